@@ -1,7 +1,7 @@
-// One of the processes of archive.ts: `archive-process.ts <kind> <step> <words of svc archive…>`. It kills itself with -9
-// at its step of that kind and number; 0 is never. A step is whatever changes the disk, so that no moment between two of
-// them is another: only within a step there is one more, and every second kill is there. Most steps are about blobs, so
-// that there is a kind without those. In the end it prints how many steps of each kind it made.
+// A process of archive.ts: `archive-process.ts <kind> <step> <arguments of svc archive…>`. It kills itself with -9 at
+// the step of that kind and number; 0 is never. A step is every change of the disk, so all times between two steps are
+// equivalent; every second kill is within a step. Most steps are about blobs, so one kind excludes those. At its end it
+// prints the number of steps of each kind.
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
@@ -46,7 +46,7 @@ function countSteps(owner: object, names: readonly string[]): void {
       const isLast = number === Number(killAt) && (kind === 'any' || !isBlob);
       if (isLast && number % 2 === 0) die();
       const result = real.apply(this, given);
-      // An asynchronous step is under way now.
+      // An asynchronous step is running now.
       if (isLast) die();
       return isBlob && result instanceof Promise ? result.then(noteBlob) : result;
     });
@@ -68,6 +68,6 @@ function isObject(value: unknown): value is object {
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
-  // Not one more instruction of the program.
+  // Not one more instruction may run.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -1,8 +1,8 @@
-// Sweeps are killed at random steps while runs go on changing between them. After a kill each archive must be the
-// old or the new one, never a mixture; after the next sweep index and blobs must agree, and nothing may be lost.
-// Then many runs are archived, and listing them is timed.
+// Sweeps are killed at random steps while runs keep changing between them. After a kill each archive must be the old or
+// the new one, never a mixture; after the next sweep index and blobs must agree, and nothing may be lost. Then many
+// runs are archived, and listing them is timed.
 // `npm run chaos:archive` (12 runs, 50 kills, 1,000 listed); `-- --kills 5 --listed 100`.
-// `--sabotage` takes a blob away after each sweep: the verdict has to notice.
+// `--sabotage` removes a blob after each sweep: the verdict has to notice.
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const options = scriptOptions({
   seed: 1,
   sabotage: false,
 });
-/** So often as many sweeps as kills may be tried before enough of them were killed in their midst. */
+/** How many sweeps for each kill may be tried until enough of them were killed while running. */
 const TRIES_EACH = 10;
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 
@@ -43,7 +43,7 @@ const home = scriptFolder('chaos-archive');
 const environment = { HOME: home, PATH: process.env['PATH'] };
 const root = join(home, 'svc', 'archives');
 const problems: string[] = [];
-/** What each run's files must be, by path below its folder; what is gone from the run stays. */
+/** The expected files of each run, by path below its folder; files that the run deleted stay. */
 const truth = new Map<string, Map<string, Buffer>>();
 const lines = new Map<string, string>();
 let seq = 0;
@@ -54,7 +54,7 @@ await killSweeps();
 if (!options.sabotage) await timeList();
 for (const problem of problems.slice(0, 20)) console.log(`WRONG: ${problem}`);
 const isAsItMustBe = options.sabotage === problems.length > 0;
-if (isAsItMustBe) console.log('as it must be');
+if (isAsItMustBe) console.log('as expected');
 failUnless(isAsItMustBe);
 
 async function killSweeps(): Promise<void> {
@@ -62,7 +62,7 @@ async function killSweeps(): Promise<void> {
   const names = Array.from({ length: options.runs }, (_, number) => `orch-${number}`);
   for (const name of names) change(name, 12);
   const figures = { kills: 0, whole: 0, withNew: 0, cutInside: 0 };
-  /** Of the last sweep that was not killed. */
+  /** From the last sweep that was not killed. */
   let length = (await sweepAndKill('any', 0)) ?? { any: 1, 'no-blob': 1 };
   const isEnough = (): boolean =>
     figures.kills >= options.kills && figures.withNew > 0 && figures.cutInside > 0;
@@ -93,10 +93,10 @@ async function killSweeps(): Promise<void> {
   console.log(
     `${figures.kills} sweeps killed in ${secondsSince(started)} s (${figures.whole} ended before): ${figures.withNew} with new archives, ${figures.cutInside} inside one; ${truth.size} runs, ${[...truth.values()].reduce((sum, files) => sum + files.size, 0)} files; after each, the next sweep and verify`,
   );
-  if (!isEnough()) problems.push('too few of the kills were in the midst of a sweep');
+  if (!isEnough()) problems.push('too few kills hit a running sweep');
 }
 
-/** Files of a run come, change and go; lines are added to the log. */
+/** Files of a run are added, changed and removed; lines are added to the log. */
 function change(name: string, files: number): void {
   const known = truth.get(name) ?? new Map<string, Buffer>();
   truth.set(name, known);
@@ -124,7 +124,7 @@ function write(path: string, content: Buffer | string): void {
   utimesSync(join(home, 'svc', path), LONG_AGO, LONG_AGO);
 }
 
-/** Kills it at its step of that kind and number, or never for 0. The steps it made; undefined when it was killed. */
+/** Kills it at its step of that kind and number, or never for 0. Returns its steps; undefined if it was killed. */
 async function sweepAndKill(kind: keyof Steps, step: number): Promise<Steps | undefined> {
   const child = endWithScript(
     spawn(process.execPath, [sweeper, kind, String(step), 'sweep'], {
@@ -157,7 +157,7 @@ async function halfWritten(names: readonly string[]): Promise<boolean> {
   return false;
 }
 
-/** Right after a kill: the manifest, where there is one, is whole, and so is every blob that it names. */
+/** Right after a kill: the manifest, if there is one, is complete, and so is every blob in it. */
 async function checkWhole(name: string): Promise<void> {
   const reading = await readManifest(root, name);
   if (reading.state === 'damaged') problems.push(`${name}: manifest ${reading.problem}`);
@@ -168,7 +168,7 @@ async function checkWhole(name: string): Promise<void> {
   }
 }
 
-/** After the next sweep: every byte that the run ever had last, and every line. */
+/** After the next sweep: the last content of every file that the run ever had, and every line. */
 async function checkContent(name: string): Promise<void> {
   const reading = await readManifest(root, name);
   if (reading.state !== 'ok') return void problems.push(`${name}: no archive`);
@@ -179,14 +179,14 @@ async function checkContent(name: string): Promise<void> {
     ['events.jsonl', Buffer.from(lines.get(name) ?? '')] as const,
   ]) {
     const file = files.get(path);
-    // A file that came and went between two sweeps was never seen.
+    // A file that existed only between two sweeps was never seen.
     if (file === undefined && !existsSync(join(home, 'svc', 'runs', name, path.slice(4)))) continue;
     const chunks: Buffer[] = [];
     if (file !== undefined)
       for await (const chunk of createBlobFolder(join(root, name)).read(file)) chunks.push(chunk);
     const isThere = file === undefined || existsSync(join(home, 'svc', 'runs', name, path.slice(4)));
     if ((isThere || path === 'events.jsonl') && !Buffer.concat(chunks).equals(content))
-      problems.push(`${name}: ${path} is not what it was`);
+      problems.push(`${name}: ${path} has changed`);
   }
 }
 
@@ -218,7 +218,7 @@ async function timeList(): Promise<void> {
   if (inside > options['goal-list']) problems.push(`a list takes more than ${options['goal-list']} ms`);
 }
 
-/** The built command line, as a person waits for it. */
+/** The built command line, as a user runs it. */
 async function timeProcess(words: readonly string[]): Promise<number> {
   const program = join(import.meta.dirname, '..', 'packages', 'monitor', 'dist', 'svc.js');
   const times: number[] = [];

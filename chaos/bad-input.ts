@@ -1,12 +1,11 @@
-// A hundred thousand requests that something is wrong with: bytes, headers, sizes, encodings, frames,
-// signatures, replays; fair ones among them. A model says what may be answered to each; afterwards the log
-// may hold nothing but what was rightly accepted.
+// A hundred thousand bad requests (bytes, headers, sizes, encodings, frames, signatures, replays), with valid ones
+// among them. A model decides which answers are allowed; afterwards the log may contain only rightly accepted ones.
 // `npm run chaos:bad-input`; `-- --requests 2000 --seed 3` for a short run with other choices; `-- --sabotage`
 // gives the daemon a wrong secret, to show that the check can fail.
 //
-// With `--minutes 10` (`npm run chaos:traffic`) the same requests come for so long, more slowly, beside clients that
-// cost the daemon memory, handles and time in other ways. Both have to stay flat, and to be back at the start
-// afterwards. The start is taken when the daemon has seen a little of everything, and the load is gone again.
+// With `--minutes 10` (`npm run chaos:traffic`) the same requests come for that time, more slowly, together with
+// clients that cost the daemon memory, handles and time in other ways. Memory and handles have to stay flat, and to
+// return to the start value afterwards. That is measured after a warm-up with a little of everything, without load.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
@@ -46,13 +45,13 @@ const options = scriptOptions({
   sabotage: false,
 });
 const kinds = [...fairRequests, ...badSignatures, ...badBodies, ...badHeaders, ...badFraming];
-/** The first ones are good, so that there is something to replay: more than are sent at once. */
+/** The first ones are valid, so that there is something to replay: more than are sent at once. */
 const FIRST_GOOD = 100;
 const isTimed = options.minutes > 0;
 /** For `--minutes`. */
 const LANES = { requests: 16, pressures: 12, pauseMs: 100 };
 const WARM_UP_SECONDS = 90;
-/** Node gives memory back when it has been idle for 100 s; a thread of jq is kept for 30 s, a request may take as long. */
+/** Node releases memory after 100 s without work; a jq thread is kept for 30 s, and a request may take as long. */
 const QUIET_SECONDS = 130;
 const QUIET_WITHIN_SECONDS = 300;
 const bounds: Bounds = { mostMb: 1200, keptMb: 128, mbPerMinute: 20, handlesPerMinute: 20 };
@@ -64,7 +63,7 @@ const daemon = startDaemon(home, {
   environment: options.sabotage ? { SVC_TRACKER_WEBHOOK_SECRET: codehostSecret } : {},
 });
 const source = createSource(random, port);
-// Under load a request may be told to come back, or be cut off with those that hold what it needs.
+// Under load a request may get 503, or be cut off together with those that hold what it needs.
 const judge = createJudge(source.remember, isTimed ? [503, 408, 'closed'] : []);
 const memory: Record<string, number> = {};
 const applied: Record<string, number> = {};
@@ -73,7 +72,7 @@ let sent = 0;
 console.log(describeMachine());
 console.log(
   isTimed
-    ? `${options.minutes} minutes of requests of ${kinds.length} kinds beside ${pressures.length} pressures, seed ${options.seed}`
+    ? `${options.minutes} minutes of requests of ${kinds.length} kinds with ${pressures.length} pressures, seed ${options.seed}`
     : `${options.requests} requests of ${kinds.length} kinds, ${options['at-once']} at once, seed ${options.seed}`,
 );
 try {
@@ -123,13 +122,13 @@ async function staysFlatForMinutes(): Promise<boolean> {
     },
   });
   console.log(
-    `bounds: ${JSON.stringify(bounds)}, no handle more after the load than at the start, but two of SQLite's`,
+    `limits: ${JSON.stringify(bounds)}, and no more handles after the load than at the start, except two of SQLite's`,
   );
   printProblems(verdict.problems);
   return verdict.problems.length === 0;
 }
 
-/** Requests and pressures in turn, at random, until the time is over and all of them have ended. */
+/** Random requests and pressures, until the time is over and all of them have ended. */
 async function sendMixed(seconds: number): Promise<{ samples: Sample[]; slowestMs: number }> {
   const started = performance.now();
   const isOver = (): boolean => performance.now() - started > seconds * 1000;
@@ -166,7 +165,7 @@ async function sendMixed(seconds: number): Promise<{ samples: Sample[]; slowestM
   return { samples, slowestMs };
 }
 
-/** Waits until the handles have been the same for a while; what is held then. */
+/** Waits until the handles have not changed for a while; returns the resources then. */
 async function untilQuiet(): Promise<Sample> {
   const started = performance.now();
   let last = sampleOf(daemon.pid, started);
@@ -222,7 +221,7 @@ function report(
   failUnless(options.sabotage ? isNoticed : isKept);
 }
 
-/** What the daemon itself calls an error, and what Node prints of a rejection that nobody caught. */
+/** The errors in the daemon's log, and Node's messages about unhandled rejections. */
 function errorLines(): string[] {
   const lines = readFileSync(home.output, 'utf8').split('\n');
   return lines.filter((line) => /"level":(50|60)|unhandled|uncaught|\bat .*:\d+:\d+\)?$/i.test(line));

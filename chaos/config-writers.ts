@@ -1,4 +1,4 @@
-// Many processes change one configuration file at once, while a reader looks at it all the time.
+// Many processes change one configuration file at once, while a reader reads it all the time.
 // `npm run chaos:config` (8 processes, 200 values each); ends with the count of values present.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -35,9 +35,7 @@ const present = Object.entries<{ timeoutSec?: number }>(svc.deploy).filter(([nam
   name.endsWith(`-${(timeoutSec ?? 0) - 1}`),
 ).length;
 const kept = JSON.stringify(svc['x-unknown']) === '[1,2]';
-console.log(
-  `${processes} processes, ${processes * sets} sets in ${secondsSince(started)} s; ${looks} looks by a reader`,
-);
+console.log(`${processes} processes, ${processes * sets} sets in ${secondsSince(started)} s; ${looks} reads`);
 console.log(
   `set ${processes * sets} present ${present} invalid ${invalid} unknown keys ${kept ? 'kept' : 'LOST'}`,
 );

@@ -1,7 +1,7 @@
-// The disk fills up in the middle of a burst: answers turn 503, nothing acknowledged is missing, and when
-// there is room again the same daemon goes on by itself. Three times: with the log on the small disk, with
-// log and database on it, and with a disk that is full when the daemon starts.
-// `npm run chaos:disk-full`; needs root for a small file system in memory, and says so where it is not.
+// The disk fills up in the middle of a burst: answers become 503, nothing acknowledged is missing, and when there is
+// space again the same daemon continues by itself. Three times: with the log on the small disk, with log and database
+// on it, and with a disk that is full when the daemon starts.
+// `npm run chaos:disk-full`; needs root for a small file system in memory, and reports if it cannot mount one.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +34,7 @@ type Variant = {
   name: string;
   deliveries: number;
   diskMebibytes: number;
-  /** Room for the burst before the disk is full. */
+  /** Space for the burst before the disk is full. */
   roomMebibytes: number;
   databaseToo: boolean;
 };
@@ -92,7 +92,7 @@ async function run(variant: Variant): Promise<void> {
     );
     console.log(`  while full: ${full}`);
     console.log(
-      `  first 200 ${backMs} ms after there was room; ${isSame ? 'the same daemon' : 'ANOTHER DAEMON'}, log and index ${isLive ? 'live' : 'NOT LIVE'}, stopped with ${ending}`,
+      `  first 200 ${backMs} ms after there was space; ${isSame ? 'the same daemon' : 'ANOTHER DAEMON'}, log and index ${isLive ? 'live' : 'NOT LIVE'}, stopped with ${ending}`,
     );
     console.log(`  ${verdictLine(verdict)}`);
     const isComplete = verdict.acknowledged === variant.deliveries && isSame && isLive && ending === 0;
@@ -104,7 +104,7 @@ async function run(variant: Variant): Promise<void> {
   }
 }
 
-/** Sends all; in the middle the disk is full for a while, then there is room. */
+/** Sends all; in the middle the disk is full for a while, then it has space again. */
 async function burst(variant: Variant, disk: SmallDisk, port: number) {
   const random = createRandom(options.seed);
   const post = createPost(port);
@@ -123,7 +123,7 @@ async function burst(variant: Variant, disk: SmallDisk, port: number) {
     },
     report,
   );
-  // Heard below; until then a failure must not count as unhandled.
+  // Awaited below; until then a failure must not count as unhandled.
   sending.catch(() => undefined);
   try {
     while ((report.answers.get('503') ?? 0) < options.refusals) {
@@ -146,7 +146,7 @@ type Health = {
   log?: { state?: string; failing?: string | null; indexFailing?: string | null; indexLag?: number };
 };
 
-/** Whether health says in the end that all is well: the index tries again every second. */
+/** Whether health is good at the end: the index retries every second. */
 async function untilLive(port: number): Promise<boolean> {
   return until(async () => {
     const { log } = await health(port);
@@ -158,8 +158,8 @@ function health(port: number): Promise<Health> {
   return askJson<Health>(`http://127.0.0.1:${port}/api/health`);
 }
 
-/** Nothing while the log does not say that it fails. */
+/** Undefined while the log does not report a failure. */
 function describeFailing({ log }: Health): string | undefined {
   if (typeof log?.failing !== 'string') return undefined;
-  return `health says log ${log.failing}; index ${log.indexFailing ?? 'ok'}`;
+  return `health: log ${log.failing}; index ${log.indexFailing ?? 'ok'}`;
 }

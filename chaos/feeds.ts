@@ -1,11 +1,10 @@
-// The code host sends, the relay loses, repeats, mixes up and rewrites, the daemon is killed and restarted,
-// the network is cut. Afterwards the log is held against the code host's own list of what it sent: every
-// delivery must be there, once, live or by replay.
+// The code host sends, the relay loses, repeats, reorders and rewrites, the daemon is killed and restarted, the network
+// is cut. Afterwards every delivery in the code host's own list must be in the log, once, live or by replay.
 // `npm run chaos:feeds` (20,000 deliveries, 10 restarts, 10 cuts); `-- --sabotage` shows that the check can
 // fail; `-- --seed 2` makes other choices.
 //
-// The daemon allows itself 1,000 calls an hour to the code host. Where that is used up before everything is
-// repaired, the daemon is started again, which stands for the next hour; the count of those is printed.
+// The daemon makes at most 1,000 calls an hour to the code host. If those are used up before everything is repaired,
+// the daemon is restarted, which stands for the next hour; the number of restarts is printed.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
@@ -28,7 +27,7 @@ const options = scriptOptions({
   deliveries: 20_000,
   restarts: 10,
   cuts: 10,
-  /** Deliveries a second, in quiet times and in trouble: what is sent then costs one call of `gh` each. */
+  /** Deliveries a second, in normal times and during faults: each one sent then costs one call of `gh`. */
   rate: 300,
   'rate-in-trouble': 6,
   seed: 1,
@@ -54,13 +53,13 @@ world.configure('.config/svc/config.json', {
   monitor: { github: { smeeChannel: relay.newChannel(), hookRepos: repos } },
 });
 world.configure('.svc/config.json', { projectKey: 'chaos', monitor: { github: { watchRepos: repos } } });
-/** What the daemons said of themselves before they ended: a lower bound, the last moments are not in it. */
+/** The daemons' own counts before they ended: a lower bound, because the last moments are missing. */
 const counted = { duplicates: 0, reserialised: 0, wrongSignatures: 0 };
-/** What was done to the feed. */
+/** The faults so far. */
 const done = { kills: 0, stops: 0, cuts: 0, halfOpen: 0, stalls: 0, relayRestarts: 0, hours: 0 };
 const sending = { emitted: 0, inTrouble: false };
 type Disturbance = 'kill' | 'stop' | 'cut' | 'halfOpen' | 'stall' | 'relayRestart';
-/** How each is done; `milliseconds` is how long it lasts. */
+/** How each fault is produced; `milliseconds` is its duration. */
 const disturbances: Record<Disturbance, (milliseconds: number) => Promise<void>> = {
   async kill() {
     await restart(() => daemon.kill());
@@ -70,7 +69,7 @@ const disturbances: Record<Disturbance, (milliseconds: number) => Promise<void>>
     await restart(() => daemon.stop());
     done.stops += 1;
   },
-  /** The sender's way to the relay stays open; ours is cut, and the first answer after it may be an error. */
+  /** The sender can still reach the relay; our connection is cut, and the first answer after it may be an error. */
   async cut(milliseconds) {
     if (random.chance(0.5)) relay.answerNext({ status: 502 });
     relay.cutAll();
@@ -80,7 +79,7 @@ const disturbances: Record<Disturbance, (milliseconds: number) => Promise<void>>
   async halfOpen(milliseconds) {
     relay.halfOpen();
     await sleep(milliseconds);
-    // What was held back is lost with the connection.
+    // Held-back data is lost with the connection.
     relay.cutAll();
     relay.recover();
     done.halfOpen += 1;
@@ -140,7 +139,7 @@ try {
     `relay: ${relay.delivered.length} frames, ${relay.connected.length} subscriptions; at least ${counted.duplicates} duplicates recognised, ${counted.reserialised + counted.wrongSignatures} rewritten; code host: ${calls.length} calls, ${lists} pages of lists, ${fetches} payloads; stopped with ${ending}`,
   );
   console.log(lineOf(verdict));
-  // What was sent in vain is there by replay: without any, nothing was disturbed.
+  // Undelivered ones come by replay: without any, nothing was disturbed.
   const disturbed =
     done.kills + done.stops === options.restarts && done.cuts === options.cuts && verdict.replay > 0;
   failUnless(verdict.lost + verdict.doubled + verdict.torn === 0 && left.length === 0);
@@ -153,7 +152,7 @@ try {
   await world.close();
 }
 
-/** Whether or not anybody listens: a code host neither waits for an answer nor repeats. */
+/** Sends even without a listener: a code host neither waits for an answer nor repeats. */
 async function emitAll(): Promise<void> {
   const examples = codehostExamples();
   const underWay = new Set<Promise<unknown>>();
@@ -180,7 +179,7 @@ async function disturb(): Promise<void> {
   }
 }
 
-/** As many restarts and cuts as are asked for, and a few faults of the relay as a whole, spread over all but the end. */
+/** The requested restarts and cuts, and a few faults of the whole relay, spread over all but the end. */
 function planDisturbances(): { after: number; what: Disturbance; milliseconds: number }[] {
   const { deliveries, restarts, cuts } = options;
   const many = (length: number, what: Disturbance) => Array.from({ length }, () => what);
@@ -216,7 +215,7 @@ async function count(): Promise<void> {
   }
 }
 
-/** `svc feeds check --repair` until nothing is missing; what is left to say when no check finds less any more. */
+/** `svc feeds check --repair` until nothing is missing; returns the rest when a check no longer finds less. */
 async function settle(): Promise<string[]> {
   await daemon.ready();
   let problems = ['it was never checked'];
@@ -266,9 +265,9 @@ function lineOf({ sent, live, replay, lost, doubled, torn }: Verdict): string {
 /** Damages copies of the log: the verdict has to notice each. */
 async function tryTheCheck(sent: readonly string[]): Promise<void> {
   const victim = random.pick(sent);
-  for (const [name, { does }] of Object.entries(sabotages)) {
+  for (const [name, { change }] of Object.entries(sabotages)) {
     const copy = join(home.home, name);
-    sabotageCopy(home.eventsDir, copy, victim, does);
+    sabotageCopy(home.eventsDir, copy, victim, change);
     const verdict = judge(sent, await auditLog(copy));
     const wanted = name === 'repeat a line' ? verdict.doubled === 1 : verdict.lost === 1;
     judgeSabotage(name, lineOf(verdict), wanted);

@@ -1,9 +1,9 @@
-// Many processes add findings to one queue at once. Then the queue is drained into a fake tracker by a process that
-// is killed again and again, while answers of the tracker are lost on purpose. In the end one more process adds a
-// finding each time that the last one is a ticket: while the queue is being removed.
-// Every line must be whole, and every finding a ticket, none twice.
+// Many processes add findings to one queue at once. Then a process that is killed repeatedly drains the queue into a
+// fake tracker, while answers of the tracker are lost on purpose. At the end another process adds a finding each time
+// the last one is filed: while the queue is being removed.
+// Every line must be complete, and every finding must be filed exactly once.
 // `npm run chaos:findings` (20 processes, 500 findings each, 50 kills); `-- --processes 5 --findings 40 --kills 6`.
-// `--sabotage` takes the drain's notes away at each kill: the verdict has to notice.
+// `--sabotage` removes the drain's journal at each kill: the verdict has to notice.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -36,7 +36,7 @@ const options = scriptOptions({
 });
 const TOKEN = 'lin_api_chaos';
 const LONGEST_MS = 20 * WAIT_MS;
-/** Added when the queue is empty and not every kill has taken place. */
+/** Added if the queue is empty before all kills are done. */
 const MORE = 50;
 
 const random = createRandom(options.seed);
@@ -57,7 +57,7 @@ judge();
 await tracker.close();
 for (const problem of problems) console.log(`WRONG: ${problem}`);
 const isAsItMustBe = options.sabotage === problems.length > 0;
-if (isAsItMustBe) console.log('as it must be');
+if (isAsItMustBe) console.log('as expected');
 failUnless(isAsItMustBe);
 
 function setUp(): void {
@@ -89,14 +89,14 @@ async function addAll(): Promise<void> {
     return 'finding' in read ? [read.finding.title] : [];
   });
   console.log(
-    `${options.processes} processes added ${early} findings in ${secondsSince(started)} s: ${whole.length} whole lines, ${lines.length - whole.length} others, ${new Set(whole).size} different`,
+    `${options.processes} processes added ${early} findings in ${secondsSince(started)} s: ${whole.length} complete lines, ${lines.length - whole.length} others, ${new Set(whole).size} different`,
   );
   if (lines.length !== early || new Set(whole).size !== early) problems.push('lines are lost or torn');
 }
 
 type PlannedKill = { while: 'starting' } | { while: 'filing'; after: number };
 
-/** Most die in the middle of their work, some while they start: when they have asked the tracker, and filed nothing. */
+/** Most are killed in the middle of their work, some during the start: after a query to the tracker, before filing. */
 function planKills(): PlannedKill[] {
   const points = Array.from({ length: options.kills }, () => random.below(early)).toSorted((a, b) => a - b);
   return points.map((after, index) => (index % 4 === 3 ? { while: 'starting' } : { while: 'filing', after }));
@@ -126,15 +126,15 @@ async function drainAll(): Promise<void> {
     return 0;
   });
   console.log(
-    `${total} findings drained in ${secondsSince(started)} s: ${figures.lives} lives, ${figures.filing} killed while they filed, ${figures.starting} while they started, ${figures.lost} answers lost on purpose; ${options.late} added while the queue was removed, in ${late} lives`,
+    `${total} findings drained in ${secondsSince(started)} s: ${figures.lives} processes, ${figures.filing} killed while filing, ${figures.starting} while starting, ${figures.lost} answers lost on purpose; ${options.late} added while the queue was removed, in ${late} processes`,
   );
 }
 
-/** The count of drains: a finding that comes before the queue is removed is filed by the same one. */
+/** The number of drains: a finding that arrives before the queue is removed is filed by the same one. */
 async function addWhileRemoved(): Promise<number> {
   const adder = start('inherit');
   const ended = endOf(adder);
-  // It may have ended with an error; that is told below.
+  // It may have ended with an error; that is reported below.
   adder.stdin.on('error', () => undefined);
   let left = options.late;
   let lives = 0;
@@ -160,13 +160,13 @@ async function addWhileRemoved(): Promise<number> {
   return lives;
 }
 
-/** One drain, and whether it was killed as planned before it ended by itself. */
+/** One drain, and whether it was killed as planned before it ended. */
 async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed: boolean; lost: number }> {
   const born = { made: tracker.cloud.issues.length, calls: tracker.calls().length };
   const made = (): number => tracker.cloud.issues.length - born.made;
   const calls = 1 + random.below(2);
   const own = 1 + random.below(5);
-  // Between two tickets, and at every point of making one.
+  // Between two tickets, and at every point of creating one.
   let turns = random.below(12);
   const isDue = (): boolean => {
     if (kill === undefined) return false;
@@ -182,7 +182,7 @@ async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed:
     if (made() >= nextLoss) {
       tracker.failNext(
         { kind: 'cut', when: random.pick(['before', 'after', 'within'] as const) },
-        // Now and then the question whether it is there is lost as well.
+        // Sometimes the search for it is lost as well.
         { field: random.chance(0.1) ? 'issues' : 'issueCreate' },
       );
       lost += 1;
@@ -195,7 +195,7 @@ async function liveUntilKilled(kill: PlannedKill | undefined): Promise<{ killed:
   return { killed, lost };
 }
 
-/** What keeps a ticket from being made twice: the notes, the key in its text, and its id. */
+/** What prevents duplicate tickets: the journal, the key in the text, and the id. */
 function loseMemory(): void {
   rmSync(`${queue}.filed`, { force: true });
   for (const issue of tracker.cloud.issues) Object.assign(issue, { id: randomUUID(), description: '' });
@@ -211,21 +211,22 @@ function judge(): void {
   console.log(`tickets ${issues.length} of ${total}, twice ${twice}, missing ${missing.length}`);
   if (twice > 0) problems.push(`${twice} findings are more than one ticket`);
   if (missing.length > 0) problems.push(`no ticket for ${missing.slice(0, 5).join(', ')}`);
-  if (existsSync(`${queue}.filed`) || existsSync(`${queue}.unreadable`)) problems.push('notes are left over');
+  if (existsSync(`${queue}.filed`) || existsSync(`${queue}.unreadable`))
+    problems.push('a journal is left over');
   if (labels.length !== 4) problems.push(`${labels.length} labels, not 4`);
   const unlabelled = issues.filter(({ labelIds }) => labelIds.length !== 2).length;
   if (unlabelled > 0) problems.push(`${unlabelled} tickets without their labels`);
-  // No daemon runs: what the helpers told waits in the spool, each ticket under its own delivery.
+  // No daemon is running: the helpers' reports are in the spool, each ticket under its own delivery.
   const spool = join(home, 'svc', 'spool');
   const names = readdirSync(spool).filter((name) => !name.startsWith('.'));
-  const told = names.map((name) => JSON.parse(readFileSync(join(spool, name), 'utf8')));
-  const filed = told.filter(({ event }) => event === 'feedback.finding_filed');
+  const reports = names.map((name) => JSON.parse(readFileSync(join(spool, name), 'utf8')));
+  const filed = reports.filter(({ event }) => event === 'feedback.finding_filed');
   const deliveries = new Set(filed.map(({ deliveryId }) => deliveryId)).size;
-  console.log(`told: ${filed.length} times filed, of ${deliveries} tickets`);
-  if (deliveries !== total) problems.push(`${deliveries} tickets are told, not ${total}`);
+  console.log(`reported: ${filed.length} times filed, of ${deliveries} tickets`);
+  if (deliveries !== total) problems.push(`${deliveries} tickets are reported, not ${total}`);
 }
 
-/** Adds findings one after the other in a process of its own; how that ended. */
+/** Adds findings one after the other in a separate process; returns its exit code. */
 function add(from: number, count: number): Promise<number | string> {
   const adder = start('inherit');
   for (let number = from; number < from + count; number += 1) adder.stdin.write(addingOf(number));
@@ -234,7 +235,7 @@ function add(from: number, count: number): Promise<number | string> {
 }
 
 function addingOf(number: number): string {
-  // Of every length, beyond what a pipe would take in one piece too.
+  // Of every length, even longer than a pipe accepts in one piece.
   const body = 'x'.repeat((number * 7919) % (number % 50 === 0 ? 70_000 : 300));
   const words = ['--title', `finding ${number}`, '--body', body, '--skill', `skill-${number % 3}`];
   return `${JSON.stringify(['add-finding', ...words])}\n`;
@@ -246,7 +247,7 @@ function startDrain() {
   return child;
 }
 
-/** A process that runs verbs; `errors`: of one that is killed, nobody wants to read. */
+/** A process that runs verbs; `errors`: whether to show its errors, which are noise if it is killed. */
 function start(errors: 'inherit' | 'ignore') {
   return endWithScript(
     spawn(process.execPath, [script], {

@@ -1,5 +1,5 @@
-// Signed deliveries pour in while the daemon is killed with -9 at random moments and started again; the
-// sender repeats what was not answered with 2xx. Afterwards the log is held against every answer.
+// Signed deliveries arrive while the daemon is killed with -9 at random times and restarted; the sender repeats what
+// was not answered with 2xx. Afterwards the log is compared with every answer.
 // `npm run chaos:ingest` (50,000 deliveries, 25 kills); `-- --power-cuts 25` has the data folder on a disk that loses
 // its power instead, and with it everything that was not synced (power-cut.ts); `-- --sabotage` shows that the check
 // can fail; `-- --seed 2` makes other choices: which are sent twice, in which order, when to kill.
@@ -47,7 +47,7 @@ const options = scriptOptions({
   sabotage: false,
 });
 const MOST_IN_PAUSE = 20;
-/** Disks that do not keep their promise: what was acknowledged must be missing afterwards. */
+/** Disks that do not really sync: acknowledged deliveries must be missing afterwards. */
 const badDisks = ['nothing', 'files'] as const;
 const isPowerCut = options['power-cuts'] > 0;
 const wanted = isPowerCut ? options['power-cuts'] : options.kills;
@@ -64,7 +64,7 @@ await play('everything', async (played, home) => {
   const verdict = judge(report, audit);
   printProblems(verdict.problems);
   console.log(
-    `${played.seconds.toFixed(1)} s, ${Math.round(sends.length / played.seconds)} sends/s; ${played.kills} ${what}, ${played.inStart} of them while it started, ${played.hits} of them with deliveries under way; torn ends left ${played.torn}, quarantined ${audit.quarantined}`,
+    `${played.seconds.toFixed(1)} s, ${Math.round(sends.length / played.seconds)} sends/s; ${played.kills} ${what}, ${played.inStart} of them while it started, ${played.hits} of them with deliveries in progress; torn ends left ${played.torn}, quarantined ${audit.quarantined}`,
   );
   if (isPowerCut)
     console.log(
@@ -92,11 +92,11 @@ type Played = {
   seconds: number;
   kills: number;
   inStart: number;
-  /** Kills of a daemon that had answered, with more to answer. */
+  /** Kills of a daemon that had answered some and not all. */
   hits: number;
   torn: number;
   forgotten: Forgotten;
-  /** Power cuts after which some of what was not synced was still there. */
+  /** Power cuts after which some unsynced data still existed. */
   parts: number;
 };
 
@@ -127,7 +127,7 @@ async function play(
         counts.inStart += 1;
       } else {
         await daemon.ready;
-        // It has answered something, if there is anything left to send.
+        // It has answered something, if anything is left to send.
         const after = Math.min(Math.max(kill.afterSends, report.sends + 1), sends.length);
         while (report.sends < after) await sleep(1);
         await pause(kill.delayMs, report);
@@ -149,7 +149,7 @@ async function play(
     counts.forgotten.files += files;
     counts.forgotten.names += names;
     if (torn !== null) counts.parts += 1;
-    // One that was there before is the same: the next daemon was cut off before it had come to it.
+    // An earlier one is the same: the next daemon was killed before it got to it.
     const hadTornEnd = isTorn;
     isTorn = hasTornEnd(home.eventsDir);
     if (isTorn && !hadTornEnd) counts.torn += 1;
@@ -185,14 +185,14 @@ async function play(
 
 type Kill =
   | { whileStarting: true }
-  /** `tears`: half a line is left behind. */
+  /** `tears`: leaves half a line. */
   | { whileStarting: false; afterSends: number; delayMs: number; tears: boolean };
 
 /**
- * When to kill: after so many acknowledged sends and some milliseconds, at random; every fifth kill, and the second one,
- * hits the daemon again while it starts, in the midst of its recovery. A kill leaves whole lines, because a write is one
- * system call; a power cut does not, so every third kill of a running daemon also leaves half a line behind, unless the
- * power is really cut (power-cut.ts).
+ * When to kill: after a random number of acknowledged sends and some milliseconds; every fifth kill, and the second
+ * one, hits the daemon again during its start, in its recovery. A kill leaves complete lines, because a write is one
+ * system call; a power cut does not, so every third kill of a running daemon also leaves half a line, unless the power
+ * is really cut (power-cut.ts).
  */
 function planKills(): Kill[] {
   const moments = Array.from({ length: wanted }, () => random.below(Math.floor(sends.length * 0.9)));
@@ -204,7 +204,7 @@ function planKills(): Kill[] {
   );
 }
 
-/** Not so long that there is nothing left to send. */
+/** Short enough that something is left to send. */
 async function pause(milliseconds: number, report: SendReport): Promise<void> {
   const { sends: before } = report;
   const enough = performance.now() + milliseconds;
@@ -214,15 +214,15 @@ async function pause(milliseconds: number, report: SendReport): Promise<void> {
 /** Damages copies of the log: the verdict has to notice each. */
 async function damageCopies(report: SendReport, home: DaemonHome): Promise<void> {
   const victim = random.pick([...report.acknowledged.keys()]);
-  for (const [name, { does, says }] of Object.entries(sabotages)) {
+  for (const [name, { change, verdict }] of Object.entries(sabotages)) {
     const copy = join(home.home, name);
-    sabotageCopy(home.eventsDir, copy, victim, does);
+    sabotageCopy(home.eventsDir, copy, victim, change);
     const line = verdictLine(judge(report, await auditLog(copy)));
-    judgeSabotage(name, line, line.includes(says));
+    judgeSabotage(name, line, line.includes(verdict));
   }
 }
 
-/** The same on a disk that says that it has synced and has not. */
+/** The same on a disk that only pretends to sync. */
 async function useBadDisk(saved: (typeof badDisks)[number]): Promise<void> {
   await play(saved, async ({ report, audit }) => {
     const verdict = judge(report, audit);

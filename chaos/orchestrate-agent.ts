@@ -1,6 +1,6 @@
-// Stands in for an agent: `node orchestrate-agent.ts <stage> <ticket> <branch>`, in a worktree, with the environment
-// that svc gives it. What it does at which launch is written in `<stage>/<ticket>.json`; it begins when there is a file
-// `<stage>/begin`. It writes its signal file without a lock, as any program might.
+// A fake agent: `node orchestrate-agent.ts <stage> <ticket> <branch>`, in a worktree, with the environment from svc.
+// Its actions at each launch are in `<stage>/<ticket>.json`; it starts when the file `<stage>/begin` exists. It writes
+// its signal file without a lock, as any program might.
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -68,11 +68,11 @@ async function opens(from: string): Promise<{ number: number; url: string }> {
   git('push', '--quiet', '--force', 'origin', `HEAD:refs/heads/${from}`);
   const body = JSON.stringify({ ticket, branch: from, headSha: git('rev-parse', 'HEAD') });
   const response = await fetch(codehost, { method: 'POST', body, signal: AbortSignal.timeout(WAIT_MS) });
-  if (!response.ok) throw new Error(`The code host says ${response.status}`);
+  if (!response.ok) throw new Error(`the code host answered ${response.status}`);
   return (await response.json()) as { number: number; url: string };
 }
 
-/** A sign of life every second, also while the agent waits for git. */
+/** A heartbeat every second, even while the agent waits for git. */
 const PULSE = `
 const { writeSync } = require('node:fs');
 setInterval(() => writeSync(1, '{"type":"system"}\\n'), 1_000);
@@ -84,7 +84,7 @@ pulse.unref();
 while (!existsSync(join(stage, 'begin'))) await sleep(20);
 says('implementing', { phase: 'implementing' });
 await sleep(workMs / 2);
-// What it started stays behind.
+// Its child keeps running.
 if (deed === 'crash' || deed === 'hang') spawn('sleep', ['900'], { stdio: 'ignore' }).unref();
 if (deed === 'crash') process.exit(1);
 if (deed === 'hang') {

@@ -1,17 +1,17 @@
-// Who plays what: the tickets of the run in their waves, what the agent of each does at its first, second, … launch,
-// and how it must end.
+// The roles: the tickets of the run in their waves, what the agent of each does at its first, second, … launch, and how
+// it must end.
 import type { Random } from '../packages/testkit/src/random.ts';
 
-/** What an agent does when it is launched. */
+/** What an agent does at a launch. */
 export type Deed =
   | 'work'
-  /** Ends with an error before there is a pull request, and leaves a child running. */
+  /** Fails before there is a pull request, and leaves a child running. */
   | 'crash'
-  /** Says nothing more, and leaves a child running. */
+  /** Becomes silent, and leaves a child running. */
   | 'hang'
-  /** Opens a pull request, and crashes before it said so. */
+  /** Opens a pull request, and crashes before it reports that. */
   | 'open-and-crash'
-  /** Does not know that there is a pull request, and opens another. */
+  /** Does not know about an existing pull request, and opens another. */
   | 'open-again'
   | 'skip-tests'
   | 'empty-tests'
@@ -19,11 +19,11 @@ export type Deed =
 
 type Role = {
   name: string;
-  /** The last one is what every later launch does. */
+  /** The last one is repeated by every later launch. */
   deeds: readonly [Deed, ...Deed[]];
   /** Deployments that fail before one succeeds. */
   failedDeploys: number;
-  /** What a person says, once, when the agent was given up. */
+  /** What a person does, once, after the agent was given up. */
   person: 'cancel' | 'retry' | null;
   ends: {
     status: 'done' | 'canceled';
@@ -42,7 +42,7 @@ const lie = { ...done, verification: 'failed' } as const;
 
 const worker: Role = { ...honest, name: 'works', deeds: ['work'], ends: done };
 
-/** The unusual ones; the others just work. Each is given out in turn, as often as there are tickets for it. */
+/** The unusual roles; the others just work. Assigned in turn, as long as there are tickets. */
 const roles: readonly Role[] = [
   { ...honest, name: 'crashes once', deeds: ['crash', 'work'], ends: { ...done, launches: 2 } },
   { ...honest, name: 'skips its tests', deeds: ['skip-tests'], ends: lie },
@@ -70,15 +70,15 @@ const roles: readonly Role[] = [
   },
   {
     ...honest,
-    name: 'hangs until a person says retry',
+    name: 'hangs until a person retries',
     deeds: ['hang', 'hang', 'hang', 'hang', 'work'],
     person: 'retry',
     ends: { ...done, launches: 5 },
   },
-  { ...honest, name: 'says that failing tests pass', deeds: ['break-tests'], ends: lie },
+  { ...honest, name: 'reports that failing tests pass', deeds: ['break-tests'], ends: lie },
 ];
 
-/** Every second ticket of the run is an unusual one, in an order of chance, until all have had their turn. */
+/** Every second ticket of the run is an unusual one, in random order, until all roles are used. */
 export function castOf(tickets: readonly string[], waves: number, random: Random): Player[] {
   const unusual = random.shuffled(roles.slice(0, Math.floor(tickets.length / 2)));
   const quiet = tickets.length - unusual.length;
@@ -91,7 +91,7 @@ export function castOf(tickets: readonly string[], waves: number, random: Random
   }));
 }
 
-/** A plan as a tracker's relations would give it: each ticket is blocked by one or two of the wave before. */
+/** A plan as a tracker's relations would give it: each ticket is blocked by one or two of the previous wave. */
 export function planOf(cast: readonly Player[], random: Random): object {
   const tickets = cast.map(({ ticket, wave }) => {
     const before = cast.filter((other) => other.wave === wave - 1).map((other) => other.ticket);

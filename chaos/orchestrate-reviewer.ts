@@ -1,6 +1,6 @@
-// The other side of the code host: where agents open pull requests, the person who merges them, squashed, into the
-// real repository, and what deploys them. Everything is told to the daemon by signed deliveries; one that it does not
-// take is lost, as at the code host.
+// The other side of the code host: the API where agents open pull requests, the person who squash-merges them into the
+// real repository, and the deploys. Everything is reported to the daemon by signed deliveries; one that it does not
+// accept is lost, as with the real code host.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import type { Player } from './orchestrate-cast.ts';
 import { type OrchestrateWorld, REPO } from './orchestrate-world.ts';
 import { deploymentSending, pullRequestSending, type Sending, statusSending } from './world.ts';
 
-/** A person does not look at once, and a deploy takes its time. */
+/** A person does not react at once, and a deploy takes some time. */
 const LONGEST_REST_MS = 800;
 
 type Opening = { ticket: string; branch: string; headSha: string };
@@ -56,7 +56,7 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
     done.opened += 1;
     await send(pullRequestSending(REPO, row, 'opened'));
     const role = cast.get(ticket)?.role;
-    // Of two, the reviewer wants the later one.
+    // Of two, the reviewer takes the later one.
     const isWanted = role === undefined || role.ends.pullRequests < 2 || branch !== ticket;
     start(isWanted ? ship(ticket, number) : Promise.resolve());
     return answer;
@@ -73,11 +73,11 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
 
   const rowOf = (number: number): PullRequestRow => {
     const row = rows().find((one) => one.number === number);
-    if (row === undefined) throw new Error(`There is no pull request ${number}`);
+    if (row === undefined) throw new Error(`no pull request ${number}`);
     return row;
   };
 
-  /** One merge at a time: each is on top of the one before. */
+  /** One merge at a time: each is on top of the previous one. */
   function squash(row: PullRequestRow): Promise<string> {
     const next = merging.then(() => {
       const main = git(remote, 'rev-parse', 'refs/heads/main');
@@ -104,7 +104,7 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
     cloud.changePullRequest(REPO, number, merged);
     done.merged += 1;
     await send(pullRequestSending(REPO, rowOf(number), 'closed'));
-    // A deploy takes longer than the news of a merge: what a daemon that is down missed, it finds out in between.
+    // A deploy takes longer than the delivery of a merge: a daemon that was down finds what it missed in between.
     await seen(ticket, 'its merge', ({ merge }) => merge !== null);
     const failures = cast.get(ticket)?.role.failedDeploys ?? 0;
     for (let count = 1; count <= failures; count += 1) {
@@ -132,7 +132,7 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
       2 * WAIT_MS,
     );
     stopping.signal.throwIfAborted();
-    if (!came) throw new Error(`${ticket}: ${what} is not seen`);
+    if (!came) throw new Error(`${ticket}: the board does not show ${what}`);
   }
 
   const server = createServer((request, response) => {

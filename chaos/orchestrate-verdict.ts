@@ -1,5 +1,5 @@
-// Holds what is there in the end against the cast: the run, its workers, the order of its waves in the log and by the
-// agents' own clocks, the tickets in the tracker, what was filed, and what is left of worktrees and processes.
+// Compares the final state with the roles: the run, its workers, the order of its waves in the log and by the agents'
+// own clocks, the tickets in the tracker, what was filed, and leftover worktrees and processes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BoardView } from '../packages/core/src/api/board.ts';
@@ -8,7 +8,7 @@ import { logLines } from '../packages/testkit/src/script.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { MOST_AGENTS, type OrchestrateWorld, REPO, RUN } from './orchestrate-world.ts';
 
-/** In words; empty when everything is as the cast says. */
+/** The differences; empty if everything is as the roles require. */
 export async function differences(
   world: OrchestrateWorld,
   cast: readonly Player[],
@@ -62,7 +62,7 @@ function ofPlayer(world: OrchestrateWorld, board: BoardView, { ticket, role }: P
     .map(([what, is, wanted]) => `${ticket} (${role.name}): ${what} ${String(is)}, not ${String(wanted)}`);
 }
 
-/** No worker of a wave is told before the wave in front of it was complete. */
+/** No worker of a wave is in the log before the previous wave was complete. */
 function ofWaves(cast: readonly Player[], lines: readonly EventLine[]): string[] {
   const completed = new Map<number, number>();
   for (const { event, detail, seq } of lines)
@@ -71,16 +71,16 @@ function ofWaves(cast: readonly Player[], lines: readonly EventLine[]): string[]
     const first = lines.find(
       ({ event, scope }) => scope.ticket === ticket && event.startsWith('orchestrator.worker.'),
     );
-    if (first === undefined) return [`${ticket}: the log does not tell of its worker`];
+    if (first === undefined) return [`${ticket}: its worker is not in the log`];
     const before = wave === 1 ? 0 : (completed.get(wave - 1) ?? Number.POSITIVE_INFINITY);
     if (!completed.has(wave)) return [`wave ${wave} was not completed`];
     return first.seq > before
       ? []
-      : [`${ticket} of wave ${wave} was begun before wave ${wave - 1} was complete`];
+      : [`${ticket} of wave ${wave} was started before wave ${wave - 1} was complete`];
   });
 }
 
-/** The same by what the agents themselves wrote down. */
+/** The same by the agents' own records. */
 function ofClocks(world: OrchestrateWorld, cast: readonly Player[]): string[] {
   const at = (wave: number) =>
     cast.filter((one) => one.wave === wave).flatMap(({ ticket }) => launchesOf(world, ticket));
@@ -90,7 +90,7 @@ function ofClocks(world: OrchestrateWorld, cast: readonly Player[]): string[] {
     .map((wave) => `an agent of wave ${wave} was launched before the last of wave ${wave - 1}`);
 }
 
-/** One ticket for each lie, and none for the others. */
+/** One ticket for each false report, and none for the others. */
 function ofRemediation(world: OrchestrateWorld, cast: readonly Player[]): string[] {
   const own = new Set(cast.map(({ ticket }) => ticket));
   const { issues, identifierOf } = world.tracker.cloud;
@@ -117,7 +117,7 @@ function ofAgents({ most, twice }: Watch['found']): string[] {
   ];
 }
 
-/** Worktrees and processes that nobody needs any more. */
+/** Leftover worktrees and processes. */
 function ofLeftovers(world: OrchestrateWorld): string[] {
   const [, ...worktrees] = world.git(world.project, 'worktree', 'list', '--porcelain').split('\n\n');
   const base = join(world.home.dataDir, 'wt', 'web');
@@ -132,15 +132,15 @@ function ofLeftovers(world: OrchestrateWorld): string[] {
   ];
 }
 
-// Watches the agents from outside, as the kernel shows them: every process with the mark of a run in its environment.
-// The leader of a group is an agent; the others are what it started.
+// Watches the agents from outside, by the kernel: every process with the mark of a run in its environment. The leader
+// of a group is an agent; the others are its children.
 
 const MARK = `SVC_ORCHESTRATOR=${RUN}`;
 const SAMPLE_MS = 50;
 
 type Seen = { pid: number; group: number; ticket: string };
 
-/** Of one home: other runs of this script may be under way. */
+/** Only of one home: other runs of this script may be active. */
 export function agentProcesses(root: string): Seen[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -153,7 +153,7 @@ export function agentProcesses(root: string): Seen[] {
       const [, ticket = ''] = /(?:^|\0)SVC_TICKET=([^\0]*)/.exec(environment) ?? [];
       return [{ pid: Number(name), group: Number(group), ticket }];
     } catch {
-      // It ended while it was looked at, or is somebody else's.
+      // It ended during the check, or belongs to another user.
       return [];
     }
   });
@@ -182,13 +182,13 @@ export function watchAgents(root: string) {
   return { found, note, stop: (): void => clearInterval(timer) };
 }
 
-/** Only groups that carry the mark are ended. */
+/** Only groups with the mark are killed. */
 export function endAgents(root: string): void {
   for (const { pid } of agentProcesses(root)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has already ended.
     }
   }
 }

@@ -1,5 +1,4 @@
-// The world of a run: a bare repository that is the remote, and a checkout of it that is the project, with a scripted
-// agent.
+// The environment of a run: a bare repository as the remote, a checkout of it as the project, and a scripted agent.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeInto } from '../packages/testkit/src/script.ts';
@@ -8,9 +7,9 @@ import { openWorld, TRACKER_TOKEN } from './world.ts';
 export const REPO = 'acme/web';
 export const RUN = 'run-1';
 export const MOST_AGENTS = 3;
-/** Silent for so long, an agent counts as hanging; one that works says something every second. */
+/** After this time without output an agent counts as hanging; a working one prints something every second. */
 const STALL_SEC = 10;
-/** What is waited for, in seconds instead of minutes; what is only a limit, as usual. */
+/** Waits are in seconds instead of minutes; limits are as usual. */
 const timings = { revivalDelaysSec: [3, 4, 5], settleSec: 4, claimSec: 900, afterEndSec: 120 };
 
 export type OrchestrateWorld = Awaited<ReturnType<typeof openOrchestrateWorld>>;
@@ -27,7 +26,7 @@ export async function openOrchestrateWorld() {
   world.configure('.config/svc/config-web.json', { tracker: { apiToken: TRACKER_TOKEN, teamKey: 'ABC' } });
   makeProject();
 
-  /** A repository whose tests are those of its last commit: one bad merge does not spoil the next. */
+  /** A repository that runs only the tests of its last commit: one bad merge does not affect the next. */
   function makeProject(): void {
     git(root, 'init', '--quiet', '--bare', '-b', 'main', remote);
     git(project, 'init', '--quiet', '-b', 'main');
@@ -35,7 +34,7 @@ export async function openOrchestrateWorld() {
     world.configure('web/.svc/config.json', projectConfig());
     for (const [path, text] of Object.entries(projectFiles)) writeInto(project, path, text);
     git(project, 'add', '--all');
-    git(project, 'commit', '--quiet', '-m', 'The beginning');
+    git(project, 'commit', '--quiet', '-m', 'Start');
     git(project, 'push', '--quiet', '-u', 'origin', 'main');
     codehost.cloud.addCommit(REPO, git(project, 'rev-parse', 'HEAD'));
   }

@@ -1,7 +1,7 @@
 // A run of many tickets, end to end: a real daemon, real git with a real remote, the real client program, and a
-// scripted agent. Some agents crash, hang, lie about tests or open two pull requests, and deploys fail; the daemon is
-// killed with -9 in between. In the end every ticket is where its script says, never more agents ran than allowed,
-// and nothing is left over.
+// scripted agent. Some agents crash, hang, report false test results or open two pull requests, and deploys fail; the
+// daemon is killed with -9 in between. At the end every ticket must be in its expected state, never more agents ran
+// than allowed, and nothing is left over.
 // `npm run chaos:orchestrate` (40 tickets, 4 waves, 5 kills); `-- --tickets 8 --waves 2 --kills 1` is quick;
 // `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices.
 import { spawn } from 'node:child_process';
@@ -33,7 +33,7 @@ const options = scriptOptions({
   'work-ms': 1_500,
   'limit-sec': (15 * WAIT_MS) / 1000,
   seed: 1,
-  /** Keeps what the daemons printed, in `.chaos-orchestrate.log`. */
+  /** Keeps the output of the daemons in `.chaos-orchestrate.log`. */
   keep: false,
   sabotage: false,
 });
@@ -61,7 +61,7 @@ console.log(describeMachine());
 console.log(
   `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, seed ${options.seed}`,
 );
-// Whatever ends this script ends the agents too: they outlive a daemon.
+// However this script ends, it kills the agents: they outlive a daemon.
 process.on('exit', () => endAgents(world.root));
 try {
   for (const player of cast) prepare(player);
@@ -73,7 +73,7 @@ try {
   console.log(said.printed);
   if (said.code !== 0) throw new Error(`svc orchestrate start ended with ${said.code}`);
   await Promise.all([untilOver(), letBegin(), beThePerson(), killAndRestart()]);
-  // What the cast says comes true, worktrees go last of all; then nothing may come that undoes it.
+  // The expected state is reached, worktrees last; after that nothing may change it.
   await until(async () => (await differences(world, cast, watch.found)).length === 0).catch(() => undefined);
   problems.push(...(await daemon.settle()));
   const audit = await auditLog(world.home.eventsDir);
@@ -112,18 +112,18 @@ async function untilOver(): Promise<void> {
       isLate() || runs.some(({ orchestrator, state }) => orchestrator === RUN && state === 'completed'),
     options['limit-sec'] * 1_000,
   );
-  if (!isOver || isLate()) problems.push(`the run is not over after ${options['limit-sec']} s`);
+  if (!isOver || isLate()) problems.push(`the run has not ended after ${options['limit-sec']} s`);
   over.abort();
 }
 
-/** The first agents wait until as many as are allowed are there: so that it is seen whether one more comes. */
+/** The first agents wait until the allowed number is running: this shows whether one more is started. */
 async function letBegin(): Promise<void> {
   const most = Math.min(MOST_AGENTS, cast.filter(({ wave }) => wave === 1).length);
   await until(() => watch.found.most >= most || over.signal.aborted).catch(() => undefined);
   writeFileSync(join(world.stage, 'begin'), '');
 }
 
-/** Looks at what needs a person, and says once what the script says. */
+/** Reads what needs a person, and does once what the role requires. */
 async function beThePerson(): Promise<void> {
   const waiting = new Map(cast.filter(({ role }) => role.person !== null).map((one) => [one.ticket, one]));
   for (; !over.signal.aborted; await sleep(LOOK_MS)) {
@@ -144,10 +144,10 @@ async function beThePerson(): Promise<void> {
     }
   }
   for (const { ticket, role } of waiting.values())
-    problems.push(`${ticket} (${role.name}): nobody was asked for`);
+    problems.push(`${ticket} (${role.name}): no person was asked`);
 }
 
-/** At moments that are spread over the launches of the run, and between two of them over the lines of the log. */
+/** Spread over the launches of the run, and between two of them over the lines of the log. */
 async function killAndRestart(): Promise<void> {
   const expected = cast.reduce((sum, { role }) => sum + role.ends.launches, 0);
   const launched = (): number => cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
@@ -159,7 +159,7 @@ async function killAndRestart(): Promise<void> {
     const after = ((count + random.next()) * expected * 0.9) / options.kills;
     while (launched() < after && !isOver()) await sleep(10);
     const bytes = logBytes() + random.below(5_000);
-    // At the latest when nothing has happened for long.
+    // At the latest after a long time without a change.
     await until(() => logBytes() >= bytes || isOver()).catch(() => undefined);
     await until(() => agentProcesses(world.root).length > 0 || isOver()).catch(() => undefined);
     if (isOver()) return;
@@ -188,15 +188,15 @@ function report(found: readonly string[], lines: number): void {
   const launches = cast.reduce((sum, { ticket }) => sum + launchesOf(world, ticket).length, 0);
   const { samples, most, longestGapMs } = watch.found;
   console.log(
-    `${secondsSince(started)} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} looks (longest gap ${Math.round(longestGapMs)} ms)`,
+    `${secondsSince(started)} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} samples (longest gap ${Math.round(longestGapMs)} ms)`,
   );
   console.log(
-    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries taken, ${lost} lost; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries accepted, ${lost} lost; code host called ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
   );
   console.log(`tickets ${cast.length} differences ${found.length}`);
 }
 
-/** What must be noticed: another ending, a wave too early, one agent too many, and things left over. */
+/** What must be noticed: another ending, a wave too early, one agent too many, and leftovers. */
 async function tryTheCheck(known: number): Promise<void> {
   const notice = async (name: string, wanted: RegExp, players: readonly Player[] = cast): Promise<void> => {
     const found = await differences(world, players, watch.found);
@@ -204,7 +204,7 @@ async function tryTheCheck(known: number): Promise<void> {
     judgeSabotage(name, line ?? 'no difference', found.length > known && line !== undefined);
   };
   const swapped = cast.map((one) => ({ ...one, wave: options.waves + 1 - one.wave }));
-  await notice('waves in another order', /was begun before wave/, swapped);
+  await notice('waves in another order', /was started before wave/, swapped);
   const first = cast.find(({ role }) => role.ends.status === 'done');
   if (first === undefined) return;
   const otherwise: Player = {

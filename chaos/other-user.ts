@@ -1,5 +1,5 @@
-// Another user of the machine opens connections to the daemon as fast as possible: cut off at once, closed to one side,
-// on ports that the owner uses at the same time. None may be let in. Then what it costs to find out who is behind a
+// Another user of the machine opens connections to the daemon as fast as possible: cut off at once, half closed, on
+// ports that the owner uses at the same time. None may be accepted. Then measures the cost of finding the user of a
 // connection, with few sockets on the machine and with many.
 // `npm run chaos:other-user`, as root; `-- --count 400 --sockets 0` for a short run.
 import { request } from 'node:http';
@@ -45,10 +45,10 @@ try {
   const { access } = (await ask(port, '/api/health')) as { access: { refused: Record<string, number> } };
   const letIn = logLines(home.eventsDir).join('').split('stranger-').length - 1;
   console.log(
-    `${burst.sent} connections of another user in ${seconds} s, the owner answered ${answered} times meanwhile`,
+    `${burst.sent} connections of another user in ${seconds} s, the owner got ${answered} answers meanwhile`,
   );
   console.log(`answers ${JSON.stringify(burst.answers)}, refused ${JSON.stringify(access.refused)}`);
-  console.log(`let in ${letIn}, bytes of data ${burst.data}`);
+  console.log(`accepted ${letIn}, bytes of data ${burst.data}`);
   failUnless(letIn === 0 && burst.data === 0 && answered > 0);
   console.log(`one connection, few sockets: ${await cost(port)}`);
   if (sockets > 0) {

@@ -1,6 +1,6 @@
-// One life of chaos/outbox.ts: a real event log, a fold and the real outbox. It kills itself with -9 where it is
-// told to; undisturbed it ends when every effect is settled.
-// node outbox-child.ts '<JSON of ChildOrders>'. For each line that it wrote it prints one.
+// One process of chaos/outbox.ts: a real event log, a fold and the real outbox. It kills itself with -9 at the given
+// point; otherwise it ends when every effect is settled.
+// node outbox-child.ts '<JSON of ChildOrders>'. It prints a line for each line that it wrote.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,8 +27,8 @@ import {
   type PlannedKill,
 } from './outbox-fold.ts';
 
-/** A wrong order or a lost check, of the kinds that the verdict has to notice. */
-export type Sabotage = 'cursor-first' | 'finish-first' | 'not-idempotent' | 'told-first';
+/** A wrong order or a missing check that the verdict has to notice. */
+export type Sabotage = 'cursor-first' | 'finish-first' | 'not-idempotent' | 'sent-first';
 export type ChildOrders = {
   folder: string;
   tracker: string;
@@ -40,7 +40,7 @@ export type ChildOrders = {
 const orders = JSON.parse(process.argv[2] ?? '{}') as ChildOrders;
 const { folder, sabotage } = orders;
 const blind = sabotage === 'not-idempotent';
-/** A refused effect comes again when all lines of this life are there: others of its ticket must not be first. */
+/** A rejected effect is retried when all lines of this process are written: others of its ticket must not be first. */
 const RETRY_MS = 10_000;
 const clock = { ...systemClock, now: () => Date.now() + ahead };
 let ahead = 0;
@@ -52,7 +52,7 @@ function pass(point: KillPoint): void {
   passed += 1;
   if (passed < orders.kill.nth) return;
   process.kill(process.pid, 'SIGKILL');
-  // Not one more instruction of the program.
+  // Not one more instruction may run.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
@@ -78,10 +78,10 @@ const runner = createOutboxRunner({
   random: Math.random,
   handlers: handlers(),
   async onGaveUp({ key }, error) {
-    if (sabotage === 'told-first') store.sent(key);
+    if (sabotage === 'sent-first') store.sent(key);
     else await log.appendOnce(gaveUpDraft(key, error));
     pass('after-attention');
-    if (sabotage === 'told-first') await log.appendOnce(gaveUpDraft(key, error));
+    if (sabotage === 'sent-first') await log.appendOnce(gaveUpDraft(key, error));
   },
   waitMs: () => RETRY_MS,
 });
@@ -96,7 +96,7 @@ for (let number = first; number < first + orders.inputs; number += 1) {
   const { seq } = await log.appendOnce(inputDraft(number));
   pass('after-log-append');
   process.stdout.write('wrote a line\n');
-  // Some lines are folded alone, some with others behind them.
+  // Some lines are folded alone, some together with later ones.
   if (number % 3 > 0) while (board.seq < seq) await sleep(0);
 }
 for (; !isSettled(); await sleep(2)) {
@@ -115,7 +115,7 @@ async function follow(): Promise<void> {
   const beyond = store.cursor();
   const lines = log.subscribe({ after: 0, signal: following.signal, whenSlow: 'read-file' });
   for await (const batch of lines) {
-    // What the cursor has passed is in the outbox already: folded for the state alone.
+    // Lines before the cursor are already in the outbox: folded only for the state.
     const effects: Effect[] = [];
     for (const { line } of batch) {
       const asked = foldChaosLine(board, line);
@@ -161,7 +161,7 @@ async function around(effect: Effect, work: () => Promise<Outcome>): Promise<Out
   return outcome;
 }
 
-/** A read-modify-write that does nothing when the file says it already. */
+/** A read-modify-write that does nothing if the file already has the value. */
 async function writeSignal(effect: Extract<Effect, { kind: 'write-signal' }>): Promise<Outcome> {
   const path = join(folder, `signal-${effect.orchestrator}-${effect.ticket}.json`);
   const file = readSignal(path);
@@ -221,7 +221,7 @@ function withKillPoints(real: OutboxStore): OutboxStore {
   };
 }
 
-/** A database that can be killed when all of an `accept` is written and nothing of it is committed. */
+/** A database that can be killed when an `accept` is completely written and not committed. */
 function killedBeforeCommit(real: Database): Database {
   return {
     ...real,

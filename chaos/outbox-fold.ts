@@ -1,5 +1,5 @@
-// What a line asks for in chaos/outbox.ts: a small fold with a state of its own and every way an effect can go.
-// Each effect has a result that can be told from every other, so that none can hide behind the next.
+// The effects of a line in chaos/outbox.ts: a small fold with its own state and every kind of result. Each effect has a
+// unique result, so that none can be hidden by the next.
 import {
   draft,
   type Effect,
@@ -15,7 +15,7 @@ const phases: readonly TicketPhase[] = ['research', 'planning', 'inProgress', 'i
 type ChaosBoard = {
   seq: number;
   inputs: number;
-  /** How often a ticket was moved: the next phase is always another one. */
+  /** How often a ticket was moved: the next phase is always a different one. */
   moves: Map<string, number>;
 };
 
@@ -32,23 +32,23 @@ export function inputDraft(number: number): EventDraft {
   };
 }
 
-/** The draft that tells of a row that was given up. */
+/** The draft for a row that was given up. */
 export function gaveUpDraft(key: string, error: string): EventDraft {
   return { ...attention('outbox-gave-up', error), deliveryId: gaveUpDelivery(key) };
 }
 
 export const appendDelivery = (key: string): string => `outbox:${key}`;
 export const gaveUpDelivery = (key: string): string => `outbox-gave-up:${key}`;
-/** The tracker does not know these tickets: moving one is given up. */
+/** Tickets that the tracker does not know: moving one is given up. */
 export const isUnknownTicket = (ticket: string): boolean => ticket.startsWith('GONE-');
 
-/** Folds one line and returns what it asks for, in order. */
+/** Folds one line and returns its effects, in order. */
 export function foldChaosLine(board: ChaosBoard, line: EventLine): Effect[] {
   const { seq } = line;
   board.seq = seq;
   const ticket = line.scope.ticket ?? '-';
   if (line.event === 'comms.attention' && line.detail['reason'] === 'chaos') {
-    // An effect's own line asks for an effect in turn.
+    // The line of an effect requests another effect.
     return [signal(seq, 'attention', ticket)];
   }
   if (line.source !== 'orchestrator') return [];
@@ -85,7 +85,7 @@ function signal(seq: number, orchestrator: string, ticket: string): Effect {
     pr: null,
     deploy: {
       environment: 'production',
-      // What makes the content of this write unlike any other.
+      // Makes the content of this write unique.
       deploymentId: seq,
       attempts: [],
       startedAt: null,
@@ -98,10 +98,10 @@ function signal(seq: number, orchestrator: string, ticket: string): Effect {
   };
 }
 
-// Where a process is killed, in the order in which an effect passes the points, and how often it may pass one before it
-// is: all of log, outbox and effect is hit early and late in a life, in recovery as in full work.
+// Where a process is killed, in the order in which an effect passes the points, and how often it may pass one before
+// that: log, outbox and effect are hit early and late in a process, during recovery and during normal work.
 
-/** The most passages of a point that a life is sure to see. */
+/** The number of passages of a point that every process reaches. */
 const passages = {
   'while-starting': 1,
   'after-log-append': 10,
@@ -118,7 +118,7 @@ const passages = {
   'after-give-up': 2,
   'after-attention': 2,
   'after-sent': 2,
-  /** Killed from outside, when it has said so often that it wrote a line. */
+  /** Killed from outside, after it has reported this number of written lines. */
   'any-moment': 12,
 } as const;
 
@@ -129,7 +129,7 @@ export const killPoints = Object.keys(passages).filter((name): name is KillPoint
   Object.hasOwn(passages, name),
 );
 
-/** So many kills, spread evenly over the points, in an order of chance. */
+/** The given number of kills, spread evenly over the points, in random order. */
 export function planKills(
   kills: number,
   random: Random,

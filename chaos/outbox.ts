@@ -1,6 +1,6 @@
-// A process with a real event log and the real outbox is killed with -9 at each step between a line of the log,
-// the row in the outbox and the effect outside, again and again. After a last undisturbed life every effect that
-// the log asked for must be there once, in order, and nothing else.
+// A process with a real event log and the real outbox is repeatedly killed with -9 at each step between a line of the
+// log, the row in the outbox and the effect outside. After a last undisturbed process every effect that the log
+// requested must exist once, in order, and nothing else.
 // `npm run chaos:outbox` (200 kills); with `-- --power-cuts 100` its disk loses its power instead, and with it
 // everything that was not synced (power-cut.ts); `-- --sabotage` also runs four broken ways of doing it, and disks that
 // do not sync, which the verdict has to notice; `-- --seed 2` makes other choices.
@@ -50,20 +50,20 @@ const options = scriptOptions({
   seed: 1,
   sabotage: false,
 });
-/** A life may be over before it came to its point: then another is tried, at the first passage. */
+/** A process may end before it reaches its point: then another is tried, at the first passage. */
 const TRIES = 5;
 const SABOTAGE_KILLS = 4;
-/** The tracker refuses every so many-th new effect once. */
+/** The tracker rejects every n-th new effect once. */
 const REFUSE_EVERY = 6;
-const sabotages: Record<Sabotage, { points: KillPoint[]; says: RegExp }> = {
-  'cursor-first': { points: ['inside-accept'], says: /missing [1-9]/ },
-  'finish-first': { points: ['before-handler'], says: /missing [1-9]/ },
-  'not-idempotent': { points: ['after-effect', 'before-finish'], says: /doubled [1-9]/ },
-  'told-first': { points: ['after-attention'], says: /missing [1-9]/ },
+const sabotages: Record<Sabotage, { points: KillPoint[]; expected: RegExp }> = {
+  'cursor-first': { points: ['inside-accept'], expected: /missing [1-9]/ },
+  'finish-first': { points: ['before-handler'], expected: /missing [1-9]/ },
+  'not-idempotent': { points: ['after-effect', 'before-finish'], expected: /doubled [1-9]/ },
+  'sent-first': { points: ['after-attention'], expected: /missing [1-9]/ },
 };
 
 type Sync = NonNullable<PowerCutOptions['sync']>;
-/** Disks that say that they have synced and have not. */
+/** Disks that only pretend to sync. */
 const badDisks: readonly Sync[] = ['nothing', 'files'];
 const isPowerCut = options['power-cuts'] > 0;
 const wanted = isPowerCut ? options['power-cuts'] : options.kills;
@@ -82,7 +82,7 @@ const random = createRandom(options.seed);
 const script = await bundleProcess('chaos/outbox-child.ts');
 console.log(describeMachine());
 console.log(
-  `${wanted} ${unit} over ${killPoints.length} points, ${options.inputs} lines in a life, ${options['last-inputs']} in the last, seed ${options.seed}`,
+  `${wanted} ${unit} over ${killPoints.length} points, ${options.inputs} lines for each process, ${options['last-inputs']} for the last, seed ${options.seed}`,
 );
 const whole = await play(planKills(wanted, random), null, isPowerCut ? 'everything' : null);
 const { asked, refused, again } = whole.tracker.counts;
@@ -90,14 +90,14 @@ const kills = [...whole.killed.values()].reduce((sum, count) => sum + count, 0);
 printProblems(whole.verdict.problems);
 console.log(killPoints.map((point) => `${point} ${whole.killed.get(point) ?? 0}`).join(', '));
 console.log(
-  `${whole.seconds.toFixed(1)} s, ${kills} ${unit}; ${whole.verdict.inputs} facts, ${whole.verdict.lines} lines, ${whole.lost} lost; the tracker was asked ${asked} times, refused ${refused}, ${again} came again after their result was there`,
+  `${whole.seconds.toFixed(1)} s, ${kills} ${unit}; ${whole.verdict.inputs} facts, ${whole.verdict.lines} lines, ${whole.lost} lost; the tracker was called ${asked} times, rejected ${refused}, ${again} were repeated after their result existed`,
 );
 console.log(outboxVerdictLine(whole.verdict));
 failUnless(isKept(whole.verdict) && whole.lost === 0 && kills === wanted);
 if (options.sabotage) await tryTheCheck();
 if (options.sabotage && isPowerCut) for (const saved of badDisks) await useBadDisk(saved);
 
-/** `sync`: what a sync saves on a disk whose power is cut; null is a disk that keeps everything. */
+/** `sync`: what a sync saves on a disk with power cuts; null is a disk that keeps everything. */
 async function play(
   plan: readonly PlannedKill[],
   sabotage: Sabotage | null,
@@ -108,7 +108,7 @@ async function play(
   const disk = sync === null ? undefined : await mountDisk(folder, sync);
   const tracker = await startChaosTracker();
   const killed = new Map<KillPoint, number>();
-  /** Facts that a life reported as written. */
+  /** Facts that a process reported as written. */
   let written = 0;
   try {
     const orders = { folder, tracker: tracker.url, inputs: options.inputs, sabotage };
@@ -117,7 +117,7 @@ async function play(
       killed.set(kill.point, (killed.get(kill.point) ?? 0) + 1);
     }
     const last = await live({ ...orders, inputs: options['last-inputs'], kill: null }, disk);
-    if (last.ending !== 0) throw new Error(`the last life ended with ${last.ending}`);
+    if (last.ending !== 0) throw new Error(`the last process ended with ${last.ending}`);
     written += last.written;
     const verdict = judgeOutbox(folder, tracker.moves);
     const lost = Math.max(0, written - verdict.inputs);
@@ -128,7 +128,7 @@ async function play(
   }
 }
 
-/** One that does not sync forgets everything: parts of it, such as half a database, could not be gone on from. */
+/** A disk that does not sync loses everything: parts, such as half a database, would be unusable. */
 async function mountDisk(folder: string, sync: Sync): Promise<PowerCutDisk> {
   const disk = await mountPowerCutDisk({ folder, sync });
   if (sync === 'everything') return disk;
@@ -146,9 +146,9 @@ async function liveUntilKilled(
     const { ending, ...life } = await live({ ...orders, kill }, disk);
     written += life.written;
     if (ending === 'SIGKILL') return written;
-    if (ending !== 0) throw new Error(`a life with ${JSON.stringify(kill)} ended with ${ending}`);
+    if (ending !== 0) throw new Error(`a process with ${JSON.stringify(kill)} ended with ${ending}`);
   }
-  throw new Error(`${orders.kill.point} was not reached in ${TRIES} lives`);
+  throw new Error(`${orders.kill.point} was not reached in ${TRIES} processes`);
 }
 
 type Life = {
@@ -157,7 +157,7 @@ type Life = {
   written: number;
 };
 
-/** A life that ended by SIGKILL has taken the power of its disk along. */
+/** When a process ends by SIGKILL, its disk loses its power too. */
 async function live(orders: ChildOrders, disk: PowerCutDisk | undefined): Promise<Life> {
   const child = endWithScript(
     spawn(process.execPath, [script, JSON.stringify(orders)], { stdio: ['ignore', 'pipe', 'inherit'] }),
@@ -190,17 +190,17 @@ async function live(orders: ChildOrders, disk: PowerCutDisk | undefined): Promis
   return { ending, written: lines };
 }
 
-/** Runs what must go wrong: the verdict has to notice each. */
+/** Runs the broken variants: the verdict has to notice each. */
 async function tryTheCheck(): Promise<void> {
   const names = Object.keys(sabotages) as Sabotage[];
   const tries = names.map(async (name) => {
-    const { points, says } = sabotages[name];
+    const { points, expected } = sabotages[name];
     const { verdict } = await play(planKills(SABOTAGE_KILLS, random, points), name, null);
-    return { name, says, verdict };
+    return { name, expected, verdict };
   });
-  for (const { name, says, verdict } of await Promise.all(tries)) {
+  for (const { name, expected, verdict } of await Promise.all(tries)) {
     const line = outboxVerdictLine(verdict);
-    judgeSabotage(name, line, says.test(line) && !isKept(verdict));
+    judgeSabotage(name, line, expected.test(line) && !isKept(verdict));
   }
 }
 
@@ -210,8 +210,8 @@ async function useBadDisk(saved: Sync): Promise<void> {
   judgeSabotage(`a sync saves ${saved}`, line, lost > 0);
 }
 
-// The outside world: a tracker that remembers every move of a ticket, in order. It stands in the process that does the
-// killing, so that it outlives the killed.
+// The outside world: a tracker that records every move of a ticket, in order. It runs in the process that kills, so it
+// survives the kills.
 
 type ChaosTracker = {
   url: string;
@@ -219,7 +219,7 @@ type ChaosTracker = {
   moves: Map<string, string[]>;
   counts: {
     asked: number;
-    /** Effects that came again after their result was there: harmless when nothing changed by it. */
+    /** Effects that were repeated after their result existed: harmless if they changed nothing. */
     again: number;
     refused: number;
   };
@@ -232,7 +232,7 @@ async function startChaosTracker(): Promise<ChaosTracker> {
   const counts = { asked: 0, again: 0, refused: 0 };
   const seen = new Set<string>();
 
-  /** The status to answer with. `add` is the sabotage: a move that is carried out whatever the state is. */
+  /** The status to answer with. `add` is the sabotage: a move that is made whatever the state. */
   function set(ticket: string, { key, phase, add }: { key: string; phase: string; add: boolean }): number {
     counts.asked += 1;
     if (isUnknownTicket(ticket)) return 404;
@@ -256,7 +256,7 @@ async function startChaosTracker(): Promise<ChaosTracker> {
         const status = set(decodeURIComponent(request.url ?? '').slice(1), JSON.parse(body));
         return response.writeHead(status).end();
       },
-      // The sender was killed while it sent: nothing was asked.
+      // The sender was killed while it sent: no complete request.
       () => response.destroy(),
     );
   });
@@ -264,19 +264,19 @@ async function startChaosTracker(): Promise<ChaosTracker> {
   return { url: `http://127.0.0.1:${port}`, moves, counts, close };
 }
 
-// Holds what happened against what the log asked for: every effect once in its result, in order, none missing.
+// Compares the results with what the log requested: every effect once, in order, none missing.
 
 type OutboxVerdict = {
   lines: number;
   inputs: number;
   expected: number;
   missing: number;
-  /** Results that are there more than once. */
+  /** Results that exist more than once. */
   doubled: number;
-  /** Results in another order than that of their lines. */
+  /** Results in another order than their lines. */
   overtaken: number;
   givenUp: number;
-  /** Rows that were given up, and should not have been, or the other way round; and rows left pending. */
+  /** Rows that were wrongly given up or wrongly completed, and pending rows. */
   wronglyEnded: number;
   problems: string[];
 };
@@ -303,10 +303,10 @@ function judgeOutbox(folder: string, moves: ReadonlyMap<string, readonly string[
     verdict.missing += missing.length;
     verdict.doubled += doubled.length;
     for (const key of missing) verdict.problems.push(`${what}: ${key} is missing`);
-    for (const key of doubled) verdict.problems.push(`${what}: ${key} is there once too often`);
+    for (const key of doubled) verdict.problems.push(`${what}: ${key} exists once too often`);
     if (missing.length + doubled.length > 0 || expected.every((key, index) => found[index] === key)) return;
     verdict.overtaken += 1;
-    verdict.problems.push(`${what}: another order than that of the lines`);
+    verdict.problems.push(`${what}: another order than the lines`);
   }
 
   for (const [target, expected] of Map.groupBy(effects, targetOf)) {
@@ -330,7 +330,7 @@ function isKept({ missing, doubled, overtaken, wronglyEnded }: OutboxVerdict): b
 
 function outboxVerdictLine(verdict: OutboxVerdict): string {
   const { expected, missing, doubled, overtaken, givenUp, wronglyEnded } = verdict;
-  return `effects expected ${expected} missing ${missing} doubled ${doubled} overtaken ${overtaken} wrongly ended ${wronglyEnded} (given up as they should ${givenUp})`;
+  return `effects expected ${expected} missing ${missing} doubled ${doubled} overtaken ${overtaken} wrongly ended ${wronglyEnded} (rightly given up ${givenUp})`;
 }
 
 function compareRows(
@@ -352,14 +352,14 @@ function compareRows(
     }
     const { done, givenUp, pending } = store.counts();
     const extra = done + givenUp + pending - effects.length;
-    if (extra > 0) verdict.problems.push(`${extra} rows that no line asked for`);
+    if (extra > 0) verdict.problems.push(`${extra} rows that no line requested`);
     verdict.doubled += Math.max(0, extra);
   } finally {
     store.close();
   }
 }
 
-/** Where the result of an effect is to be found. */
+/** Where the result of an effect is. */
 function targetOf(effect: Effect): string {
   if (effect.kind === 'write-signal') return `signal-${effect.orchestrator}-${effect.ticket}.json`;
   if (effect.kind === 'move-ticket') return isUnknownTicket(effect.ticket) ? 'given up' : effect.ticket;

@@ -1,17 +1,18 @@
-# A file system for power-cut.ts. It keeps what was synced apart from what was not, and forgets the latter on command.
-# It lives in memory and reads POSIX strictly:
-# - fsync of a file saves its bytes, its length and its mode, and not its name;
-# - a new name, a rename and a removal are saved by fsync of their folder; each is saved whole or not at all.
-# With `names: journal` it is like ext4 and its kind, where any fsync also saves every name that was given before.
+# A file system for power-cut.ts. It separates synced from unsynced data, and loses the latter on command. It is in
+# memory and follows POSIX strictly:
+# - fsync of a file saves its bytes, its length and its mode, but not its name;
+# - a new name, a rename and a removal are saved by fsync of their folder; each is saved completely or not at all.
+# With `names: journal` it is like ext4 and similar ones, where any fsync also saves all earlier names.
 #
-# python3 power-cut.py '<JSON of the options>'. Commands come as lines of JSON on stdin, each is answered with one:
-# - settle: everything is saved as it is.
-# - cut: nothing that comes later has an effect; requests wait a moment, as a program that is about to be killed should
-#   see nothing. With `torn`, the seed of a choice, some of what was not saved survives, as it does on a real disk. With
-#   `inSync` it comes when something is about to be synced, or after a second in which nothing is.
-# - fail: requests that wait, and all later ones, fail, so that a killed program can end.
-# - start: mounted again, with what has survived.
-# When stdin ends it unmounts and ends.
+# python3 power-cut.py '<JSON of the options>'. Commands are lines of JSON on stdin, each is answered with one:
+# - settle: saves everything as it is.
+# - cut: later requests have no effect; they wait a moment, because a program that is about to be killed must not
+# notice.
+#   With `torn`, a random seed, some unsaved data survives, as on a real disk. With `inSync` it happens when something is
+#   about to be synced, or after a second without a sync.
+# - fail: waiting and later requests fail, so that a killed program can end.
+# - start: mounts again, with the surviving data.
+# When stdin ends, it unmounts and ends.
 import errno
 import json
 import os
@@ -25,14 +26,14 @@ import trio
 
 PAGE = 4096
 SECTOR = 512
-# Only this process changes anything, so the kernel may remember as long as it likes.
+# Only this process changes anything, so the kernel may cache without a limit.
 CACHE_SECONDS = 3600
-# How long requests wait after a cut: whoever is to kill the programs may have one under way itself.
+# How long requests wait after a cut: the process that kills the programs may have a request itself.
 TIMEOUT_SECONDS = 0.2
 
 
 class Inode:
-    """A file, folder, link or pipe, as programs see it now, and `saved`, as a power cut would leave it."""
+    """A file, folder, link or pipe, as programs see it, and `saved`, as a power cut would leave it."""
 
     def __init__(self, number, mode, context, target=None):
         self.number = number
@@ -84,7 +85,7 @@ class Inode:
             self.saved_data[start:end] = self.data[start:end]
 
     def save_some(self, choice):
-        """What a real disk may have written by itself: a length, and any of the pages, the last one in part."""
+        """What a real disk may have written on its own: a length, and any of the pages, the last one partially."""
         low, high = sorted((len(self.saved_data), len(self.data)))
         self.save_size(choice.choice((len(self.saved_data), len(self.data), choice.randint(low, high))))
         for page in sorted(self.pages):
@@ -92,7 +93,7 @@ class Inode:
             self.save_bytes(page * PAGE, page * PAGE + kept)
 
     def forget(self):
-        """True if anything was forgotten."""
+        """True if anything was lost."""
         lost = self.data != self.saved_data or self.names != self.saved_names
         self.data = bytearray(self.saved_data)
         self.names = dict(self.saved_names)
@@ -110,7 +111,7 @@ class Disk(pyfuse3.Operations):
         self.pace = random.Random(1)
         self.inodes = {1: Inode(1, stat.S_IFDIR | 0o700, None)}
         self.next_number = 2
-        # Changes of names that were not saved, in order. Each is a list of (folder, name, inode or None).
+        # Unsaved changes of names, in order. Each is a list of (folder, name, inode or None).
         self.changes = []
         self.restart()
 
@@ -118,7 +119,7 @@ class Disk(pyfuse3.Operations):
         self.listings = {}
         self.power = "on"
         self.failing = trio.Event()
-        # A sync with something to save begins.
+        # A sync with something to save starts.
         self.cut_in_sync = False
         self.syncing = trio.Event()
 
@@ -135,7 +136,7 @@ class Disk(pyfuse3.Operations):
         self.changes.append(names)
 
     def save_names(self, folder):
-        """Of one folder, or of all (None). A rename between two folders takes along what came before it in both."""
+        """Of one folder, or of all (None). A rename between two folders includes the earlier changes in both."""
         wanted = {folder}
         saved, left = [], []
         for names in reversed(self.changes):
@@ -158,7 +159,7 @@ class Disk(pyfuse3.Operations):
                 entries[name] = number
 
     def save_some_names(self, choice):
-        """The changes of a folder survive in order: the first that does not takes the later ones along."""
+        """The changes of a folder survive in order: if one is lost, so are the later ones."""
         stopped = set()
         for names in self.changes:
             folders = {place[0] for place in names}
@@ -191,7 +192,7 @@ class Disk(pyfuse3.Operations):
         return {"files": files, "names": changes}
 
     def sweep(self):
-        """What has no name any more is gone."""
+        """Removes files without a name."""
         found, waiting = set(), [1]
         while waiting:
             number = waiting.pop()
@@ -200,7 +201,7 @@ class Disk(pyfuse3.Operations):
                 waiting.extend(self.inodes[number].names.values())
         self.inodes = {number: inode for number, inode in self.inodes.items() if number in found}
 
-    # Requests of the kernel.
+    # Requests from the kernel.
 
     async def reach(self, number):
         """The inode, if there is power."""
@@ -357,7 +358,7 @@ class Disk(pyfuse3.Operations):
         await self.reach(number)
 
     async def take_time(self):
-        """As a disk does, so that a cut can come before and after the moment in which it is saved."""
+        """Like a disk, so that a cut can come before and after the data is saved."""
         if self.sync_seconds > 0:
             await trio.sleep(self.sync_seconds * self.pace.random())
 
@@ -375,7 +376,7 @@ def answer(**what):
 
 
 async def commands(disk, lines):
-    """Until the mount has to end: true when another is to follow."""
+    """Runs until the mount has to end: true if another follows."""
     async for line in lines:
         command = json.loads(line)
         if command["do"] == "settle":

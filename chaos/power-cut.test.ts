@@ -1,5 +1,5 @@
-// What the disk of power-cut.ts keeps and forgets, and that what the product calls durable is kept. Skipped where the
-// packages that it needs are missing; `.ci/nightly` has them.
+// What the disk of power-cut.ts keeps and loses, and that it keeps what the product reports as durable. Skipped if the
+// required packages are missing; `.ci/nightly` has them.
 import { spawnSync } from 'node:child_process';
 import {
   accessSync,
@@ -37,8 +37,8 @@ const draft = {
   detail: {},
 } as const;
 
-describe.runIf(isPossible())('on a disk that forgets what was not synced', () => {
-  test('bytes, lengths, names and renames are kept when they were synced, and only then', async () => {
+describe.runIf(isPossible())('on a disk that loses unsynced data', () => {
+  test('bytes, lengths, names and renames are kept if and only if they were synced', async () => {
     const { folder, cut } = await disk();
     const at = (name: string): string => join(folder, name);
     for (const name of ['kept', 'changed', 'renamed-before'])
@@ -53,7 +53,7 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     expect(readFileSync(at('changed'), 'utf8')).toBe('synced');
   });
 
-  test('a name is kept with its file where the disk has a journal', async () => {
+  test('a name is kept with its file if the disk has a journal', async () => {
     const { folder, cut } = await disk({ names: 'journal' });
     writeFileSync(join(folder, 'new'), 'synced', { flush: true });
     writeFileSync(join(folder, 'later'), 'not synced');
@@ -61,7 +61,7 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     expect(readdirSync(folder)).toEqual(['new']);
   });
 
-  test('a torn cut keeps some of what was not synced, the same for the same seed', async () => {
+  test('a torn cut keeps some unsynced data, the same for the same seed', async () => {
     const kept: string[] = [];
     for (const torn of [1, 1, 2, 3, 4]) {
       const { folder, cut } = await disk();
@@ -75,14 +75,14 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
     expect(new Set(kept).size).toBeGreaterThan(2);
   });
 
-  test.each(['nothing', 'files'] as const)('where a sync saves %s, a new file is lost', async (saved) => {
+  test.each(['nothing', 'files'] as const)('if a sync saves %s, a new file is lost', async (saved) => {
     const { folder, cut } = await disk({ sync: saved });
     await writeFileAtomically(join(folder, 'file'), 'text');
     await cut(nothingRuns);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('what the product calls durable is kept, in folders that it had to make', async () => {
+  test('what the product reports as durable is kept, in folders that it had to create', async () => {
     const { folder, cut } = await disk();
     const at = (name: string): string => join(folder, name, 'new', 'folders');
     await writeFileAtomically(join(at('atomic'), 'file'), 'text');
@@ -116,7 +116,7 @@ describe.runIf(isPossible())('on a disk that forgets what was not synced', () =>
   });
 
   test.each([null, 1, 2, 3, 4])(
-    'what the spill of a relay has answered as held is kept, torn %s',
+    'what a relay has acknowledged from its spill is kept, torn %s',
     async (torn) => {
       const { lost, held } = await cutSpill({}, torn);
       expect(held).toBeGreaterThan(20);
@@ -186,7 +186,7 @@ async function disk(options: Omit<PowerCutOptions, 'folder'> = {}): Promise<Powe
   return mounted;
 }
 
-/** Its database is elsewhere: the log must not owe its life to what SQLite syncs. */
+/** Its database is elsewhere: the log must not depend on SQLite's syncs. */
 function openLog(folder: string) {
   return openEventLog({
     eventsFolder: folder,

@@ -1,5 +1,5 @@
-// A disk whose power can be cut: a file system of its own (power-cut.py) that forgets whatever was not synced, be it
-// bytes, lengths, names or renames. There may be many at once, and each is cut on its own. None outlives the script.
+// A disk whose power can be cut: its own file system (power-cut.py) that loses everything unsynced, including bytes,
+// lengths, names and renames. There may be several, and each is cut separately. None outlives the script.
 // Needs /dev/fuse and Debian's packages fuse3 and python3-pyfuse3.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -11,21 +11,21 @@ import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 export type PowerCutOptions = {
   /** Where it is mounted. */
   folder: string;
-  /** What a sync saves: with `files`, the sync of a folder does nothing; with `nothing`, no sync does anything. */
+  /** What a sync saves: with `files`, a sync of a folder does nothing; with `nothing`, no sync does anything. */
   sync?: 'everything' | 'files' | 'nothing';
-  /** `strict`: a name is saved by the sync of its folder alone. `journal`: by any later sync, as ext4 does. */
+  /** `strict`: a name is saved only by a sync of its folder. `journal`: by any later sync, as in ext4. */
   names?: 'strict' | 'journal';
   /** A sync takes up to twice as long. */
   syncMs?: number;
 };
 
-/** How many files had unsaved changes, and how many changes of names were not saved. */
+/** The numbers of files with unsaved changes, and of unsaved changes of names. */
 export type Forgotten = { files: number; names: number };
 
 export type Cut = {
-  /** Sends SIGKILL to all that use the disk before it returns, and resolves when they have ended. */
+  /** Sends SIGKILL to all users of the disk before it returns, and resolves when they have ended. */
   kill: () => Promise<unknown>;
-  /** A seed: some of what was not synced survives, in parts, as on a real disk. Null: nothing of it does. */
+  /** A seed: some unsynced data survives, in parts, as on a real disk. Null: none does. */
   torn: number | null;
   /** Not now, but when something is about to be synced. */
   inSync?: boolean;
@@ -35,12 +35,12 @@ export type PowerCutDisk = {
   folder: string;
   /** Saves everything as it is. */
   settle: () => Promise<void>;
-  /** Cuts the power, kills, and mounts what has survived. */
+  /** Cuts the power, kills, and mounts the surviving data. */
   cut: (cut: Cut) => Promise<Forgotten>;
   unmount: () => Promise<void>;
 };
 
-/** Debian's own: others do not see the packages of the system. */
+/** Debian's Python: others do not find the system's packages. */
 const PYTHON = '/usr/bin/python3';
 const PROGRAM = join(import.meta.dirname, 'power-cut.py');
 const mounted = new Map<string, ChildProcess>();
@@ -63,7 +63,7 @@ export async function mountPowerCutDisk({
     child.once('error', () => resolve());
   });
   endWithScript(folder, child);
-  // Why it ended is on its standard error.
+  // Its standard error has the reason.
   child.stdin.on('error', () => undefined);
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]();
 
@@ -76,7 +76,7 @@ export async function mountPowerCutDisk({
     return JSON.parse(answer.value);
   }
 
-  async function tell(command: Record<string, unknown>): Promise<Record<string, unknown>> {
+  async function send(command: Record<string, unknown>): Promise<Record<string, unknown>> {
     child.stdin.write(`${JSON.stringify(command)}\n`);
     return answered();
   }
@@ -97,21 +97,21 @@ export async function mountPowerCutDisk({
   return {
     folder,
     async settle() {
-      await tell({ do: 'settle' });
+      await send({ do: 'settle' });
     },
     async cut({ kill, torn, inSync = false }) {
-      const { forgotten } = await tell({ do: 'cut', torn, inSync });
+      const { forgotten } = await send({ do: 'cut', torn, inSync });
       const killed = kill();
-      await tell({ do: 'fail' });
+      await send({ do: 'fail' });
       await killed;
-      await tell({ do: 'start' });
+      await send({ do: 'start' });
       return forgotten as Forgotten;
     },
     unmount,
   };
 }
 
-/** Before anything else that happens at the end, such as removing the folder that it is mounted in. */
+/** Before all other cleanup, such as removing the folder that it is mounted in. */
 function endWithScript(folder: string, child: ChildProcess): void {
   if (mounted.size === 0) {
     process.prependListener('exit', forceUnmountAll);
@@ -126,7 +126,7 @@ function forceUnmountAll(): void {
   for (const [folder, child] of mounted) forceUnmount(folder, child);
 }
 
-/** Nothing happens to one that has ended and unmounted by itself. */
+/** Does nothing if it has already ended and unmounted. */
 function forceUnmount(folder: string, child: ChildProcess): void {
   if (child.exitCode !== null) return;
   child.kill('SIGKILL');

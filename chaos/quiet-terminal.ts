@@ -1,5 +1,4 @@
-// A terminal for verbs that a chaos script runs in processes of its own: nobody reads it, and only complaints
-// are shown.
+// A terminal for verbs that a chaos script runs in separate processes: only errors are shown.
 import { homedir } from 'node:os';
 import type { Terminal } from '../packages/monitor/src/cli/terminal.ts';
 

@@ -1,4 +1,4 @@
-// A small subscriber of relay.ts: the daemon's own tunnel into a log of its own, in a process that can be killed.
+// A small subscriber of relay.ts: the daemon's tunnel with its own log, in a process that can be killed.
 // `node chaos/relay-subscriber.ts <folder> <channel>`; the read key is in SVC_CHAOS_READ_KEY.
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
-// Deliveries pour through the relay into the logs of four subscribers, one of them the real daemon, while everything
-// on the way fails in turn: leaders step down and relays are exchanged, connections are cut and half-opened, and at
-// last the stream's leader, the relays and the subscribers are killed with -9. Afterwards every log is held against
-// every 2xx.
+// Deliveries go through the relay into the logs of four subscribers, one of them the real daemon, while everything on
+// the way fails in turn: leaders step down and relays are replaced, connections are cut and half-opened, and finally
+// the stream's leader, the relays and the subscribers are killed with -9. Afterwards every log must have every 2xx.
 // `npm run chaos:relay` (100,000 deliveries, 3 nodes, 2 relays, 4 subscribers); `-- --power-cuts 20` has the stores on
 // disks that lose their power instead, 20 times one of them and 20 times all three, and with it everything that was not
-// synced (power-cut.ts), and fails with `--sync-late`; `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices.
+// synced (power-cut.ts), and fails with `--sync-late`; `-- --sabotage` shows that the check can fail; `-- --seed 2`
+// makes other choices.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,19 +53,19 @@ const options = scriptOptions({
   deliveries: 100_000,
   relays: 2,
   subscribers: 4,
-  /** So often each: the stream's leader, a relay, a subscriber. */
+  /** How often each: the stream's leader, a relay, a subscriber. */
   kills: 8,
   'step-downs': 8,
   cuts: 8,
   /** Instead of all other faults. */
   'power-cuts': 0,
-  /** The server syncs when it likes, not before it acknowledges: power cuts must make the run fail. */
+  /** The server syncs at its own pace, not before it acknowledges: power cuts must make the run fail. */
   'sync-late': false,
   bytes: 2048,
-  /** Deliveries a second, and when the disturbances are behind. */
+  /** Deliveries a second, and after the disturbances. */
   rate: 400,
   'rate-in-trouble': 60,
-  /** Slow posts that a planned change, or a kill, may cost. */
+  /** The allowed number of slow posts after a planned change, or a kill. */
   'goal-slow': 0,
   /** The relays have no folder to hold deliveries in during an election. */
   'no-spill': false,
@@ -73,11 +73,11 @@ const options = scriptOptions({
   'deadline-s': (25 * WAIT_MS) / 1000,
   sabotage: false,
 });
-/** Longer than this a sender of the impatient kind does not wait, */
+/** A sender does not wait longer than this, */
 const SLOW_MS = 5_000;
-/** unless the machine is so busy that undisturbed posts take long too: then so many times as long as those. */
+/** unless the machine is so busy that undisturbed posts are slow too: then this multiple of their time. */
 const SLOW_TIMES = 20;
-/** Ids of deliveries that do not count begin here. */
+/** Ids of deliveries that do not count start here. */
 const NOT_COUNTED = 0xf00000000000;
 const random = createRandom(options.seed);
 const example = sizedDelivery(options.bytes, codehostSecret);
@@ -129,7 +129,7 @@ async function allFaults(): Promise<PhaseFigures[]> {
     await phase('planned', 0.25, (does) => [
       { name: 'step-downs', times: options['step-downs'], disturb: does.stepDown },
       { name: 'lame ducks', times: Math.ceil(options['step-downs'] / 8), disturb: does.lameDuck },
-      { name: 'relays exchanged', times: Math.ceil(options['step-downs'] / 4), disturb: does.restartRelay },
+      { name: 'relays replaced', times: Math.ceil(options['step-downs'] / 4), disturb: does.restartRelay },
     ]),
     await phase('cut', 0.2, (does) => [
       { name: 'subscribers cut', times: options.cuts, disturb: does.cutSubscriber },
@@ -163,7 +163,7 @@ async function powerCuts({ cutOne, cutAll }: Power): Promise<PhaseFigures[]> {
   return [await cutting('power cuts of one node', 0.45, cutOne), await cutting('of all', 0.5, cutAll)];
 }
 
-/** Subscribers may have had before a cut what the store lost in it. */
+/** Subscribers may have received before a cut what the store then lost. */
 async function lookIntoStore({ forgotten }: Power): Promise<void> {
   const stored = await readStore(world);
   const missing = senders.acknowledged
@@ -171,14 +171,14 @@ async function lookIntoStore({ forgotten }: Power): Promise<void> {
     .filter((id) => !stored.has(id))
     .toArray().length;
   console.log(
-    `the disks forgot changes of ${forgotten()} files; the store has lost ${missing} of ${senders.acknowledged.size}`,
+    `the disks lost changes of ${forgotten()} files; the store has lost ${missing} of ${senders.acknowledged.size}`,
   );
   failUnless(missing === 0);
 }
 
 /**
- * A log without a line has no cursor, and a subscriber without one begins with what comes next: so something comes
- * until everybody has a line. None of that counts.
+ * A log without a line has no cursor, and a subscriber without one starts with the next delivery: so some are sent
+ * until every log has a line. None of those count.
  */
 async function firstLine({ subscribers }: World): Promise<void> {
   const first = newSenders();
@@ -200,11 +200,11 @@ async function phase(
   part: number,
   tracksOf: (does: Disturbances) => Track[],
 ): Promise<PhaseFigures> {
-  // The last part is the rest, so that rounding adds none.
+  // The last part is the rest, so rounding adds none.
   const deliveries = take(Math.min(Math.ceil(options.deliveries * part), options.deliveries - made));
   const does = createDisturbances(world, random);
   await does.whole();
-  // The one before counts for its own phase.
+  // The previous one counts for its own phase.
   let begun = 0;
   const tracks = runTracks(tracksOf(does), deliveries.length, () => begun, random);
   const rate = (): number => {
@@ -226,7 +226,7 @@ function take(count: number): SignedDelivery[] {
   return Array.from({ length: count }, () => withId(example, ++made));
 }
 
-/** Milliseconds until every log had everything; it goes on as long as any log grows. */
+/** Milliseconds until every log had everything; waits as long as any log grows. */
 async function settle(of: World): Promise<number> {
   const began = performance.now();
   let lines = -1;
@@ -235,18 +235,18 @@ async function settle(of: World): Promise<number> {
     if (now > lines) deadline = performance.now() + WAIT_MS;
     lines = now;
     if (performance.now() < deadline) continue;
-    console.log('  not every log gets what was acknowledged');
+    console.log('  some logs lack acknowledged deliveries');
     break;
   }
   return performance.now() - began;
 }
 
-/** By the count of lines: quick, and never wrong in the direction that matters, since the verdict looks at each. */
+/** By the number of lines: quick, and good enough, because the verdict checks each line. */
 function isComplete({ subscribers }: World): boolean {
   return subscribers.every(({ folder }) => linesIn(folder) >= senders.acknowledged.size);
 }
 
-/** Of deliveries that count: the last part of their ids begins with 0. */
+/** Deliveries that count: the last part of their ids starts with 0. */
 function linesIn(folder: string, part = withId(example, 0).deliveryId.slice(0, -11)): number {
   const needle = Buffer.from(`"deliveryId":"${part}`);
   let count = 0;
@@ -277,7 +277,7 @@ function report(
   const gaps = readers.reduce((sum, { folder }) => sum + gapsIn(folder), 0);
   const wrong = disorder(logs);
   console.log(
-    `seen again by readers: ${again.join(', ')}; gaps told by the relay ${gaps}; out of order ${wrong}`,
+    `duplicates at readers: ${again.join(', ')}; gaps reported by the relay ${gaps}; out of order ${wrong}`,
   );
   console.log(
     `${secondsSince(started)} s in all; every log complete ${(settledMs / 1000).toFixed(1)} s after the last post; subscribers stopped with ${endings.join(', ')}`,
@@ -291,12 +291,12 @@ function report(
   }
 }
 
-/** Without a spill an election after a kill is longer than senders like to wait. */
+/** Without a spill an election after a kill takes longer than senders wait. */
 function hasGoal(phaseName: string): boolean {
   return phaseName === 'planned' || (phaseName === 'kill -9' && !options['no-spill']);
 }
 
-/** Lost by the engine, or kept and not handed on: two different mistakes. */
+/** Lost by the engine, or stored and not delivered: two different errors. */
 async function whereItIs(of: World, logs: readonly ReadLog[]): Promise<void> {
   const missing = new Set<string>();
   for (const { ids } of logs) {
@@ -314,7 +314,7 @@ async function whereItIs(of: World, logs: readonly ReadLog[]): Promise<void> {
   );
 }
 
-/** Only what the relay has lost counts; that nothing was resumed at the first start is no loss. */
+/** Counts only gaps in the relay's store; that nothing was resumed at the first start is not a loss. */
 function gapsIn(folder: string): number {
   if (!readdirSync(folder).includes('gaps.jsonl')) return 0;
   return readFileSync(join(folder, 'gaps.jsonl'), 'utf8').split('relay-lost-it').length - 1;
@@ -324,10 +324,10 @@ function gapsIn(folder: string): number {
 async function tryTheCheck({ subscribers, home }: World, logs: readonly ReadLog[]): Promise<void> {
   const victim = random.pick([...senders.acknowledged]);
   for (const [index, subscriber] of subscribers.entries()) {
-    for (const [name, { does }] of Object.entries(sabotages)) {
+    for (const [name, { change }] of Object.entries(sabotages)) {
       if (name === 'tear a line' && !subscriber.isDaemon) continue;
       const copy = join(home.home, `sabotage-${index}-${name.replaceAll(' ', '-')}`);
-      sabotageCopy(subscriber.folder, copy, victim, does);
+      sabotageCopy(subscriber.folder, copy, victim, change);
       const damaged = await readLog({ ...subscriber, folder: copy });
       const verdict = judge(senders.acknowledged, logs.with(index, damaged));
       const noticed = name === 'repeat a line' ? verdict.duplicated === 1 : verdict.lost === 1;

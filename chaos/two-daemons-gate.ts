@@ -1,5 +1,5 @@
-// Loaded before a daemon of two-daemons.ts (`node --import`): it stops right before the daemon's first try for the lock of
-// its data root, says so on file descriptor 3, and goes on when it is told to there. After the try it says so too.
+// Loaded before a daemon of two-daemons.ts (`node --import`): it stops right before the daemon's first attempt to lock
+// its data root, reports that on file descriptor 3, and continues after a reply. After the attempt it reports again.
 import { readSync, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

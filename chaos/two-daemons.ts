@@ -1,7 +1,7 @@
-// Two daemons are started on one data root, again and again. In one round both try for its lock at the same moment, in
-// the next the second one comes while the first has the lock and does not answer yet. The winner is killed with -9 or
-// asked to stop. `npm run chaos:two-daemons` (200 rounds); each round must have exactly one that answers, and the other
-// must end with code 6 and say who that is.
+// Two daemons are repeatedly started on one data root. In one round both try to lock it at the same time, in the next
+// the second one starts while the first has the lock and does not answer yet. The winner is killed with -9 or stopped.
+// `npm run chaos:two-daemons` (200 rounds); in each round exactly one must answer, and the other must end with code 6
+// and name the winner.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -20,9 +20,9 @@ import {
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 const EXIT_ALREADY_RUNNING = 6;
-/** How often a winner that does not answer yet is asked for. */
+/** How often a winner that does not answer yet is tried. */
 const QUESTIONS = 6;
-/** A loser waits so long for the winner's first answer before it gives up. */
+/** How long a loser waits for the winner's first answer before it gives up. */
 const LOSER_WAITS_MS = 10_000;
 
 const { rounds } = scriptOptions({ rounds: 200 });
@@ -31,12 +31,12 @@ type Contender = {
   child: ChildProcess;
   ended: Promise<number | string>;
   said: () => string;
-  /** It is about to try for the lock. */
+  /** It is about to try to lock. */
   atLock: Promise<void>;
-  /** It has the lock; never, when the other was first. */
+  /** It has the lock; never, if the other was first. */
   locked: Promise<void>;
   letThrough: () => void;
-  /** From the door to its end. */
+  /** From the attempt to its end. */
   waitedMs: () => number;
 };
 
@@ -54,18 +54,18 @@ for (let round = 0; round < rounds; round += 1) {
   else console.error(`round ${round + 1}: ${problem}`);
 }
 console.log(
-  `two daemons at the same moment or one in the midst of the other's start, half of the winners killed with -9; ${secondsSince(started)} s, ${impatient} losers waited in vain`,
+  `two daemons at the same time or one during the other's start, half of the winners killed with -9; ${secondsSince(started)} s, ${impatient} losers waited in vain`,
 );
 console.log(`rounds ${rounds} exactly one ${exactlyOne}`);
 failUnless(exactlyOne === rounds);
 
-/** What went wrong in the round, or undefined. */
+/** The problem in the round, or undefined. */
 async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): Promise<string | undefined> {
   const contenders = [contend(), contend()] as const;
   const [one, other] = contenders;
   const all: Contender[] = [...contenders];
   try {
-    await inTime(Promise.all([one.atLock, other.atLock]), 'both are at the lock');
+    await inTime(Promise.all([one.atLock, other.atLock]), 'both reach the lock');
     one.letThrough();
     if (!areTogether) await inTime(one.locked, 'the first has the lock');
     other.letThrough();
@@ -76,9 +76,9 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
     const winner = first.each === one ? other : one;
     if (first.code !== EXIT_ALREADY_RUNNING) return `one ended with ${first.code}: ${first.each.said()}`;
     const record = await recordOf(winner);
-    const told = `pid ${winner.child.pid}, ${record.url}`;
+    const words = `pid ${winner.child.pid}, ${record.url}`;
     let loser = first.each;
-    // A winner that starts slowly is not there yet when the loser has waited enough: another one asks again.
+    // A slow winner may not answer before the loser stops waiting: then another loser tries again.
     for (let left = QUESTIONS; left > 0 && /is starting|does not answer/.test(loser.said()); left -= 1) {
       impatient += 1;
       if (loser.waitedMs() < LOSER_WAITS_MS) return `the loser did not wait: ${loser.said()}`;
@@ -88,7 +88,7 @@ async function playRound(ending: 'SIGKILL' | 'SIGTERM', areTogether: boolean): P
       const code = await inTime(loser.ended, 'one more ends');
       if (code !== EXIT_ALREADY_RUNNING) return `one more ended with ${code}: ${loser.said()}`;
     }
-    if (!loser.said().includes(told)) return `the loser does not say "${told}": ${loser.said()}`;
+    if (!loser.said().includes(words)) return `the loser does not print "${words}": ${loser.said()}`;
     const health = await askJson<{ pid: number; instance: string }>(`${record.url}/api/health`);
     if (health.pid !== winner.child.pid || health.instance !== record.instance) return 'another one answers';
     winner.child.kill(ending);
@@ -124,7 +124,7 @@ function contend(): Contender {
     if (heard.includes('here')) atLock.resolve();
     if (heard.includes('locked')) locked.resolve();
   });
-  // It was killed in front of the door.
+  // It was killed before the attempt.
   door.on('error', () => undefined);
   return {
     child,
@@ -147,7 +147,7 @@ async function recordOf({ child }: Contender): Promise<{ url: string; instance: 
   });
 }
 
-/** Rejects when it takes longer than anything should. */
+/** Rejects if it takes too long. */
 function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   return within(work, WAIT_MS, () => {
     throw new Error(`not after ${WAIT_MS / 1000} s: ${what}`);

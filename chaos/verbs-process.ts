@@ -1,4 +1,4 @@
-// A process that runs verbs of svc: each line of its input is a JSON list of their words. It ends with the code of the
+// A process that runs svc verbs: each line of its input is a JSON list of arguments. It ends with the exit code of the
 // first that fails, or at the end of its input.
 import { createInterface } from 'node:readline';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';

@@ -1,6 +1,5 @@
-// What a path of a worker is told with: the worker's own signal file and process, its pull request and deployments at the
-// code host, and the person who looks after it. What the code host sends goes through the relay, straight to the daemon,
-// or nowhere; some of it twice.
+// The actions in a worker's path: its signal file and process, its pull request and deployments at the code host, and
+// the person in charge. Deliveries go through the relay, directly to the daemon, or nowhere; some twice.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,15 +17,15 @@ import { deploymentSending, pullRequestSending, type Sending, statusSending } fr
 
 export type Stage = {
   world: WorkersWorld;
-  /** The longest rest before a step. */
+  /** The longest pause before a step. */
   paceMs: number;
-  /** Whether the daemon will be started again: what is lost now is found then. */
+  /** Whether the daemon will be restarted: what is lost now is found then. */
   mayLose: () => boolean;
-  /** What was done so far. */
+  /** The steps so far. */
   done: { steps: number; relay: number; direct: number; lost: number; twice: number };
 };
 
-/** The daemon did not get where the path expects it to. */
+/** The daemon did not reach the state that the path expects. */
 export class Stuck extends Error {}
 
 export type Subject = { ticket: string; repo: string; number: number };
@@ -67,7 +66,7 @@ export function createActor(stage: Stage, subject: Subject) {
       seen = `${worker?.status ?? 'nothing'} ${open.join(' ')}`.trim();
       return worker !== undefined && holds(worker, open);
     });
-    if (!came) throw new Stuck(`it does not get to ${what}: it is ${seen}`);
+    if (!came) throw new Stuck(`it does not reach ${what}: it is ${seen}`);
   }
 
   const row = () => {
@@ -84,8 +83,8 @@ export function createActor(stage: Stage, subject: Subject) {
     cloud.changePullRequest(repo, number, { state: 'MERGED', mergeSha, ...ended });
   }
 
-  /** `true` once the word was taken; a daemon that is killed meanwhile is asked again. */
-  async function untilHeard(words: readonly string[], isHeard: () => Promise<boolean>): Promise<void> {
+  /** `true` once the command was accepted; it is repeated if the daemon is killed meanwhile. */
+  async function untilAccepted(words: readonly string[], isHeard: () => Promise<boolean>): Promise<void> {
     let printed = '';
     await until(async () => {
       const said = await world.svc(world.home.home, ...words);
@@ -98,7 +97,7 @@ export function createActor(stage: Stage, subject: Subject) {
 
   return {
     ...subject,
-    /** The signal file, as the worker writes it. `named` is false where only the branch tells the pull request. */
+    /** The signal file, as the worker writes it. `named` is false if only the branch identifies the pull request. */
     async says(
       status: WorkerStatus,
       { named = true, ...more }: Partial<SignalFile> & { named?: boolean } = {},
@@ -125,7 +124,7 @@ export function createActor(stage: Stage, subject: Subject) {
       await step();
       write(readFileSync(file, 'utf8').slice(0, 40));
     },
-    /** A process that stands for the worker; what a signal file says of it. */
+    /** A process for the worker; returns its entry for the signal file. */
     livesAs(): Pick<SignalFile, 'pid' | 'pidStartedAt'> {
       const child = endWithScript(spawn('/bin/sleep', ['900'], { stdio: 'ignore' }));
       processes.push(child);
@@ -158,7 +157,7 @@ export function createActor(stage: Stage, subject: Subject) {
     },
     async reopens(): Promise<void> {
       await step();
-      // Times of the code host are whole seconds: what happens within one cannot be told apart by them.
+      // The code host's times are whole seconds: they do not distinguish events within one second.
       await until(() => Math.floor(Date.now() / 1000) > Math.floor(closedAt / 1000));
       cloud.changePullRequest(repo, number, { state: 'OPEN', closedAt: null });
       await send(pullRequestSending(repo, row(), 'reopened'));
@@ -183,7 +182,7 @@ export function createActor(stage: Stage, subject: Subject) {
       cloud.addDeploymentStatus(deployment, state);
       await send(statusSending(repo, deployment));
     },
-    /** The merge, and what a deployment of it goes through, sent in the wrong order. */
+    /** The merge, and the states of its deployment, sent in the wrong order. */
     async mergesAndShipsBackwards(): Promise<void> {
       await step();
       merge();
@@ -198,7 +197,7 @@ export function createActor(stage: Stage, subject: Subject) {
         await step();
       }
     },
-    /** A later commit; `on` the merge it contains it, else it does not. */
+    /** A later commit, which contains the merge only if it is `on` it. */
     laterCommit(on: 'the merge' | 'the root'): string {
       const parent = on === 'the merge' ? mergeSha : history.root;
       const sha = history.commit(`Later than ${ticket}, on ${on}`, parent);
@@ -223,13 +222,13 @@ export function createActor(stage: Stage, subject: Subject) {
     async needsAPerson(reason: string): Promise<void> {
       await reached(`attention ${reason}`, (_, open) => open.includes(reason));
     },
-    async needsNobody(): Promise<void> {
+    async needsNoOne(): Promise<void> {
       await reached('no attention', (_, open) => open.length === 0);
     },
-    /** `svc deploy retry|accept`, until the worker is where the word brings it. */
-    async hears(word: 'retry' | 'accept', status: WorkerStatus): Promise<void> {
+    /** `svc deploy retry|accept`, until the worker is in the resulting state. */
+    async decides(action: 'retry' | 'accept', status: WorkerStatus): Promise<void> {
       await step();
-      await untilHeard(['deploy', word, ticket], async () => {
+      await untilAccepted(['deploy', action, ticket], async () => {
         const view = await daemon.board();
         return view?.workers.some((one) => one.ticket === ticket && one.status === status) ?? false;
       });
@@ -272,7 +271,7 @@ function createSender(stage: Stage, repo: string) {
     });
   }
 
-  /** A delivery that fails is one that nobody heard: the code host does not repeat it. */
+  /** A failed delivery is lost: the code host does not repeat it. */
   async function direct({ type, payload }: Sending, guid: string): Promise<void> {
     const delivery = signedDelivery({ name: type, type, payload, deliveryId: guid }, codehostSecret);
     await post.post(delivery).catch(() => undefined);

@@ -1,5 +1,5 @@
-// Every row of the tables of states and transitions, and of the deploy rules of the design, as paths that workers
-// take, with how each ends. The endings are written down by hand: none is computed by the code under test.
+// Every row of the tables of states and transitions, and of the deploy rules of the design, as paths of workers with
+// their final states. Those are written by hand: none is computed by the code under test.
 import type { WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { Actor } from './workers-actor.ts';
@@ -7,9 +7,9 @@ import { repos, type TeamKey, teams } from './workers-world.ts';
 
 export type Ending = {
   status: WorkerStatus;
-  /** What the signal file says, where that is another; null when it cannot be read. */
+  /** The status in the signal file, if it differs; null if it cannot be read. */
   file?: WorkerStatus | null;
-  /** How the deploy ended; null while it goes on, or where there was none. */
+  /** How the deploy ended; null while it runs, or if there was none. */
   result: 'success' | 'accepted' | 'budget-exhausted' | 'timeout' | null;
   attempts: number;
   /** Open reasons. */
@@ -66,7 +66,7 @@ function path(name: string, repo: string, ends: Ending, play: Path['play']): Pat
   return { name, repo, ends, play };
 }
 
-/** The first ones are the most important: a smaller run takes them. */
+/** The first ones are the most important: a smaller run uses only those. */
 export const paths: readonly Path[] = [
   path('merged, and the proof is skipped', repos.skips, merelyMerged, async (worker) => {
     await isOpen(worker);
@@ -131,7 +131,7 @@ export const paths: readonly Path[] = [
     await worker.closes();
     await worker.needsAPerson('pr-closed');
     await worker.reopens();
-    await worker.needsNobody();
+    await worker.needsNoOne();
     await worker.merges();
     await worker.reaches('done');
   }),
@@ -148,9 +148,9 @@ export const paths: readonly Path[] = [
     await worker.merges();
     await worker.reaches('done');
     await worker.says('pr-created');
-    await worker.needsNobody();
+    await worker.needsNoOne();
   }),
-  path('told in the wrong order, and twice', repos.verified, shipped, async (worker) => {
+  path('reported in the wrong order, and twice', repos.verified, shipped, async (worker) => {
     await isOpen(worker);
     await worker.mergesAndShipsBackwards();
     await worker.reaches('done');
@@ -167,7 +167,7 @@ export const paths: readonly Path[] = [
     await worker.reaches('done');
   }),
   path(
-    'error, and nobody deploys again',
+    'error, without another deployment',
     repos.verified,
     needs('deploy-failed', 'deploy-failed', { result: null, attempts: 1 }),
     async (worker) => {
@@ -176,29 +176,24 @@ export const paths: readonly Path[] = [
       await worker.reaches('deploying');
       await worker.turns(deployment, 'error');
       await worker.needsAPerson('deploy-failed');
-      // The same failure, told once more, is no other attempt.
+      // The same failure, reported again, is not another attempt.
       await worker.turns(deployment, 'failure');
     },
   ),
-  path(
-    'three failures, a person says retry, in_progress, success',
-    repos.verified,
-    shipped,
-    async (worker) => {
-      await failsThreeTimes(worker);
-      await worker.hears('retry', 'merged');
-      const deployment = await worker.deploys({ silent: true });
-      await worker.turns(deployment, 'in_progress');
-      await ships(worker, deployment);
-    },
-  ),
+  path('three failures, a person retries, in_progress, success', repos.verified, shipped, async (worker) => {
+    await failsThreeTimes(worker);
+    await worker.decides('retry', 'merged');
+    const deployment = await worker.deploys({ silent: true });
+    await worker.turns(deployment, 'in_progress');
+    await ships(worker, deployment);
+  }),
   path(
     'three failures, a person accepts',
     repos.verified,
     { ...shipped, result: 'accepted', attempts: 3 },
     async (worker) => {
       await failsThreeTimes(worker);
-      await worker.hears('accept', 'done');
+      await worker.decides('accept', 'done');
     },
   ),
   path(
@@ -210,23 +205,23 @@ export const paths: readonly Path[] = [
       await worker.needsAPerson('deploy-timeout');
     },
   ),
-  path('the timeout in deploy-failed, a person says retry, success', repos.slow, shipped, async (worker) => {
+  path('the timeout in deploy-failed, a person retries, success', repos.slow, shipped, async (worker) => {
     await isMerged(worker);
     await worker.turns(await worker.deploys(), 'failure');
-    // On a slow machine the deadline may be first: then a person gives it another.
+    // On a slow machine the deadline may pass first: then a person extends it.
     while (!(await worker.countsInTime())) {
-      await worker.hears('retry', 'merged');
+      await worker.decides('retry', 'merged');
       await worker.turns(await worker.deploys(), 'failure');
     }
     await worker.reaches('stalled');
-    await worker.hears('retry', 'merged');
+    await worker.decides('retry', 'merged');
     await worker.turns(await worker.deploys(), 'success');
     await worker.reaches('done');
   }),
   path('the timeout, a person accepts', repos.slow, { ...shipped, result: 'accepted' }, async (worker) => {
     await isMerged(worker);
     await worker.reaches('stalled');
-    await worker.hears('accept', 'done');
+    await worker.decides('accept', 'done');
   }),
   path('a deployment to staging is ignored', repos.verified, stays('merged'), async (worker) => {
     await isMerged(worker);
@@ -255,7 +250,7 @@ export const paths: readonly Path[] = [
       await worker.deploys({ sha: worker.laterCommit('the merge'), environment: 'live' }),
       'success',
     );
-    // Here this is the name of the environment that does not gate.
+    // In this repository that is the environment that does not gate.
     await worker.turns(await worker.deploys({ environment: 'production' }), 'success');
   }),
   path('inactive is ignored', repos.verified, stays('deploying'), async (worker) => {
@@ -272,7 +267,7 @@ export const paths: readonly Path[] = [
       await isOpen(worker);
       await worker.says('done');
       await worker.needsAPerson('done-unproven');
-      await worker.hears('accept', 'done');
+      await worker.decides('accept', 'done');
     },
   ),
   path('closed without a merge', repos.verified, needs('pr-created', 'pr-closed'), async (worker) => {
@@ -287,7 +282,7 @@ export const paths: readonly Path[] = [
     await worker.needsAPerson('worker-dead');
     const another = worker.livesAs();
     await worker.says('implementing', another);
-    await worker.needsNobody();
+    await worker.needsNoOne();
     await worker.says('pr-created', another);
     await worker.merges();
     await worker.reaches('done');
@@ -310,15 +305,15 @@ export const paths: readonly Path[] = [
   ),
 ];
 
-// What `svc ticket phase` does to tickets, for each phase and each skill, and where they end. Of one team the ids of the
-// states are cached and one phase is switched off; of the other the states are found by name.
+// What `svc ticket phase` does to tickets, for each phase and each skill, and their final states. One team has cached
+// state ids and one disabled phase; in the other the states are found by name.
 
 type PhaseRow = {
   team: TeamKey;
-  /** What is told one after the other. */
+  /** The phases that are set, one after the other. */
   phases: readonly string[];
   ends: string;
-  /** What the last one answers, where it is answered at once. */
+  /** The last answer, if it is immediate. */
   outcome: 'moved' | 'already' | 'skipped';
 };
 
@@ -333,7 +328,7 @@ export const phaseRows: readonly PhaseRow[] = [
   // Null in the map skips.
   { team: 'ABC', phases: ['planning'], ends: teams.ABC.begin, outcome: 'skipped' },
   { team: 'ABC', phases: ['inReview', 'create-plan'], ends: teams.ABC.review, outcome: 'skipped' },
-  // There already.
+  // Already in that state.
   { team: 'ABC', phases: ['research', 'implement-plan'], ends: teams.ABC.work, outcome: 'already' },
   { team: 'XYZ', phases: ['create-pr', 'describe-pr'], ends: teams.XYZ.review, outcome: 'already' },
 ];

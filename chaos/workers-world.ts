@@ -1,5 +1,5 @@
-// The world of the workers: two projects of two teams, the public relay, and a real git repository in which merges are
-// siblings: none contains another unless it is made on top of it.
+// The environment of the workers: two projects of two teams, the public relay, and a real git repository in which
+// merges are siblings: none contains another unless it is created on top of it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../packages/testkit/src/random.ts';
@@ -11,20 +11,20 @@ export const RUN = 'run-1';
 const SLOW_SEC = 8;
 
 export const repos = {
-  /** The proof of a deploy is skipped, and that is configured. */
+  /** Deploy verification is skipped by configuration. */
   skips: 'acme/web',
-  /** In no configuration: met in signal files. */
+  /** In no configuration: only in signal files. */
   unknown: 'acme/lib',
   verified: 'acme/api',
-  /** Verified, with no worktree that git could be asked in. */
+  /** Verified, without a worktree for git. */
   compared: 'acme/app',
   /** Verified with a short timeout. */
   slow: 'acme/slow',
-  /** Verified in an environment of another name, and only by the merge commit itself. */
+  /** Verified in an environment with another name, and only by the merge commit itself. */
   strict: 'acme/shop',
 } as const;
 
-/** Of the first team the ids of the states are cached; in the second they have other names, found by name. */
+/** The first team has cached state ids; the second has other names, which are found by name. */
 export const teams = {
   ABC: { begin: 'Backlog', work: 'In Progress', review: 'In Review', done: 'Done', canceled: 'Canceled' },
   XYZ: { begin: 'New', work: 'Doing', review: 'Peer review', done: 'Shipped', canceled: 'Dropped' },
@@ -42,7 +42,7 @@ export async function openWorkersWorld(random: Random) {
   const git = (...words: string[]): string => world.git(folder, ...words);
   git('init', '--quiet');
   const tree = git('hash-object', '-t', 'tree', '-w', '/dev/null');
-  const root = git('commit-tree', tree, '-m', 'The beginning');
+  const root = git('commit-tree', tree, '-m', 'Start');
   for (const repo of Object.values(repos)) {
     codehost.cloud.addRepo(repo);
     codehost.cloud.addCommit(repo, root);
@@ -94,7 +94,7 @@ export async function openWorkersWorld(random: Random) {
     history: {
       folder,
       root,
-      /** A commit on top of another; on the root when none is named. */
+      /** A commit on top of another, by default of the root. */
       commit: (message: string, parent = root): string =>
         git('commit-tree', tree, '-p', parent, '-m', message),
     },

@@ -1,6 +1,6 @@
-// Thirty workers take every path through the tables of states, with a real daemon, the real client program, real
-// git, and the clouds' fakes; the daemon is killed with -9 in between and started again, and part of what the code
-// host sends is lost. In the end states, signal files, attention and tickets must be those written down by hand.
+// Thirty workers take every path through the tables of states, with a real daemon, the real client program, real git,
+// and fake clouds; the daemon is killed with -9 in between and restarted, and some deliveries of the code host are
+// lost. At the end states, signal files, attention and tickets must match the hand-written ones.
 // `npm run chaos:workers` (30 workers, 10 kills); `-- --sabotage` shows that the check can fail; `-- --seed 2`
 // makes other choices.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,21 +28,21 @@ import { openWorkersWorld, RUN, repos, type TeamKey, teams } from './workers-wor
 const options = scriptOptions({
   workers: 30,
   kills: 10,
-  /** The longest rest of a worker between two steps. */
+  /** The longest pause of a worker between two steps. */
   'pace-ms': 800,
-  /** Without a step for so long, workers wait for what was lost, and a daemon that is to be killed is. */
+  /** After this time without a step, workers are waiting for lost deliveries, and a planned kill happens. */
   'rest-ms': 3_000,
   seed: 1,
   sabotage: false,
 });
-/** What a worker does at least. */
+/** The minimum number of steps of a worker. */
 const STEPS_EACH = 5;
 
 const random = createRandom(options.seed);
 const world = await openWorkersWorld(random);
 const { daemon } = world;
 const killWhileStarting = createStartKiller(world.home, random);
-/** `amid`: while workers were on their way. */
+/** `amid`: while workers were active. */
 const killed = { left: options.kills, running: 0, starting: 0, amid: 0 };
 const worked = { underWay: 0, finished: 0 };
 const stage: Stage = {
@@ -66,7 +66,7 @@ try {
   daemon.start();
   await daemon.ready();
   await Promise.all([playAll(), tellPhases(), killAndRestart()]);
-  // What is written down comes true, and all that the code host sent arrives; then nothing may come that undoes it.
+  // The expected state is reached, and all deliveries arrive; after that nothing may change it.
   const wrong = async () => [...(await differences(cast)), ...unheard(await auditLog(world.home.eventsDir))];
   await until(async () => (await wrong()).length === 0).catch(() => undefined);
   problems.push(...(await daemon.settle()));
@@ -106,7 +106,7 @@ async function playAll(): Promise<void> {
   await Promise.all(plays);
 }
 
-/** So that at every kill some have just begun and others are in the midst of it. */
+/** So that at every kill some have just started and others are in the middle. */
 async function restALittle(): Promise<void> {
   await sleep(random.below(options.kills * 2_500));
 }
@@ -121,7 +121,7 @@ async function tellPhases(): Promise<void> {
     await restALittle();
     const answers: string[] = [];
     for (const phase of phases) answers.push(...(await actor.isIn(phase)));
-    // One whose answer was lost has been carried out, one that waits in the spool will be; others may be first.
+    // One whose answer was lost has been executed, one in the spool will be; others may come first.
     const isPlain = answers.length === phases.length && !answers.includes('pending');
     if (isPlain && answers.at(-1) !== outcome)
       problems.push(`${ticket} (${about}): it is ${answers.join(', ')}, not ${outcome}`);
@@ -129,7 +129,7 @@ async function tellPhases(): Promise<void> {
   await Promise.all(tellings);
 }
 
-/** After a share of the steps, or when workers wait for what was lost; some while the daemon still starts. */
+/** After a share of the steps, or when workers wait for lost deliveries; some during the daemon's start. */
 async function killAndRestart(): Promise<void> {
   const share = (options.workers * STEPS_EACH) / options.kills;
   for (let count = 0; count < options.kills; count += 1) {
@@ -161,7 +161,7 @@ async function untilSteps(wanted: number): Promise<void> {
   }
 }
 
-/** What was lost is found again when the daemon is started again. */
+/** Lost deliveries are found when the daemon is restarted. */
 function unheard({ deliveries }: LogAudit): string[] {
   const sent = Object.values(repos).flatMap((repo) => world.codehost.cloud.repoOf(repo).deliveries);
   return [...new Set(sent.map(({ guid }) => guid))]
@@ -184,18 +184,18 @@ function report(found: readonly string[], deliveries: LogAudit['deliveries'], se
   for (const line of found) console.log(`  DIFFERENCE ${line}`);
   const { steps, relay, direct, lost, twice } = stage.done;
   console.log(
-    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host asked ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host called ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
   );
   const cameBy = (via: string) =>
     [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
       .length;
   console.log(
-    `of the code host came ${cameBy('live')} lines live, ${cameBy('replay')} by replay, ${cameBy('poll')} by asking`,
+    `code host: ${cameBy('live')} lines live, ${cameBy('replay')} by replay, ${cameBy('poll')} by polling`,
   );
   console.log(`workers ${cast.length} tickets ${tickets.length} differences ${found.length}`);
 }
 
-/** What must be noticed: another ending written down, a file that was changed, an effect that was taken away. */
+/** What must be noticed: another expected ending, a changed file, a removed effect. */
 async function tryTheCheck(): Promise<void> {
   const notice = async (name: string, workers: readonly Cast[], wanted: RegExp): Promise<void> => {
     const found = await differences(workers);
@@ -217,7 +217,7 @@ async function tryTheCheck(): Promise<void> {
   writeFileSync(file, text);
 
   const path = first.path;
-  const ticket = world.newTicket('ABC', 'an effect that is taken away');
+  const ticket = world.newTicket('ABC', 'a removed effect');
   const actor = createActor(stage, { ticket, repo: path.repo, number: 99 });
   actors.push(actor);
   world.tracker.failNext({ kind: 'server-error', status: 503 }, { times: 1_000 });
@@ -228,22 +228,22 @@ async function tryTheCheck(): Promise<void> {
     .prepare("DELETE FROM outbox_effect WHERE kind = 'move-ticket' AND state = 'pending'")
     .run();
   database.close();
-  world.tracker.mend();
+  world.tracker.restore();
   daemon.start();
   await daemon.ready();
   await daemon.settle();
-  console.log(`  ${taken.changes} effect taken away`);
+  console.log(`  ${taken.changes} effect removed`);
   await notice(
-    'an effect taken away',
+    'a removed effect',
     [...cast, { ticket, team: 'ABC', path }],
     /the ticket is in Backlog, not Done/,
   );
 }
 
-// Holds what is there in the end against what was written down: the board, the signal files, the attention items,
-// the tickets in the tracker, and the lines that tell a success, of which each worker may have one.
+// Compares the final state with the expected one: the board, the signal files, the attention items, the tickets in the
+// tracker, and the lines that report a success, of which each worker may have one.
 
-/** In words; empty when everything is as it was written down. */
+/** The differences; empty if everything is as expected. */
 async function differences(workers: readonly Cast[]): Promise<string[]> {
   const board = await daemon.board();
   if (board === null) return ['the daemon shows no board'];
@@ -275,7 +275,7 @@ function differencesOf(
     ['open attention', open.toSorted().join(', '), ends.attention.toSorted().join(', ')],
     ['the file says', file?.status ?? null, ends.file === undefined ? ends.status : ends.file],
     ['the ticket is in', world.stateOf(ticket), isMoved ? teams[team].done : teams[team].begin],
-    ['successes told', successes.get(ticket) ?? 0, ends.result === 'success' ? 1 : 0],
+    ['reported successes', successes.get(ticket) ?? 0, ends.result === 'success' ? 1 : 0],
   ];
   if (file !== null && file.status === ends.status) facts.push(...factsOfDeploy(file, ends));
   return facts
@@ -290,19 +290,19 @@ function factsOfDeploy({ deploy }: SignalFile, ends: Ending): [string, unknown, 
   ];
 }
 
-/** Workers and calls for a person that nobody wrote down. */
+/** Unexpected workers and attention items. */
 function strangersIn(board: BoardView, workers: readonly Cast[]): string[] {
   const known = new Set(workers.map(({ ticket }) => ticket));
   const isStrange = (ticket: string | null): boolean => ticket === null || !known.has(ticket);
   return [
-    ...board.workers.filter(({ ticket }) => isStrange(ticket)).map(({ key }) => `${key}: nobody knows it`),
+    ...board.workers.filter(({ ticket }) => isStrange(ticket)).map(({ key }) => `${key}: unexpected`),
     ...board.attention
       .filter(({ ticket, feed }) => feed === null && isStrange(ticket))
       .map(({ id, message }) => `${id}: ${message}`),
   ];
 }
 
-/** Null when there is none, or it cannot be read. */
+/** Null if there is none, or it cannot be read. */
 function readSignal(ticket: string): SignalFile | null {
   try {
     const read = SignalFile.safeParse(JSON.parse(readFileSync(world.signalFileOf(ticket), 'utf8')));

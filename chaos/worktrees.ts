@@ -1,6 +1,6 @@
-// Many worktrees of a real repository with a remote are made and removed, several at a time. Some are left clean,
-// some pushed, some merged, and some hold work: uncommitted, unpushed, stashed, all of it. Nothing of that may be
-// lost: each forced removal's bundle brings it back byte for byte. In the end the disk is as it was.
+// Many worktrees of a real repository with a remote are created and removed, several at a time. Some are clean, some
+// pushed, some merged, and some contain work: uncommitted, unpushed, stashed, all of it. Nothing of that may be lost:
+// the bundle of each forced removal restores it byte for byte. At the end the disk is as before.
 // `npm run chaos:worktrees` (100 worktrees); `-- --worktrees 20 --at-once 2 --seed 2`.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ for (let at = 0; at < options.files; at += 1)
 git(folder, 'add', '.');
 git(folder, 'commit', '-q', '-m', 'sources');
 git(folder, 'push', '-q');
-// The person's own, which nobody may touch.
+// The user's own changes, which must stay untouched.
 write(folder, 'README.md', 'mine\n');
 git(folder, 'stash', 'push', '-q', '-m', 'mine');
 write(folder, 'README.md', 'also mine\n');
@@ -63,7 +63,7 @@ const works = await severalAtOnce(options.worktrees, options['at-once'], async (
 const createdMs = performance.now() - started;
 expectSame('worktrees after creating', (await list()).length, options.worktrees);
 expectSame('git worktrees after creating', gitCount(), options.worktrees + 1);
-// One after the other: a person has one stash list and one main branch.
+// One after the other: there is one stash list and one main branch.
 const all: (Work & { branch: string })[] = works.map((work) => ({ ...work, ...doWork(work) }));
 git(folder, 'push', '-q', 'origin', 'main');
 const stashesBefore = git(folder, 'stash', 'list', '--format=%H').split('\n').length;
@@ -76,11 +76,11 @@ const restores = await severalAtOnce(all.length, options['at-once'], async (at) 
   const holdsWork = !['clean', 'pushed', 'merged'].includes(work.kind);
   const { losses } = await inspect(work.branch);
   if (holdsWork) {
-    const told = await remove(work.branch).then(
+    const answer = await remove(work.branch).then(
       () => 'removed',
       (error: Error) => error.message,
     );
-    if (!told.includes('is not removed')) problems.push(`${work.name} (${work.kind}): ${told}`);
+    if (!answer.includes('is not removed')) problems.push(`${work.name} (${work.kind}): ${answer}`);
     else refused += 1;
   }
   const removed = await remove(work.branch, { force: holdsWork });
@@ -107,7 +107,7 @@ const bundles = readdirSync(join(base, '.kept'));
 const bundleBytes = bundles.reduce((sum, file) => sum + statSync(join(base, '.kept', file)).size, 0);
 expectSame('bundles', bundles.length, options.worktrees);
 
-// 31 days later one more removal prunes them all but its own.
+// 31 days later one more removal prunes all of them except its own.
 const later = worktrees({ now: () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1000) });
 await later.create('last-one');
 await later.remove('last-one');
@@ -127,7 +127,7 @@ console.log(
   `created in ${seconds(createdMs)} (${Math.round(createdMs / options.worktrees)} ms each), removed in ${seconds(removedMs)} (${Math.round(removedMs / options.worktrees)} ms each); ${refused} refused without force`,
 );
 console.log(
-  `${bundles.length} bundles of ${Math.round(bundleBytes / bundles.length / 1024)} KiB; ${restored} brought back byte for byte; disk ${before.bytes} bytes before, ${after} after, without git's objects`,
+  `${bundles.length} bundles of ${Math.round(bundleBytes / bundles.length / 1024)} KiB; ${restored} restored byte for byte; disk ${before.bytes} bytes before, ${after} after, without git's objects`,
 );
 const isKept =
   problems.length === 0 && restored === options.worktrees && Math.abs(after - before.bytes) < 16_384;
@@ -162,7 +162,7 @@ function doWork(work: { kind: Kind; path: string; branch: string; name: string }
   return { tip: git(path, 'rev-parse', 'HEAD'), files, stash };
 }
 
-/** From the bundle and the main branch alone, in a second clone that never had the work. */
+/** Only from the bundle and the main branch, in a second clone that never had the work. */
 function bringBack(
   { name, branch, kind, tip, files, stash }: Work & { branch: string },
   kept: string,
@@ -188,7 +188,7 @@ function bringBack(
     return true;
   } catch (error) {
     problems.push(
-      `${name} (${kind}) is not brought back: ${error instanceof Error ? error.message : String(error)}`,
+      `${name} (${kind}) is not restored: ${error instanceof Error ? error.message : String(error)}`,
     );
     return false;
   }
@@ -210,7 +210,7 @@ function trusted(): number {
   return Object.keys(JSON.parse(readFileSync(join(repository.home, '.claude.json'), 'utf8')).projects).length;
 }
 
-/** All files but git's objects and logs of refs: those are git's to collect. */
+/** All files except git's objects and reflogs, which git collects itself. */
 function diskBytes(): number {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\/(objects|logs)(\/|$)/.test(entry.parentPath))

@@ -1,6 +1,5 @@
-// What the daemon of a chaos script lives in: a home, the code host behind HTTPS with the real client program, the issue
-// tracker, real git, and the command line. The daemon is killed and started again; what it says in between is its board,
-// looked at once for all who wait for something, and its commands.
+// The environment of a chaos script's daemon: a home, the code host behind HTTPS with the real client program, the
+// issue tracker, real git, and the command line. The daemon is killed and restarted; all waits share one board poll.
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,10 +22,10 @@ import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 export const TRACKER_TOKEN = 'tracker-token';
 const LOOK_EVERY_MS = 100;
-/** Looks at a daemon that has nothing to do before that is believed. */
+/** How many times in a row the daemon must be idle before that counts. */
 const QUIET_LOOKS = 10;
 
-/** `environment`: more of it for the daemon. */
+/** `environment`: more variables for the daemon. */
 export async function openWorld(name: string, environment: Record<string, string> = {}) {
   const home = createDaemonHome(name);
   const codehost = await startFakeCodehost({ folder: scriptFolder('chaos-codehost') });
@@ -35,7 +34,7 @@ export async function openWorld(name: string, environment: Record<string, string
   codehost.setQuota('core', { limit: 1_000_000, remaining: 1_000_000 });
   tracker.addToken(TRACKER_TOKEN);
   const daemon = createKilledDaemon(home, {
-    // Not one of the choices that a seed repeats: another script may run at the same time.
+    // Not repeatable by a seed, because another script may run at the same time.
     port: await freePort(createRandom(process.pid)),
     environment: {
       ...ghEnvironment(codehost, 'token'),
@@ -52,7 +51,7 @@ export async function openWorld(name: string, environment: Record<string, string
     /** A configuration file of the home. */
     configure: (path: string, svc: object): void => writeInto(home.home, path, { svc }),
     git: (folder: string, ...words: string[]): string => gitOf(home.home, folder, words),
-    /** The command line, as a person uses it in that folder. */
+    /** The command line, as a user runs it in that folder. */
     svc: (folder: string, ...words: string[]): Promise<Said> => runSvc(home, folder, words),
     newTicket(teamKey: string, title: string): string {
       const team = tracker.cloud.teams.find(({ key }) => key === teamKey);
@@ -110,7 +109,7 @@ function createKilledDaemon(
       await running?.kill();
     },
     stop: async (): Promise<number | string> => (await running?.stop()) ?? 'not started',
-    /** False when it did not come true in that time. */
+    /** False if it did not become true in that time. */
     async waitFor(holds: (view: BoardView) => boolean, timeoutMs = WAIT_MS): Promise<boolean> {
       for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; ) {
         const view = await board();
@@ -119,7 +118,7 @@ function createKilledDaemon(
       }
       return false;
     },
-    /** Waits until nothing is left to do and nothing more is told. What is left when that is never so. */
+    /** Waits until nothing is left to do and the log no longer grows. Returns what is left if that never happens. */
     async settle(): Promise<string[]> {
       let quietLooks = 0;
       let seq = -1;
@@ -173,7 +172,7 @@ function gitOf(home: string, folder: string, words: readonly string[]): string {
   return output.trim();
 }
 
-/** What the code host sends of a pull request or a deployment as it stands: a published example with other values. */
+/** The code host's delivery for the current pull request or deployment: a published example with other values. */
 export type Sending = { type: string; payload: JsonObject };
 
 /** Seconds, as the code host writes them. */

@@ -1,5 +1,5 @@
-// Bodies that are validly signed and still not a payload, or a hostile one. What is a JSON object is taken;
-// whatever comes of it has to be one whole line of the log.
+// Bodies that are validly signed but not a payload, or a hostile one. A JSON object is accepted; its result has to be
+// one complete line of the log.
 import { gzipSync } from 'node:zlib';
 import { type Kind, kind, type Source, whole } from './bad-request.ts';
 
@@ -29,7 +29,7 @@ export const badBodies: Kind[] = [
   body('a broken form', () => 'payload=%7B%ZZ%00&payload={}', 400),
 ];
 
-/** Two of the kinds are forms; the others say that they are JSON, true or not. */
+/** Two of the kinds are forms; the others claim to be JSON. */
 function body(what: string, make: (source: Source) => Uint8Array | string, ...may: number[]): Kind {
   const headers: Record<string, string> = what.includes('form')
     ? { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -109,7 +109,7 @@ function manyKeys(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, index]));
 }
 
-/** A line has at most 64 KiB: these have to be cut. */
+/** A line has at most 64 KiB, so these have to be cut. */
 function longTexts({ random }: Source): string {
   const text = random
     .pick(['x', 'é', '漢', '😀', '\\', '"', '\u0001'])

@@ -1,4 +1,4 @@
-// What is wrong here is the frame: lengths that lie, bodies without end, bytes that are no HTTP at all.
+// Bad frames: wrong lengths, endless bodies, bytes that are not HTTP at all.
 import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
 import { apart, type BadRequest, type Kind, kind, type Source, withHeaders } from './bad-request.ts';
 import type { Draft } from './model.ts';
@@ -63,13 +63,13 @@ export const badFraming: Kind[] = [
   kind('frame: garbage behind a good one', 1, (source) => {
     const draft = source.good();
     const garbage = source.random.bytes(1 + source.random.below(500));
-    // The garbage may end the connection before the answer is out; a sender would send it again.
+    // The garbage may end the connection before the answer is sent; a sender would repeat it.
     return apart(draft, { pieces: [Buffer.concat([requestBytes(draft), garbage])] }, 200, 400, 'closed');
   }),
   kind('frame: two good ones at once', 1, (source) => {
     const first = source.good();
     const bytes = requestBytes(first);
-    // The second is the first again: one line, however close they come.
+    // The second is a repetition of the first: one line, however close they are.
     return apart(first, { pieces: [Buffer.concat([bytes, bytes])] }, 200);
   }),
 ];
@@ -90,7 +90,7 @@ const notHttp = [
   '{}',
 ];
 
-/** None of them can be a delivery: a 200 would be wrong. */
+/** None of these can be a delivery: a 200 would be wrong. */
 function frame(
   what: string,
   may: BadRequest['may'],

@@ -1,4 +1,4 @@
-// Headers that are missing, hostile or of somebody else's page; other methods and paths.
+// Headers that are missing, hostile or from another site's page; other methods and paths.
 import type { Random } from '../../packages/testkit/src/random.ts';
 import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
 import { apart, type Kind, kind, type Source, withHeaders } from './bad-request.ts';
@@ -14,7 +14,7 @@ export const badHeaders: Kind[] = [
   header('delivery id beyond ASCII', [400], (random) => ({ [id]: `é${random.next()}` })),
   header('delivery id too long', [400], (random) => ({ [id]: 'x'.repeat(201 + random.below(2000)) })),
   request('delivery id twice', [400], (draft, { random }) => twice(draft, id, `other-${random.next()}`)),
-  // Each has a number, to be new.
+  // Each has a number, so that it is new.
   header('strange delivery id', [200], (random) => ({
     [id]: `${random.pick(strangeIds)}-${random.below(2 ** 32)}`,
   })),
@@ -45,7 +45,7 @@ const paths = [
   ...'/api/webhook/other /api%2fwebhook //127.0.0.1/api/webhook /api/health /metrics *'.split(' '),
   `/${'a'.repeat(5000)}`,
 ];
-/** Names elsewhere: of a field, a path, a query, a format. */
+/** Names with a meaning elsewhere: of a field, a path, a query, a format. */
 const strangeIds = '__proto__ ../../etc/passwd \';DROP-- "}] %00 $(id) {{7*7}} 0 - \\n a,b'.split(' ');
 const strangeTypes = [
   ...'Pull_Request ../x __proto__ 0 é % push,push {}'.split(' '),
@@ -74,7 +74,7 @@ function request(what: string, may: number[], change: (draft: Draft, source: Sou
   });
 }
 
-/** A good request with other headers; `undefined` leaves one out. */
+/** A valid request with other headers; `undefined` leaves one out. */
 function header(
   what: string,
   may: number[],
@@ -93,8 +93,8 @@ function manyHeaders(draft: Draft, { random }: Source): Draft {
 }
 
 /**
- * Anywhere but in the signature and the id: the body stays validly signed, so that a 200 can be right, or a refusal;
- * and a line whose answer was lost is known by its id.
+ * Anywhere but in the signature and the id: the body stays validly signed, so both a 200 and a rejection can be right,
+ * and a line whose answer was lost is identified by its id.
  */
 function randomByteInHead(source: Source): ReturnType<Kind['make']> {
   const good = source.good();

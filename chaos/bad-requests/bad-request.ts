@@ -1,4 +1,4 @@
-// A request that something is wrong with (or, to be fair, nothing), and what may be answered to it.
+// A bad request (or a valid one), and the allowed answers.
 import { createHmac } from 'node:crypto';
 import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { codehostExamples } from '../../packages/testkit/src/payloads/codehost-examples.ts';
@@ -12,14 +12,14 @@ import { type Draft, isAcceptable } from './model.ts';
 export type MayAnswer = number | 'closed';
 
 export type BadRequest = Sending & {
-  /** Sent on a connection that others use too; whatever may break one has its own. */
+  /** Sent on a shared connection; a request that may break it has its own. */
   kept: boolean;
   may: readonly MayAnswer[];
-  /** Whether a 200 would be right: the model's word, not the kind's. */
+  /** Whether a 200 would be right: decided by the model, not by the kind. */
   acceptable: boolean;
-  /** The id under which it may come into the log. */
+  /** The id that it may have in the log. */
   deliveryId?: string;
-  /** Whether it was accepted before and a 200 has to say so; undefined where it may or may not have been. */
+  /** Whether it was accepted before and a 200 has to report that; undefined if that is unknown. */
   replay?: boolean;
 };
 
@@ -29,7 +29,7 @@ export function kind(name: string, weight: number, make: Kind['make']): Kind {
   return { name, weight, make };
 }
 
-/** At random by weight. */
+/** Random, by weight. */
 export function weighted<Thing extends { weight: number }>(random: Random, things: readonly Thing[]): Thing {
   const total = things.reduce((sum, { weight }) => sum + weight, 0);
   let left = random.next() * total;
@@ -42,15 +42,15 @@ export type Source = {
   good: () => Draft;
   /** The same for the tracker. */
   goodTracker: () => Draft;
-  /** A validly signed delivery of these bytes, whatever they are. */
+  /** A validly signed delivery of these bytes. */
   signed: (body: Uint8Array | string, headers?: Record<string, string>) => Draft;
-  /** One that was accepted before; the first request has to be a good one. */
+  /** One that was accepted before; the first request has to be a valid one. */
   replay: () => BadRequest;
-  /** To be called with what was accepted. */
+  /** Has to be called with each accepted one. */
   remember: (request: BadRequest) => void;
 };
 
-/** Replays come from among so many of the accepted ones. */
+/** How many accepted ones are kept for replays. */
 const REMEMBERED = 1000;
 
 export function createSource(random: Random, port: number): Source {
@@ -122,7 +122,7 @@ export function withHeaders(draft: Draft, changes: Record<string, string | undef
   return { ...draft, headers: [...kept, ...added] };
 }
 
-/** A well-framed request: sent whole, on a connection that is kept. */
+/** A well-framed request: sent as a whole, on a kept connection. */
 export function whole(draft: Draft, ...may: MayAnswer[]): BadRequest {
   const deliveryId = deliveryIdOf(draft);
   return {
@@ -134,7 +134,7 @@ export function whole(draft: Draft, ...may: MayAnswer[]): BadRequest {
   };
 }
 
-/** Whatever may break the connection: pieces on one of its own. */
+/** A request that may break the connection: sent in pieces on its own. */
 export function apart(draft: Draft, sending: Sending, ...may: MayAnswer[]): BadRequest {
   return { ...whole(draft, ...may), ...sending, kept: false };
 }

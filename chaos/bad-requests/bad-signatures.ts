@@ -1,4 +1,4 @@
-// Signatures that are missing, of another form, of other bytes or of another secret: 401, whatever else.
+// Signatures that are missing, of another form, for other bytes or from another secret: always 401.
 import { gzipSync } from 'node:zlib';
 import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { hmac, type Kind, kind, type Source, whole, withHeaders } from './bad-request.ts';
@@ -31,7 +31,7 @@ export const badSignatures: Kind[] = [
     const headers = source.random.chance(0.5) ? [wrong, ...draft.headers] : [...draft.headers, wrong];
     return whole({ ...draft, headers }, 401);
   }),
-  // The same number in other letters: refused or accepted, both are right.
+  // The same number in upper case: rejected or accepted, both are right.
   kind('signature: upper case', 1, (source) => {
     const draft = source.good();
     return whole(

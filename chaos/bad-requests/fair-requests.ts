@@ -1,5 +1,4 @@
-// Nothing is wrong with these, or not enough: they have to be accepted. Without them a receiver that
-// refuses everything would pass.
+// Valid requests, or almost: they have to be accepted. Without them a receiver that rejects everything would pass.
 import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
 import { apart, type Kind, kind, whole, withHeaders } from './bad-request.ts';
 
@@ -26,7 +25,7 @@ export const fairRequests: Kind[] = [
   }),
   kind('good, half-closed after the last byte', 1, (source) => {
     const draft = source.good();
-    // Node takes the end of our half for the end of both: the line is written, the answer may be lost.
+    // Node treats the end of our half as the end of both: the line is written, the answer may be lost.
     return apart(draft, { pieces: [requestBytes(draft)], after: 'end' }, 200, 'closed');
   }),
   kind('good, chunked', 2, (source) => {

@@ -1,4 +1,4 @@
-// Keeps the answers, and holds them against the model: at once, and in the end together with the log.
+// Records the answers, and compares them with the model: at once, and at the end together with the log.
 import type { AnswerBody } from '../../packages/testkit/src/deliveries/post-delivery.ts';
 import type { LogAudit } from '../../packages/testkit/src/log/audit-log.ts';
 import type { Reply } from '../../packages/testkit/src/wire/exchange.ts';
@@ -6,22 +6,22 @@ import type { BadRequest, MayAnswer, Source } from './bad-request.ts';
 
 export type Judge = {
   note: (kind: string, request: BadRequest, reply: Reply) => void;
-  /** By kind: how often which answer came. */
+  /** By kind: the number of each answer. */
   table: () => Record<string, Record<string, number>>;
   acceptedWrongly: () => number;
   /** Answers that the model does not allow. */
   problems: () => readonly string[];
-  /** What the log holds and should not, or the other way round. */
+  /** What is in the log and should not be, or the reverse. */
   compare: (audit: LogAudit) => string[];
 };
 
-/** `always` may be answered to whatever comes. */
+/** `always` are answers that are allowed for every request. */
 export function createJudge(remember: Source['remember'], always: readonly MayAnswer[] = []): Judge {
   const counts: Record<string, Record<string, number>> = {};
   const problems: string[] = [];
-  /** Lines that a sender was told of, by id. */
-  const told = new Set<string>();
-  /** Deliveries that may be in the log although no answer came. */
+  /** Ids of lines that were reported to a sender. */
+  const reported = new Set<string>();
+  /** Deliveries that may be in the log although there was no answer. */
   const unanswered = new Set<string>();
   let acceptedWrongly = 0;
 
@@ -33,7 +33,7 @@ export function createJudge(remember: Source['remember'], always: readonly MayAn
       problems.push(`${kind}: answered as ${isDuplicate ? 'duplicate' : 'new'}`);
     }
     if (!isDuplicate && body.id !== undefined) {
-      told.add(body.id);
+      reported.add(body.id);
       remember(request);
     }
   }
@@ -57,11 +57,11 @@ export function createJudge(remember: Source['remember'], always: readonly MayAn
       for (const [deliveryId, lines] of deliveries) {
         if (lines.length > 1) wrong.push(`${deliveryId} has ${lines.length} lines`);
         for (const { lineId } of lines) {
-          if (!told.delete(lineId) && !unanswered.has(deliveryId))
-            wrong.push(`${deliveryId} is in the log, unasked for`);
+          if (!reported.delete(lineId) && !unanswered.has(deliveryId))
+            wrong.push(`${deliveryId} is in the log, but was not sent`);
         }
       }
-      for (const lineId of told) wrong.push(`line ${lineId} was acknowledged and is not in the log`);
+      for (const lineId of reported) wrong.push(`line ${lineId} was acknowledged but is not in the log`);
       return wrong;
     },
   };

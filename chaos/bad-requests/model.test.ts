@@ -5,7 +5,7 @@ import { type Draft, isAcceptable } from './model.ts';
 
 const source = createSource(createRandom(1), 7400);
 
-test('fair deliveries are acceptable', () => {
+test('valid deliveries are acceptable', () => {
   expect(isAcceptable(source.good())).toBe(true);
   expect(isAcceptable(source.goodTracker())).toBe(true);
   expect(isAcceptable(source.signed('{}'))).toBe(true);
@@ -24,6 +24,6 @@ test.each<[string, Draft]>([
   ['another method', { ...source.good(), method: 'PUT' }],
   ['another path', { ...source.good(), path: '/api/webhooks' }],
   ['signed for the other feed', { ...source.good(), path: '/api/webhook/tracker' }],
-])('%s is not', (_name, draft) => {
+])('%s is not acceptable', (_name, draft) => {
   expect(isAcceptable(draft)).toBe(false);
 });

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
 
-/** A request as it is meant; `headers` in the order of the wire, also twice the same. */
+/** A request as intended; `headers` in the order of the wire, with duplicates. */
 export type Draft = {
   method: string;
   path: string;
@@ -39,7 +39,7 @@ const feeds: Record<string, FeedRules> = {
   '/api/webhook/linear': tracker,
 };
 
-/** Signed by the feed's secret over these very bytes, a JSON object, one printable id, from this machine. */
+/** Signed with the feed's secret over exactly these bytes, a JSON object, one printable id, from this machine. */
 export function isAcceptable(draft: Draft): boolean {
   const feed = feeds[draft.path.split('?')[0] ?? ''];
   if (feed === undefined || draft.method !== 'POST') return false;
@@ -66,13 +66,13 @@ function hasId(draft: Draft, { idNames }: FeedRules): boolean {
   );
 }
 
-/** Without a header the shape of the payload may tell; with one it must be a name. */
+/** Without a header the shape of the payload may decide; with one it must be a name. */
 function hasType(draft: Draft, { typed }: FeedRules): boolean {
   const [type] = valuesOf(draft, ['x-codehost-event', 'x-github-event']).filter((value) => value !== '');
   return !typed || type === undefined || /^[a-z][a-z0-9_]{0,63}$/.test(type);
 }
 
-/** JSON, whatever the content type says, or a form with the JSON in `payload`. */
+/** JSON, whatever the content type, or a form with the JSON in `payload`. */
 function isReadable({ body }: Draft): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);

@@ -1,5 +1,5 @@
-// Clients that cost the daemon something and give it nothing: connections that are slow, half open or never read,
-// bodies without end, floods, heavy filters, broken files, another user. Each does its harm for some seconds and goes.
+// Clients that only cost the daemon resources: connections that are slow, half open or never read, endless bodies,
+// floods, heavy filters, broken files, another user. Each continues for some seconds and stops.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const changing = routes.filter(({ method }) => method !== 'GET');
 const reading = routes.filter(({ method }) => method === 'GET');
 
 export const pressures: readonly Pressure[] = [
-  pressure('heads that come byte by byte', 2, async (target) => {
+  pressure('heads sent byte by byte', 2, async (target) => {
     const bytes = requestBytes(target.source.good());
     await withSockets(target, 10, async (socket) => {
       for (let at = 0; at < bytes.length && isUsable(socket, target); at += 1) {
@@ -34,7 +34,7 @@ export const pressures: readonly Pressure[] = [
       }
     });
   }),
-  sockets('connections that say nothing, or half of it', 2, 20, async (socket, target) => {
+  sockets('connections that send nothing, or half a head', 2, 20, async (socket, target) => {
     const { random } = target;
     if (random.chance(0.5)) socket.write('POST /api/webhook HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-');
     await hold(socket, target, 3 + random.below(12));
@@ -53,7 +53,7 @@ export const pressures: readonly Pressure[] = [
       }
     });
   }),
-  sockets('bodies of the API that lack their last byte', 1, 50, async (socket, target) => {
+  sockets('API bodies without their last byte', 1, 50, async (socket, target) => {
     const { random } = target;
     const { method, path } = random.pick(changing);
     socket.write(
@@ -74,7 +74,7 @@ export const pressures: readonly Pressure[] = [
     }
     await hold(socket, target, 2);
   }),
-  sockets('streams that nobody reads', 2, 30, async (socket, target) => {
+  sockets('streams that are never read', 2, 30, async (socket, target) => {
     const { random } = target;
     socket.pause();
     socket.write(
@@ -82,7 +82,7 @@ export const pressures: readonly Pressure[] = [
     );
     await hold(socket, target, 3 + random.below(15));
   }),
-  sockets('answers that nobody reads', 1, 10, async (socket, target) => {
+  sockets('answers that are never read', 1, 10, async (socket, target) => {
     const { random } = target;
     socket.pause();
     const path = random.pick(['/api/events?limit=1000', '/api/board', '/openapi.json', '/metrics']);
@@ -95,7 +95,7 @@ export const pressures: readonly Pressure[] = [
     socket.write(head('GET', '/api/events/stream', [`Last-Event-ID: ${random.below(50_000)}`]));
     await hold(socket, target, 1 + random.below(5));
   }),
-  pressure('jq filters that are heavy or refused', 2, async (target) => {
+  pressure('jq filters that are heavy or rejected', 2, async (target) => {
     const { random } = target;
     const path = random.pick(['/api/events', '/api/events/stream']);
     const filter = encodeURIComponent(random.pick(filters));
@@ -110,7 +110,7 @@ export const pressures: readonly Pressure[] = [
       return head('GET', random.chance(0.5) ? `${fill(path, random)}?${wrong}` : other);
     }),
   ),
-  pressure('a page of another site, another name for the host', 2, (target) =>
+  pressure('a page from another site, another host name', 2, (target) =>
     ask(target, 20, () => {
       const { random } = target;
       const { method, path } = random.pick(routes);
@@ -134,7 +134,7 @@ export const pressures: readonly Pressure[] = [
   }),
 ];
 
-/** So many connections that each do the same. */
+/** A number of connections that all do the same. */
 function sockets(
   name: string,
   weight: number,
@@ -215,7 +215,7 @@ function fill(path: string, random: Random): string {
   );
 }
 
-/** Each on a connection of its own; the answer is read, and what it says is not looked at. */
+/** Each on its own connection; the answer is read and ignored. */
 function ask(target: Target, count: number, make: () => Buffer): Promise<void> {
   return withSockets(target, count, async (socket) => {
     const answered = new Promise<void>((done) =>
@@ -226,7 +226,7 @@ function ask(target: Target, count: number, make: () => Buffer): Promise<void> {
   });
 }
 
-/** Opens so many connections, and closes each when its work is done. */
+/** Opens a number of connections, and closes each when its work is done. */
 async function withSockets(
   { port }: Target,
   count: number,
@@ -235,7 +235,7 @@ async function withSockets(
   await Promise.all(
     Array.from({ length: count }, async () => {
       const socket = connect({ port, host: '127.0.0.1' });
-      // However the daemon ends a connection, it may.
+      // The daemon may end a connection in any way.
       socket.on('error', () => undefined);
       await work(socket);
       socket.destroy();

@@ -18,13 +18,13 @@ function minutes(change: (minute: number) => Partial<Sample> = () => ({})): Samp
   });
 }
 
-test('peaks that pass, and a return to the start, are kept', () => {
+test('temporary peaks and a return to the start pass', () => {
   const verdict = judgeResources({ start, under: minutes(), after: { ...start, rssMb: 190 } }, bounds);
   expect(verdict).toMatchObject({ mostMb: 320, mostHandles: 210, problems: [] });
   expect(Math.abs(verdict.mbPerMinute)).toBeLessThan(1);
 });
 
-test('memory that grows only while it is warmed up is kept', () => {
+test('memory that grows only during the warm-up passes', () => {
   const under = minutes((minute) => ({ rssMb: Math.min(minute, 4) * 30 }));
   expect(judgeResources({ start, under, after: start }, bounds).problems).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// What a daemon holds while it is under attack and afterwards: memory and file handles, once a second, and the verdict.
+// What a daemon uses during an attack and afterwards: memory and file handles, once a second, and the verdict.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { rssMegabytes } from '../../packages/testkit/src/daemon/process-figures.ts';
@@ -7,14 +7,14 @@ export type Sample = {
   seconds: number;
   rssMb: number;
   handles: number;
-  /** What they are open to, and how often. */
+  /** Their targets, and how often each. */
   kinds: Record<string, number>;
 };
 
 export type Bounds = {
-  /** Memory that may be held at any moment, in MB. */
+  /** The most memory at any time, in MB. */
   mostMb: number;
-  /** Memory that may be held more than at the start when the load is gone, in MB. */
+  /** The most additional memory after the load, compared with the start, in MB. */
   keptMb: number;
   /** Growth over the last half of the load: MB and handles a minute. */
   mbPerMinute: number;
@@ -47,10 +47,10 @@ function kindOf(handle: string): string {
   }
 }
 
-/** SQLite keeps some closed handles of its file, and uses them again. */
+/** SQLite keeps some closed handles of its file, and reuses them. */
 const KEPT_BY_SQLITE = { kind: 'svc.db', count: 2 };
 
-/** Kinds of which there are more than before. */
+/** Kinds with more handles than before. */
 function more(before: Sample, after: Sample): string {
   return Object.entries(after.kinds)
     .map(([kind, count]) => [kind, count - (before.kinds[kind] ?? 0)] as const)
@@ -59,7 +59,7 @@ function more(before: Sample, after: Sample): string {
     .join(', ');
 }
 
-/** `start` and `after` are taken with no load; `under` is what was sampled under load, in order. */
+/** `start` and `after` are measured without load; `under` are the samples under load, in order. */
 export function judgeResources(
   given: { start: Sample; under: readonly Sample[]; after: Sample },
   bounds: Bounds,
@@ -91,7 +91,7 @@ export function judgeResources(
   return { ...found, problems: checks.flatMap(([isKept, words]) => (isKept ? [] : [words])) };
 }
 
-/** The line that fits best: what it gains for each unit of x. */
+/** The slope of the best-fitting line. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (pick: (point: readonly [number, number]) => number): number =>
     points.reduce((sum, point) => sum + pick(point), 0) / points.length;

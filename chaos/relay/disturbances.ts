@@ -1,5 +1,5 @@
-// What happens in each phase, and how. Planned: what an operator does by daylight. Cut: what networks do. Killed:
-// what happens at night. Within a phase the tracks run side by side, each spread evenly over the deliveries.
+// What happens in each phase. Planned: what an operator does. Cut: what networks do. Killed: crashes. Within a phase
+// the tracks run in parallel, each spread evenly over the deliveries.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
@@ -17,13 +17,13 @@ export type Disturbances = ReturnType<typeof createDisturbances>;
 export function createDisturbances(world: World, random: Random) {
   const { cluster, relays, subscribers, front } = world;
 
-  /** The stream that holds the deliveries: the one that grew most. */
+  /** The stream with the deliveries: the one that grew most. */
   async function leader(): Promise<{ stream: string; node: NatsNode }> {
     const { stream, leader: node } = await until(() => cluster.busiestStream());
     return { stream, node };
   }
 
-  /** One that is down while another goes would cost the quorum, which is another experiment. */
+  /** Two nodes down at the same time would lose the quorum, which is another experiment. */
   async function whole(): Promise<void> {
     await until(async () => {
       const healthy = await Promise.all(cluster.nodes.map((node) => node.healthy()));
@@ -51,7 +51,7 @@ export function createDisturbances(world: World, random: Random) {
     },
     lameDuck: () => restartNode((node) => node.lameDuck()),
     killLeader: () => restartNode((node) => node.kill()),
-    /** The front sends no more to it; what it has begun it ends. */
+    /** The front no longer sends to it; it finishes what it has started. */
     restartRelay: async (): Promise<void> => {
       const relay = random.pick(relays);
       await relay.stop();
@@ -73,7 +73,7 @@ export function createDisturbances(world: World, random: Random) {
       const { way } = random.pick(subscribers);
       way.close();
       await sleep(random.below(1500));
-      way.mend();
+      way.restore();
     },
     cutSenders: async (): Promise<void> => {
       front.cut();
@@ -83,23 +83,23 @@ export function createDisturbances(world: World, random: Random) {
       const { way } = random.pick(subscribers);
       way.freeze();
       await sleep(4000 + random.below(4000));
-      way.mend();
+      way.restore();
     },
     cutEngine: async (): Promise<void> => {
       for (const way of random.pick(relays).toNodes) way.cut();
       await sleep(random.below(1000));
     },
-    /** The relay's connection to the node that it uses says nothing any more; the other nodes can be reached. */
+    /** The relay's connection to its node carries no more data; the other nodes can be reached. */
     freezeEngine: async (): Promise<void> => {
       const used = random.pick(relays).toNodes.filter((way) => way.connections() > 0);
       for (const way of used) way.freeze();
       await sleep(6000 + random.below(4000));
-      for (const way of used) way.mend();
+      for (const way of used) way.restore();
     },
   };
 }
 
-/** Runs the tracks side by side; each disturbance comes when its share of the deliveries is begun. */
+/** Runs the tracks in parallel; each disturbance comes when its share of the deliveries has started. */
 export function runTracks(tracks: readonly Track[], deliveries: number, begun: () => number, random: Random) {
   const wanted = tracks.filter(({ times }) => times > 0);
   const counts = new Map(wanted.map(({ name }) => [name, 0]));
@@ -127,8 +127,8 @@ export function runTracks(tracks: readonly Track[], deliveries: number, begun: (
 export type Power = Awaited<ReturnType<typeof createPower>>;
 
 /**
- * The stores of the cluster on disks whose power can be cut, one for each node: one node at a time, or all at the same
- * moment. What a server says it has synced must be there when it comes back.
+ * The stores of the cluster on disks whose power can be cut, one for each node: one node at a time, or all at once.
+ * What a server reports as synced must exist when it is back.
  */
 export async function createPower(nodes: readonly string[], random: Random) {
   const storesIn = scriptFolder('chaos-power');
@@ -146,7 +146,7 @@ export async function createPower(nodes: readonly string[], random: Random) {
   }
 
   try {
-    // The server relies on what ext4 and xfs do: the name of a file is durable when the file is.
+    // The server relies on ext4 and xfs: the name of a file is durable if the file is.
     for (const name of nodes)
       disks.set(name, await mountPowerCutDisk({ folder: join(storesIn, name), names: 'journal' }));
   } catch (error) {
@@ -154,9 +154,9 @@ export async function createPower(nodes: readonly string[], random: Random) {
     throw error;
   }
   return {
-    /** Holds a folder for each node. */
+    /** Contains a folder for each node. */
     storesIn,
-    /** Resolves when the node runs again. Half of the time it is the one that leads the busiest stream. */
+    /** Resolves when the node runs again. In half of the cases it is the leader of the busiest stream. */
     cutOne: async (cluster: NatsCluster): Promise<void> => {
       const leading = random.chance(0.5) ? (await cluster.busiestStream())?.leader : undefined;
       const node = leading ?? random.pick(cluster.nodes);
@@ -169,7 +169,7 @@ export async function createPower(nodes: readonly string[], random: Random) {
       await sleep(random.below(2000));
       await Promise.all(cluster.nodes.map((node) => node.start()));
     },
-    /** Files with unsaved changes that were forgotten so far. */
+    /** Files that have lost unsaved changes so far. */
     forgotten: () => forgotten,
     /** After the cluster has ended. */
     stop,

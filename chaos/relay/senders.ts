@@ -1,16 +1,16 @@
-// Posts deliveries at a pace, whether or not earlier ones are answered, as senders do. Only 2xx is an
-// acknowledgement; what got another answer, or none, is posted again under the same id, as no real sender would,
-// so that all of them count in the end.
+// Posts deliveries at a fixed rate, whether or not earlier ones are answered, as senders do. Only 2xx is an
+// acknowledgement; after another answer, or none, the delivery is posted again with the same id, unlike real senders,
+// so that all of them count at the end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPost } from '../../packages/testkit/src/deliveries/post-delivery.ts';
 import type { SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
 
 export type PhaseFigures = {
   name: string;
-  /** Posts that were made, also in vain. */
+  /** All posts, including failed ones. */
   posts: number;
   acknowledged: number;
-  /** Answers by status, and `none` for a connection that broke. */
+  /** Answers by status, and `none` for a broken connection. */
   answers: Map<string, number>;
   /** Posts that took longer than `slowMs`. */
   slow: number;
@@ -30,7 +30,7 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
   async function insist(delivery: SignedDelivery, figures: PhaseFigures): Promise<void> {
     while (performance.now() < deadline) {
       const started = performance.now();
-      // Whatever broke the connection: not acknowledged.
+      // However the connection broke: not acknowledged.
       const status = await post(delivery).then(
         (answer) => answer.status,
         () => undefined,
@@ -42,7 +42,7 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
         return;
       }
       if (status !== undefined && status < 500 && status !== 408 && status !== 429)
-        throw new Error(`${delivery.deliveryId} was refused with ${status}`);
+        throw new Error(`${delivery.deliveryId} was rejected with ${status}`);
       await sleep(PAUSE_MS);
     }
     throw new Error(`not acknowledged before the end of the run: ${delivery.deliveryId}`);
@@ -51,7 +51,7 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
   return {
     /** By delivery id: acknowledged with 2xx. */
     acknowledged,
-    /** Deliveries that were begun in this phase. */
+    /** Deliveries that were started in this phase. */
     begun: () => begun,
     async run(phase: {
       name: string;

@@ -9,7 +9,7 @@ function delivery(deliveryId: string, position: string) {
   return { headers, body: Buffer.from('{}'), relay: { channel: 'c', id: position } };
 }
 
-test('a delivery is written once, however often it comes, and the newest line is the cursor', async () => {
+test('a delivery is written once, however often it arrives, and the newest line is the cursor', async () => {
   const folder = temporaryFolder();
   const log = openSubscriberLog(folder);
   const answers = await Promise.all([
@@ -25,7 +25,7 @@ test('a delivery is written once, however often it comes, and the newest line is
   expect(await again.receive(delivery('a', 'e.1'))).toEqual({ status: 200, outcome: 'duplicate' });
 });
 
-test('what a kill tore is cut off, and is not the cursor', async () => {
+test('a torn end is cut off, and is not the cursor', async () => {
   const folder = temporaryFolder();
   await openSubscriberLog(folder).receive(delivery('a', 'e.1'));
   appendFileSync(join(folder, logName), '{"deliveryId":"b","relay":{"channel":"c","id":"e.2');

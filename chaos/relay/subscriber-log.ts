@@ -1,5 +1,5 @@
-// The log of a small subscriber: one line per delivery id, each with the position up to which everything is in the
-// log, synced in groups before the delivery counts as taken. The cursor is the newest line: there is no other.
+// The log of a small subscriber: one line per delivery id, each with the position up to which everything is in the log,
+// synced in groups before the delivery counts as accepted. The newest line is the cursor.
 import {
   closeSync,
   existsSync,
@@ -23,10 +23,10 @@ export type SubscriberLog = {
 type Waiting = { line: string; resolve: (answer: ReceiverAnswer) => void; outcome: string };
 
 export const logName = 'taken.jsonl';
-/** One byte for every delivery that came again. */
+/** One byte for every repeated delivery. */
 export const duplicatesName = 'duplicates';
 
-/** What is whole in it: the end that a kill tore is not. */
+/** The complete lines in it, without an end torn by a kill. */
 export function readSubscriberLog(folder: string): { lines: SubscriberLine[]; wholeBytes: number } {
   const file = join(folder, logName);
   if (!existsSync(file)) return { lines: [], wholeBytes: 0 };
@@ -64,7 +64,7 @@ export function openSubscriberLog(folder: string): SubscriberLog {
     });
   }
 
-  /** One that came again waits too: the first may not be on the disk yet. */
+  /** A repeated one waits too: the first may not be on disk yet. */
   function enqueue(line: string, outcome: string): Promise<ReceiverAnswer> {
     return new Promise((resolve) => {
       queue.push({ line, resolve, outcome });

@@ -1,5 +1,5 @@
-// Holds the logs of all subscribers against what the senders were told: each acknowledged delivery is in each log,
-// once. The small subscribers' logs must also be in one and the same order.
+// Compares the logs of all subscribers with the answers to the senders: each acknowledged delivery is in each log once.
+// The small subscribers' logs must also have the same order.
 import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import type { World } from './world.ts';
 
 export type Verdict = {
   acknowledged: number;
-  /** Missing in one of the logs, summed over the logs. */
+  /** Missing deliveries, summed over the logs. */
   lost: number;
   duplicated: number;
   torn: number;
   problems: string[];
 };
 
-/** The delivery ids of a log in its order, and what is broken in it. */
+/** The delivery ids of a log in its order, and its damage. */
 export type ReadLog = { name: string; ids: string[]; torn: number; ordered: boolean };
 
 export async function readLog(subscriber: {
@@ -31,7 +31,7 @@ export async function readLog(subscriber: {
   if (isDaemon) {
     const { deliveries, torn, holes } = await auditLog(folder);
     const ids = [...deliveries].flatMap(([id, lines]) => lines.map(() => id));
-    // It works on several at once: their order in its log is not the order of the channel.
+    // It handles several at once: their order in its log is not the order of the channel.
     return { name, ids, torn: torn + holes, ordered: false };
   }
   const { lines } = readSubscriberLog(folder);
@@ -50,13 +50,13 @@ export function judge(acknowledged: ReadonlySet<string>, logs: readonly ReadLog[
     for (const id of acknowledged) {
       if (distinct.has(id)) continue;
       verdict.lost += 1;
-      complain(`${id} was acknowledged and is not in the log of ${name}`);
+      complain(`${id} was acknowledged but is not in the log of ${name}`);
     }
   }
   return verdict;
 }
 
-/** Places where two logs tell a different order. What only one of them has was never acknowledged. */
+/** Positions where two logs differ in order. Deliveries in only one of them were never acknowledged. */
 export function disorder(logs: readonly ReadLog[]): number {
   const [first, ...others] = logs.filter(({ ordered }) => ordered);
   if (first === undefined) return 0;
@@ -82,11 +82,11 @@ export function verdictLine({ acknowledged, lost, duplicated, torn }: Verdict): 
   return `acknowledged ${acknowledged} lost ${lost} duplicated ${duplicated} torn ${torn}`;
 }
 
-// When something is missing in a log: whether the store has it, and what everybody wrote down, kept for a look.
+// When something is missing in a log: whether the store has it, and a copy of all logs for analysis.
 
 const MAX_FRAME_BYTES = 36 * 1024 * 1024;
 
-/** Every delivery that the relay still has, by its id, with the positions under which it is kept: until it is quiet. */
+/** Every delivery that the relay still has, by id, with its positions: read until nothing more comes. */
 export async function readStore({ relays, channel }: World): Promise<Map<string, string[]>> {
   const stored = new Map<string, string[]>();
   const [relay] = relays;
@@ -120,7 +120,7 @@ export async function readStore({ relays, channel }: World): Promise<Map<string,
   return stored;
 }
 
-/** Copies the logs of all processes and subscribers to a folder that stays, and returns it. */
+/** Copies the logs of all processes and subscribers to a permanent folder, and returns it. */
 export function keepEvidence(world: World, stored: ReadonlyMap<string, readonly string[]>): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-chaos-relay-evidence-'));
   const lines = [...stored].map(([deliveryId, positions]) => JSON.stringify({ deliveryId, positions }));

@@ -1,5 +1,5 @@
-// Everything that runs in relay.ts: a cluster of three, the relays behind one front, the subscribers, and the ways
-// between them, which can be spoiled. All of it ends with `stop`.
+// Everything that runs in relay.ts: a cluster of three, the relays behind one front, the subscribers, and the
+// connections between them, which can be disturbed. All of it ends with `stop`.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
@@ -76,7 +76,7 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
   }
   const ports = (): number[] => relays.map((relay) => relay.process().port);
   const channel = await newRelayChannel(`http://127.0.0.1:${ports()[0]}`);
-  /** Where deliveries are posted: the relays in turn. */
+  /** The URL for deliveries: the relays in turn. */
   const front = await proxyTo(ports);
   const subscribers: ReturnType<typeof createSubscriber>[] = [];
   for (let number = 1; number <= given.subscribers; number += 1) {
@@ -93,7 +93,7 @@ async function createRelay(
   given: {
     home: DaemonHome;
     random: Random;
-    /** Its ways to the nodes of the cluster. */
+    /** Its connections to the nodes of the cluster. */
     toNodes: readonly LoopbackProxy[];
     firstWords: readonly string[];
     spill: readonly string[];
@@ -119,7 +119,7 @@ async function createRelay(
     async stop(): Promise<void> {
       await process.stop();
     },
-    /** Without the engine a relay gives up after a while; a service manager starts it again, and so do we. */
+    /** Without the engine a relay gives up after a while; a service manager would restart it, and so do we. */
     async start(): Promise<void> {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -147,7 +147,7 @@ function createSubscriber(number: number, parts: SubscriberParts) {
     isDaemon,
     /** Where its log is. */
     folder: isDaemon ? home.eventsDir : own,
-    /** Its way to the relays. */
+    /** Its connection to the relays. */
     way,
     kill: async (): Promise<void> => process?.kill(),
     stop: async (): Promise<number | string> => process?.stop() ?? 'never started',
@@ -155,7 +155,7 @@ function createSubscriber(number: number, parts: SubscriberParts) {
       process = start();
       await process.ready;
     },
-    /** Deliveries that came again, where it counts them. */
+    /** Repeated deliveries, if it counts them. */
     duplicates: (): number => {
       const file = join(own, duplicatesName);
       return existsSync(file) ? statSync(file).size : 0;
@@ -163,7 +163,7 @@ function createSubscriber(number: number, parts: SubscriberParts) {
   };
 }
 
-/** The channel's address as seen through the subscriber's own way: it must stay the same, being the cursor's name. */
+/** The channel's URL through the subscriber's own proxy: it must stay the same, because it names the cursor. */
 function addressThrough({ way, channel }: SubscriberParts): string {
   return `http://127.0.0.1:${way.port}/${channel.channel}`;
 }

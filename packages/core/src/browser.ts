@@ -1,4 +1,4 @@
-// What a web page may take from here: pure functions that need no schema, so that the page stays small.
+// What a web page may import: pure functions that need no schema, so the page stays small.
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
 export {

@@ -1,4 +1,4 @@
-/** The candidate that differs least from what was written, when the difference is that of a slip. */
+/** The candidate closest to what was written, if the difference is small enough for a typo. */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(text.length / 4)) + 1;

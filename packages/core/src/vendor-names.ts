@@ -1,6 +1,5 @@
-// The one table of neutral and real vendor words. The neutral words are the interface and always work;
-// the real ones are accepted too, so that the product works against the real services unchanged.
-// No other file knows the real word of a pair.
+// The table of neutral and real vendor names. The neutral names are the interface and always work; the real ones are
+// accepted too, so the product works with the real services unchanged. No other file contains the real name of a pair.
 
 /** Headers that a delivery may carry, by neutral name. */
 const headers = {
@@ -22,7 +21,7 @@ const paths: readonly Pair[] = [['/api/webhook/tracker', '/api/webhook/linear']]
 
 const commands: readonly Pair[] = [['resolve-tracker-ids.sh', 'resolve-linear-ids.sh']];
 
-/** `svc.monitor.github.*` and `svc.monitor.linear.*` are not here: those are the literal keys of the interface. */
+/** `svc.monitor.github.*` and `svc.monitor.linear.*` are not in it: those are literal keys of the interface. */
 const keys: readonly Pair[] = [
   ['svc.tracker', 'svc.linear'],
   ['svc.feedback.codehostRepo', 'svc.feedback.githubRepo'],
@@ -55,7 +54,7 @@ export function neutralProvider(name: string): string {
   return neutralOf(providers, name);
 }
 
-/** The real name of a provider, by either name; undefined when there is no such provider. */
+/** The real name of a provider, by either name; undefined if there is no such provider. */
 export function realProvider(name: string): string | undefined {
   return providers.find((pair) => pair.includes(name))?.[1];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCache } from './cache.ts';
 
-test('it holds so many, the oldest goes first, and each only for its time', () => {
+test('it holds a limited number, drops the oldest first, and keeps each only for its time', () => {
   let time = 0;
   const cache = createCache<number>({ now: () => time, lifetimeMs: 100, most: 3 });
   for (const [index, key] of ['a', 'b', 'c', 'a', 'd'].entries()) cache.set(key, index);
@@ -13,7 +13,7 @@ test('it holds so many, the oldest goes first, and each only for its time', () =
   expect(cache.get('d')).toBeUndefined();
 });
 
-test('it holds so many bytes, and a clock that was set back keeps nothing for ever', () => {
+test('it holds a limited number of bytes, and a clock that was set back keeps nothing forever', () => {
   let time = 1_000;
   const bytesOf = (_key: string, value: string): number => value.length;
   const cache = createCache<string>({ now: () => time, lifetimeMs: 100, most: 10, mostBytes: 5, bytesOf });

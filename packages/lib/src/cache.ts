@@ -1,4 +1,4 @@
-// Values kept for a while, within bounds of number and size; the oldest go first.
+// Values kept for a limited time, number and size; the oldest are dropped first.
 
 export type Cache<Value> = {
   get: (key: string) => Value | undefined;
@@ -30,7 +30,7 @@ export function createCache<Value>({
 
   function removeOld(): void {
     for (const [key, { until }] of entries) {
-      // A clock that was set back must not make a value live for ever.
+      // A clock that was set back must not keep a value forever.
       const isFresh = until > now() && until <= now() + lifetimeMs;
       if (isFresh && entries.size <= most && bytes <= mostBytes) return;
       remove(key);

@@ -1,15 +1,15 @@
-// The clocks and timers that parts get passed, so that a test can move time.
+// The clocks and timers that modules receive as arguments, so that a test can move time.
 
 export type Clock = {
-  /** Milliseconds since 1970, by the wall clock: it can be set, and goes on while the machine sleeps. */
+  /** Milliseconds since 1970, by the wall clock: it can be set, and continues while the machine sleeps. */
   now: () => number;
-  /** Milliseconds since some moment: it is never set, and may stand still while the machine sleeps. */
+  /** Milliseconds since an arbitrary time: it is never set, and may stop while the machine sleeps. */
   monotonic: () => number;
-  /** Calls back once; the answer cancels it. */
+  /** Calls back once; the returned function cancels it. */
   after: (milliseconds: number, call: () => void) => () => void;
 };
 
-/** What only asks for the time. */
+/** For code that only needs the time. */
 export type WallClock = Pick<Clock, 'now'>;
 
 export const systemClock: Clock = {

@@ -5,7 +5,7 @@ import { until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { endOfWait } from './timeout.ts';
 
-test('a wait ends in time, although nobody listened while memory was collected', async () => {
+test('a wait ends in time, although it had no listener during garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const over = endOfWait(200, new AbortController().signal);
@@ -16,14 +16,14 @@ test('a wait ends in time, although nobody listened while memory was collected',
   await until(() => over.signal.aborted);
 });
 
-test('it ends with a signal, also with one that has ended already, and when it is told to', () => {
+test('it ends with a signal, even an already aborted one, and on request', () => {
   const interrupted = new AbortController();
   const wait = endOfWait(600_000, interrupted.signal);
   expect(wait.signal.aborted).toBe(false);
   interrupted.abort();
   expect(wait.signal.aborted).toBe(true);
   expect(endOfWait(600_000, interrupted.signal).signal.aborted).toBe(true);
-  const told = endOfWait(600_000);
-  told.abort();
-  expect(told.signal.aborted).toBe(true);
+  const stopped = endOfWait(600_000);
+  stopped.abort();
+  expect(stopped.signal.aborted).toBe(true);
 });

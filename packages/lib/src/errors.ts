@@ -1,4 +1,4 @@
-// What an error says, whatever was thrown.
+// The text of an error, whatever was thrown.
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -8,7 +8,7 @@ export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** For the report of a bug. */
+/** For bug reports. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

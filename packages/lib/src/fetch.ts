@@ -1,6 +1,6 @@
-// What `fetch` leaves to its callers: a bound on the answer's size, and the reason of a failure.
+// What `fetch` leaves to its callers: a limit for the answer's size, and the reason for a failure.
 
-/** The bytes of an answer; undefined when there are more. */
+/** The bytes of an answer; undefined if there are more. */
 export async function readAnswer(response: Response, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -13,7 +13,7 @@ export async function readAnswer(response: Response, maxBytes: number): Promise<
   return Buffer.concat(parts, length);
 }
 
-/** `fetch` itself only says "fetch failed"; the cause says why. */
+/** `fetch` itself only reports "fetch failed"; the reason is in the cause. */
 export function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

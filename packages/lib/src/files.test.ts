@@ -5,7 +5,7 @@ import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { ifPresent, ifPresentSync, namesIn } from './files.ts';
 
-test('a file that does not exist, or lies below a file, gives undefined; every other error is thrown', async () => {
+test('a file that does not exist, or is below a file, gives undefined; every other error is thrown', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'a');
   writeFileSync(file, 'text');
@@ -18,7 +18,7 @@ test('a file that does not exist, or lies below a file, gives undefined; every o
   expect(() => ifPresentSync(() => readFileSync(folder, 'utf8'))).toThrow('EISDIR');
 });
 
-test('the names in a folder are in order; a missing folder has none', async () => {
+test('the names in a folder are sorted; a missing folder has none', async () => {
   const folder = temporaryFolder();
   for (const name of ['b', 'a']) writeFileSync(join(folder, name), '');
   await expect(namesIn(folder)).resolves.toEqual(['a', 'b']);

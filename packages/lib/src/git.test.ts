@@ -16,14 +16,14 @@ const other: CommandEnd = {
 };
 const fine: CommandEnd = { ended: 'exit', exitCode: 0, stdout: 'ok', stderr: '' };
 
-test('asked again while git finds something half written, and no longer than that', async () => {
+test('retried while git finds something half written, and no longer than that', async () => {
   const answers = [race, race, fine, other];
   expect(await askWhole(async () => answers.shift() ?? other, 1)).toBe(fine);
   expect(answers).toEqual([other]);
   expect(await askWhole(async () => other, 1)).toBe(other);
 });
 
-test('not for ever', async () => {
+test('not forever', async () => {
   let times = 0;
   const ask = async () => {
     times += 1;

@@ -1,5 +1,5 @@
-// Runs git: no shell, bounded in time and output, never asking, never steered to another repository by a variable
-// that happens to be set. Whoever calls it puts each argument from outside behind a `--`, or makes it a whole ref.
+// Runs git: no shell, limited in time and output, without prompts, and never redirected to another repository by an
+// environment variable. The caller puts each foreign argument behind a `--`, or makes it a full ref.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandEnd, RunCommand } from './process.ts';
 
@@ -16,7 +16,7 @@ export type RunGit = (folder: string, args: readonly string[], options?: GitOpti
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** Git runs the repository's hooks, which see `environment` too: it holds no secret. */
+/** Git runs the repository's hooks, which get `environment` too: it must not contain secrets. */
 export function createGitRunner(run: RunCommand, environment: Readonly<Record<string, string>>): RunGit {
   const silent = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'false' };
   const own = { ...withoutRepository(environment), ...silent };
@@ -38,7 +38,7 @@ export function createGitRunner(run: RunCommand, environment: Readonly<Record<st
     );
 }
 
-/** `git rev-parse --local-env-vars`: they say which repository, index or settings are meant. */
+/** `git rev-parse --local-env-vars`: they select the repository, index or settings. */
 const local =
   /^GIT_(?:ALTERNATE_OBJECT_DIRECTORIES|CONFIG|CONFIG_PARAMETERS|CONFIG_COUNT|OBJECT_DIRECTORY|DIR|WORK_TREE|IMPLICIT_WORK_TREE|GRAFT_FILE|INDEX_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|PREFIX|SHALLOW_FILE|COMMON_DIR|NAMESPACE|INTERNAL_SUPER_PREFIX|QUARANTINE_PATH)$/;
 
@@ -46,8 +46,8 @@ export function withoutRepository(environment: Readonly<Record<string, string>>)
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !local.test(name)));
 }
 
-// Git reads what it knows of all worktrees for nearly everything, also of one that another git is just writing down;
-// it then gives up. That is over in a moment, and the same question is asked again.
+// Git reads the data of all worktrees for nearly everything. It fails if another git is just writing such data. That
+// passes quickly, so the command is retried.
 
 const TIMES = 40;
 const PAUSE_MS = 50;
@@ -57,7 +57,7 @@ function isHalfWritten(end: CommandEnd): boolean {
   return end.ended === 'exit' && end.exitCode !== 0 && halfWritten.test(end.stderr);
 }
 
-/** `ask` must be right to repeat: git did nothing, or says again what is left to do. */
+/** `ask` must be safe to repeat: git did nothing, or reports again what is left to do. */
 export async function askWhole(ask: () => Promise<CommandEnd>, pauseMs = PAUSE_MS): Promise<CommandEnd> {
   for (let left = TIMES; ; left -= 1) {
     const end = await ask();
@@ -66,7 +66,7 @@ export async function askWhole(ask: () => Promise<CommandEnd>, pauseMs = PAUSE_M
   }
 }
 
-/** Why git did not come to an end of its own. */
+/** Why git did not finish on its own. */
 export function gitEndWords(end: Exclude<CommandEnd, { ended: 'exit' }>): string {
   switch (end.ended) {
     case 'not-started':
@@ -74,13 +74,13 @@ export function gitEndWords(end: Exclude<CommandEnd, { ended: 'exit' }>): string
     case 'timeout':
       return 'took too long';
     case 'too-large':
-      return 'answered more than can be read';
+      return 'printed more than can be read';
     case 'stopped':
       return 'was stopped';
   }
 }
 
-/** The end of what git printed, for a message. */
+/** The end of git's output, for a message. */
 export function lastLines(text: string): string {
   return text.trim().split('\n').slice(-3).join(' ').slice(0, 600);
 }

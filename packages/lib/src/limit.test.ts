@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLimit, TooManyWaiting } from './limit.ts';
 
-/** Works that end when they are told to. */
+/** Tasks that end on request. */
 function setUp(atOnce: number, mostWaiting?: number) {
   const limit = createLimit(atOnce, mostWaiting);
   const started: string[] = [];
@@ -18,7 +18,7 @@ function setUp(atOnce: number, mostWaiting?: number) {
   return { run, started, end, fail };
 }
 
-test('so many run at once; the others follow in order, also after a failure', async () => {
+test('a limited number run at once; the others follow in order, even after a failure', async () => {
   const { run, started, end, fail } = setUp(2);
   const [one, two, three, four] = [run('1'), run('2'), run('3'), run('4')];
   expect(started).toEqual(['1', '2']);
@@ -36,7 +36,7 @@ test('so many run at once; the others follow in order, also after a failure', as
   await expect(five).resolves.toBe('5');
 });
 
-test('one more than may wait is refused, and nothing of it is started', async () => {
+test('a task beyond the waiting limit is rejected and not started', async () => {
   const { run, started, end } = setUp(1, 1);
   const [one, two] = [run('1'), run('2')];
   await expect(run('3')).rejects.toThrow(TooManyWaiting);
@@ -47,7 +47,7 @@ test('one more than may wait is refused, and nothing of it is started', async ()
   await two;
 });
 
-test('a waiter leaves with the reason of its signal and takes no place', async () => {
+test('a waiter whose signal aborts rejects with its reason and frees its position', async () => {
   const { run, started, end } = setUp(1);
   const leaving = new AbortController();
   const one = run('1');

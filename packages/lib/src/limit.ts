@@ -1,9 +1,9 @@
-// Lets a fixed number of works run at once; the others wait in order.
+// Runs a fixed number of tasks at once; the others wait in order.
 
-/** The signal ends only the waiting: a waiter that leaves rejects with its reason. */
+/** The signal ends only the wait: the waiting call rejects with its reason. */
 export type Limit = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
-/** Nothing was started: as many wait as may wait. */
+/** Nothing was started: the waiting limit is reached. */
 export class TooManyWaiting extends Error {
   constructor() {
     super('too many are waiting');
@@ -38,7 +38,7 @@ export function createLimit(atOnce: number, mostWaiting = Number.POSITIVE_INFINI
     try {
       return await work();
     } finally {
-      // The first that waits takes over this place.
+      // The first in the queue takes over this slot.
       const [next] = waiting;
       if (next === undefined) running -= 1;
       else {

@@ -1,9 +1,9 @@
-// Figures in Prometheus format that are read when they are asked for.
+// Metrics in Prometheus format that are read on each scrape.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 type Registered = { registry: Registry };
 
-/** A counter with labels for hot paths: a number in a map, handed to Prometheus only when it is asked for. */
+/** A counter with labels for hot paths: a number in a map, passed to Prometheus only on a scrape. */
 export type Tally<Label extends string> = { add: (labels: Readonly<Record<Label, string | number>>) => void };
 
 export function createTally<Label extends string>(
@@ -28,7 +28,7 @@ export function createTally<Label extends string>(
   };
 }
 
-/** A gauge that is read when it is asked for. */
+/** A gauge that is read on each scrape. */
 export function observe(metrics: Registered, name: string, help: string, read: () => number): void {
   observeLabelled(metrics, name, help, [], () => [[{}, read()]]);
 }
@@ -50,7 +50,7 @@ export function observeLabelled(
       labelNames: [...labelNames],
       registers: [],
       collect() {
-        // What there was at the last reading and is no more has no value.
+        // Labels that have disappeared since the last scrape have no value.
         this.reset();
         for (const [labels, value] of read()) this.set(labels, value);
       },

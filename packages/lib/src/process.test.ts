@@ -14,9 +14,9 @@ const command = (script: string, more: Partial<Command> = {}): Command => ({
   ...more,
 });
 
-test('gives input and environment, and brings back output and exit code', async () => {
-  const end = await runCommand(command('cat; echo "$ONLY$HOME" >&2; exit 3', { input: 'told\n' }));
-  expect(end).toEqual({ ended: 'exit', exitCode: 3, stdout: 'told\n', stderr: 'this\n' });
+test('passes input and environment, and returns output and exit code', async () => {
+  const end = await runCommand(command('cat; echo "$ONLY$HOME" >&2; exit 3', { input: 'given\n' }));
+  expect(end).toEqual({ ended: 'exit', exitCode: 3, stdout: 'given\n', stderr: 'this\n' });
 });
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
   expect(await runCommand(command('', more))).toEqual(expected);
 });
 
-test('programs that print without end cost no more memory than their bounds allow, and are ended', async () => {
+test('programs with endless output use no more memory than their limits allow, and are stopped', async () => {
   const bound = 32 * 1024 * 1024;
   const pidFile = join(temporaryFolder(), 'pid');
   const before = process.memoryUsage().rss;
@@ -41,7 +41,7 @@ test('programs that print without end cost no more memory than their bounds allo
   await until(() => commandLineOf(Number(readFileSync(pidFile, 'utf8'))) === '');
 });
 
-test('a stop ends it and all that it started', async () => {
+test('a stop ends it and everything that it started', async () => {
   const stop = new AbortController();
   const pidFile = join(temporaryFolder(), 'pid');
   const script = `sleep 600 > /dev/null 2>&1 & echo $! > ${pidFile}; wait`;

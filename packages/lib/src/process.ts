@@ -1,11 +1,11 @@
-// Starts a program and waits for its end: bounded in time and output, with what it is told on standard input,
-// an environment of its own, and nothing of it left running afterwards.
+// Starts a program and waits for its end: limited in time and output, with text on standard input, its own environment,
+// and no leftover processes.
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
 
 export type Command = {
   file: string;
-  /** Everybody on the machine can read these: nothing secret goes here. */
+  /** Every user of the machine can read these: no secrets. */
   args: readonly string[];
   input?: string;
   environment: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export const runCommand: RunCommand = async ({ file, args, environment, ...comma
     env: environment,
     extendEnv: false,
     timeout: command.timeoutMs,
-    // Kept by execa, output without end would be in memory several times, and take seconds to be put into an error.
+    // If execa kept it, endless output would be in memory several times, and take seconds to be put into an error.
     buffer: false,
     killDescendants: true,
     forceKillAfterDelay: 1_000,
@@ -51,7 +51,7 @@ export const runCommand: RunCommand = async ({ file, args, environment, ...comma
   return { ended: 'exit', exitCode, stdout: stdout(), stderr: stderr() };
 };
 
-/** What comes, as text, once it has ended. Beyond the bound nothing more is kept, and what was is let go. */
+/** The output as text, once it has ended. Beyond the limit nothing is kept, and what was kept is dropped. */
 function collect(stream: Readable, maxBytes: number, onTooLarge: () => void): () => string {
   const parts: Buffer[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createProgress } from './progress.ts';
 
-test('who waits for a number goes on when it is reached, in one step or beyond', async () => {
+test('a wait for a number ends when it is reached or exceeded', async () => {
   const { reached, reach } = createProgress(2, 'closed');
   await reached(2);
   const ended: number[] = [];
@@ -14,12 +14,12 @@ test('who waits for a number goes on when it is reached, in one step or beyond',
   expect(ended).toEqual([3, 5, 9]);
 });
 
-test('closing rejects who waits and who comes later; what was reached stays reached', async () => {
-  const { reached, reach, close } = createProgress(0, 'not followed any more');
+test('closing rejects current and later waits; reached numbers stay reached', async () => {
+  const { reached, reach, close } = createProgress(0, 'no longer followed');
   const waiting = reached(2);
   reach(1);
   close();
-  await expect(waiting).rejects.toThrow('not followed any more');
-  await expect(reached(3)).rejects.toThrow('not followed any more');
+  await expect(waiting).rejects.toThrow('no longer followed');
+  await expect(reached(3)).rejects.toThrow('no longer followed');
   await expect(reached(1)).resolves.toBeUndefined();
 });

@@ -1,7 +1,7 @@
-// Waiting until a count that only grows has reached a number.
+// Waits until a count that only grows has reached a number.
 
 export type Progress = {
-  /** Rejects when it is closed before. */
+  /** Rejects if it is closed before that. */
   reached: (count: number) => Promise<void>;
   reach: (count: number) => void;
   close: () => void;

@@ -11,7 +11,7 @@ function createRequest(...parts: string[]): IncomingMessage {
   return request;
 }
 
-test('a whole body keeps its part of the budget until the caller gives it back', async () => {
+test('a complete body keeps its part of the budget until the caller returns it', async () => {
   const budget = createByteBudget(1000);
   const request = createRequest('first ', 'second');
   request.push(null);
@@ -23,7 +23,7 @@ test.each([
   ['too-large', 1000, 100],
   ['busy', 150, 60],
 ] as const)(
-  'the budget of a body that is %s is given back once, also when the connection goes later',
+  'the budget of a body that is %s is returned once, even if the connection closes later',
   async (why, size, part) => {
     const budget = createByteBudget(size);
     budget.take(size === 150 ? 50 : 0);
@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-test('so it is when the connection goes in the middle', async () => {
+test('and also if the connection closes in the middle', async () => {
   const budget = createByteBudget(1000);
   const request = createRequest('half');
   const reading = readBody(request, LIMIT, budget);

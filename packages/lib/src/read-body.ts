@@ -1,8 +1,8 @@
-// The body of a request as one buffer of its raw bytes, within limits. Plain listeners: an async iterator costs more
-// than everything else that is done to a delivery of usual size.
+// The body of a request as one buffer of its raw bytes, within limits. Uses plain listeners: an async iterator costs
+// more than all other work on a delivery of usual size.
 import type { IncomingMessage } from 'node:http';
 
-/** Bytes that may be in memory at once, of all requests that share it. */
+/** The bytes that all requests sharing it may have in memory at once. */
 export type ByteBudget = {
   take: (bytes: number) => boolean;
   give: (bytes: number) => void;
@@ -24,10 +24,10 @@ export function createByteBudget(size: number): ByteBudget {
   };
 }
 
-/** `busy`: the budget is used up. `cut-off`: the connection went. */
+/** `busy`: the budget is used up. `cut-off`: the connection closed. */
 export type BodyProblem = 'too-large' | 'busy' | 'cut-off';
 
-/** A whole body keeps its part of the budget until the caller gives it back. */
+/** A complete body keeps its part of the budget until the caller returns it. */
 export function readBody(
   request: IncomingMessage,
   limit: number,
@@ -42,7 +42,7 @@ export function readBody(
       request.removeListener('end', onEnd);
       request.removeListener('close', onCut);
       if (typeof result === 'string') budget.give(length);
-      // An error may still follow, when the connection goes: nothing is given back twice.
+      // An error may still follow when the connection closes: nothing is returned twice.
       length = 0;
       first = undefined;
       parts = undefined;

@@ -1,8 +1,8 @@
-// A part of the daemon that is built again when the part of the configuration that it is made from changes.
+// A part of the daemon that is rebuilt when its part of the configuration changes.
 export type Rebuilt<Part> = {
   current: () => Part;
   start: () => void;
-  /** Builds it again if its settings are others now. One that cannot be built leaves the one before. */
+  /** Rebuilds it if its settings have changed. If that fails, the previous one stays. */
   reconfigure: () => Promise<void>;
   stop: () => Promise<void>;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { untilItWorks } from './retry.ts';
 
-test('a failure is reported, and the work is tried again until it succeeds', async () => {
+test('a failure is reported, and the work is retried until it succeeds', async () => {
   const failures: unknown[] = [];
   let left = 2;
   const result = await untilItWorks(
@@ -16,7 +16,7 @@ test('a failure is reported, and the work is tried again until it succeeds', asy
   expect(failures).toEqual([new Error('1 left'), new Error('0 left')]);
 });
 
-test('the signal ends the pause and gives nothing', async () => {
+test('the signal ends the pause and returns undefined', async () => {
   const stopping = new AbortController();
   const result = untilItWorks(() => Promise.reject(new Error('no')), {
     pauseMs: 3_600_000,

@@ -1,7 +1,7 @@
-// Trying again what failed.
+// Retries failed work.
 import { pause } from './timeout.ts';
 
-/** The result, once the work succeeds; undefined when the signal comes first. */
+/** The result, once the work succeeds; undefined if the signal aborts first. */
 export async function untilItWorks<T>(
   work: () => Promise<T>,
   {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { every } from './rounds.ts';
 
-/** Work that lasts until it is let go, and the number of runs that began. */
+/** Work that lasts until it is released, and the number of started runs. */
 function slowWork() {
   const letGo: (() => void)[] = [];
   const rounds = every(
@@ -16,7 +16,7 @@ function slowWork() {
   return { rounds, begun: () => letGo.length, letGo: (index: number) => letGo[index]?.() };
 }
 
-test('a run joins the one that is under way', async () => {
+test('a call joins the current run', async () => {
   const { rounds, begun, letGo } = slowWork();
   const both = [rounds.runNow(), rounds.runNow()];
   letGo(0);
@@ -24,7 +24,7 @@ test('a run joins the one that is under way', async () => {
   expect(begun()).toBe(1);
 });
 
-test('what must begin afresh waits for the run that is under way, and several share one', async () => {
+test('a fresh run waits for the current one, and several calls share it', async () => {
   const { rounds, begun, letGo } = slowWork();
   const first = rounds.runNow();
   const afresh = [rounds.runAfresh(), rounds.runAfresh()];
@@ -37,7 +37,7 @@ test('what must begin afresh waits for the run that is under way, and several sh
   expect(begun()).toBe(2);
 });
 
-test('with nothing under way it begins at once; after the stop nothing begins', async () => {
+test('without a current run it starts at once; after the stop nothing starts', async () => {
   const { rounds, begun, letGo } = slowWork();
   const first = rounds.runAfresh();
   expect(begun()).toBe(1);

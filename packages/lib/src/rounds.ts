@@ -1,14 +1,14 @@
-// Work that comes round by timer: one run at a time, and a failure never ends it.
+// Work that runs by a timer: one run at a time, and a failure never ends it.
 export type Rounds = {
-  /** Runs now, or joins the run that is under way. */
+  /** Runs now, or joins the current run. */
   runNow: () => Promise<void>;
-  /** A run that begins from now on: after the one that is under way, which may have looked too early. */
+  /** A run that starts from now on: after the current one, which may have read its input too early. */
   runAfresh: () => Promise<void>;
-  /** Begins nothing more, and resolves when the run that is under way has ended. */
+  /** Starts nothing more, and resolves when the current run has ended. */
   stop: () => Promise<void>;
 };
 
-/** Calls the work every so often, until the function that it returns is called. */
+/** Calls the work at an interval, until the returned function is called. */
 export type Repeat = (work: () => Promise<void>, periodMs: number) => () => void;
 
 export const byTimer: Repeat = (work, periodMs) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFlights, singleFlight } from './single-flight.ts';
 
-test('who calls meanwhile joins; afterwards it begins again, also after a failure', async () => {
+test('calls during a run join it; after it, even after a failure, a new run starts', async () => {
   const ends: PromiseWithResolvers<string>[] = [];
   const run = singleFlight((_name: string) => {
     const end = Promise.withResolvers<string>();
@@ -20,7 +20,7 @@ test('who calls meanwhile joins; afterwards it begins again, also after a failur
   await expect(third).resolves.toBe('third');
 });
 
-test('each key has a run of its own', async () => {
+test('each key has its own run', async () => {
   const flights = createFlights<string>();
   const begun: string[] = [];
   const work = (key: string) => (): Promise<string> => {

@@ -1,6 +1,6 @@
-// Work that is not begun again while it is under way.
+// Work that is not started again while it is running.
 
-/** Begins the work, or joins the run that is under way. */
+/** Starts the work, or joins the current run. */
 export function singleFlight<Given extends unknown[], T>(
   work: (...given: Given) => Promise<T>,
 ): (...given: Given) => Promise<T> {

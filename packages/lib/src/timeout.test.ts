@@ -3,13 +3,13 @@ import { within } from './timeout.ts';
 
 const never = new Promise<string>(() => undefined);
 
-test('what ends in time gives its result or its error', async () => {
+test('work that ends in time gives its result or its error', async () => {
   await expect(within(Promise.resolve('done'), 3_600_000, () => 'late')).resolves.toBe('done');
   const failing = Promise.reject(new Error('no'));
   await expect(within(failing, 3_600_000, () => 'late')).rejects.toThrow('no');
 });
 
-test('what takes longer gives what is given instead, or fails with it', async () => {
+test('work that takes longer gives the fallback, or fails with it', async () => {
   await expect(within(never, 1, () => 'late')).resolves.toBe('late');
   const late = (): never => {
     throw new Error('too late');
@@ -17,7 +17,7 @@ test('what takes longer gives what is given instead, or fails with it', async ()
   await expect(within(never, 1, late)).rejects.toThrow('too late');
 });
 
-test('a signal ends the wait, also one that has ended already', async () => {
+test('a signal ends the wait, even an already aborted one', async () => {
   const stopping = new AbortController();
   const waiting = within(never, 3_600_000, () => 'ended', stopping.signal);
   stopping.abort();
@@ -25,7 +25,7 @@ test('a signal ends the wait, also one that has ended already', async () => {
   await expect(within(never, 3_600_000, () => 'ended', stopping.signal)).resolves.toBe('ended');
 });
 
-test('an error that comes after the time is over is ignored', async () => {
+test('an error after the timeout is ignored', async () => {
   const work = Promise.withResolvers<string>();
   await expect(within(work.promise, 1, () => 'late')).resolves.toBe('late');
   work.reject(new Error('much later'));

@@ -1,7 +1,7 @@
-// Waiting for something, but not for ever.
+// Waits with a limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits so long, or until the signal; resolves in both cases. */
+/** Waits for this time, or until the signal; resolves in both cases. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
@@ -9,8 +9,8 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
 const timeIsUp = Symbol('time is up');
 
 /**
- * What the work gives; what `late` gives, or throws, when the work takes longer. The work itself goes on. A signal ends
- * the wait as the time does.
+ * The result of the work, or that of `late`, which may throw, if the work takes longer. The work itself continues. A
+ * signal ends the wait as the timeout does.
  */
 export async function within<T, Late>(
   work: Promise<T>,
@@ -33,8 +33,8 @@ export async function within<T, Late>(
 }
 
 /**
- * Aborts when its caller does, when one of the signals does, or when the time is over. `AbortSignal.any` would not do:
- * as long as nobody listens to it, Node may collect the signals that it is made of, and then it never aborts.
+ * Aborts when its caller does, when one of the signals does, or after the timeout. `AbortSignal.any` cannot be used: as
+ * long as it has no listener, Node may collect the signals that it is made of, and then it never aborts.
  */
 export function endOfWait(milliseconds: number, ...signals: readonly AbortSignal[]): AbortController {
   const over = new AbortController();

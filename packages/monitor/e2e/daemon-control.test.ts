@@ -331,7 +331,10 @@ describe('secret files', () => {
   const project = { svc: { monitor: { github: { webhookSecretEnv: 'APP_SECRET' } } } };
 
   test('fill unset variables of the daemon, and show up nowhere else', async () => {
-    const { svc, statusOnceRunning, write } = house({ project, environment: { SVC_TRACKER_WEBHOOK_SECRET: '' } });
+    const { svc, statusOnceRunning, write } = house({
+      project,
+      environment: { SVC_TRACKER_WEBHOOK_SECRET: '' },
+    });
     write('.config/svc/webhook-secret', 'hush-codehost\n', 0o600);
     write('.config/svc/linear-webhook-secret', 'hush-tracker\n', 0o600);
     const start = await svc('start');

@@ -139,7 +139,7 @@ const rows: Row[] = [
       /^broken +daemon +the daemon is not running\n.*\n +Start it: svc-monitor\.sh start$/m,
       /^unknown +log +not known while the daemon is stopped: log, index, state, outbox/m,
     ],
-    fixes: /^daemon +fixed: started the daemon: pid \d+, http:[^]*Nothing is wrong\.$/m,
+    fixes: /^daemon +fixed: started the daemon: pid \d+, http:[^]*No problems found\.$/m,
   },
   {
     fault: 'daemon does not answer',
@@ -207,7 +207,7 @@ const rows: Row[] = [
   {
     fault: 'a key that nothing reads',
     given: (home) => healthy(home, { feedbak: {} }),
-    says: [/^warning +configuration +.*svc\.feedbak: nothing reads this key[^]*Did you mean feedback/m],
+    says: [/^warning +configuration +.*svc\.feedbak: unknown key[^]*Did you mean feedback/m],
   },
   {
     fault: 'a deprecated key',
@@ -257,7 +257,7 @@ const rows: Row[] = [
   {
     fault: 'disk full',
     given: async (home) => ({ ...(await healthy(home)), tools: { freeBytes: async () => 20 * MIB } }),
-    says: [/^broken +disk +the disk of .* is all but full: deliveries will be refused\n +20 MiB are free/m],
+    says: [/^broken +disk +the disk of .* is almost full: deliveries will be rejected\n +20 MiB are free/m],
   },
   {
     fault: 'a data folder that cannot be written',
@@ -276,7 +276,9 @@ const rows: Row[] = [
         },
       },
     }),
-    says: [/^broken +disk +.*svc cannot be written\n +ENOSPC.*\n +Free disk space; what takes most: du/m],
+    says: [
+      /^broken +disk +.*svc cannot be written\n +ENOSPC.*\n +Free disk space; find the largest folders: du/m,
+    ],
     leaves: (home) => readdirSync(home.at('svc'), { recursive: true }).map(String),
   },
   {
@@ -339,7 +341,7 @@ const rows: Row[] = [
       await healthy(home);
       home.write('svc/spool/rejected/0001.json', '{}');
     },
-    says: [/^warning +spool +helpers left facts that could not be taken\n +1 in .*\n +Look at them/m],
+    says: [/^warning +spool +some reports from helper scripts could not be read\n +1 in .*\n +Look at them/m],
   },
   {
     fault: 'signal file corrupt',
@@ -350,9 +352,7 @@ const rows: Row[] = [
         /signal files cannot be read/.test((await runDoctor({ ...home, environment })).printed),
       );
     },
-    says: [
-      /^warning +signals +signal files cannot be read[^]*1 of \d+\n +Which they are and why: svc attention/m,
-    ],
+    says: [/^warning +signals +some signal files cannot be read[^]*1 of \d+\n +List them: svc attention/m],
   },
   {
     fault: 'a line of the log that cannot be read',
@@ -366,7 +366,7 @@ const rows: Row[] = [
       await healthy(home);
     },
     says: [
-      /^warning +log +the event log has lines that cannot be read; they are passed over\n +\d+ since.*\n +Which they are: svc monitor logs/m,
+      /^warning +log +the event log has lines that cannot be read; they are skipped\n +\d+ since.*\n +Find them: svc monitor logs/m,
     ],
   },
   {
@@ -418,7 +418,7 @@ const rows: Row[] = [
   {
     fault: 'summaries on without a provider',
     given: (home) => healthy(home, { ai: { enabled: true } }),
-    says: [/^warning +providers +summaries are on, and no provider is configured\n +Run: svc config set/m],
+    says: [/^warning +providers +summaries are on, but no provider is configured\n +Run: svc config set/m],
   },
   {
     fault: 'a metrics backend that does not answer',
@@ -469,7 +469,7 @@ const rows: Row[] = [
     }),
     says: [
       /^broken +log +the event log cannot be written: ENOSPC\n +Free disk space\.$/m,
-      /^broken +log +a line could not be written to the event log\n +ENOSPC\n +Free disk space/m,
+      /^broken +log +a test event could not be written to the event log\n +ENOSPC\n +Free disk space/m,
     ],
   },
   {
@@ -478,7 +478,7 @@ const rows: Row[] = [
       doctor: { log: { ok: false, step: 'file', why: 'line 5 is not there', remedy: 'Check the disk' } },
     }),
     says: [
-      /^broken +log +a line that was written is not in its file\n +line 5 is not there\n +Check the disk$/m,
+      /^broken +log +a test event was written, but is not in its file\n +line 5 is not there\n +Check the disk$/m,
     ],
   },
   {
@@ -489,14 +489,14 @@ const rows: Row[] = [
       },
     }),
     says: [
-      /^broken +index +a line that was written is not found by the index\n.*\n +Build the index anew: svc events reindex$/m,
+      /^broken +index +a test event was written, but the index does not find it\n.*\n +Build the index anew: svc events reindex$/m,
     ],
     fixes: /^index +fixed: built the index anew: 5 lines$/m,
   },
   {
     fault: 'index far behind',
     given: reports({ health: { log: { ...well.health.log, indexLag: 50_000 } } }),
-    says: [/^warning +index +the index is far behind the log\n.*\n +Build it anew: svc events reindex$/m],
+    says: [/^warning +index +the index is far behind the log\n.*\n +Rebuild it: svc events reindex$/m],
     fixes: /^index +fixed: built the index anew/m,
   },
   {
@@ -509,10 +509,10 @@ const rows: Row[] = [
   {
     fault: 'a feed that is late',
     given: reports({
-      feeds: silent('late', 'the relay is connected but silent', 'It is tried again by itself'),
+      feeds: silent('late', 'the relay is connected but silent', 'It is retried automatically'),
     }),
     says: [
-      /^warning +feeds +the codehost feed is late: the relay is connected but silent\n +last ping of the relay 1970-.*\n +It is tried again by itself$/m,
+      /^warning +feeds +the codehost feed is late: the relay is connected but silent\n +last relay ping 1970-.*\n +It is retried automatically$/m,
     ],
   },
   {
@@ -532,7 +532,7 @@ const rows: Row[] = [
   {
     fault: 'outbox given up',
     given: reports({ health: { outbox: { ...well.health.outbox, givenUp: 2 } } }),
-    says: [/^warning +outbox +the outbox has given something up\n +2 given up\n +See what: svc outbox/m],
+    says: [/^warning +outbox +the outbox gave up on some actions\n +2 given up\n +List them: svc outbox/m],
   },
   {
     fault: 'outbox retrying',
@@ -547,7 +547,7 @@ const rows: Row[] = [
       },
     }),
     says: [
-      /^warning +outbox +the outbox tries again what has failed\n +1 of 3, the first: 1:notify:x: refused\n.*svc outbox$/m,
+      /^warning +outbox +the outbox is retrying failed actions\n +1 of 3, the first: 1:notify:x: refused\n.*svc outbox$/m,
     ],
   },
   {
@@ -560,7 +560,7 @@ const rows: Row[] = [
     given: reports({
       health: { signals: { state: 'degraded', why: 'EACCES', remedy: 'Check the folder of runs' } },
     }),
-    says: [/^broken +signals +the folder of runs does not work: EACCES\n +Check the folder of runs$/m],
+    says: [/^broken +signals +the signal file reader does not work: EACCES\n +Check the folder of runs$/m],
   },
   {
     fault: 'a receiver that does not take a signed delivery',
@@ -578,7 +578,7 @@ const rows: Row[] = [
       },
     }),
     says: [
-      /^broken +receiver +the codehost receiver did not take a signed delivery\n +it answered 500\n +See: svc monitor logs$/m,
+      /^broken +receiver +the codehost receiver did not accept a signed delivery\n +it answered 500\n +See: svc monitor logs$/m,
     ],
   },
 ];
@@ -616,7 +616,7 @@ test('what was mended is looked at again, and is well', async () => {
   expect((await runDoctor(home)).code).toBe(1);
   const mended = await runDoctor(home, '--fix');
   expect([mended.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
-  expect(mended.printed).toMatch(/Nothing is wrong\.$/);
+  expect(mended.printed).toMatch(/No problems found\.$/);
 });
 
 test('a healthy system: nothing is wrong, the delivery became no line, and one line was written to be read back', async () => {
@@ -628,7 +628,7 @@ test('a healthy system: nothing is wrong, the delivery became no line, and one l
   );
   const before = daemon.lines().length;
   const { code, printed } = await doctor();
-  expect(printed).toMatch(/^(?:off .*\n(?: +.*\n)*)*Nothing is wrong\.$/);
+  expect(printed).toMatch(/^(?:off .*\n(?: +.*\n)*)*No problems found\.$/);
   expect(code).toBe(0);
   expect(daemon.lines()).toHaveLength(before);
   const { ok, findings } = JSON.parse((await doctor('--json')).printed) as {
@@ -638,8 +638,8 @@ test('a healthy system: nothing is wrong, the delivery became no line, and one l
   expect(ok).toBe(true);
   const what = findings.map(({ what: words }) => words);
   for (const words of [
-    'a line was written and read back',
-    'the codehost receiver took a signed delivery',
+    'a test event was written and read back',
+    'the codehost receiver accepted a signed delivery',
     'the codehost feed is live',
     'gh can read acme/web and manage its hooks',
     'the database is whole',

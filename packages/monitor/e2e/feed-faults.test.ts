@@ -49,7 +49,7 @@ const faults: Fault[] = [
     before: () => ({ SVC_WEBHOOK_SECRET: undefined }),
     says: [
       /^codehost +disabled.* no secret: SVC_WEBHOOK_SECRET not set\. Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
-      'acme/web  polling  there is no relay channel, or its secret is not set. Run: setup-webhooks.sh',
+      'acme/web  polling  no relay channel is configured, or its secret is not set. Run: setup-webhooks.sh',
     ],
     doctor: [
       /^warning +feeds +the codehost feed is off: no secret: SVC_WEBHOOK_SECRET not set\n +Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
@@ -86,23 +86,23 @@ const faults: Fault[] = [
       for (let count = 0; count < 3; count += 1) await codehost.emit('acme/web', 'pull_request', merged);
     },
     says: [
-      /401s in the last hour \d+ \(\d+ over bytes that the relay wrote anew\)/,
+      /401s in the last hour \d+ \(\d+ with a body that the relay rewrote\)/,
       'or the relay rewrites them',
       'use a relay that keeps the bytes (SVC_RELAY_URL)',
     ],
     doctor: [
       /^broken +feeds +the codehost feed is degraded/m,
-      /\(\d+ over bytes that the relay wrote anew\)/,
+      /\(\d+ with a body that the relay rewrote\)/,
       'use a relay that keeps the bytes (SVC_RELAY_URL)',
     ],
   },
   {
     fault: 'relay down',
     before: ({ useChannel }) => nothing(useChannel(`${NOWHERE}/channel`)),
-    says: [/^codehost +connecting.* the relay refuses connections\. It is tried again by itself/m],
+    says: [/^codehost +connecting.* the relay refuses connections\. It is retried automatically/m],
     doctor: [
       /^warning +feeds +the codehost feed is connecting: the relay refuses connections$/m,
-      'It is tried again by itself',
+      'It is retried automatically',
     ],
   },
   {
@@ -113,10 +113,10 @@ const faults: Fault[] = [
       useChannel(relay.newChannel());
       return {};
     },
-    says: [/^codehost +connecting.* the relay answered 503\. It is tried again by itself/m],
+    says: [/^codehost +connecting.* the relay answered 503\. It is retried automatically/m],
     doctor: [
       /^warning +feeds +the codehost feed is connecting: the relay answered 503$/m,
-      'It is tried again by itself',
+      'It is retried automatically',
     ],
   },
   {
@@ -163,9 +163,9 @@ const faults: Fault[] = [
       return { SVC_RELAY_READ_KEY: 'hush-hush' };
     },
     says: [
-      /^codehost +disabled.* an http URL that would show it to the network\. Use the relay's https address: svc config set svc\.monitor\.github\.smeeChannel <url>$/m,
+      /^codehost +disabled.* its http URL would expose it on the network\. Use the relay's https address: svc config set svc\.monitor\.github\.smeeChannel <url>$/m,
     ],
-    doctor: [/^warning +feeds +the codehost feed is off: the channel has a read key, and an http URL/m],
+    doctor: [/^warning +feeds +the codehost feed is off: the channel has a read key, but its http URL/m],
     nowhere: 'hush-hush',
   },
   {
@@ -176,7 +176,7 @@ const faults: Fault[] = [
       /^code host polling +failing .*the client gh cannot be started/m,
     ],
     doctor: [
-      /^broken +code-host +the code host cannot be asked: the client gh cannot be started/m,
+      /^broken +code-host +the code host cannot be polled: the client gh cannot be started/m,
       'Install gh, then run: gh auth login',
     ],
   },
@@ -191,17 +191,19 @@ const faults: Fault[] = [
       /^acme\/web {2}polling {2}the answer cannot be understood \(it is too large\)\. .*gh api user$/m,
       /^code host polling +failing .*it is too large/m,
     ],
-    doctor: [/code-host +the code host cannot be asked: the answer cannot be understood \(it is too large\)/],
+    doctor: [
+      /code-host +the code host cannot be polled: the answer cannot be understood \(it is too large\)/,
+    ],
   },
   {
     fault: 'gh logged out',
     before: () => ({ GH_ENTERPRISE_TOKEN: undefined }),
     says: [
-      /^acme\/web {2}polling {2}gh is not logged in at the code host .*Run: gh auth login -s admin:repo_hook$/m,
+      /^acme\/web {2}polling {2}gh is not logged in to the code host .*Run: gh auth login -s admin:repo_hook$/m,
       /^code host polling +failing .*gh is not logged in/m,
     ],
     doctor: [
-      /^broken +code-host +the code host cannot be asked: gh is not logged in/m,
+      /^broken +code-host +the code host cannot be polled: gh is not logged in/m,
       'Run: gh auth login -s admin:repo_hook',
     ],
   },
@@ -209,7 +211,7 @@ const faults: Fault[] = [
     fault: 'token revoked',
     before: ({ codehost }) => nothing(codehost.removeToken('token')),
     says: [
-      'gh is not logged in at the code host (HTTP 401: Bad credentials). Run: gh auth login -s admin:repo_hook',
+      'gh is not logged in to the code host (HTTP 401: Bad credentials). Run: gh auth login -s admin:repo_hook',
     ],
     doctor: [/^broken +code-host .*HTTP 401: Bad credentials/m, 'Run: gh auth login -s admin:repo_hook'],
   },
@@ -221,12 +223,12 @@ const faults: Fault[] = [
       return {};
     },
     says: [
-      /^acme\/web {2}polling {2}gh's user has no admin access .*Ask for admin access to the repository; until then it is polled/m,
+      /^acme\/web {2}polling {2}the user of gh has no admin access .*Get admin access to the repository; until then it is polled/m,
       /^code host polling +polling/m,
     ],
     doctor: [
-      /^warning +code-host +acme\/web has no hook and is polled: gh's user has no admin access/m,
-      'Ask for admin access to the repository',
+      /^warning +code-host +acme\/web has no hook and is polled: the user of gh has no admin access/m,
+      'Get admin access to the repository',
     ],
   },
   {
@@ -252,10 +254,10 @@ const faults: Fault[] = [
         }),
       ),
     says: [
-      /^acme\/gone {2}polling {2}the repository does not exist or is hidden .*Correct the name: svc config explain svc\.monitor\.github\.watchRepos/m,
+      /^acme\/gone {2}polling {2}the repository does not exist or is not visible to gh .*Correct the name: svc config explain svc\.monitor\.github\.watchRepos/m,
     ],
     doctor: [
-      /^broken +code-host +acme\/gone has no hook and is polled: the repository does not exist or is hidden/m,
+      /^broken +code-host +acme\/gone has no hook and is polled: the repository does not exist or is not visible to gh/m,
       'Correct the name: svc config explain svc.monitor.github.watchRepos',
     ],
   },
@@ -264,23 +266,23 @@ const faults: Fault[] = [
     before: ({ codehost }) =>
       nothing(codehost.failNext({ kind: 'server-error', status: 500 }, { times: 99 })),
     says: [
-      /^acme\/web {2}polling {2}the code host cannot be reached or is in trouble .*It is tried again by itself.*gh api user/m,
-      /^code host polling +failing .*tried again by itself/m,
+      /^acme\/web {2}polling {2}the code host cannot be reached or has an outage .*It is retried automatically.*gh api user/m,
+      /^code host polling +failing .*retried automatically/m,
     ],
     doctor: [
-      /^broken +code-host +the code host cannot be asked: the code host cannot be reached or is in trouble/m,
-      'tried again by itself',
+      /^broken +code-host +the code host cannot be polled: the code host cannot be reached or has an outage/m,
+      'retried automatically',
     ],
   },
   {
     fault: 'quota used up',
     before: ({ codehost }) => nothing(codehost.setQuota('core', { remaining: 0 })),
     says: [
-      /^acme\/web {2}polling {2}the quota of the code host is used up .*it goes on by itself at \d{4}-/m,
+      /^acme\/web {2}polling {2}the code host's API quota is used up .*it continues automatically at \d{4}-/m,
     ],
     doctor: [
-      /^(?:warning|broken) +code-host .*the quota of the code host is used up/m,
-      /it goes on by itself at \d{4}-/,
+      /^(?:warning|broken) +code-host .*the code host's API quota is used up/m,
+      /it continues automatically at \d{4}-/,
     ],
   },
   {
@@ -291,11 +293,11 @@ const faults: Fault[] = [
       return {};
     },
     says: [
-      /^code host polling +failing {2}last never {2}the quota of the code host is used up .*goes on by itself at \d{4}-/m,
+      /^code host polling +failing {2}last never {2}the code host's API quota is used up .*continues automatically at \d{4}-/m,
     ],
     doctor: [
-      /^broken +code-host +the code host cannot be asked: the quota of the code host is used up/m,
-      /goes on by itself at \d{4}-/,
+      /^broken +code-host +the code host cannot be polled: the code host's API quota is used up/m,
+      /continues automatically at \d{4}-/,
     ],
   },
   {
@@ -303,14 +305,14 @@ const faults: Fault[] = [
     before: ({ write }) => nothing(write('.svc/config.json', { svc: { projectKey: 'demo' } })),
     says: ['code host polling  disabled  no repository is watched. Run: setup-webhooks.sh --add-repo'],
     doctor: [
-      /^off +code-host +the code host is not asked: no repository is watched\n +Run: setup-webhooks\.sh --add-repo/m,
+      /^off +code-host +the code host is not polled: no repository is watched\n +Run: setup-webhooks\.sh --add-repo/m,
     ],
   },
   {
     fault: 'tracker without a token',
     says: [/^tracker polling +disabled .*Run: svc config set svc\.tracker\.apiToken - < token\.txt/m],
     doctor: [
-      /^off +tracker +the issue tracker is not asked: .*\n +Run: svc config set svc\.tracker\.apiToken - < token\.txt/m,
+      /^off +tracker +the issue tracker is not polled: .*\n +Run: svc config set svc\.tracker\.apiToken - < token\.txt/m,
     ],
   },
   {
@@ -321,7 +323,7 @@ const faults: Fault[] = [
       /^ {2}ABC {2}last never {2}The issue tracker did not accept the API token.*svc config set svc\.tracker\.apiToken - < token\.txt$/m,
     ],
     doctor: [
-      /^broken +tracker +team ABC cannot be asked: The issue tracker did not accept the API token/m,
+      /^broken +tracker +team ABC cannot be polled: The issue tracker did not accept the API token/m,
       'svc config set svc.tracker.apiToken - < token.txt',
     ],
   },
@@ -333,11 +335,11 @@ const faults: Fault[] = [
     },
     says: [
       /^tracker polling +failing$/m,
-      /^ {2}ABC {2}last never {2}The issue tracker cannot be used now.*\. Nothing to do: it is tried again by itself every 5 minutes$/m,
+      /^ {2}ABC {2}last never {2}The issue tracker cannot be used now.*\. Nothing to do: it is retried automatically every 5 minutes$/m,
     ],
     doctor: [
-      /^broken +tracker +team ABC cannot be asked: The issue tracker cannot be used now/m,
-      'Nothing to do: it is tried again by itself every 5 minutes',
+      /^broken +tracker +team ABC cannot be polled: The issue tracker cannot be used now/m,
+      'Nothing to do: it is retried automatically every 5 minutes',
     ],
   },
 ];
@@ -411,10 +413,10 @@ describe('gh hangs', () => {
       return report.state === 'failing' ? report : undefined;
     });
     expect(secondsPassed()).toBeLessThanOrEqual(90);
-    expect(named.why).toMatch(/cannot be reached or is in trouble \(no answer within \d+ s\)/);
+    expect(named.why).toMatch(/cannot be reached or has an outage \(no answer within \d+ s\)/);
     expect(named.remedy).toContain('gh api user');
     expect((await world.doctor()).printed).toMatch(
-      /code-host +the code host cannot be asked: .*no answer within/,
+      /code-host +the code host cannot be polled: .*no answer within/,
     );
 
     fix();
@@ -467,11 +469,11 @@ test('a clock that is right is not mentioned, and what was mended is no longer s
   const { codehost, start, svc } = await feedWorld();
   codehost.failNext({ kind: 'server-error', status: 500 });
   const first = await start();
-  await until(async () => (await svc('feeds')).printed.includes('in trouble'));
+  await until(async () => (await svc('feeds')).printed.includes('has an outage'));
   await first.close();
   const second = await start();
   await until(async () => /^code host polling +polling {2}last 2/m.test((await svc('feeds')).printed));
-  expect((await svc('feeds')).printed).not.toMatch(/clock|in trouble/);
+  expect((await svc('feeds')).printed).not.toMatch(/clock|outage/);
   expect(await covered(second)).toBe(true);
 });
 

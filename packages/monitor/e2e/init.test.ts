@@ -35,13 +35,13 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
         ['API token of the issue tracker', `${TRACKER_TOKEN}\r`],
         ['Team at the issue tracker', '\r'],
         ['Deploy environment', 'prodution\r'],
-        ['Is it production?', ''],
+        ['Did you mean production?', ''],
         ['Deploy environment', '\r'],
       ],
     );
     expect(untyped, screen).toEqual([]);
     expect(screen).not.toContain('failed');
-    expect(screen).toMatch(/^done +doctor +Nothing is wrong\.\r?$/m);
+    expect(screen).toMatch(/^done +doctor +No problems found\.\r?$/m);
     expect(screen).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\r?$/m);
     expect(screen).not.toContain(TRACKER_TOKEN);
     expect(code).toBe(0);

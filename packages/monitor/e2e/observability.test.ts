@@ -262,11 +262,11 @@ test('the environment wins over the files, also over a deprecated name', async (
 });
 
 test.each([
-  ['an unknown parameter', 'query=up&url=http://evil.example', 'There is no parameter'],
-  ['no query', 'time=1', 'query is needed'],
+  ['an unknown parameter', 'query=up&url=http://evil.example', 'Unknown parameter'],
+  ['no query', 'time=1', 'query is required'],
   ['a range without its end', 'query=up&start=1', 'end and step are missing'],
   ['a parameter twice', 'query=up&query=down', 'more than once'],
-  ['too many points', 'query=up&start=0&end=11000&step=1', 'at most 11000'],
+  ['too many points', 'query=up&start=0&end=11000&step=1', 'the maximum is 11000'],
   ['too long a query', `query=${'x'.repeat(16_385)}`, 'at most 16384 bytes'],
 ])('400, by GET and by POST: %s', async (_, given, words) => {
   const environment = { OTEL_ENABLED: 'true', PROMETHEUS_URL: 'http://127.0.0.1:1' };

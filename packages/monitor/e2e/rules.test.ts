@@ -371,7 +371,7 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   for (const [rule, why] of [
     [{ ...fresh, when: { event: 'codehost.pr.megred' } }, 'Did you mean codehost.pr.merged?'],
     [{ ...fresh, when: { event: '*', filter: '.event ==' } }, 'The jq filter cannot be used'],
-    [{ ...fresh, then: { run: 'nope' } }, 'there is no command nope'],
+    [{ ...fresh, then: { run: 'nope' } }, 'svc.commands has no command nope'],
     [{ ...fresh, then: {} }, 'then: expected notify, attention or run'],
   ] as const) {
     const refused = await tryFile(rule);

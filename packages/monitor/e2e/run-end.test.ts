@@ -191,7 +191,7 @@ test('what a killed daemon did not come to, the next one does', async () => {
   tracker.failNext({ kind: 'unauthorised' }, { times: 99 });
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
   await daemon.close();
-  tracker.mend();
+  tracker.restore();
   rmSync(summary, { force: true });
   rmSync(join(home, 'stay'), { force: true });
   await start();
@@ -217,7 +217,7 @@ test('the summary has the facts of each ticket and calls unknown what nobody kno
   expect(text).toMatch(
     /### ABC-1\n\n- Wave: 1\n- Status: canceled since .*\n- Shipped: no\n- Pull request: unknown\n/,
   );
-  expect(text).not.toContain('In words');
+  expect(text).not.toContain('## Summary');
   const terminal = at(folder);
   expect(await terminal.svc('archive', 'sweep', 'run-1'), terminal.complained()).toBe(0);
   const handoffs = join(folder, 'thoughts/shared/handoffs');
@@ -227,7 +227,7 @@ test('the summary has the facts of each ticket and calls unknown what nobody kno
 
 test.each([
   ['its text', undefined, 'All tickets were taken out.\n'],
-  ['why there is none', { kind: 'status', status: 400 }, 'The model that was asked wrote none: provider-a'],
+  ['why there is none', { kind: 'status', status: 400 }, 'The model returned no text: provider-a'],
 ] as const)('with AI on a model is asked at the end of a run: %s', async (_, fault, words) => {
   const models = await modelsForTest('hush');
   models.says('All tickets were taken out.', { input: 5, output: 5 });
@@ -239,6 +239,6 @@ test.each([
   await begin('ABC-1');
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
   await until(() => existsSync(summary));
-  expect(readFileSync(summary, 'utf8')).toContain(`## In words\n\n${words}`);
+  expect(readFileSync(summary, 'utf8')).toContain(`## Summary\n\n${words}`);
   expect(models.calls.length).toBeGreaterThan(0);
 });

@@ -177,7 +177,7 @@ test('a delivery that waits for the engine is answered 200 when it comes back in
   void waiting.then((answer) => (status = answer.status));
   await expect.poll(() => metricsOf(relay)).toContain('svc_relay_bytes_under_way 2');
   expect(status).toBe(0);
-  proxy.mend();
+  proxy.restore();
   expect((await waiting).status).toBe(200);
 });
 

@@ -1,5 +1,4 @@
-// Every test runs in a home of its own: a test that reaches for the real home finds an empty folder,
-// and no variable of the machine (tokens, channels, ports) leaks in.
+// Every test file gets its own empty home, and no variable of the machine (tokens, channels, ports) leaks in.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

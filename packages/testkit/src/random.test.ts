@@ -11,7 +11,7 @@ test('the same seed makes the same choices, another one others', () => {
   expect(choices(7)).not.toEqual(choices(8));
 });
 
-test('choices are even, and a shuffle keeps everything', () => {
+test('choices are uniform, and a shuffle keeps everything', () => {
   const random = createRandom(1);
   const counts = [0, 0, 0, 0];
   for (let round = 0; round < 4000; round += 1) counts[random.below(4)]! += 1;

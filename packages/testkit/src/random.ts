@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed makes the same choices, so that a failure can be run again.
+// Repeatable random choices: the same seed makes the same choices, so that a failure can be reproduced.
 
 export type Random = {
   /** From 0 up to, not including, 1. */
@@ -13,10 +13,10 @@ export type Random = {
 
 /** `createRandom(7).below(6)` */
 export function createRandom(seed: number): Random {
-  // Zero would stay zero for ever; small seeds are spread first.
+  // Zero would stay zero forever; small seeds are spread first.
   let state = Math.imul(seed + 1, 0x9e3779b1) | 0 || 1;
 
-  /** A 32-bit xorshift: small, even, and good for choosing; not for secrets. */
+  /** A 32-bit xorshift: small, uniform, and good for choices; not for secrets. */
   function next(): number {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -1,5 +1,5 @@
-// What chaos and bench scripts share: their options, folders and processes that end with the script, work that is done
-// several at a time, and how they print figures and verdicts.
+// What chaos and bench scripts share: options, folders and processes that end with the script, parallel work, and the
+// output of figures and verdicts.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -21,7 +21,7 @@ import { WAIT_MS } from './waiting.ts';
 type Options = Record<string, number | boolean>;
 type Widened<T extends Options> = { [Name in keyof T]: T[Name] extends number ? number : boolean };
 
-/** `scriptOptions({ deliveries: 50_000, sabotage: false })` reads `--deliveries 100 --sabotage`; others are refused. */
+/** `scriptOptions({ deliveries: 50_000, sabotage: false })` reads `--deliveries 100 --sabotage`; others throw. */
 export function scriptOptions<T extends Options>(defaults: T): Widened<T> {
   const entries = Object.entries(defaults);
   const { values } = parseArgs({
@@ -40,7 +40,7 @@ export function scriptOptions<T extends Options>(defaults: T): Widened<T> {
   return Object.fromEntries(read);
 }
 
-/** `2 cores Intel …, 24 GB, Linux 6.18, node v24.1.0, load 1.2`: the load tells who else was working. */
+/** `2 cores Intel …, 24 GB, Linux 6.18, node v24.1.0, load 1.2`: the load shows whether the machine was busy. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const gigabytes = Math.round(totalmem() / 2 ** 30);
@@ -52,11 +52,11 @@ const running = new Set<ChildProcess>();
 const folders: string[] = [];
 let isWatched = false;
 
-/** However the script ends: first its processes, then the folders that they work in. */
+/** Runs however the script ends: first its processes, then their folders. */
 function cleanUpAtEnd(): void {
   if (isWatched) return;
   isWatched = true;
-  // A script that has its own way to end keeps it.
+  // A script with its own handler keeps it.
   if (process.listenerCount('SIGTERM') === 0)
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
   process.on('exit', () => {
@@ -65,7 +65,7 @@ function cleanUpAtEnd(): void {
   });
 }
 
-/** A new folder that goes with the script; `svc-` and the name are the beginning of its own. */
+/** A new folder that is removed with the script; its name starts with `svc-` and the given name. */
 export function scriptFolder(name: string): string {
   cleanUpAtEnd();
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `svc-${name}-`)));
@@ -73,7 +73,7 @@ export function scriptFolder(name: string): string {
   return folder;
 }
 
-/** The process does not outlive the script. */
+/** The process is killed with the script. */
 export function endWithScript<Child extends ChildProcess>(child: Child): Child {
   cleanUpAtEnd();
   running.add(child);
@@ -81,14 +81,14 @@ export function endWithScript<Child extends ChildProcess>(child: Child): Child {
   return child;
 }
 
-/** Resolves when the process has ended and all its output was read: with its exit code, or the signal that ended it. */
+/** Resolves when the process has ended and its output was read: with its exit code, or the signal that ended it. */
 export function endOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
 }
 
-/** Writes a file with the folders that lead to it; what is no text is written as JSON. */
+/** Writes a file and creates its folders; anything but a string is written as JSON. */
 export function writeInto(
   folder: string,
   path: string,
@@ -109,7 +109,7 @@ export function logLines(eventsDir: string): string[] {
     .flatMap((name) => readFileSync(join(eventsDir, name), 'utf8').split('\n').slice(0, -1));
 }
 
-/** What a server on this machine answers; with a body, to a POST. Throws when it is not 2xx. */
+/** The answer of a server on this machine; with a body, to a POST. Throws if it is not 2xx. */
 export async function askJson<Answer>(url: string, body?: object): Promise<Answer> {
   const response = await fetch(url, {
     signal: AbortSignal.timeout(WAIT_MS),
@@ -138,7 +138,7 @@ export async function listen(server: Server): Promise<{ port: number; close: () 
   };
 }
 
-/** Does the work for 0, 1, … `count - 1`, so many at a time. */
+/** Does the work for 0, 1, … `count - 1`, a limited number at a time. */
 export async function severalAtOnce<T>(
   count: number,
   atOnce: number,
@@ -180,7 +180,7 @@ export function describeCounts(counts: Iterable<readonly [name: string, count: n
   return [...counts].map(([name, count]) => `${name}: ${count}`).join(', ');
 }
 
-/** Prints a figure beside its goal; the script fails when it is not under it. */
+/** Prints a figure with its goal; the script fails if the goal is missed. */
 export function judgeGoal(what: string, figure: number, goal: number, unit: string): void {
   const isReached = figure < goal;
   console.log(
@@ -189,7 +189,7 @@ export function judgeGoal(what: string, figure: number, goal: number, unit: stri
   failUnless(isReached);
 }
 
-/** Prints whether a check has noticed what was broken on purpose; the script fails when it has not. */
+/** Prints whether a check has noticed deliberate damage; the script fails if it has not. */
 export function judgeSabotage(what: string, found: string, isNoticed: boolean): void {
   console.log(`sabotage, ${what}: ${found}: ${isNoticed ? 'noticed' : 'NOT NOTICED'}`);
   failUnless(isNoticed);

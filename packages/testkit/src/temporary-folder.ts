@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A fresh folder that goes when the test that asked for it ends. */
+/** A new folder that is removed when the calling test ends. */
 export function temporaryFolder(name = 'svc-test-'): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), name)));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

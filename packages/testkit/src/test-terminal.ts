@@ -1,4 +1,4 @@
-// A terminal for running verbs inside a test: everything printed is kept, nothing of the machine is seen.
+// A terminal for running verbs in a test: the output is kept, and nothing of the machine is visible.
 import { temporaryFolder } from './temporary-folder.ts';
 
 export function testTerminal(
@@ -6,7 +6,7 @@ export function testTerminal(
     environment?: Record<string, string>;
     input?: string;
     now?: string;
-    /** A person at the terminal: what they answer to each question in turn; undefined is Ctrl-D. */
+    /** The user's answers to the questions in turn; undefined is Ctrl-D. */
     answers?: readonly (string | undefined)[];
   } = {},
 ) {
@@ -26,10 +26,10 @@ export function testTerminal(
     folder: home,
     now: () => new Date(given.now ?? '2026-01-02T03:04:05.678Z'),
     interrupted: new AbortController().signal,
-    /** What was printed, by stream. */
+    /** The output, by stream. */
     printed: () => out.join('\n'),
     complained: () => err.join('\n'),
-    /** What was asked. */
+    /** The questions. */
     questions,
   };
 }

@@ -1,5 +1,5 @@
-// How a test waits: for a fact, never for a time. There is one limit for every wait, so long that only something
-// that never happens reaches it. On a slow machine, TEST_PATIENCE=3 makes it three times as long.
+// How a test waits: for a condition, never for a time. There is one limit for every wait, so long that only a condition
+// that never holds reaches it. On a slow machine, TEST_PATIENCE=3 makes it three times as long.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const INTERVAL_MS = 20;
@@ -10,7 +10,7 @@ if (!(factor > 0)) throw new Error('TEST_PATIENCE must be a number above 0');
 /** The limit of one wait. A whole test may take three of them. */
 export const WAIT_MS = 60_000 * factor;
 
-/** Waits until `find` returns something true, and returns that. Until then it may throw or return something false. */
+/** Waits until `find` returns something truthy, and returns that. Until then it may throw or return something falsy. */
 export function until<T extends Fact>(find: () => T | Promise<T>): Promise<NonNullable<T>> {
   return poll(async () => {
     const found = await find();
@@ -19,13 +19,13 @@ export function until<T extends Fact>(find: () => T | Promise<T>): Promise<NonNu
   });
 }
 
-/** Not void: an assertion that returns nothing would never be true. */
+/** Not void: an assertion without a return value would never be truthy. */
 type Fact = object | string | number | bigint | boolean | symbol | null | undefined;
 
-/** Waits until `check` no longer throws: for assertions about something that is still changing. */
+/** Waits until `check` no longer throws: for assertions about a changing value. */
 export async function untilHolds(check: () => void | Promise<void>): Promise<void> {
   const returned: unknown = await poll(async () => check());
-  // A condition that is only returned passes at the first try, whatever it is.
+  // A condition that is only returned would always pass at once.
   if (typeof returned === 'boolean')
     throw new TypeError('untilHolds takes assertions; until takes a condition');
 }

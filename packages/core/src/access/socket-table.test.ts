@@ -26,12 +26,12 @@ const client = '0100007F:D431 0100007F:1CE8';
 const server = '0100007F:1CE8 0100007F:D431';
 const port = 0xd4_31;
 
-test('the owner is that of the other end, not of our own', () => {
+test('the owner is that of the other end, not of our end', () => {
   const found = table({ tcp: [row(server, '01', 1000, 7), row(client, '01', 23_456, 8)] });
   expect(findCallers(found, [from(port)], true)).toEqual([{ uid: 23_456, inode: 8 }]);
 });
 
-test('every one of the four values must fit', () => {
+test('all four values must match', () => {
   const others = [
     '0100007F:D430 0100007F:1CE8',
     '0100007F:D431 0100007F:1CE9',
@@ -50,7 +50,7 @@ test.each(['02', '03', '04', '05', '06', '07', '08', '09', '0A', '0B'])(
   },
 );
 
-test('IPv6, and a socket of IPv6 that was opened to an address of IPv4', () => {
+test('IPv6, and an IPv6 socket opened to an IPv4 address', () => {
   const mapped = '0000000000000000FFFF00000100007F';
   const six = '00000000000000000000000001000000';
   const other = '000000FD000000000000000002000000';
@@ -77,7 +77,7 @@ test('IPv6, and a socket of IPv6 that was opened to an address of IPv4', () => {
   ]);
 });
 
-test('a machine that writes its words the other way round', () => {
+test('a big-endian machine', () => {
   const found = table({ tcp: [row('7F000001:D431 7F000001:1CE8', '01', 1000, 8)] });
   expect(findCallers(found, [from(port)], false)).toEqual([{ uid: 1000, inode: 8 }]);
 });
@@ -86,7 +86,7 @@ test.each([
   ['the daemon’s own user', { uid: 1000, inode: 8 }, undefined],
   ['root', { uid: 0, inode: 8 }, undefined],
   ['another user', { uid: 1001, inode: 8 }, 'other-user'],
-  ['a socket that nobody holds, which the table calls root’s', { uid: 0, inode: 0 }, 'no-owner'],
+  ['a socket without a holder, which the table shows as root’s', { uid: 0, inode: 0 }, 'no-owner'],
   ['a row that cannot be read', { uid: 1000, inode: Number.NaN }, 'no-owner'],
   ['a user that cannot be read', { uid: Number.NaN, inode: 8 }, 'other-user'],
   ['no row', undefined, 'not-in-table'],

@@ -1,5 +1,5 @@
-// Who is behind a loopback connection, by the kernel's table of TCP sockets (/proc/net/tcp and /proc/net/tcp6). Both
-// ends of such a connection are in it; the row of the other end says which user opened that socket.
+// Which user opened a loopback connection, by the kernel's table of TCP sockets (/proc/net/tcp and /proc/net/tcp6).
+// Both ends of such a connection are in it; the row of the other end has the user who opened that socket.
 
 /** The two files as they were read. */
 export type SocketTable = { tcp: string; tcp6: string };
@@ -16,20 +16,20 @@ export type CallerRefusal = 'other-user' | 'no-owner' | 'not-in-table';
 const ESTABLISHED = '01';
 const LISTENING = '0A';
 const ROOT = 0;
-/** What the kernel writes for every user that the reader's user namespace does not know: it names nobody. */
+/** The kernel's value for every user outside the reader's user namespace: it identifies no one. */
 export const OVERFLOW_UID = 65_534;
 
-/** Lengths of an end as the table writes it: the address, a colon, four digits of the port. */
+/** Lengths of an end in the table: the address, a colon, four digits of the port. */
 const END_LENGTH = { tcp: 8 + 5, tcp6: 32 + 5 } as const;
 const PORT_LENGTH = 5;
 
-/** Of each connection the owner of its other end, in the order given; undefined where no established row has it. */
+/** For each connection, in the same order, the owner of its other end; undefined if no established row has it. */
 export function findCallers(
   table: SocketTable,
   connections: readonly Connection[],
   littleEndian: boolean,
 ): (SocketOwner | undefined)[] {
-  // A socket of IPv6 may have been opened to an address of IPv4: then its row is in the other file.
+  // An IPv6 socket may have been opened to an IPv4 address: then its row is in the other file.
   const rows = connections.map(({ own, other }) =>
     [false, true].map(
       (mapped) => `${written(other, mapped, littleEndian)} ${written(own, mapped, littleEndian)}`,
@@ -44,7 +44,7 @@ export function findCallers(
   return rows.map((either) => either.map((ends) => found.get(ends)).find((owner) => owner !== undefined));
 }
 
-/** Who listens on a port of 127.0.0.1; undefined when nobody does. */
+/** Who listens on a port of 127.0.0.1; undefined if no process does. */
 export function findListener(
   table: SocketTable,
   port: number,
@@ -55,7 +55,7 @@ export function findListener(
   return row?.[1];
 }
 
-/** Undefined for the daemon's own user and for root. A row without an inode is of a socket that nobody holds. */
+/** Undefined for the daemon's own user and for root. A row without an inode is a socket without a holder. */
 export function refuseCaller(caller: SocketOwner | undefined, ownUid: number): CallerRefusal | undefined {
   if (caller === undefined) return 'not-in-table';
   if (!(caller.inode > 0)) return 'no-owner';
@@ -81,12 +81,12 @@ function* rowsTo(
   }
 }
 
-/** What is not a number is no user, and not root. */
+/** Anything but a number is not a user, and not root. */
 function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** `0100007F:1CE8` for 127.0.0.1:7400; `mapped` writes an address of IPv4 as a socket of IPv6 has it. */
+/** `0100007F:1CE8` for 127.0.0.1:7400; `mapped` writes an IPv4 address as an IPv6 socket has it. */
 function written({ address, port }: End, mapped: boolean, littleEndian: boolean): string {
   const bytes = bytesOf(address, mapped);
   let text = '';

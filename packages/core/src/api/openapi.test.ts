@@ -80,7 +80,7 @@ describe('requests that are read by hand have the described fields', () => {
   ])('%s', (_, described, read) => {
     const answer = read({ nothing: 1 });
     expect(answer.ok ? '' : answer.problem).toContain(
-      `there are ${Object.keys(described.shape).join(', ')}.`,
+      `known are ${Object.keys(described.shape).join(', ')}.`,
     );
   });
 });

@@ -45,7 +45,7 @@ describe('a path in the archive', () => {
     expect(isArchivePath(path)).toBe(expected);
   });
 
-  test('whatever is allowed stays below the folder that it is restored to', () => {
+  test('every allowed path stays inside the folder that it is restored to', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('..', '.', 'a', '', 'run', '/', '\\')), (names) => {
         const path = `run/${names.join('/')}`;
@@ -65,17 +65,17 @@ test.each([
   ['nightly-2_x', 'nightly-2'],
   ['nightly2.jsonl', undefined],
   ['night.jsonl', undefined],
-])('the channel %s is of run %s', (name, run) => {
+])('the channel %s belongs to run %s', (name, run) => {
   expect(runOfChannel(name, ['nightly', 'nightly-2'])).toBe(run);
 });
 
-test('lines about the archive are lines of no run', () => {
+test('lines about the archive belong to no run', () => {
   const scope = { orchestrator: 'o' };
   expect(runOfLine({ event: 'orchestrator.run.started', scope })).toBe('o');
   expect(runOfLine({ event: 'archive.swept', scope })).toBeUndefined();
 });
 
-test('the summary is that at the top of the run, and is handed over under its day', () => {
+test('the summary is the one at the top of the run, and its copy is named by its day', () => {
   const files = [file('run/deep/summary.md'), file('run/SUMMARY.md')];
   expect(summaryOf(files)?.path).toBe('run/SUMMARY.md');
   expect(summaryOf([...files, file('run/summary.md')])?.path).toBe('run/summary.md');
@@ -126,7 +126,7 @@ describe('prune', () => {
     expect(pruneAge(olderThan, days)).toEqual(expected);
   });
 
-  test('an archive that is exactly so old goes', () => {
+  test('an archive of exactly that age is removed', () => {
     const now = Date.parse('2026-01-31T00:00:00Z');
     expect(isPrunable('2026-01-01T00:00:00Z', 30 * 86_400_000, now)).toBe(true);
     expect(isPrunable('2026-01-01T00:00:00.001Z', 30 * 86_400_000, now)).toBe(false);

@@ -1,4 +1,4 @@
-// What belongs to a run: channels by their name, lines of the log by their scope, and its summary.
+// What belongs to a run: channels by their name, log lines by their scope, and its summary.
 
 import { isEnded } from '../deploy/standing.ts';
 import { durationMs } from '../log/event-filter.ts';
@@ -7,8 +7,8 @@ import type { WorkerStatus } from '../runs/signal-file.ts';
 import type { ArchivedFile, ArchivedRunState } from './manifest.ts';
 
 /**
- * The run that a channel is named for: `<orchId>`, or `<orchId>` and more behind a dot, dash or underline. Where
- * several fit, the longest: `nightly-2-review.jsonl` is of `nightly-2`, not of `nightly`.
+ * The run that a channel is named after: `<orchId>`, or `<orchId>` followed by a dot, dash or underscore and more. The
+ * longest match wins: `nightly-2-review.jsonl` belongs to `nightly-2`, not to `nightly`.
  */
 export function runOfChannel(name: string, runs: Iterable<string>): string | undefined {
   let longest: string | undefined;
@@ -20,8 +20,8 @@ export function runOfChannel(name: string, runs: Iterable<string>): string | und
 }
 
 /**
- * The run that a line is about. Lines about the archive itself count for none: each sweep would make the next one
- * necessary.
+ * The run that a line is about. Lines about the archive itself belong to no run: otherwise each sweep would make the
+ * next one necessary.
  */
 export function runOfLine({ event, scope }: Pick<EventLine, 'event' | 'scope'>): string | undefined {
   return event.startsWith('archive.') ? undefined : scope.orchestrator;
@@ -35,17 +35,17 @@ const stateAfter: Readonly<Record<string, ArchivedRunState>> = {
   'orchestrator.run.canceled': 'canceled',
 };
 
-/** What a line says of its run's state; undefined when it says nothing of it. */
+/** The run state that a line reports; undefined if it reports none. */
 export function runStateAfter({ event }: Pick<EventLine, 'event'>): ArchivedRunState | undefined {
   return stateAfter[event];
 }
 
-/** Half-written by a writer that replaces its file when it is done. */
+/** A temporary file of a writer that replaces the real file when it is done. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith('.') && name.endsWith('.tmp');
 }
 
-/** The summary at the top of a run's folder; the first that is there counts. */
+/** The summary at the top of a run's folder; the first that exists counts. */
 export const summaryNames = ['summary.md', 'SUMMARY.md'] as const;
 
 export function summaryOf(files: readonly ArchivedFile[]): ArchivedFile | undefined {
@@ -58,9 +58,9 @@ export function handoffName(orchestrator: string, summary: Pick<ArchivedFile, 'm
   return `${new Date(summary.mtime).toISOString().slice(0, 10)}-${orchestrator}-summary.md`;
 }
 
-// Whether a run has come to its end, so that the sweep takes it without being told to.
+// Whether a run has ended, so that the sweep may archive it unasked.
 
-/** So long nothing may have changed in a run that nobody said has ended. */
+/** A run that was not reported as ended counts as ended after this time without a change. */
 export const QUIET_MS = 60 * 60_000;
 
 export type RunStanding = {
@@ -74,7 +74,7 @@ export type RunStanding = {
 /** Why the run is not swept yet; undefined when it has ended. */
 export function whyNotEnded({ state, statuses, changedAt }: RunStanding, now: number): string | undefined {
   if (state === 'completed' || state === 'canceled') return undefined;
-  if (statuses.length === 0) return 'nobody said that it ended, and it has no workers';
+  if (statuses.length === 0) return 'it was not reported as ended, and it has no workers';
   if (statuses.includes(null)) return 'a signal file cannot be read';
   const open = statuses.filter((status) => status !== null && !isEnded(status)).length;
   if (open > 0) return `${open} of ${statuses.length} workers have not ended`;
@@ -82,14 +82,14 @@ export function whyNotEnded({ state, statuses, changedAt }: RunStanding, now: nu
   return undefined;
 }
 
-// Which archives are old enough to go.
+// Which archives are old enough to be removed.
 
 const DAY_MS = 86_400_000;
 
-/** `never`: no age was given, and none is configured. */
+/** `never`: no age is given or configured. */
 export type PruneAge = { ageMs: number } | 'never' | 'unreadable';
 
-/** `--older-than` where it is given, else `archive.retention.days`; null there means never. */
+/** `--older-than` if given, else `archive.retention.days`; null there means never. */
 export function pruneAge(olderThan: string | undefined, retentionDays: number | null): PruneAge {
   if (olderThan === undefined) return retentionDays === null ? 'never' : { ageMs: retentionDays * DAY_MS };
   const ageMs = durationMs(olderThan);

@@ -1,5 +1,5 @@
-// The manifest of an archived run, `<archive root>/<orchId>/manifest.json`: which files it had, and in which blob
-// each lies. It is replaced whole, so that an archive is always that of one sweep.
+// The manifest of an archived run, `<archive root>/<orchId>/manifest.json`: its files, and the blob of each. It is
+// replaced as a whole, so an archive is always the result of one sweep.
 import { z } from 'zod';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -11,7 +11,7 @@ export const ArchivedFile = z.object({
     .refine(isArchivePath, 'leads out of the archive')
     .describe('run/…, channels/… or events.jsonl'),
   size: z.int().nonnegative().describe('bytes of the original'),
-  sha256: Sha256.describe('of the original bytes; names the blob too'),
+  sha256: Sha256.describe('of the original bytes; also names the blob'),
   mode: z.int().min(0).max(0o777),
   mtime: time,
   source: z.string().describe('where it was found'),
@@ -19,7 +19,7 @@ export const ArchivedFile = z.object({
   storedSize: z.int().nonnegative().describe('bytes of the blob'),
 });
 
-/** What was there but is no plain file of the run: a link, a pipe, an unreadable file. */
+/** Entries that are not readable plain files: a link, a pipe, an unreadable file. */
 export const SkippedFile = z.object({ path: z.string(), reason: z.string() });
 
 export const ArchiveManifest = z.object({
@@ -28,9 +28,9 @@ export const ArchiveManifest = z.object({
   archivedAt: time.describe('when the content of the archive last changed'),
   state: z
     .enum(['running', 'paused', 'completed', 'canceled', 'unknown'])
-    .describe('of the run, as the log tells'),
-  project: z.string().nullable().describe('folder of the project, where the log tells it'),
-  lastSeq: z.int().nonnegative().describe('the last line in events.jsonl; 0 is none'),
+    .describe('state of the run according to the log'),
+  project: z.string().nullable().describe('folder of the project, if the log has it'),
+  lastSeq: z.int().nonnegative().describe('seq of the last event in events.jsonl; 0 if it is empty'),
   files: z.array(ArchivedFile),
   skipped: z.array(SkippedFile),
 });
@@ -40,7 +40,7 @@ export type SkippedFile = z.infer<typeof SkippedFile>;
 export type ArchiveManifest = z.infer<typeof ArchiveManifest>;
 export type ArchivedRunState = ArchiveManifest['state'];
 
-/** The file below `blobs/` in which the bytes lie. */
+/** The file below `blobs/` that has the bytes. */
 export function blobName({ sha256, encoding }: Pick<ArchivedFile, 'sha256' | 'encoding'>): string {
   return encoding === 'zstd' ? `${sha256}.zst` : sha256;
 }
@@ -54,7 +54,7 @@ export function archiveSizes(files: readonly ArchivedFile[]): { bytes: number; s
   };
 }
 
-/** Whether two sweeps found the same. When it was archived does not count. */
+/** Whether two sweeps found the same, apart from the time. */
 export function sameArchive(left: ArchiveManifest, right: ArchiveManifest): boolean {
   return textOf(left) === textOf(right);
 }
@@ -63,17 +63,17 @@ function textOf(manifest: ArchiveManifest): string {
   return JSON.stringify({ ...manifest, archivedAt: null });
 }
 
-// Names inside an archive. They come from a run's folder, where a worker may have made any, and they go back to the
-// disk at a restore: none may lead out of the folder that it is restored to.
+// Names inside an archive. They come from a run's folder, where a worker may have created any name, and a restore
+// writes them to disk: none may lead out of the folder that it is restored to.
 
 const LONGEST = 4_096;
-/** Halves of a surrogate pair and the character that stands for bytes that are no UTF-8: such a name has no way back. */
+/** Lone surrogates, and the replacement character for bytes that are not UTF-8: such a name cannot be restored. */
 const UNSPEAKABLE = /[\0\uFFFD]|\p{Surrogate}/u;
 
-/** The lines of the run in the event log. */
+/** The run's events. */
 export const EVENTS_PATH = 'events.jsonl';
 
-/** `run/…`, `channels/…` or `events.jsonl`: relative, without steps up, of names that a disk can hold. */
+/** `run/…`, `channels/…` or `events.jsonl`: relative, without `..`, with names that a disk can hold. */
 export function isArchivePath(path: string): boolean {
   if (path === EVENTS_PATH) return true;
   if (path.length > LONGEST || UNSPEAKABLE.test(path)) return false;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkVerdict, doctorFinding, inDoctorOrder, setupFinding, verdictWords } from './finding.ts';
 import { judgeDisk, LOW_SPACE, NO_SPACE } from './judge-daemon.ts';
 
-test('the worst first, then by part; the same words once, in their worst grade', () => {
+test('the worst first, then by part; the same text once, with its worst grade', () => {
   const found = inDoctorOrder([
     doctorFinding('version', 'warning', 'old'),
     doctorFinding('tracker', 'ok', 'fine'),
@@ -23,8 +23,8 @@ test('the worst first, then by part; the same words once, in their worst grade',
 });
 
 test.each([
-  [[], 'Nothing is wrong.', true],
-  [['ok'], 'Nothing is wrong.', true],
+  [[], 'No problems found.', true],
+  [['ok'], 'No problems found.', true],
   [['warning'], '1 warning.', true],
   [['unknown', 'warning', 'warning'], '2 warnings, 1 unknown.', true],
   [['broken', 'warning'], '1 broken, 1 warning.', false],
@@ -43,7 +43,7 @@ test.each([
   expect(judgeDisk('/data', bytes).grade).toBe(grade);
 });
 
-test('warnings do not fail the check, what is broken does', () => {
+test('a broken part fails the check, a warning does not', () => {
   const verdictOf = (...grades: ('ok' | 'warning' | 'broken')[]) =>
     checkVerdict(grades.map((grade) => setupFinding('git', grade, '')));
   expect(verdictOf('ok', 'warning')).toEqual({ ok: true, broken: 0, warnings: 1, unknown: 0 });

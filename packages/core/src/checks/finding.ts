@@ -1,4 +1,4 @@
-// What a check found: how a part is, by which evidence, and how to fix it. A part that is well has a finding too. One
+// What a check found: the state of a part, the evidence, and how to fix it. A healthy part has a finding too. The same
 // shape for `svc doctor`, its routes, `svc init` and `check-project-setup.sh`.
 import type { ConfigProblem } from '../config/problems.ts';
 
@@ -61,7 +61,7 @@ export type CheckFinding<Part extends string = string> = {
   grade: CheckGrade;
   what: string;
   evidence: string | null;
-  /** With the command, where there is one. Beside `ok`: how to turn on what is not set up. */
+  /** With the command, if there is one. For `ok`: how to turn on what is not set up. */
   remedy: string | null;
   /** Whether `svc doctor --fix` fixes it. */
   fixable: boolean;
@@ -70,7 +70,7 @@ export type CheckFinding<Part extends string = string> = {
 export type DoctorFinding = CheckFinding<DoctorPart>;
 
 export type SetupFinding = CheckFinding<SetupPart> & {
-  /** Where the finding is a problem of the configuration: its file, line and key. */
+  /** If the finding is a configuration problem: its file, line and key. */
   problem?: Pick<ConfigProblem, 'code' | 'file' | 'line' | 'key'>;
 };
 
@@ -90,9 +90,9 @@ export const setupFinding = checkFinding<SetupPart>;
 
 /** The worst first, then by part. The same text from two checks is shown once. */
 export function inDoctorOrder<Finding extends DoctorFinding>(findings: readonly Finding[]): Finding[] {
-  const place = ({ grade, part }: DoctorFinding): number =>
+  const position = ({ grade, part }: DoctorFinding): number =>
     checkGrades.indexOf(grade) * doctorParts.length + doctorParts.indexOf(part);
-  const sorted = findings.toSorted((one, other) => place(one) - place(other));
+  const sorted = findings.toSorted((one, other) => position(one) - position(other));
   const shown = new Set<string>();
   return sorted.filter(({ what, grade, part }) => {
     const key = grade === 'ok' ? `${part} ${what}` : what;
@@ -102,7 +102,7 @@ export function inDoctorOrder<Finding extends DoctorFinding>(findings: readonly 
 
 export type CheckVerdict = { ok: boolean; broken: number; warnings: number; unknown: number };
 
-/** Warnings and unknown parts are no reason to fail. */
+/** Warnings and unknown parts do not fail the check. */
 export function checkVerdict(findings: readonly CheckFinding[]): CheckVerdict {
   const count = (grade: CheckGrade): number => findings.filter((finding) => finding.grade === grade).length;
   const broken = count('broken');
@@ -110,7 +110,7 @@ export function checkVerdict(findings: readonly CheckFinding[]): CheckVerdict {
 }
 
 export function verdictWords({ broken, warnings, unknown }: CheckVerdict): string {
-  if (broken + warnings + unknown === 0) return 'Nothing is wrong.';
+  if (broken + warnings + unknown === 0) return 'No problems found.';
   const words = [
     ...(broken > 0 ? [`${broken} broken`] : []),
     ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`] : []),

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { judgeHealth } from './judge-daemon.ts';
 
-test('rules that cannot go on are broken, with the reason and the remedy; rules that do are not spoken of', () => {
+test('rules that cannot continue are broken, with the reason and the remedy; working rules are not mentioned', () => {
   const remedy = 'Fix the filter of the rule (svc rules test)';
   expect(judgeHealth({ rules: { state: 'degraded', why: 'the rule r is stopped', remedy } })).toMatchObject([
     {
       part: 'rules',
       grade: 'broken',
-      what: 'the follower of rules does not work: the rule r is stopped',
+      what: 'the rule engine does not work: the rule r is stopped',
       remedy,
     },
   ]);
   expect(judgeHealth({ rules: { state: 'live' } })).toEqual([]);
 });
 
-test('a receiver with a secret that is not used is broken; one that is off or well is not mentioned', () => {
+test('a receiver with an unusable secret is broken; one that is off or healthy is not mentioned', () => {
   const remedy = 'Make a new one';
   const weak = { receiver: 'degraded', why: 'MY_KEY is not used', remedy };
   expect(
@@ -23,7 +23,7 @@ test('a receiver with a secret that is not used is broken; one that is off or we
     {
       part: 'receiver',
       grade: 'broken',
-      what: 'the codehost receiver refuses deliveries: MY_KEY is not used',
+      what: 'the codehost receiver rejects deliveries: MY_KEY is not used',
       remedy,
     },
   ]);

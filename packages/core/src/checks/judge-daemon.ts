@@ -1,6 +1,5 @@
-// Findings about the daemon: from what it reports of its parts (`GET /api/health`), from what it found when it checked
-// itself (`POST /api/doctor`), and about the disk that it writes to. A part that a daemon of another version does not
-// report is left out.
+// Findings about the daemon: from the state of its parts (`GET /api/health`), from its self-check (`POST /api/doctor`),
+// and about the disk that it writes to. A part that a daemon of another version does not report is left out.
 import type { ReportedProblem } from '../api/configuration.ts';
 import type { SelfCheck, TriedDelivery } from '../api/doctor.ts';
 import {
@@ -43,7 +42,7 @@ export type ReportedHealth = {
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
 };
 
-/** While lines come in, the index is always some lines behind. */
+/** While events arrive, the index is always slightly behind. */
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
@@ -72,8 +71,8 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     ...(outbox ? judgeOutbox(outbox) : []),
     ...(signals ? judgeSignals(signals) : []),
     ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
-    // Rules that work, and none at all, are not mentioned.
-    ...(rules?.state === 'degraded' ? [judgePart('rules', 'the follower of rules', rules)] : []),
+    // Working rules, and no rules at all, are not mentioned.
+    ...(rules?.state === 'degraded' ? [judgePart('rules', 'the rule engine', rules)] : []),
     ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
     ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),
@@ -86,20 +85,20 @@ export function judgeProblem({ severity, text, remedy }: ReportedProblem): Docto
 }
 
 function judgeSpool({ rejected, remedy }: NonNullable<ReportedHealth['spool']>): DoctorFinding {
-  return doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+  return doctorFinding('spool', 'warning', 'some reports from helper scripts could not be read', {
     evidence: `${rejected} since the daemon started`,
     remedy: remedy ?? null,
   });
 }
 
-/** One that is off is reported by its own try. */
+/** A receiver that is off is reported by the test delivery. */
 function judgeReceiver([name, { receiver, why, remedy }]: [
   string,
   NonNullable<ReportedHealth['feeds']>[string],
 ]): DoctorFinding[] {
   if (receiver !== 'degraded') return [];
   return [
-    doctorFinding('receiver', 'broken', `the ${name} receiver refuses deliveries: ${why ?? ''}`, {
+    doctorFinding('receiver', 'broken', `the ${name} receiver rejects deliveries: ${why ?? ''}`, {
       remedy: remedy ?? null,
     }),
   ];
@@ -110,7 +109,7 @@ function judgePart(part: DoctorPart, name: string, { state, why, remedy }: Part)
     return doctorFinding(part, 'broken', `${name} does not work: ${why ?? ''}`, { remedy: remedy ?? null });
   if (state === 'connecting')
     return doctorFinding(part, 'unknown', `${name} is still catching up with the log`, {
-      remedy: 'Look again: svc doctor',
+      remedy: 'Check again: svc doctor',
     });
   return doctorFinding(part, 'ok', `${name} is up to date`);
 }
@@ -133,33 +132,33 @@ function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
     found.push(doctorFinding('log', 'broken', FILE_CHANGED, { remedy: FILE_CHANGED_REMEDY }));
   if (log.corruptLines > 0)
     found.push(
-      doctorFinding('log', 'warning', 'the event log has lines that cannot be read; they are passed over', {
+      doctorFinding('log', 'warning', 'the event log has lines that cannot be read; they are skipped', {
         evidence: `${log.corruptLines} since the daemon started`,
-        remedy: 'Which they are: svc monitor logs | grep corrupt-line; restore the file from a backup',
+        remedy: 'Find them: svc monitor logs | grep corrupt-line; then restore the file from a backup',
       }),
     );
   return [...found, judgeIndex(log)];
 }
 
 function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable<ReportedHealth['log']>) {
-  const evidence = `${indexLag} of ${lastSeq} lines are not in it`;
+  const evidence = `${indexLag} of ${lastSeq} events are not indexed`;
   if (indexFailing !== null)
     return doctorFinding('index', 'broken', `the index cannot be written: ${indexFailing}`, {
       evidence,
-      remedy: 'Free disk space and check the data folder; it goes on by itself.',
+      remedy: 'Free disk space and check the data folder; indexing then continues by itself.',
     });
   if (rebuilding)
-    return doctorFinding('index', 'warning', 'the index is being built anew', {
+    return doctorFinding('index', 'warning', 'the index is being rebuilt', {
       evidence,
-      remedy: 'Nothing to do: it ends by itself.',
+      remedy: 'Nothing to do: it finishes by itself.',
     });
   if (indexLag > USUAL_LAG)
     return doctorFinding('index', 'warning', 'the index is far behind the log', {
       evidence,
-      remedy: 'Build it anew: svc events reindex',
+      remedy: 'Rebuild it: svc events reindex',
       fixable: true,
     });
-  return doctorFinding('index', 'ok', 'the index follows the log', { evidence });
+  return doctorFinding('index', 'ok', 'the index is up to date', { evidence });
 }
 
 function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFinding[] {
@@ -167,18 +166,18 @@ function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFindi
   const found = [judgePart('outbox', 'the outbox', outbox)];
   if (givenUp > 0)
     found.push(
-      doctorFinding('outbox', 'warning', 'the outbox has given something up', {
+      doctorFinding('outbox', 'warning', 'the outbox gave up on some actions', {
         evidence: `${givenUp} given up`,
-        remedy: 'See what: svc outbox; then try it again: svc outbox retry <key>',
+        remedy: 'List them: svc outbox; then retry: svc outbox retry <key>',
       }),
     );
   if (retryingCount > 0) {
     const [first] = retrying;
     const why = first === undefined ? '' : `, the first: ${first.key}: ${first.error}`;
     found.push(
-      doctorFinding('outbox', 'warning', 'the outbox tries again what has failed', {
+      doctorFinding('outbox', 'warning', 'the outbox is retrying failed actions', {
         evidence: `${retryingCount} of ${pending}${why}`,
-        remedy: 'It is tried again by itself; see: svc outbox',
+        remedy: 'Retries are automatic; list them: svc outbox',
       }),
     );
   }
@@ -187,12 +186,12 @@ function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFindi
 
 function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
   const { corrupt = 0, files = 0 } = signals;
-  const found = [judgePart('signals', 'the folder of runs', signals)];
+  const found = [judgePart('signals', 'the signal file reader', signals)];
   if (corrupt > 0)
     found.push(
-      doctorFinding('signals', 'warning', 'signal files cannot be read; what was last read of them counts', {
+      doctorFinding('signals', 'warning', 'some signal files cannot be read; their last content is used', {
         evidence: `${corrupt} of ${files}`,
-        remedy: 'Which they are and why: svc attention; have the worker write its file anew',
+        remedy: 'List them: svc attention; then let the worker write its file again',
       }),
     );
   return found;
@@ -214,15 +213,15 @@ export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): Doctor
 }
 
 const failedSteps = {
-  write: 'a line could not be written to the event log',
-  index: 'a line that was written is not found by the index',
-  file: 'a line that was written is not in its file',
+  write: 'a test event could not be written to the event log',
+  index: 'a test event was written, but the index does not find it',
+  file: 'a test event was written, but is not in its file',
 } as const;
 
 function judgeWrittenLine(log: SelfCheck['log']): DoctorFinding {
   if (log.ok)
-    return doctorFinding('log', 'ok', 'a line was written and read back', {
-      evidence: `line ${log.seq}, ${log.milliseconds} ms`,
+    return doctorFinding('log', 'ok', 'a test event was written and read back', {
+      evidence: `event ${log.seq}, ${log.milliseconds} ms`,
     });
   const isIndex = log.step === 'index';
   return doctorFinding(isIndex ? 'index' : 'log', 'broken', failedSteps[log.step], {
@@ -235,12 +234,12 @@ function judgeWrittenLine(log: SelfCheck['log']): DoctorFinding {
 function judgeDelivery(tried: TriedDelivery): DoctorFinding {
   const { feed } = tried;
   if (tried.ok)
-    return doctorFinding('receiver', 'ok', `the ${feed} receiver took a signed delivery`, {
+    return doctorFinding('receiver', 'ok', `the ${feed} receiver accepted a signed delivery`, {
       evidence: `${tried.milliseconds} ms`,
     });
-  // Whether that is a fault, and how to fix it, is in the finding of its feed.
+  // The finding of the feed reports whether that is a problem, and how to fix it.
   if (tried.disabled) return doctorFinding('receiver', 'ok', `the ${feed} receiver is off: ${tried.why}`);
-  return doctorFinding('receiver', 'broken', `the ${feed} receiver did not take a signed delivery`, {
+  return doctorFinding('receiver', 'broken', `the ${feed} receiver did not accept a signed delivery`, {
     evidence: tried.why,
     remedy: tried.remedy,
   });
@@ -250,7 +249,7 @@ function judgeProviders({ enabled, present, missing }: SelfCheck['providers']): 
   if (!enabled) return [doctorFinding('providers', 'ok', 'summaries are off (svc.ai.enabled)')];
   if (present.length + missing.length === 0)
     return [
-      doctorFinding('providers', 'warning', 'summaries are on, and no provider is configured', {
+      doctorFinding('providers', 'warning', 'summaries are on, but no provider is configured', {
         remedy: 'Run: svc config set svc.ai.providers.provider-a.apiKeyEnv <VARIABLE>',
       }),
     ];
@@ -269,14 +268,14 @@ const MIB = 1024 * 1024;
 export const LOW_SPACE = 1024 * MIB;
 export const NO_SPACE = 100 * MIB;
 
-/** Judged before it is full: a full disk refuses every delivery. */
+/** Warns before the disk is full, because then every delivery is rejected. */
 export function judgeDisk(folder: string, freeBytes: number): DoctorFinding {
   const free = `${Math.floor(freeBytes / MIB)} MiB are free`;
   if (freeBytes >= LOW_SPACE) return doctorFinding('disk', 'ok', `${folder}: ${free}`);
   const grade = freeBytes < NO_SPACE ? 'broken' : 'warning';
   const what =
     grade === 'broken'
-      ? `the disk of ${folder} is all but full: deliveries will be refused`
+      ? `the disk of ${folder} is almost full: deliveries will be rejected`
       : `the disk of ${folder} is filling up`;
   return doctorFinding('disk', grade, what, {
     evidence: free,
@@ -285,5 +284,5 @@ export function judgeDisk(folder: string, freeBytes: number): DoctorFinding {
 }
 
 export function spaceRemedy(folder: string): string {
-  return `Free disk space; what takes most: du -xh '${folder}' | sort -h | tail`;
+  return `Free disk space; find the largest folders: du -xh '${folder}' | sort -h | tail`;
 }

@@ -1,5 +1,5 @@
-// The feeds as the daemon reports them (`GET /api/feeds`), as findings. A feed that is not set up is a choice and only
-// mentioned; one that was set up and does not deliver is a fault.
+// Findings about the feeds that the daemon reports (`GET /api/feeds`). A feed that is not set up is a choice; one that
+// is set up but does not deliver is a fault.
 import { NO_CHANNEL } from '../tunnel/feed-channel.ts';
 import { type CheckGrade, type DoctorFinding, doctorFinding } from './finding.ts';
 
@@ -53,7 +53,7 @@ function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], watches: boolean)
   if (grade === 'live') return doctorFinding('feeds', 'ok', `the ${name} feed is live`, { evidence });
   if (grade === 'connecting' && why === null)
     return doctorFinding('feeds', 'unknown', `the ${name} feed is connecting`, {
-      remedy: 'Look again: svc doctor',
+      remedy: 'Check again: svc doctor',
     });
   const words = `the ${name} feed is ${grade}${why === null ? '' : `: ${why}`}`;
   return doctorFinding('feeds', gradeOf[grade] ?? 'warning', words, { evidence, remedy });
@@ -61,9 +61,9 @@ function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], watches: boolean)
 
 function evidenceOf(tunnel: ReportedFeeds['tunnels'][number]): string {
   const { exact, reserialised } = tunnel.unauthorisedLastHour;
-  const rewritten = reserialised === 0 ? '' : ` (${reserialised} over bytes that the relay wrote anew)`;
+  const rewritten = reserialised === 0 ? '' : ` (${reserialised} with a body that the relay rewrote)`;
   return [
-    `last ping of the relay ${timeText(tunnel.lastPingAt)}`,
+    `last relay ping ${timeText(tunnel.lastPingAt)}`,
     `last delivery ${timeText(tunnel.lastMessageAt)}`,
     `401s in the last hour ${exact + reserialised}${rewritten}`,
   ].join(', ');
@@ -73,7 +73,7 @@ function timeText(at: number | null): string {
   return at === null ? 'never' : new Date(at).toISOString();
 }
 
-/** What is wrong with all of them is said once, by the polling. */
+/** A problem that affects every repository is reported once, by the polling. */
 function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[] {
   const isOff = tunnels.some(({ feeds, grade }) => feeds.includes('codehost') && grade === 'disabled');
   return repos
@@ -91,15 +91,15 @@ function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFee
   const found: DoctorFinding[] = [];
   const evidence = `last poll ${lastAt ?? 'never'}`;
   if (state === 'disabled')
-    found.push(doctorFinding('code-host', 'ok', `the code host is not asked: ${why ?? ''}`, { remedy }));
+    found.push(doctorFinding('code-host', 'ok', `the code host is not polled: ${why ?? ''}`, { remedy }));
   else if (state === 'failing')
     found.push(
-      doctorFinding('code-host', 'broken', `the code host cannot be asked: ${why ?? ''}`, {
+      doctorFinding('code-host', 'broken', `the code host cannot be polled: ${why ?? ''}`, {
         evidence,
         remedy,
       }),
     );
-  else found.push(doctorFinding('code-host', 'ok', 'the code host is asked', { evidence }));
+  else found.push(doctorFinding('code-host', 'ok', 'the code host is polled', { evidence }));
   if (clock?.why) found.push(doctorFinding('clock', 'broken', clock.why, { remedy: clock.remedy }));
   return found;
 }
@@ -107,14 +107,14 @@ function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFee
 function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['tracker']): DoctorFinding[] {
   if (state === 'disabled')
     return [
-      doctorFinding('tracker', 'ok', `the issue tracker is not asked: ${why ?? ''}`, {
+      doctorFinding('tracker', 'ok', `the issue tracker is not polled: ${why ?? ''}`, {
         remedy: remedy ?? null,
       }),
     ];
   return teams.map(({ team, error, remedy: fix, lastAt }) => {
     const evidence = `last poll ${lastAt ?? 'never'}`;
-    if (error === null) return doctorFinding('tracker', 'ok', `team ${team} is asked`, { evidence });
-    return doctorFinding('tracker', 'broken', `team ${team} cannot be asked: ${error}`, {
+    if (error === null) return doctorFinding('tracker', 'ok', `team ${team} is polled`, { evidence });
+    return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error}`, {
       evidence,
       remedy: fix,
     });

@@ -11,7 +11,7 @@ const answer = (status: number, message = '', headers: Record<string, string> = 
 const date = new Date(receivedAt).toUTCString();
 
 describe('problemIn', () => {
-  test.each([200, 201, 202, 204])('%i is none', (status) => {
+  test.each([200, 201, 202, 204])('%i is not a problem', (status) => {
     expect(problemIn(answer(status))).toBeUndefined();
   });
 
@@ -32,7 +32,7 @@ describe('problemIn', () => {
     expect(problemIn(answer(status, message))?.kind).toBe(kind);
   });
 
-  test('tells the code host’s own words, and nothing that steers a terminal', () => {
+  test('quotes the code host’s message without terminal control characters', () => {
     const body = JSON.stringify({
       message: 'Validation Failed',
       errors: [{ message: 'Hook \u001b[31malready exists' }],
@@ -55,8 +55,8 @@ describe('problemIn', () => {
       120_000,
     ],
     ['neither', {}, 60_000],
-    ['a wait without end', { 'retry-after': '999999' }, 3_600_000],
-  ])('a rate limit lasts as %s says', (_name, headers, wait) => {
+    ['an endless wait', { 'retry-after': '999999' }, 3_600_000],
+  ])('a rate limit lasts as long as %s says', (_name, headers, wait) => {
     const problem = problemIn(answer(403, 'You have exceeded a secondary rate limit', headers));
     expect(problem).toMatchObject({ kind: 'rate-limited', until: receivedAt + wait });
   });
@@ -75,7 +75,7 @@ describe('problemIn', () => {
   });
 });
 
-test('the quota’s end is put on our clock by the answer’s date', () => {
+test('the reset time of the quota is converted to our clock by the Date header', () => {
   const hostTime = receivedAt + 7_200_000;
   const headers = {
     'x-ratelimit-limit': '5000',

@@ -1,16 +1,15 @@
-// What an answer of the code host's REST API means: how far its quota reaches, and what is wrong with it.
-// Times that the code host tells are put on our own clock by the answer's Date header, so that a wrong clock
-// here does no harm.
+// Reads an answer of the code host's REST API: the remaining quota, and the problem, if any. The code host's times are
+// converted to our clock by the Date header, so a wrong clock here does no harm.
 import { z } from 'zod';
 import { cutText } from '../log/cut-text.ts';
 import type { CodehostProblem } from './problem.ts';
 
 export type CodehostAnswer = {
   status: number;
-  /** By its name in small letters. */
+  /** Keyed by the name in lower case. */
   header: (name: string) => string | undefined;
   body: string;
-  /** When it arrived, milliseconds of our clock. */
+  /** When it arrived, in milliseconds on our clock. */
   receivedAt: number;
 };
 
@@ -39,13 +38,13 @@ export function readApiQuota(answer: CodehostAnswer): ApiQuota | undefined {
   return { resource, limit, remaining, resetAt: answer.receivedAt + wait };
 }
 
-/** What time it is at the code host. */
+/** The current time at the code host. */
 export function hostTimeOf({ header, receivedAt }: CodehostAnswer): number {
-  const told = Date.parse(header('date') ?? '');
-  return Number.isFinite(told) ? told : receivedAt;
+  const serverTime = Date.parse(header('date') ?? '');
+  return Number.isFinite(serverTime) ? serverTime : receivedAt;
 }
 
-/** The problem that the answer tells; undefined when it is a success. */
+/** The problem that the answer reports; undefined if it is a success. */
 export function problemIn(answer: CodehostAnswer): CodehostProblem | undefined {
   const { status } = answer;
   if (status >= 200 && status <= 299) return undefined;
@@ -55,7 +54,7 @@ export function problemIn(answer: CodehostAnswer): CodehostProblem | undefined {
   if (status >= 500 || status === 408) return { kind: 'unavailable', message };
   const scope = missingScope(answer);
   if (status === 403) return { kind: 'no-admin', message, ...(scope !== undefined && { scope }) };
-  // What a token may not see does not exist for it.
+  // The code host answers 404 for anything that the token may not see.
   if (status === 404 && scope !== undefined) return { kind: 'no-admin', message, scope };
   if (status === 404 || status === 410) return { kind: 'not-found', message };
   if (status >= 300 && status <= 399) return { kind: 'repo-gone', message: `moved, ${message}` };
@@ -72,7 +71,7 @@ function isRateLimit({ status, header }: CodehostAnswer, message: string): boole
   );
 }
 
-/** As long as it asks for; else until the quota comes back; else a minute, as its documentation says. */
+/** As long as it asks for; else until the quota resets; else a minute, as its documentation says. */
 function pauseAskedBy(answer: CodehostAnswer): { until: number; resource?: string } {
   const { receivedAt } = answer;
   const asked = answer.header('retry-after')?.trim() ?? '';
@@ -83,14 +82,14 @@ function pauseAskedBy(answer: CodehostAnswer): { until: number; resource?: strin
   return pauseByQuota(answer);
 }
 
-/** Until the quota that is used up comes back; a minute from everything when none is. */
+/** Until the used-up quota resets; a minute for everything if none is used up. */
 export function pauseByQuota(answer: CodehostAnswer): { until: number; resource?: string } {
   const quota = readApiQuota(answer);
   if (quota?.remaining !== 0) return { until: answer.receivedAt + ASSUMED_PAUSE_MS };
   return { until: quota.resetAt, resource: quota.resource };
 }
 
-/** The scope that would have allowed it, where the answer says that the token has none of those. */
+/** The scope that would have allowed it, if the answer shows that the token has none of the accepted scopes. */
 function missingScope({ header }: CodehostAnswer): string | undefined {
   const has = header('x-oauth-scopes');
   const accepted = scopesIn(header('x-accepted-oauth-scopes'));
@@ -116,7 +115,7 @@ function messageOf({ status, body }: CodehostAnswer): string {
   return words === '' ? `HTTP ${status}` : `HTTP ${status}: ${plainWords(words)}`;
 }
 
-/** Nothing in somebody else's words may steer a terminal or fill a screen. */
+/** A foreign text must not be able to control a terminal or fill a screen. */
 export function plainWords(text: string): string {
   return cutText(text.replaceAll(/\p{Cc}+/gu, ' ').replace(/[.\s]+$/, ''), LONGEST_MESSAGE).trim();
 }
@@ -137,13 +136,13 @@ function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-// An answer of the code host's GraphQL API: data, and beside it errors that each belong to a part of it. One
-// repository that is gone must not hide the others.
+// An answer of the code host's GraphQL API: data, and errors that each belong to a part of it. One missing repository
+// must not hide the others.
 
 const Errors = z.array(
   z.object({
     type: z.string().optional().catch(undefined),
-    message: z.string().catch('an error without words'),
+    message: z.string().catch('an error without a message'),
     path: z
       .array(z.union([z.string(), z.number()]))
       .optional()
@@ -160,7 +159,7 @@ export function readGraphqlAnswer(
   json: unknown,
 ): { ok: true; value: GraphqlAnswer } | { ok: false; problem: CodehostProblem } {
   const body = Body.safeParse(json);
-  if (!body.success) return failed({ kind: 'malformed', message: 'it is no GraphQL answer' });
+  if (!body.success) return failed({ kind: 'malformed', message: 'it is not a GraphQL answer' });
   const { data, errors = [] } = body.data;
   const [first] = errors;
   const message = plainWords(first?.message ?? 'no data');
@@ -170,7 +169,7 @@ export function readGraphqlAnswer(
   return { ok: true, value: { data, errors } };
 }
 
-/** The problem that an error means for the repository it belongs to. */
+/** The problem that an error indicates for its repository. */
 export function problemOfGraphql({ type, message }: GraphqlError): CodehostProblem {
   const words = plainWords(message);
   if (type === 'NOT_FOUND') return { kind: 'repo-gone', message: words };

@@ -17,7 +17,7 @@ const rules = { ...standardBudget, callsPerHour: 10 };
 const unavailable = { kind: 'unavailable', message: '' } as const;
 
 describe('calls an hour', () => {
-  test('are used up, and come back minute by minute', () => {
+  test('are used up, and become available again minute by minute', () => {
     let budget = withCalls(freshBudget, 4, start);
     budget = withCalls(budget, 6, start + 5 * MINUTE);
     const now = start + 6 * MINUTE;
@@ -30,7 +30,7 @@ describe('calls an hour', () => {
     expect(callsInLastHour(budget, start + 60 * MINUTE)).toBe(6);
   });
 
-  test('never are more than the rule allows in any hour, however they come', () => {
+  test('never exceed the limit in any hour, in whatever order they are made', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 10 * MINUTE }), { maxLength: 200 });
     fc.assert(
       fc.property(gaps, (waits) => {
@@ -43,7 +43,7 @@ describe('calls an hour', () => {
           budget = withCalls(budget, 1, now);
           made.push(now);
         }
-        // Counted by whole minutes, so that an hour may be up to a minute short.
+        // Calls are counted by whole minutes, so an hour may be up to a minute short.
         const most = Math.max(
           0,
           ...made.map((from) => made.filter((at) => at >= from && at < from + 59 * MINUTE).length),
@@ -54,7 +54,7 @@ describe('calls an hour', () => {
     );
   });
 
-  test('a clock that is set back does not block for ever', () => {
+  test('a clock that is set back does not block forever', () => {
     const budget = withCalls(freshBudget, 10, start + 600 * MINUTE);
     const verdict = mayCall(budget, 'core', start, rules);
     expect(verdict).toMatchObject({ go: false, until: start + 60 * MINUTE });
@@ -64,7 +64,7 @@ describe('calls an hour', () => {
 describe('quota', () => {
   const quota = { resource: 'core', limit: 5000, remaining: 500, resetAt: start + MINUTE };
 
-  test('the last tenth is left to people, until the reset', () => {
+  test('the last tenth is reserved for people until the reset', () => {
     const budget = withQuota(freshBudget, quota);
     expect(mayCall(budget, 'core', start)).toEqual({ go: false, why: 'quota', until: quota.resetAt });
     expect(mayCall(budget, 'graphql', start)).toEqual({ go: true });
@@ -95,12 +95,12 @@ describe('breaker', () => {
   });
 
   test('one success closes it', () => {
-    const mended = withOutcome(after(5), undefined, start + 200_000);
-    expect(withOutcome(mended, unavailable, start + 200_000)).toMatchObject({ failures: 1 });
-    expect(mayCall(mended, 'core', start + 200_000).go).toBe(true);
+    const recovered = withOutcome(after(5), undefined, start + 200_000);
+    expect(withOutcome(recovered, unavailable, start + 200_000)).toMatchObject({ failures: 1 });
+    expect(mayCall(recovered, 'core', start + 200_000).go).toBe(true);
   });
 
-  test('a refusal proves that the code host works', () => {
+  test('a rejected call proves that the code host works', () => {
     expect(withOutcome(after(2), { kind: 'no-admin', message: '' }, start).failures).toBe(0);
   });
 

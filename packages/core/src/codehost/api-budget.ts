@@ -1,8 +1,8 @@
-// How many calls the code host's API may be asked for. A person's own work uses the same quota, so that we
-// take a part of it and stop early. A call may be made when all of these hold:
+// How many calls may be made to the code host's API. The user's own work uses the same quota, so we take only a part of
+// it and stop early. A call may be made if all of these hold:
 //
 //   calls an hour   fewer than `callsPerHour` were made in the last sixty minutes;
-//   quota           the code host last said that more than the reserve is left, or its reset has passed;
+//   quota           the last answer showed more than the reserve left, or its reset has passed;
 //   breaker closed  it did not ask for a pause, and did not fail `failuresToTrip` times in a row. After the
 //                   pause one call decides: success closes the breaker, failure opens it for twice as long.
 //
@@ -12,7 +12,7 @@ import type { CodehostProblem } from './problem.ts';
 
 export type BudgetRules = {
   callsPerHour: number;
-  /** The part of the quota that is left to people. */
+  /** The part of the quota that is reserved for people. */
   reserve: number;
   failuresToTrip: number;
   firstPauseMs: number;
@@ -28,7 +28,7 @@ export const standardBudget: BudgetRules = {
 };
 
 export type ApiBudget = {
-  /** Calls by minute, the last sixty minutes of them, oldest first. */
+  /** Calls by minute over the last sixty minutes, oldest first. */
   minutes: readonly { minute: number; calls: number }[];
   quotas: Readonly<Record<string, ApiQuota>>;
   /** In a row. */
@@ -67,7 +67,7 @@ export function callsInLastHour(budget: ApiBudget, now: number): number {
   return recent(budget, now).reduce((sum, { calls }) => sum + calls, 0);
 }
 
-/** Counted when they are made, whatever becomes of them. */
+/** Calls are counted when they are made, whatever the result. */
 export function withCalls(budget: ApiBudget, calls: number, now: number): ApiBudget {
   const minute = Math.floor(now / MINUTE_MS);
   const minutes = recent(budget, now);
@@ -81,12 +81,12 @@ export function withCalls(budget: ApiBudget, calls: number, now: number): ApiBud
   };
 }
 
-/** What the newest answer says of its quota. */
+/** Records the quota in the newest answer. */
 export function withQuota(budget: ApiBudget, quota: ApiQuota): ApiBudget {
   return { ...budget, quotas: { ...budget.quotas, [quota.resource]: quota } };
 }
 
-/** What became of a call; no problem means that the code host works. */
+/** Records the result of a call; no problem means that the code host works. */
 export function withOutcome(
   budget: ApiBudget,
   problem: CodehostProblem | undefined,
@@ -94,7 +94,7 @@ export function withOutcome(
   rules: BudgetRules = standardBudget,
 ): ApiBudget {
   if (problem?.kind === 'rate-limited') {
-    // A quota that is used up is known as such, and leaves the other one alone.
+    // A used-up quota is recorded as such and does not affect the other one.
     if (problem.resource !== undefined) return { ...budget, failures: 0 };
     return { ...budget, pausedUntil: Math.max(budget.pausedUntil, problem.until) };
   }
@@ -106,7 +106,7 @@ export function withOutcome(
   return { ...budget, failures, pausedUntil: now + pause };
 }
 
-/** A clock that was set back leaves minutes of the future behind: they count as now. */
+/** After a clock was set back, some minutes lie in the future: they count as now. */
 function recent(budget: ApiBudget, now: number): ApiBudget['minutes'] {
   const minute = Math.floor(now / MINUTE_MS);
   return budget.minutes
@@ -114,10 +114,9 @@ function recent(budget: ApiBudget, now: number): ApiBudget['minutes'] {
     .map((entry) => (entry.minute > minute ? { ...entry, minute } : entry));
 }
 
-// What the earlier model would have cost: it asked for everything every 30 seconds. Per pull request it made
-// one call each for the pull request, its reviews, review comments, comments, check suites, statuses and
-// deployments; per repository one for the list of pull requests. 30 workers over 10 repositories came to
-// 26,400 calls an hour.
+// What polling everything every 30 seconds would cost: for each pull request one call each for itself, its reviews,
+// review comments, comments, check suites, statuses and deployments; for each repository one for the list of pull
+// requests. 30 workers over 10 repositories came to 26,400 calls an hour.
 
 const POLL_EVERYTHING_MS = 30_000;
 const CALLS_PER_PULL_REQUEST = 7;

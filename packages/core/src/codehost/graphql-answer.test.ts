@@ -4,7 +4,7 @@ import { type CodehostAnswer, problemOfGraphql, readGraphqlAnswer } from './api-
 const receivedAt = Date.UTC(2026, 0, 1, 12);
 const answer: CodehostAnswer = { status: 200, header: () => undefined, body: '', receivedAt };
 
-test('data comes in part, with the errors beside it', () => {
+test('partial data comes with its errors', () => {
   const json = {
     data: { a: null, b: { x: 1 } },
     errors: [{ type: 'NOT_FOUND', path: ['a'], message: 'gone' }],

@@ -28,9 +28,9 @@ describe('hookPlan', () => {
   test.each<[string, CodehostHook]>([
     ['it is as we want it', good],
     ['scheme and host are spelled in capitals', withConfig({ url: 'HTTPS://Relay.Example/AbC123' })],
-    ['somebody added an event', { ...good, events: [...good.events, 'release'] }],
+    ['someone added an event', { ...good, events: [...good.events, 'release'] }],
     ['it sends everything', { ...good, events: ['*'] }],
-    ['somebody chose not to verify certificates', withConfig({ insecure_ssl: '1' })],
+    ['someone turned certificate verification off', withConfig({ insecure_ssl: '1' })],
   ])('keeps the hook when %s', (_name, hook) => {
     expect(hookPlan([hook], wish)).toEqual({ step: 'keep', hook });
   });
@@ -47,18 +47,18 @@ describe('hookPlan', () => {
     ],
     ['it has no secret', { ...good, config: { url: channelUrl, content_type: 'json' } }, ['secret']],
     [
-      'all is wrong',
+      'everything is wrong',
       { id: 1, active: false, events: [], config: { url: channelUrl.toUpperCase() } },
       ['url', 'active', 'events', 'content_type', 'secret'],
     ],
-  ])('mends the hook when %s', (_name, hook, flaws) => {
+  ])('fixes the hook when %s', (_name, hook, flaws) => {
     expect(hookPlan([hook], wish)).toEqual({ step: 'mend', hook, flaws });
   });
 
   test.each([
     ['the secret was rotated', () => 'f0'],
     ['it is not known which secret it has', () => undefined],
-  ])('mends the secret when %s', (_name, fingerprintOf) => {
+  ])('fixes the secret when %s', (_name, fingerprintOf) => {
     expect(hookPlan([good], { ...wish, fingerprintOf })).toEqual({
       step: 'mend',
       hook: good,
@@ -66,7 +66,7 @@ describe('hookPlan', () => {
     });
   });
 
-  test('of several it takes the active one with the exact URL, and makes no other', () => {
+  test('of several it takes the active one with the exact URL, and creates no other', () => {
     const off = { ...good, id: 1, active: false };
     const otherCase = { ...withConfig({ url: channelUrl.toLowerCase() }), id: 2 };
     expect(hookPlan([off, otherCase, good], wish)).toEqual({ step: 'keep', hook: good });
@@ -95,7 +95,7 @@ test('a new hook has exactly the ten event types, JSON and our secret', () => {
   });
 });
 
-test('mending keeps what somebody added', () => {
+test('fixing keeps events that someone added', () => {
   const hook = { ...withConfig({ insecure_ssl: 1 }), events: ['release', 'push'] };
   const body = mendedHookBody(hook, channelUrl, 's');
   expect(new Set(body.events)).toEqual(new Set(['release', ...codehostEventTypes]));

@@ -1,14 +1,13 @@
-// What a repository's hook needs. Ours is the one whose URL is the channel's, ignoring case. It is created
-// when there is none, and mended when it would not deliver all that we want, or not signed with our secret.
-// The code host never tells a hook's secret: whether it is ours is known by the fingerprint of the secret
-// that we last gave to that hook.
+// What a repository's hook needs. Ours is the one whose URL is the channel's, ignoring case. It is created if missing,
+// and fixed if it would not deliver everything that we want, or not signed with our secret. The code host never returns
+// a hook's secret, so we compare the fingerprint of the secret that we last gave to that hook.
 import { z } from 'zod';
 import type { Config } from '../config/schema/config.ts';
 import { codehostEventTypes } from '../receive/map-codehost.ts';
 import { isSameUrl } from '../tracker/registration.ts';
 import { repoKey } from './repo-name.ts';
 
-/** As far as we look at it; the code host shows the secret as `********`. */
+/** Only the fields that we use; the code host shows the secret as `********`. */
 export const CodehostHook = z.object({
   id: z.int().positive(),
   active: z.boolean(),
@@ -31,9 +30,9 @@ export type HookPlan =
 
 export type HookWish = {
   channelUrl: string;
-  /** Of the secret that deliveries must be signed with. */
+  /** Fingerprint of the secret that deliveries must be signed with. */
   secretFingerprint: string;
-  /** Of the secret that we last gave to a hook; undefined when we do not know. */
+  /** Fingerprint of the secret that we last gave to a hook; undefined if unknown. */
   fingerprintOf: (hookId: number) => string | undefined;
 };
 
@@ -66,7 +65,7 @@ function flawsOf(hook: CodehostHook, wish: HookWish): HookFlaw[] {
   return flaws.filter(([, isFlawed]) => isFlawed).map(([flaw]) => flaw);
 }
 
-/** Capitals mean nothing in a host name, but a relay tells two channels apart by them. */
+/** Letter case has no meaning in a host name, but it distinguishes channels at a relay. */
 function isSameAddress(url: string | undefined, channelUrl: string): boolean {
   if (url === undefined || !URL.canParse(url) || !URL.canParse(channelUrl)) return url === channelUrl;
   return new URL(url).href === new URL(channelUrl).href;
@@ -76,7 +75,7 @@ function missingEvents({ events }: CodehostHook): string[] {
   return events.includes('*') ? [] : codehostEventTypes.filter((type) => !events.includes(type));
 }
 
-/** What the code host is to be sent. A config that is changed is replaced as a whole, the secret included. */
+/** The request to the code host. A changed config is replaced as a whole, including the secret. */
 export type HookBody = {
   active: true;
   events: string[];
@@ -87,7 +86,7 @@ export function newHookBody(channelUrl: string, secret: string): HookBody & { na
   return { name: 'web', ...bodyOf([...codehostEventTypes], channelUrl, secret, '0') };
 }
 
-/** Events that somebody added stay, and so does the choice not to verify the relay's certificate. */
+/** Keeps events that someone added, and the choice not to verify the relay's certificate. */
 export function mendedHookBody(hook: CodehostHook, channelUrl: string, secret: string): HookBody {
   const events = [...hook.events, ...missingEvents(hook)];
   return bodyOf(events, channelUrl, secret, String(hook.config.insecure_ssl ?? '0'));
@@ -97,17 +96,17 @@ function bodyOf(events: string[], url: string, secret: string, insecureSsl: stri
   return { active: true, events, config: { url, content_type: 'json', insecure_ssl: insecureSsl, secret } };
 }
 
-// When no hook is made although one could be. A project's file may have been committed by somebody else: it decides
-// neither where events of a repository are sent, nor in which repositories of the user a hook is made.
+// When no hook is created although one could be. A project file may have been committed by someone else: it decides
+// neither where a repository's events are sent, nor in which of the user's repositories a hook is created.
 
 export type HookHold = 'not-configured' | 'committed-channel' | 'unconfirmed';
 
 export function hookHold(given: {
   repo: string;
   configs: readonly Config[];
-  /** Work of this machine goes on in the repository: a signal file names it. */
+  /** A signal file on this machine names the repository, so there is work in it. */
   isMet: boolean;
-  /** The channel stands in a project's file, and in no file of the user's. */
+  /** The channel is in a project file, and in none of the user's files. */
   isCommittedChannel: boolean;
 }): HookHold | null {
   if (given.isCommittedChannel) return 'committed-channel';
@@ -123,15 +122,15 @@ export function hookHold(given: {
 
 const words: Record<HookHold, (repo: string) => { why: string; remedy: string }> = {
   'not-configured': () => ({
-    why: 'there is no relay channel, or its secret is not set',
+    why: 'no relay channel is configured, or its secret is not set',
     remedy: 'Run: setup-webhooks.sh, and restart the daemon',
   }),
   'committed-channel': () => ({
-    why: 'the relay channel stands in the project file, which others can write; no hook is made for it',
+    why: 'the relay channel is in the project file, which others can change; no hook is created for it',
     remedy: 'Run: setup-webhooks.sh',
   }),
   unconfirmed: (repo) => ({
-    why: 'the project file watches it, and you have not confirmed that a hook may be made there',
+    why: 'the project file watches it, but you have not confirmed that svc may create a hook there',
     remedy: `Run: setup-webhooks.sh --add-repo ${repo}`,
   }),
 };

@@ -10,7 +10,7 @@ const delivery = (id: string, guid: string, minute: number): HookDelivery => ({
 });
 const since = Date.parse(at(10));
 
-test('what was sent in the window, oldest first', () => {
+test('deliveries sent in the window, oldest first', () => {
   const listed = [delivery('3', 'c', 30), delivery('2', 'b', 10), delivery('1', 'a', 9)];
   expect(deliveriesSince(listed, since).map(({ guid }) => guid)).toEqual(['b', 'c']);
 });
@@ -20,7 +20,7 @@ test('deliveries of the same second keep their order', () => {
   expect(deliveriesSince(listed, since).map(({ guid }) => guid)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('attempts of one event are one; the newest is fetched, in the place of the first', () => {
+test('attempts of one event count once; the newest is fetched, in the position of the first', () => {
   const listed = [delivery('9', 'a', 40), delivery('2', 'b', 20), delivery('1', 'a', 15)];
   expect(deliveriesSince(listed, since).map(({ id, guid }) => [guid, id])).toEqual([
     ['a', '9'],
@@ -32,7 +32,7 @@ test('an old event that was sent again within the window counts', () => {
   expect(deliveriesSince([delivery('9', 'a', 40), delivery('1', 'a', 1)], since)).toHaveLength(1);
 });
 
-test('only the log tells what arrived', () => {
+test('only the log shows what arrived', () => {
   const sent = [delivery('1', 'a', 20), delivery('2', 'b', 21)];
   expect(missingDeliveries(sent, new Set(['a', 'z']))).toEqual([sent[1]]);
 });
@@ -43,7 +43,7 @@ test('paging stops at the window', () => {
   expect(reachesBefore([], since)).toBe(true);
 });
 
-test('an id is its digits, whatever its size', () => {
+test('an id keeps its digits, whatever its size', () => {
   const row = { guid: 'g', delivered_at: at(1), event: 'push' };
   expect(HookDelivery.parse({ ...row, id: 12 }).id).toBe('12');
   expect(HookDelivery.parse({ ...row, id: '9007199254740994' }).id).toBe('9007199254740994');

@@ -17,10 +17,10 @@ const status = (id: number, state: string, minute: number): PolledDeploymentStat
 });
 // The code host lists the newest first.
 const statuses = [status(3, 'success', 5), status(2, 'in_progress', 2), status(1, 'in_progress', 1)];
-const tell = (told?: Set<string>) => deploymentDifferences('acme/web', deployment, statuses, told);
+const differences = (logged?: Set<string>) => deploymentDifferences('acme/web', deployment, statuses, logged);
 
-test('each state is told once, in order, with commit, environment and id', () => {
-  const drafts = tell();
+test('each state is reported once, in order, with commit, environment and id', () => {
+  const drafts = differences();
   expect(drafts.map(({ event }) => event)).toEqual([
     'codehost.deployment.created',
     'codehost.deployment_status.in_progress',
@@ -34,12 +34,12 @@ test('each state is told once, in order, with commit, environment and id', () =>
     });
   }
   expect(new Set(drafts.map(({ deliveryId }) => deliveryId)).size).toBe(3);
-  expect(tell()).toEqual(drafts);
+  expect(differences()).toEqual(drafts);
 });
 
-test('what the log has is not told again', () => {
-  expect(tell(new Set(['in_progress'])).map(({ event }) => event)).toEqual([
+test('a state that the log has is not reported again', () => {
+  expect(differences(new Set(['in_progress'])).map(({ event }) => event)).toEqual([
     'codehost.deployment_status.success',
   ]);
-  expect(tell(new Set(['in_progress', 'success']))).toEqual([]);
+  expect(differences(new Set(['in_progress', 'success']))).toEqual([]);
 });

@@ -10,7 +10,7 @@ import {
   pollDifferences,
 } from './poll-differences.ts';
 
-const TOLD_AT = '2026-01-01T12:00:00.000Z';
+const LOGGED_AT = '2026-01-01T12:00:00.000Z';
 const opened = (sha: string, draft: boolean): EventDraft => ({
   event: 'codehost.pr.opened',
   source: 'codehost.webhook',
@@ -71,13 +71,13 @@ describe('pollDifferences', () => {
     ['merged, known', merged, { ...known, state: 'merged', mergeSha }, []],
     ['merged, its commit not known', merged, { ...known, state: 'merged' }, ['codehost.pr.merged']],
     [
-      'the same, and still nobody knows it',
+      'the same, and it is still unknown',
       { ...merged, mergeCommit: null },
       { ...known, state: 'merged' },
       [],
     ],
     ['can be merged now', { ...open, mergeStateStatus: 'CLEAN' }, known, ['codehost.pr.refreshed']],
-    ['not worked out yet', { ...open, mergeStateStatus: 'UNKNOWN' }, known, []],
+    ['mergeability not computed yet', { ...open, mergeStateStatus: 'UNKNOWN' }, known, []],
     ['merged, not known at all', merged, undefined, ['codehost.pr.merged']],
     ['closed', closed, known, ['codehost.pr.closed']],
     ['closed, known', closed, { ...known, state: 'closed' }, []],
@@ -128,7 +128,7 @@ describe('pollDifferences', () => {
     }
   });
 
-  test('a merge has all that a delivery would have told', () => {
+  test('a merge has everything that a delivery would contain', () => {
     const [draft] = pollDifferences(merged, known, { ...uncovered, ticketPrefixes: ['ENG'] });
     expect(draft).toMatchObject({
       deliveryId: `poll:acme/web#42:merged:${mergeSha}`,
@@ -138,7 +138,7 @@ describe('pollDifferences', () => {
     });
   });
 
-  test('where deliveries come, reviews and checks are compared only with what the log says of them', () => {
+  test('where deliveries arrive, reviews and checks are compared only if the log has them', () => {
     const polled = { ...withChecks('SUCCESS'), reviewDecision: 'APPROVED' };
     expect(pollDifferences(polled, known, covered)).toEqual([]);
     const otherwise: KnownPullRequest = { ...known, checks: 'failure', verdict: 'changes_requested' };
@@ -157,7 +157,7 @@ describe('pollDifferences', () => {
     expect(ids(moved)).not.toEqual(ids({ ...moved, asOf: '10' }));
   });
 
-  test('once told, it is no difference any more', () => {
+  test('once reported, it is no longer a difference', () => {
     for (const polled of [
       open,
       closed,
@@ -171,17 +171,17 @@ describe('pollDifferences', () => {
           const now = board.pullRequests.get('acme/web#42');
           return pollDifferences(polled, now && knownPullRequest(now), uncovered);
         };
-        const tell = (drafts: readonly EventDraft[]): void => {
-          for (const draft of drafts) foldLine(board, { ...draft, seq: board.seq + 1, ts: TOLD_AT });
+        const apply = (drafts: readonly EventDraft[]): void => {
+          for (const draft of drafts) foldLine(board, { ...draft, seq: board.seq + 1, ts: LOGGED_AT });
         };
-        tell(before);
-        tell(find());
+        apply(before);
+        apply(find());
         const again = find();
         expect(
           again.filter(({ event }) => event.startsWith('codehost.pr.')),
           polled.state,
         ).toEqual([]);
-        tell(again);
+        apply(again);
         expect(find()).toEqual([]);
       }
     }

@@ -1,5 +1,5 @@
-// What a reconciliation found that the log does not say yet, as events with `via: poll`. The delivery id is
-// made from what was found, so that finding it again makes no second line.
+// What a reconciliation found that is not in the log yet, as events with `via: poll`. The delivery id is made from the
+// finding, so finding it again adds no second line.
 
 import { z } from 'zod';
 import type { EventDraft } from '../log/event-line.ts';
@@ -10,13 +10,13 @@ export type PolledContext = {
   repo: string;
   ticketPrefixes?: readonly string[] | undefined;
   /**
-   * Whether deliveries cover the repository. If so, reviews and checks are compared only where the log's own
-   * view of them is given: a poll sees what they come to, deliveries tell them one by one.
+   * Whether deliveries cover the repository. If so, reviews and checks are compared only if the log's own view of them
+   * is given: a poll sees their combined result, deliveries report them one by one.
    */
   covered: boolean;
 };
 
-/** A pull request that nobody asked for, and that ended before this, is history and no news. */
+/** An unknown pull request that ended longer ago than this is history, not news. */
 const NEWS_MS = 3_600_000;
 
 export function isHistory(
@@ -30,7 +30,7 @@ export function isHistory(
 
 type Finding = { type: string; action: string; id: string; more?: Record<string, unknown> };
 
-/** `known` is undefined for a pull request that the log does not know. */
+/** `known` is undefined for a pull request that is not in the log. */
 export function pollDifferences(
   polled: PolledPullRequest,
   known: KnownPullRequest | undefined,
@@ -53,7 +53,7 @@ function findings(
   { covered }: PolledContext,
 ): Finding[] {
   const head = polled.headRefOid;
-  // The same change may happen again: what was known before it tells the occasions apart.
+  // The same change may happen again: the state before it distinguishes the occasions.
   const after = known?.asOf === undefined ? '' : `:after-${known.asOf}`;
   if (polled.state === 'MERGED') return mergeFindings(polled, known);
   if (known?.state === 'merged') return [];
@@ -77,31 +77,29 @@ function findings(
   return [...found, ...judged, ...refreshed(polled, known, { after, isJudged: judged.length > 0, found })];
 }
 
-/** Whether it can be merged; what the other findings tell of it is left out, and so is "not worked out yet". */
+/** Whether it can be merged; left out if the other findings imply it, or if the code host has not computed it yet. */
 function refreshed(
   { mergeStateStatus, headRefOid }: PolledPullRequest,
   known: KnownPullRequest | undefined,
   { after, isJudged, found }: { after: string; isJudged: boolean; found: readonly Finding[] },
 ): Finding[] {
   const state = mergeStateStatus.toLowerCase();
-  // A new judgement makes the code host's earlier word void.
-  const isWorthTelling = isJudged || (found.length === 0 && state !== known?.mergeableState);
-  return isWorthTelling && state !== 'unknown'
-    ? ofPullRequest('refreshed', `${state}:${headRefOid}${after}`)
-    : [];
+  // A new verdict makes the code host's earlier answer obsolete.
+  const isNews = isJudged || (found.length === 0 && state !== known?.mergeableState);
+  return isNews && state !== 'unknown' ? ofPullRequest('refreshed', `${state}:${headRefOid}${after}`) : [];
 }
 
-/** A merge is told once, and once more when its commit was not known the first time. */
+/** A merge is reported once, and once more if its commit was not known the first time. */
 function mergeFindings({ mergeCommit, headRefOid }: PolledPullRequest, known?: KnownPullRequest): Finding[] {
-  const isWorthTelling = known?.state !== 'merged' || (known.mergeSha === undefined && mergeCommit);
-  return isWorthTelling ? ofPullRequest('closed', `merged:${mergeCommit?.oid ?? headRefOid}`) : [];
+  const isNews = known?.state !== 'merged' || (known.mergeSha === undefined && mergeCommit);
+  return isNews ? ofPullRequest('closed', `merged:${mergeCommit?.oid ?? headRefOid}`) : [];
 }
 
 function ofPullRequest(action: string, id: string, more?: Record<string, unknown>): Finding[] {
   return [{ type: 'pull_request', action, id, ...(more && { more }) }];
 }
 
-/** What reviewers and checks say, once they have said something. */
+/** The results of reviews and checks, once there are any. */
 function judgements(
   polled: PolledPullRequest,
   known: KnownPullRequest | undefined,
@@ -140,8 +138,8 @@ function isNews(polled: string, known: string | undefined, covered: boolean): bo
   return known === undefined ? !covered : known !== polled;
 }
 
-// A pull request as a reconciliation finds it: the shape of the GraphQL answer, and the same in the words of
-// a delivery, so that the one mapping of `receive/` turns both into lines.
+// A pull request as a reconciliation finds it: the shape of the GraphQL answer, converted to the shape of a delivery,
+// so the same mapping in `receive/` turns both into lines.
 
 const time = z.string().nullish();
 const login = z.object({ login: z.string() }).nullish();
@@ -184,7 +182,7 @@ export const PolledPullRequest = z.object({
 });
 export type PolledPullRequest = z.infer<typeof PolledPullRequest>;
 
-/** One repository of the answer; which pull requests stand under which names, the query decides. */
+/** One repository in the answer; the query decides under which names the pull requests are. */
 export const PolledRepo = z.looseObject({
   nameWithOwner: z.string(),
   newest: z.object({ nodes: z.array(z.unknown()).nullish() }).optional(),
@@ -200,21 +198,21 @@ const conclusions: ReadonlyMap<string, 'success' | 'failure'> = new Map([
   ['ERROR', 'failure'],
 ]);
 
-/** What the reviews come to; undefined when they come to nothing yet. */
+/** The combined review verdict; undefined if there is none yet. */
 export function verdictOf({
   reviewDecision,
 }: PolledPullRequest): 'approved' | 'changes_requested' | undefined {
   return verdicts.get(reviewDecision ?? '');
 }
 
-/** What the checks of the head commit come to; undefined while some are still running, or there are none. */
+/** The combined result of the head commit's checks; undefined while some are running, or if there are none. */
 export function checksOf({ commits, headRefOid }: PolledPullRequest): 'success' | 'failure' | undefined {
   const commit = commits.nodes?.at(-1)?.commit;
   if (commit?.oid !== headRefOid) return undefined;
   return conclusions.get(commit.statusCheckRollup?.state ?? '');
 }
 
-/** The pull request as a delivery's payload writes it. */
+/** The pull request in the format of a delivery's payload. */
 export function asDelivered(polled: PolledPullRequest): Record<string, unknown> {
   return {
     number: polled.number,
@@ -241,8 +239,8 @@ export function asDelivered(polled: PolledPullRequest): Record<string, unknown> 
   };
 }
 
-// Deployments of a commit as a reconciliation finds them: what the log does not say yet becomes events. Each
-// state of a deployment is told once, in the order in which it came.
+// Deployments of a commit as a reconciliation finds them: states that are not in the log become events, each once and
+// in the original order.
 
 export const PolledDeployment = z.looseObject({
   id: z.int(),
@@ -263,46 +261,46 @@ export function deploymentDifferences(
   repo: string,
   deployment: PolledDeployment,
   statuses: readonly PolledDeploymentStatus[],
-  /** The states that the log has; undefined when it does not know the deployment. */
-  told: ReadonlySet<string> | undefined,
+  /** The states that the log has; undefined if the deployment is not in it. */
+  logged: ReadonlySet<string> | undefined,
 ): EventDraft[] {
   const shared = { deployment, repository: { full_name: repo } };
   const drafts: EventDraft[] = [];
-  const tell = (type: string, what: string, more: Record<string, unknown>): void => {
+  const add = (type: string, what: string, more: Record<string, unknown>): void => {
     const deliveryId = `poll:${repo}:deployment-${deployment.id}:${what}`;
     const mapping = mapCodehost(type, { ...shared, ...more }, { deliveryId, via: 'poll' });
     if (mapping.ok) drafts.push({ ...mapping.draft, source: 'codehost.poll' });
   };
-  if (told === undefined) tell('deployment', 'created', { action: 'created' });
-  const seen = new Set(told);
+  if (logged === undefined) add('deployment', 'created', { action: 'created' });
+  const seen = new Set(logged);
   for (const status of statuses.toSorted(
     (one, other) => Date.parse(one.created_at) - Date.parse(other.created_at),
   )) {
     if (seen.has(status.state)) continue;
     seen.add(status.state);
-    tell('deployment_status', status.state, { action: 'created', deployment_status: status });
+    add('deployment_status', status.state, { action: 'created', deployment_status: status });
   }
   return drafts;
 }
 
-// What the log says of a pull request, as far as a reconciliation compares it.
+// The log's view of a pull request, with the fields that a reconciliation compares.
 
 export type KnownPullRequest = {
   state: 'open' | 'closed' | 'merged';
   draft?: boolean | undefined;
   headSha?: string | undefined;
-  /** What the reviews come to, and the checks of the head commit; undefined when the log does not tell. */
+  /** The results of the reviews, and of the head commit's checks; undefined if not in the log. */
   verdict?: 'approved' | 'changes_requested' | undefined;
   checks?: 'success' | 'failure' | undefined;
-  /** The code host's own word on whether it can be merged, and the commit of a merge. */
+  /** Whether it can be merged according to the code host, and the commit of a merge. */
   mergeableState?: string | undefined;
   mergeSha?: string | undefined;
-  /** The line that it is known from, so that the same change can be told again when it happens again. */
+  /** The line that it is known from, so the same change can be reported again when it happens again. */
   asOf?: string | undefined;
 };
 
-// What the code host tells of the checks of a commit, of the job behind one, and of the comments of a review.
-// Only fields that are used are here; what is missing is no reason to tell nothing.
+// The code host's answers about the checks of a commit, the job behind a check, and the comments of a review. Only the
+// fields that are used; a missing field does not invalidate the rest.
 
 const text = z.string().nullish();
 
@@ -334,7 +332,7 @@ export function hasFailed({ conclusion }: { conclusion?: string | null | undefin
   return failed.has(conclusion ?? '');
 }
 
-/** The id of the job whose log tells more; undefined for a check that is no job of the code host itself. */
+/** The id of the job with the check's log; undefined for a check that is not a job of the code host itself. */
 export function jobOf({ details_url, html_url }: CheckRun): string | undefined {
   return jobAddress.exec(details_url ?? '')?.[1] ?? jobAddress.exec(html_url ?? '')?.[1];
 }

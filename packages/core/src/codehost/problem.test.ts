@@ -6,7 +6,7 @@ const until = Date.UTC(2026, 0, 1, 12);
 test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
   [{ kind: 'gh-missing', message: 'ENOENT' }, /gh cannot be started/, /Install gh/, false],
   [{ kind: 'logged-out', message: 'no token' }, /not logged in/, /gh auth login/, false],
-  [{ kind: 'no-admin', message: 'HTTP 403' }, /no admin access/, /Ask for admin access/, false],
+  [{ kind: 'no-admin', message: 'HTTP 403' }, /no admin access/, /Get admin access/, false],
   [
     { kind: 'no-admin', message: 'HTTP 404', scope: 'admin:repo_hook' },
     /lacks the scope/,
@@ -14,12 +14,12 @@ test.each<[CodehostProblem, RegExp, RegExp, boolean]>([
     false,
   ],
   [{ kind: 'repo-gone', message: 'HTTP 404' }, /does not exist/, /watchRepos/, false],
-  [{ kind: 'not-found', message: 'HTTP 404' }, /no such thing/, /by itself/, false],
-  [{ kind: 'refused', status: 422, message: 'HTTP 422: no' }, /refused: HTTP 422: no/, /logs/, false],
-  [{ kind: 'unavailable', message: 'HTTP 502' }, /cannot be reached/, /by itself/, true],
+  [{ kind: 'not-found', message: 'HTTP 404' }, /could not find it/, /automatically/, false],
+  [{ kind: 'refused', status: 422, message: 'HTTP 422: no' }, /the call: HTTP 422: no/, /logs/, false],
+  [{ kind: 'unavailable', message: 'HTTP 502' }, /cannot be reached/, /automatically/, true],
   [{ kind: 'rate-limited', message: 'HTTP 403', until }, /quota/, /2026-01-01T12:00:00.000Z/, true],
-  [{ kind: 'throttled', message: 'enough', until }, /budget/, /2026-01-01T12:00:00.000Z/, true],
-  [{ kind: 'malformed', message: 'no JSON' }, /cannot be understood/, /by itself/, true],
+  [{ kind: 'throttled', message: 'enough', until }, /paused/, /2026-01-01T12:00:00.000Z/, true],
+  [{ kind: 'malformed', message: 'no JSON' }, /cannot be understood/, /automatically/, true],
 ])('%o', (problem, why, remedy, passes) => {
   const words = codehostProblemWords(problem);
   expect(words.code).toBe(problem.kind);
@@ -32,6 +32,6 @@ test.each([
   { kind: 'unavailable', message: 'no answer within 30 s' },
   { kind: 'malformed', message: 'it is not JSON' },
   { kind: 'throttled', message: 'it failed several times in a row', until, isFailing: true },
-] as const)('$kind, as from a gh that hangs or prints nonsense: how to check gh', (problem) => {
-  expect(codehostProblemWords(problem).remedy).toMatch(/tried again by itself.*\. .* gh api user$/);
+] as const)('$kind, as from a gh that hangs or prints garbage: how to check gh', (problem) => {
+  expect(codehostProblemWords(problem).remedy).toMatch(/retried automatically.*\. .* gh api user$/);
 });

@@ -22,7 +22,7 @@ test.each([
   'a/b?c',
   'a/b#c',
   '../x',
-])('%j is none', (text) => {
+])('%j is not a repository', (text) => {
   expect(repoNameIn(text)).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-// Rules that look at more than one value.
+// Checks that involve more than one value.
 import { problemsOfRules } from '../rules/rules.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, isPlainWord } from './problems.ts';
@@ -6,7 +6,7 @@ import type { FileEntry } from './read-file.ts';
 import type { ResolvedValue } from './resolved-value.ts';
 import type { Rule } from './schema/rules.ts';
 
-/** Blocks that only work as a whole: naming one of these asks for all of them. */
+/** Blocks that work only as a whole: setting one of these keys requires all of them. */
 const together: readonly (readonly string[])[] = [
   ['svc.errorTracking.org', 'svc.errorTracking.project', 'svc.errorTracking.authToken'],
   ['svc.analytics.apiKey', 'svc.analytics.projectId'],
@@ -35,12 +35,12 @@ function teamKeyIsTicketPrefix(byKey: ReadonlyMap<string, ResolvedValue>): Confi
 }
 
 /**
- * The project's own secrets file names the team that its token is for: both or none, and the team of the project file.
- * The global file, where it stands in for secrets files, serves projects of several teams and names none.
+ * The project's own secrets file names the team that its token is for: both or neither, and the same team as in the
+ * project file. The global file can hold secrets for projects of several teams, so it is not checked.
  */
 export function trackerSecrets(entries: readonly FileEntry[]): ConfigProblem[] {
-  const given = (key: string, isThere: (entry: FileEntry) => boolean): FileEntry | undefined =>
-    entries.find((entry) => formatKey(entry.path) === key && isThere(entry));
+  const given = (key: string, where: (entry: FileEntry) => boolean): FileEntry | undefined =>
+    entries.find((entry) => formatKey(entry.path) === key && where(entry));
   const token = given('svc.tracker.apiToken', isOwn);
   const team = given('svc.tracker.teamKey', isOwn);
   const projectTeam = given('svc.tracker.teamKey', ({ layer }) => layer === 'project')?.value;
@@ -56,7 +56,7 @@ export function trackerSecrets(entries: readonly FileEntry[]): ConfigProblem[] {
     return [{ ...placeIn(team), severity: 'error', code: 'incomplete', message, remedy: store }];
   }
   if (team === undefined || projectTeam === undefined || team.value === projectTeam) return [];
-  const message = `is ${JSON.stringify(team.value)}, but the project file says ${JSON.stringify(projectTeam)}; they must be equal.`;
+  const message = `is ${JSON.stringify(team.value)}, but in the project file it is ${JSON.stringify(projectTeam)}; they must be equal.`;
   return [{ ...placeIn(team), severity: 'error', code: 'contradiction', message, remedy }];
 }
 
@@ -74,7 +74,7 @@ function allOrNone(keys: readonly string[], byKey: ReadonlyMap<string, ResolvedV
   const [first] = given;
   if (first === undefined || given.length === keys.length) return [];
   const missing = keys.filter((key) => byKey.get(key)?.value === undefined);
-  const message = `is set, but ${missing.join(' and ')} is not; the block works only as a whole.`;
+  const message = `is set, but ${missing.join(' and ')} is not; set all of them or none.`;
   return [{ ...placeOf(first), severity: 'error', code: 'incomplete', message }];
 }
 
@@ -85,7 +85,7 @@ function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
       ({ path, value }) =>
         /^svc\.ai\.providers\..+\.apiKeyEnv$/.test(formatKey(path)) &&
         value === undefined &&
-        // A base URL of the machine alone asks no project for a key.
+        // A base URL in the global or secrets file does not oblige a project to name a key.
         !given.has(formatKey([...path.slice(0, -1), 'baseUrl'])),
     )
     .map((value) => ({
@@ -102,7 +102,7 @@ function rulesCanWork(values: readonly ResolvedValue[]): ConfigProblem[] {
   const names = new Set(complete.map(({ path }) => path[2] ?? ''));
   const rules = values.filter(({ key }) => key === 'svc.rules');
   return [
-    // What stands in a file that is not read for it asks for nothing.
+    // Only a value that is used counts, not one in a file that may not set it.
     ...ofCommands
       .filter(({ path, source }) => source.kind === 'file' && !names.has(path[2] ?? ''))
       .map((value): ConfigProblem => {

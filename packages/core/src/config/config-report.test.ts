@@ -59,7 +59,7 @@ test('every key has its value, source and default', () => {
   });
 });
 
-test('a secret is set or not, and says where from, and never what', () => {
+test('a secret shows whether it is set and its source, never its value', () => {
   expect(entries.get('svc.tracker.apiToken')).toMatchObject({
     value: '********',
     isSet: true,
@@ -94,7 +94,7 @@ describe('an address', () => {
   );
   const shown = new Map(given.values.map((value) => [value.key, configEntry(value, [], fingerprint).value]));
 
-  test('that is a key by itself is its origin, a channel with a fingerprint', () => {
+  test('that is itself a credential is shown as its origin, a channel with a fingerprint', () => {
     expect(given.problems).toEqual([]);
     for (const key of ['github.smeeChannel', 'linear.smeeChannel', 'linear.webhookUrl'])
       expect(shown.get(`svc.monitor.${key}`)).toBe('https://relay.example/******** (fingerprint of 33)');
@@ -103,14 +103,14 @@ describe('an address', () => {
     expect(JSON.stringify([...shown])).not.toMatch(/Zx81channel|hooks\/T0|my-topic/);
   });
 
-  test('with a password or a query is shown without them, and of a command its program', () => {
+  test('with a password or a query is shown without them, and a command as its program', () => {
     expect(shown.get('otel.prometheusUrl')).toBe('http://********@metrics.example:9090/p?********');
     expect(shown.get('otel.lokiUrl')).toBeNull();
     expect(shown.get('svc.commands.page.argv')).toEqual(['curl', '********']);
     expect(JSON.stringify([...shown])).not.toMatch(/ada|ss2|q=1|tok3n/);
   });
 
-  test('a long text is read once', () => {
+  test('a long text is scanned once', () => {
     const read = (length: number) => withoutCredentials(`${'a'.repeat(length)}://${'a'.repeat(length)}`);
     expect(growthOfCost(read, 16_000)).toBeLessThan(6);
     expect(read(500_000)).toHaveLength(1_000_003);
@@ -126,7 +126,7 @@ describe('an address', () => {
   });
 });
 
-test('what is deprecated says what to do', () => {
+test('a deprecated key shows how to fix it', () => {
   expect(entries.get('otel.prometheusUrl')).toMatchObject({
     value: 'http://localhost:9090',
     deprecated: 'Rename it to otel.prometheusUrl.',

@@ -1,5 +1,5 @@
-// The configuration for people: every value, where it came from, and what it would be by default. A secret is masked
-// here, and nowhere else is its text shown.
+// The configuration for people: every value, its source and its default. Secrets are masked here; their text is shown
+// nowhere.
 import type { ConfigEntry, ProjectEntry } from '../api/configuration.ts';
 import { deprecations } from './deprecations.ts';
 import { layerTitles } from './layers.ts';
@@ -10,7 +10,7 @@ import type { ResolvedValue, ValueSource } from './resolved-value.ts';
 
 export type ProjectList = { projects: ProjectEntry[] };
 
-/** For a person at their own terminal who asks for this very value. */
+/** For a user who asks for this one value at their own terminal. */
 export function maskedValue({ field, value }: ResolvedValue): unknown {
   return field.secret && value !== undefined ? MASK : (value ?? null);
 }
@@ -22,7 +22,7 @@ export function sourceText({ source, field }: ResolvedValue): string {
     case 'file':
       return `${source.file}${source.line === undefined ? '' : `:${source.line}`}${source.deprecated ? ` (deprecated as ${source.writtenAs} here)` : ''}`;
     case 'last-good':
-      return `last good value; ${source.file} gives none that is valid`;
+      return `last good value; ${source.file} has no valid one now`;
     case 'default':
       return 'default';
     case 'unset':
@@ -73,7 +73,7 @@ function remedyOf(source: ValueSource): string | null {
   return entry?.remedy ?? `${source.writtenAs} is deprecated.`;
 }
 
-/** A project by what its configuration says of it, also where that is broken elsewhere. */
+/** A project as its configuration describes it, even if other parts of that are broken. */
 export function projectEntry(folder: string, values: readonly ResolvedValue[]): ProjectEntry {
   const textOf = (key: string): string | null => {
     const value = values.find((one) => one.key === key)?.value;

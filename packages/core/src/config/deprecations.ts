@@ -1,5 +1,5 @@
-// Every deprecated name and place, read by the loader, doctor and docs. Each is still read until the
-// version in `removedIn`, with a warning; the current name wins when both are given.
+// Every deprecated key and location, for the loader, doctor and docs. Each still works, with a warning, until the
+// version in `removedIn`; the current key wins when both are set.
 import type { Layer } from './layers.ts';
 
 export type Deprecation = {

@@ -1,6 +1,6 @@
-// A configuration field: a schema plus what the schema cannot say (which files may hold it, which
-// environment variable overrides it, whether it is a secret). Every other view of the configuration
-// (file schemas, explain, docs, table test) is derived from the fields.
+// A configuration field: a schema plus what a schema cannot express (which files may hold it, which environment
+// variable overrides it, whether it is a secret). Every other view of the configuration (file schemas, explain, docs,
+// table test) is derived from the fields.
 import { z } from 'zod';
 import type { Layer } from './layers.ts';
 
@@ -8,18 +8,18 @@ export type FieldFacts = {
   /** The files that may hold it, first one wins. The first is also where `config set` writes. */
   layers: readonly [Layer, ...Layer[]];
   description: string;
-  /** What a right value looks like, in words, for messages. */
+  /** What a valid value looks like, for messages. */
   expects: string;
-  /** The environment variable that wins over every file. */
+  /** The environment variable that overrides every file. */
   env?: string;
   secret?: boolean;
-  /** An address that is a key by itself: whoever has it may send there, or read. */
+  /** An address that is itself a credential: anyone who knows it can send there, or read. */
   opens?: 'channel' | 'notifier';
-  /** Turns an accepted spelling (a vendor's word) into the one that the product uses. */
+  /** Converts an accepted spelling (a vendor's name) into the one that the product uses. */
   canonical?: (value: unknown) => unknown;
 };
 
-/** Nothing of its text stands in a message. */
+/** No part of its value may appear in a message. */
 export function isHidden({ secret, opens }: Pick<FieldFacts, 'secret' | 'opens'>): boolean {
   return secret === true || opens !== undefined;
 }
@@ -50,7 +50,7 @@ function annotate<S extends z.ZodType>(schema: S, expects: string, facts: Place)
 }
 
 const environmentNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Set on most machines, and no secret: whoever knows the machine, or guesses, could sign with one. */
+/** Set on most machines and easy to guess, so useless as a signing secret. */
 const wellKnownVariables = [
   '_|CI|COLORTERM|COLUMNS|DBUS_SESSION_BUS_ADDRESS|DISPLAY|EDITOR|EUID|HOME|HOSTNAME|HOSTTYPE|IFS|LANG|LANGUAGE',
   'LC_[A-Z]+|LINES|LOGNAME|LS_COLORS|MACHTYPE|MAIL|MANPATH|NODE_ENV|NODE_OPTIONS|OLDPWD|OSTYPE|PAGER|PATH|PPID',
@@ -63,7 +63,7 @@ const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/[A-Za-z0-9._-]{1,100}$/
 
 export const repoSlug = z.string().regex(repoPattern, 'not owner/repo');
 
-/** The kinds of value that configuration knows. */
+/** The kinds of value that a configuration can hold. */
 export const kinds = {
   text: { schema: z.string().min(1), expects: 'a non-empty string' },
   flag: { schema: z.boolean(), expects: 'true or false' },
@@ -74,7 +74,7 @@ export const kinds = {
     schema: z.url({ protocol: /^https?$/ }),
     expects: 'an http or https URL',
   },
-  /** Of a variable whose value is one: a project file must not have `LANG` taken for a secret. */
+  /** Name of a variable that holds a secret. A project file must not be able to name `LANG`. */
   secretName: {
     schema: z.string().regex(secretNamePattern, 'not the name of a secret'),
     expects:

@@ -1,5 +1,5 @@
-// One row for every field of the specification: its default, a value from its file, its environment
-// variable, its deprecated names, and what is said of a wrong value.
+// One row for every field of the specification: its default, a value from its file, its environment variable, its
+// deprecated names, and the message for a wrong value.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -251,7 +251,7 @@ test('the table has a row for every field', () => {
   expect(rows.map((row) => placeholder(row.key)).toSorted()).toEqual(keys.toSorted());
 });
 
-test('every key stands under svc, but those of ai, otel and archive', () => {
+test('every key is under svc, except those of ai, otel and archive', () => {
   const outside = allFields().flatMap(({ path: [first] }) => (first === 'svc' ? [] : first));
   expect(new Set(outside)).toEqual(new Set(['ai', 'otel', 'archive']));
 });
@@ -261,14 +261,14 @@ describe.each(rows)('$key', (row) => {
   const keyed = /^svc\.(deploy|ai\.providers|commands)\./.test(row.key);
 
   test('has its default', () => {
-    // A keyed group has fields as soon as a file names one, even with nothing in it.
+    // A keyed group has fields as soon as a file has an entry in it, even an empty one.
     const files = keyed ? [fileWith(row.layer, path.slice(0, -1), {})] : [];
     const resolved = valueAt(resolveConfig(files, {}), row.key);
     expect(resolved?.value).toEqual(row.default);
     expect(resolved?.source.kind).toBe(row.default === undefined ? 'unset' : 'default');
   });
 
-  test('is read from its file, and knows the line', () => {
+  test('is read from its file, with its line', () => {
     const resolved = valueAt(resolveConfig([fileWith(row.layer, path, row.value)], {}), row.key);
     expect(resolved?.value).toEqual(row.value);
     expect(resolved?.source).toMatchObject({ kind: 'file', file: `/conf/${row.layer}.json`, line: 3 });
@@ -281,7 +281,7 @@ describe.each(rows)('$key', (row) => {
       expect(valueAt(resolution, row.key)).toMatchObject({ value: null, source: { kind: 'file' } });
     });
 
-  test('a wrong value is named with file, key, expected and found', () => {
+  test('a wrong value is reported with file, key, expected and found', () => {
     const resolution = resolveConfig([fileWith(row.layer, path, row.wrong)], {});
     expect(resolution.config).toBeUndefined();
     const [problem] = errorsOf(resolution);
@@ -345,7 +345,7 @@ test('a wrong environment value is an error that names the variable', () => {
   expect(problems[0]).toMatchObject({ file: 'environment', key: 'OTEL_ENABLED' });
 });
 
-test('SVC_RELAY_CHANNEL wins over the channel of every file, the deprecated place among them', () => {
+test('SVC_RELAY_CHANNEL wins over the channel in every file, also in the deprecated one', () => {
   const key = 'svc.monitor.github.smeeChannel';
   const files = (['project', 'global'] as const).map((layer) =>
     fileWith(layer, key.split('.'), `https://relay.example/${layer}`),

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Layer } from './layers.ts';
 import { type ConfigNode, configTree } from './tree.ts';
 
-/** The schema of one file. Unknown keys are allowed here; `config validate` names them. */
+/** The schema of one file. Unknown keys are allowed here; `config validate` lists them. */
 export function fileSchema(allowed: readonly Layer[]): z.ZodType {
   const root = schemaOf(configTree, allowed);
-  if (!(root instanceof z.ZodObject)) throw new Error(`no field may stand in ${allowed.join(', ')}`);
+  if (!(root instanceof z.ZodObject)) throw new Error(`no field is allowed in ${allowed.join(', ')}`);
   return root.extend({ $schema: z.string().optional() });
 }
 

@@ -1,5 +1,5 @@
-// Keys as a person writes them: `svc.tracker.teamKey`, `svc.deploy.acme/web.app.timeoutSec`.
-// A name from outside may hold dots, so that a key is read along the schema, not by splitting alone.
+// Keys as a person writes them: `svc.tracker.teamKey`, `svc.deploy.acme/web.app.timeoutSec`. A repository name may
+// contain dots, so a key is matched against the schema instead of being split at each dot.
 
 import { nearest } from '../nearest.ts';
 import { canonicalKey } from '../vendor-names.ts';
@@ -20,14 +20,14 @@ export function formatKey(path: KeyPath): string {
   return path.join('.');
 }
 
-/** Finds the field or group that a written key means. */
+/** Finds the field or group for a written key. */
 export function findKey(text: string): KeyAnswer {
   const segments = canonicalKey(text).split('.');
   const found = segments.includes('') ? undefined : descend(configTree, [], segments);
   if (found) return { ok: true, found };
   const suggestion = nearest(text, knownKeys());
   const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
-  return { ok: false, message: `There is no configuration key ${text}.${hint}` };
+  return { ok: false, message: `Unknown configuration key ${text}.${hint}` };
 }
 
 function descend(node: ConfigNode, path: KeyPath, rest: readonly string[]): FoundKey | undefined {
@@ -39,7 +39,7 @@ function descend(node: ConfigNode, path: KeyPath, rest: readonly string[]): Foun
   return child && descend(child, [...path, name], below);
 }
 
-/** The name may itself hold dots: the longest one that leaves a valid rest is meant. */
+/** The name may itself contain dots: the longest one that leaves a valid rest wins. */
 function descendKeyed(node: KeyedNode, path: KeyPath, rest: readonly string[]): FoundKey | undefined {
   for (let length = rest.length; length > 0; length -= 1) {
     const name = rest.slice(0, length).join('.');

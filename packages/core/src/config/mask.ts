@@ -1,2 +1,2 @@
-/** What stands in place of a secret. */
+/** Shown instead of a secret. */
 export const MASK = '********';

@@ -1,5 +1,5 @@
-// What can be wrong with a configuration. `error`: there is no configuration until it is mended.
-// `ignored`: a key that nothing reads. `deprecated`: read, but under a name that will go.
+// What can be wrong with a configuration. `error`: the configuration cannot be used until it is fixed. `ignored`: an
+// unknown key. `deprecated`: a key that still works, but will be removed.
 import type { ReportedProblem } from '../api/configuration.ts';
 import { withoutCredentials } from './public-value.ts';
 
@@ -40,10 +40,10 @@ export function reportProblem(problem: ConfigProblem): ReportedProblem {
 function remedyFor({ severity, key }: ConfigProblem): string {
   if (key === '') return 'Fix the file, then run: svc config validate';
   if (severity !== 'error') return 'Remove it from the file.';
-  return isPlainWord(key) ? `What belongs there: svc config explain ${key}` : 'Run: svc config validate';
+  return isPlainWord(key) ? `See the allowed values: svc config explain ${key}` : 'Run: svc config validate';
 }
 
-/** Fit for a command that a person may copy as it stands. */
+/** Safe in a command that a person copies and pastes. */
 export function isPlainWord(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text);
 }
@@ -56,7 +56,7 @@ export function formatProblem(problem: ConfigProblem): string {
   return `${place}:${key} ${problem.message}${remedy}`;
 }
 
-/** What was found, for a message: short, and never the text of a value that may be secret. */
+/** Describes a value in a message: short, and never the text of a possible secret. */
 export function describeFound(value: unknown, secret = false): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

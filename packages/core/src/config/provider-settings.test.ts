@@ -1,4 +1,4 @@
-// Where a key is sent is said by the machine, never by a repository.
+// The machine's configuration decides where a key is sent, never a repository.
 import { expect, test } from 'vitest';
 import type { Layer } from './layers.ts';
 import { resolveConfig } from './resolve.ts';
@@ -18,13 +18,13 @@ test('a base URL in the project file does not count', () => {
   expect(problems.map(({ key }) => key)).toContain('svc.ai.providers.provider-a.baseUrl');
 });
 
-test('a base URL of the machine asks no project for a key', () => {
+test('a base URL in the global file does not require a project to name a key', () => {
   const { config, problems } = resolveConfig([file('global', { baseUrl })], {});
   expect(problems).toEqual([]);
   expect(config?.svc.ai.providers['provider-a']).toEqual({ baseUrl });
 });
 
-test('a provider of the project needs the name of its variable', () => {
+test('a provider in the project file needs the name of its variable', () => {
   const { problems } = resolveConfig([file('project', {})], {});
   expect(problems.map(({ code }) => code)).toEqual(['incomplete']);
 });

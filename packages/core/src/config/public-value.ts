@@ -1,17 +1,16 @@
-// What of a value is shown to whoever can reach the daemon's port, or looks over a shoulder. Of a secret nothing; of
-// an address that opens something by itself its origin; of any other address all but the password and the query in it; of
-// a command its program.
+// How much of a value is shown to anyone who can reach the daemon's port or see the screen. Secret: nothing. Address
+// that is itself a credential: its origin. Any other address: all but its password and query. Command: its program.
 import { MASK } from './mask.ts';
 import type { ResolvedValue } from './resolved-value.ts';
 
-/** Tells two addresses apart; the address cannot be had from it. */
+/** Distinguishes two addresses without revealing them. */
 export type Fingerprint = (address: string) => string;
 
-/** Begins at the `://`, so that a long text is read once. */
+/** Starts at the `://`, so a long text is scanned only once. */
 const credentials = /:\/\/[^/\s?#"'<>]+@/g;
 const query = /(:\/\/[^\s?#"'<>]*)\?[^\s#"'<>]*/g;
 
-/** `http://ada:pw@host/x?token=y` is `http://********@host/x?********`, wherever in the text it stands. */
+/** `http://ada:pw@host/x?token=y` becomes `http://********@host/x?********`, anywhere in the text. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(credentials, `://${MASK}@`).replaceAll(query, `$1?${MASK}`);
 }
@@ -19,11 +18,11 @@ export function withoutCredentials(text: string): string {
 export function publicValue({ field, path, value }: ResolvedValue, fingerprint: Fingerprint): unknown {
   if (value === undefined || value === null) return null;
   if (field.secret) return MASK;
-  // The words of a command may hold a token.
+  // The arguments of a command may contain a token.
   if (path.at(-1) === 'argv' && Array.isArray(value)) return value.length > 1 ? [value[0], MASK] : value;
   if (field.opens === undefined) return withoutAnyCredentials(value);
   if (typeof value !== 'string') return MASK;
-  // Of a person's own choice of topic a fingerprint would be enough to try guesses on; a channel is random.
+  // A topic chosen by a person could be guessed from its fingerprint; a channel is random.
   return field.opens === 'channel' ? `${hidden(value)} (fingerprint ${fingerprint(value)})` : hidden(value);
 }
 

@@ -1,4 +1,4 @@
-// Reads one parsed configuration file along the schema: which fields it gives, which keys nothing reads.
+// Reads one parsed configuration file by the schema: the fields that it sets, and the unknown keys.
 import { nearest } from '../nearest.ts';
 import { canonicalKey } from '../vendor-names.ts';
 import { type Deprecation, deprecationOf } from './deprecations.ts';
@@ -11,11 +11,11 @@ import { acceptValue, type ConfigNode, configTree, type FieldNode, type KeyPath 
 
 export type ConfigFile = {
   path: string;
-  /** The layers that the file may hold. The global file also holds the secrets of projects without their own. */
+  /** The layers that the file may hold. The global file also holds the secrets of projects without a secrets file. */
   layers: readonly Layer[];
   /** The layers that are read from it; a subset of `layers`. */
   reads: readonly Layer[];
-  /** Undefined where the file is there and cannot be read. */
+  /** Undefined if the file exists but cannot be read. */
   data: unknown;
   /** Line of a key in the file, for messages. */
   lineOf: (path: KeyPath) => number | undefined;
@@ -35,8 +35,8 @@ export type FileEntry = {
 
 /**
  * `names`: the paths of the members of keyed groups, also of empty ones. `invalid`: the fields and groups that the file
- * means to give but gives wrongly; the whole file where that cannot be read. `doubtful`: what it may have meant to give
- * under a name that nothing reads.
+ * sets to an invalid value; the whole file if it cannot be read. `doubtful`: what it may have tried to set under an
+ * unknown key.
  */
 export type FileReading = {
   entries: FileEntry[];
@@ -106,19 +106,19 @@ function visitChild(
 
 export const deployPath: KeyPath = ['svc', 'deploy'];
 
-/** In the entry of one repository. A key in it that nothing reads may be any of its fields, misspelt. */
+/** In the entry of one repository. An unknown key in it may be any of its fields, misspelt. */
 export function isDeploy(path: KeyPath): boolean {
   return path.length > deployPath.length && deployPath.every((name, index) => path[index] === name);
 }
 
-/** What a misspelt `deploy`, or a misspelt `svc` around it, would hold. */
+/** Whether the value looks like the contents of a misspelt `deploy`, or of a misspelt `svc` around it. */
 function holdsDeploy(data: unknown): boolean {
   return (
     isObject(data) && Object.keys(data).some((key) => key === 'deploy' || repoSlug.safeParse(key).success)
   );
 }
 
-/** The name a key goes by today: vendor words and renamed keys are followed to their replacement. */
+/** The current name of a key: vendor names and renamed keys are replaced. */
 function currentName(file: ConfigFile, path: KeyPath): KeyPath {
   const key = canonicalKey(formatKey(path));
   return (deprecationOf(key, file.layers)?.replacement ?? key).split('.');
@@ -133,7 +133,7 @@ function takeField(
   reading: FileReading,
 ): void {
   const deprecation = deprecationOf(canonicalKey(formatKey(written)), file.layers);
-  // A layer that is read from this file goes before one that only may stand in it.
+  // Prefer a layer that is read from this file over one that is only allowed in it.
   const layer =
     field.layers.find((candidate) => file.reads.includes(candidate)) ??
     field.layers.find((candidate) => file.layers.includes(candidate));
@@ -177,8 +177,8 @@ function findSecrets(file: ConfigFile, data: unknown, path: KeyPath, problems: C
     ...at(file, path),
     severity: 'error',
     code: 'secret-in-project-file',
-    message: `looks like ${look}, and this file is committed.`,
-    remedy: `Remove it here, replace it at its issuer, and store the new one with: svc config set --layer secrets ${formatKey(path)} -`,
+    message: `looks like ${look}, but this file is committed.`,
+    remedy: `Remove it, revoke it, and store a new one: svc config set --layer secrets ${formatKey(path)} -`,
   });
 }
 
@@ -202,7 +202,7 @@ function unknownKey(file: ConfigFile, written: KeyPath, meant: string | undefine
     ...at(file, written),
     severity: 'ignored',
     code: 'unknown-key',
-    message: 'nothing reads this key.',
+    message: 'unknown key.',
     remedy,
   };
 }
@@ -219,7 +219,7 @@ function wrongFile(file: ConfigFile, field: FieldNode, written: KeyPath): Config
 }
 
 function deprecated(file: ConfigFile, written: KeyPath, entry: Deprecation): ConfigProblem {
-  const message = `is deprecated here and will not be read from version ${entry.removedIn} on.`;
+  const message = `is deprecated here and stops working in version ${entry.removedIn}.`;
   return { ...at(file, written), severity: 'deprecated', code: 'deprecated', message, remedy: entry.remedy };
 }
 

@@ -30,7 +30,7 @@ describe('false and null mean what they say', () => {
   });
 });
 
-describe('groups that are keyed by a name', () => {
+describe('groups keyed by a name', () => {
   test('svc.deploy is keyed by owner/repo, and a repository has the defaults', () => {
     expect(project({ deploy: { 'acme/web': {} } }).config?.svc.deploy).toEqual({
       'acme/web': {
@@ -80,15 +80,15 @@ describe('secrets', () => {
   });
 
   test.each([
-    ['by look, wherever it stands', { repository: { name: `ghp_${'A1'.repeat(18)}` } }],
-    ['by the name of its key, also an unknown one', { custom: { password: 'hunter2' } }],
+    ['by its shape, in any key', { repository: { name: `ghp_${'A1'.repeat(18)}` } }],
+    ['by the name of its key, even an unknown one', { custom: { password: 'hunter2' } }],
     ['in a list', { worktree: { setup: [`sk-${'a1'.repeat(20)}`] } }],
     ['where a variable name belongs', { monitor: { github: { webhookSecretEnv: 'a1'.repeat(32) } } }],
   ])('is found %s', (_, svc) => {
     expect(project(svc).problems.map(({ code }) => code)).toContain('secret-in-project-file');
   });
 
-  test('the name of a variable that holds a secret is none', () => {
+  test('the name of a variable that holds a secret is not a secret', () => {
     expect(project({ monitor: { github: { webhookSecretEnv: 'MY_SECRET' } } }).problems).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe('secrets', () => {
     '9_HOOK',
     'HOOK ',
     '',
-  ])('%j cannot: it is no name, or every shell sets it', (webhookSecretEnv) => {
+  ])('%j cannot: it is not a name, or every shell sets it', (webhookSecretEnv) => {
     for (const feed of ['github', 'linear']) {
       const { config, problems } = project({ monitor: { [feed]: { webhookSecretEnv } } });
       expect(config).toBeUndefined();
@@ -136,7 +136,7 @@ describe('secrets', () => {
     }
   });
 
-  test('secrets of the global file count only where the project has no file of its own', () => {
+  test('secrets in the global file count only if the project has no secrets file', () => {
     const global = { svc: { tracker: { apiToken: 'from-global' } } };
     const alone = resolveConfig([file('global', global, ['global', 'secrets'])], {});
     expect(alone.config?.svc.tracker.apiToken).toBe('from-global');
@@ -146,19 +146,19 @@ describe('secrets', () => {
   });
 });
 
-test('otel of the global file counts beside a secrets file of the project, which wins where it speaks', () => {
+test('otel in the global file counts beside a project secrets file, which wins for the keys that it sets', () => {
   const global = file('global', { otel: { enabled: true, lokiUrl: 'http://global.example' } }, ['global']);
   const own = file('secrets', { otel: { lokiUrl: 'http://own.example' } });
   const { config } = resolveConfig([own, global], {});
   expect(config?.otel).toMatchObject({ enabled: true, lokiUrl: 'http://own.example' });
 });
 
-describe('keys that nothing reads are named', () => {
+describe('unknown and misplaced keys are reported', () => {
   test('an unknown key, with the likely one', () => {
     const { config, problems } = project({ orchestration: { maxParalel: 4 } });
     expect(config?.svc.orchestration.maxParallel).toBe(3);
     expect(problems.map(formatProblem)).toEqual([
-      'project.json: svc.orchestration.maxParalel: nothing reads this key. Did you mean maxParallel?',
+      'project.json: svc.orchestration.maxParalel: unknown key. Did you mean maxParallel?',
     ]);
   });
 
@@ -167,13 +167,13 @@ describe('keys that nothing reads are named', () => {
     expect(problems[0]).toMatchObject({ severity: 'ignored', code: 'wrong-file' });
   });
 
-  test('$schema is nobody’s key', () => {
+  test('$schema is not reported as unknown', () => {
     expect(resolveConfig([file('project', { $schema: './x.json' })], {}).problems).toEqual([]);
   });
 });
 
-describe('vendor words', () => {
-  test('svc.linear is svc.tracker, provider words are neutral in the end', () => {
+describe('vendor names', () => {
+  test('svc.linear is svc.tracker, and provider names become neutral', () => {
     const { config, problems } = project({
       linear: { teamKey: 'ABC' },
       ai: { defaultProvider: 'openai', providers: { anthropic: { apiKeyEnv: 'A' } } },
@@ -188,7 +188,7 @@ describe('vendor words', () => {
     expect(config?.svc.feedback.codehostRepo).toBe('acme/inbox');
   });
 
-  test('the neutral word wins when both are given, and that is said', () => {
+  test('the neutral name wins when both are set, with a warning', () => {
     const { values, problems } = project({ linear: { teamKey: 'OLD' }, tracker: { teamKey: 'NEW' } });
     expect(values.find(({ key }) => key === 'svc.tracker.teamKey')?.value).toBe('NEW');
     expect(problems[0]).toMatchObject({ code: 'given-twice', key: 'svc.linear.teamKey' });
@@ -224,7 +224,7 @@ describe('values that belong together', () => {
     expect(problems[0]).toMatchObject({ code: 'incomplete', key: `svc.notify.quietHours.${name}` });
   });
 
-  test('search needs its key: an empty one is an error, a misspelt one is told', () => {
+  test('search needs its key: an empty one is an error, a misspelt one is reported', () => {
     const given = (search: object) => resolveConfig([file('secrets', { svc: { search } })], {});
     expect(given({ apiKey: 'words' }).problems).toEqual([]);
     expect(given({ apiKey: '' }).problems[0]).toMatchObject({ severity: 'error', key: 'svc.search.apiKey' });
@@ -251,7 +251,7 @@ describe('values that belong together', () => {
   });
 });
 
-test('any JSON document is a configuration or an error that names the place: 10,000 random ones', () => {
+test('any JSON document is a configuration or an error with its location: 10,000 random ones', () => {
   const names = fc.constantFrom(
     'svc',
     'tracker',

@@ -1,7 +1,7 @@
-// From files and environment to one configuration in which every value knows where it came from.
-// Precedence for each field: its environment variable, then its files in the order the field names
-// them, then deprecated names and places, then the default. `false` and `null` are values like any other.
-// An invalid value invalidates its own key: the last good value of that key holds, where one is known.
+// Merges files and environment into one configuration in which every value has a source. Precedence for each field:
+// its environment variable, then its files in the field's order, then deprecated keys and locations, then the default.
+// `false` and `null` are values like any other. An invalid value affects only its own key: the last good value of that
+// key stays in use, if there was one.
 
 import { type ProjectPolicies, policiesOf } from '../deploy/policy.ts';
 import { crossChecks, trackerSecrets } from './checks.ts';
@@ -24,15 +24,15 @@ import {
 export type Resolution = {
   /** Undefined when a problem is an error. */
   config: Config | undefined;
-  /** What can be worked with all the same: invalid values are replaced by the last good ones, or by defaults. */
+  /** Usable despite errors: invalid values are replaced by the last good ones, or by defaults. */
   usable: Config;
-  /** How merges are proven, also where that is unknown. */
+  /** How each repository's merges are verified; `unknown` where the configuration cannot be read. */
   policies: ProjectPolicies;
   values: ResolvedValue[];
   problems: ConfigProblem[];
 };
 
-/** Values that were valid when the files were read before, by key. */
+/** Values that were valid at an earlier read of the files, by key. */
 export type LastGood = ReadonlyMap<string, { path: KeyPath; value: unknown }>;
 
 type Invalid = { file: ConfigFile; path: KeyPath };
@@ -76,7 +76,7 @@ export function resolveConfig(
   return { config: broken ? undefined : usable, usable, policies, values, problems };
 }
 
-/** Members of keyed groups that the last good configuration had, where the place that should give them is invalid. */
+/** Members of keyed groups that the last good configuration had, if the group that should hold them is invalid. */
 function goneFields(
   present: readonly CataloguedField[],
   invalid: readonly Invalid[],
@@ -90,7 +90,7 @@ function goneFields(
   );
 }
 
-/** What the last good configuration did not name had its default then; but a repository that it did not name is new. */
+/** A key that the last good configuration did not set had its default then; an unnamed repository is new. */
 function wasKnown(path: KeyPath, lastGood: LastGood): boolean {
   if (!isDeploy(path)) return lastGood.size > 0;
   return [...lastGood.values()].some(({ path: known }) => isDeploy(known) && known[2] === path[2]);
@@ -100,7 +100,7 @@ function isGiven({ source }: ResolvedValue): boolean {
   return source.kind === 'environment' || source.kind === 'file';
 }
 
-/** Whether what is wrong at a place of a file is this field, or a group around it. */
+/** Whether the invalid part of a file is this field, or a group around it. */
 function concerns(wrong: Invalid, field: KeyPath, { layers }: Pick<FieldNode, 'layers'>): boolean {
   return layers.some((layer) => wrong.file.reads.includes(layer)) && isAround(wrong, field);
 }
@@ -142,10 +142,10 @@ function resolveField(
   };
 }
 
-/** Files in the field's order; within a file the neutral name before a vendor's word; deprecated last. */
+/** Files in the field's order; within a file the neutral name before a vendor's name; deprecated keys last. */
 function rank(entry: FileEntry): number {
-  const byVendorWord = entry.writtenAs === formatKey(entry.path) ? 0 : 1;
-  return entry.field.layers.indexOf(entry.layer) * 10 + byVendorWord + (entry.deprecation ? 100 : 0);
+  const byVendorName = entry.writtenAs === formatKey(entry.path) ? 0 : 1;
+  return entry.field.layers.indexOf(entry.layer) * 10 + byVendorName + (entry.deprecation ? 100 : 0);
 }
 
 function sourceOf(entry: FileEntry): ValueSource {
@@ -200,15 +200,15 @@ function placeOf(entry: FileEntry): string {
 function noteOf(entry: FileEntry): { note?: string } {
   if (entry.deprecation) return { note: `deprecated as ${entry.writtenAs} here` };
   if (entry.file.reads.includes(entry.layer)) return {};
-  return { note: `not used: the project has a ${layerTitles[entry.layer]} of its own` };
+  return { note: `not used: the project has its own ${layerTitles[entry.layer]}` };
 }
 
-/** One file giving one field under two names: the current name wins, and that is said. */
+/** If one file sets a field under two names, the current name wins and the other is reported. */
 function reportTwice(ranked: readonly FileEntry[], problems: ConfigProblem[]): void {
   const [winner, ...others] = ranked;
   for (const other of others) {
     if (winner === undefined || other.file !== winner.file) continue;
-    const message = `is given twice in this file; ${winner.writtenAs} is used.`;
+    const message = `is set twice in this file; ${winner.writtenAs} is used.`;
     problems.push({
       severity: 'ignored',
       code: 'given-twice',

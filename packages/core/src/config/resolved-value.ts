@@ -7,12 +7,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type ValueSource =
   | { kind: 'environment'; variable: string }
   | { kind: 'file'; file: string; line: number | undefined; writtenAs: string; deprecated: boolean }
-  /** What the file gives is invalid, or the file cannot be read: the value that it gave before holds. */
+  /** The value in the file is invalid, or the file cannot be read: the earlier value stays in use. */
   | { kind: 'last-good'; file: string }
   | { kind: 'default' }
   | { kind: 'unset' };
 
-/** A place where a value was looked for. */
+/** A file or variable that was checked for a value. */
 export type LookedAt = { where: string; found: boolean; value?: unknown; note?: string };
 
 export type ResolvedValue = {
@@ -22,6 +22,6 @@ export type ResolvedValue = {
   value: unknown;
   source: ValueSource;
   lookedAt: LookedAt[];
-  /** What the file gives is invalid, and nothing valid was known before: the value is a guess. */
+  /** The value in the file is invalid and no earlier valid one is known: this value is a guess. */
   uncertain?: true;
 };

@@ -1,4 +1,4 @@
-// What a secret looks like. The project file is committed, so nothing of that look may stand in it.
+// What a secret looks like. The project file is committed, so it must not contain anything like it.
 const secretNames = /(?:token|secret|password|passphrase|api_?key|private_?key|credentials?)$/i;
 
 const secretValues: readonly { pattern: RegExp; what: string }[] = [

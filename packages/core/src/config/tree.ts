@@ -1,5 +1,5 @@
-// Walks the configuration schema: groups of named children, groups keyed by a name from outside
-// (svc.deploy.<owner/repo>), and fields. The one place that knows how schemas are nested.
+// Walks the configuration schema: groups of named children, groups keyed by a name that users choose
+// (svc.deploy.<owner/repo>), and fields. Only this file knows how schemas are nested.
 import { z } from 'zod';
 import { type FieldFacts, fieldFacts } from './field.ts';
 import { Config } from './schema/config.ts';
@@ -23,10 +23,10 @@ function nodeOf(schema: z.ZodType): ConfigNode {
   }
   if (inner instanceof z.ZodRecord) {
     const child = nodeOf(inner.valueType as z.ZodType);
-    if (child.kind !== 'group') throw new Error('a keyed group holds groups');
+    if (child.kind !== 'group') throw new Error('a keyed group must hold groups');
     return { kind: 'keyed', name: inner.keyType as z.ZodType, child };
   }
-  throw new Error(`a schema that is neither field nor group: ${inner.type}`);
+  throw new Error(`neither a field nor a group: ${inner.type}`);
 }
 
 function fieldNode(schema: z.ZodType, facts: FieldFacts): FieldNode {
@@ -42,25 +42,25 @@ function fieldNode(schema: z.ZodType, facts: FieldFacts): FieldNode {
   if (schema instanceof z.ZodOptional) {
     return { kind: 'field', ...facts, schema, value: schema.unwrap() as z.ZodType, default: undefined };
   }
-  throw new Error('a field is made by field() or optionalField()');
+  throw new Error('a field must be created by field() or optionalField()');
 }
 
 function rootOf(schema: z.ZodType): GroupNode {
   const root = nodeOf(schema);
-  if (root.kind !== 'group') throw new Error('the configuration is a group');
+  if (root.kind !== 'group') throw new Error('the configuration must be a group');
   return root;
 }
 
 export const configTree: GroupNode = rootOf(Config);
 
-/** The children of a node by name; a keyed group answers for every name. */
+/** The child of a node by name; in a keyed group every name has one. */
 export function childOf(node: GroupNode | KeyedNode, name: string): ConfigNode | undefined {
   return node.kind === 'keyed' ? node.child : node.children.get(name);
 }
 
 export type CataloguedField = { path: KeyPath; field: FieldNode };
 
-/** `inside`: where in a list or an object it is wrong, and how. */
+/** `inside`: what is wrong within a list or an object. */
 export type Accepted = { ok: true; value: unknown } | { ok: false; inside?: string | undefined };
 
 /** Checks a value against a field, in the field's own spelling. */
@@ -89,7 +89,7 @@ export function fieldsBelow(
   return entries.flatMap(([name, child]) => fieldsBelow(child, [...path, name], namesAt));
 }
 
-/** Every field of the product, a keyed group shown by its placeholder: `svc.deploy.<name>.timeoutSec`. */
+/** Every field, with a placeholder for the name in a keyed group: `svc.deploy.<name>.timeoutSec`. */
 export function allFields(): CataloguedField[] {
   return fieldsBelow(configTree, [], () => ['<name>']);
 }

@@ -3,7 +3,7 @@ import { thoughtsPlace } from './workflow-context.ts';
 
 const facts = { repository: { org: 'acme', name: 'web' }, thoughts: {}, folderName: 'checkout' };
 
-test('the store is by profile and directory; the user has a part of it', () => {
+test('the store depends on profile and directory; the user has a part of it', () => {
   const folders = ['shared/research', 'shared/plans', 'shared/handoffs', 'shared/prs'];
   expect(thoughtsPlace(facts)).toEqual({ ok: true, store: 'acme/web', parts: ['shared'], folders });
   const thoughts = { user: 'kim lee', directory: 'apps/web', profile: 'work' };
@@ -28,7 +28,7 @@ test.each([
   ['directory', '/etc'],
   ['directory', 'a//b'],
   ['directory', 'a\nb'],
-])('svc.thoughts.%s %j is no folder of the store', (key, value) => {
+])('svc.thoughts.%s %j is not a folder in the store', (key, value) => {
   const thoughts = { [key]: value };
   expect(thoughtsPlace({ ...facts, thoughts })).toEqual({ ok: false, key: `svc.thoughts.${key}`, value });
 });

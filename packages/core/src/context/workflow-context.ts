@@ -74,10 +74,10 @@ export function documentsOf(context: WorkflowContext, ticket: string): WorkflowC
   return { research: of('research'), plans: of('plans'), handoffs: of('handoffs'), prs: of('prs') };
 }
 
-// The context store: documents of a project that outlive its worktrees (research, plans, handoffs). It is a folder by
-// profile and directory; each worktree shows the parts of it that are everybody's and the user's own as `thoughts/`.
+// The context store: documents of a project that outlive its worktrees (research, plans, handoffs). It is one folder
+// for each profile and directory; each worktree shows its shared part and the user's own part as `thoughts/`.
 
-/** The part that is everybody's. */
+/** The shared part. */
 export const SHARED = 'shared';
 
 export type ThoughtsPlace =
@@ -85,9 +85,9 @@ export type ThoughtsPlace =
       ok: true;
       /** Below the root of all stores: `<profile>/<directory>`. */
       store: string;
-      /** The names under which its parts are in `thoughts/`. */
+      /** The names of its parts in `thoughts/`. */
       parts: string[];
-      /** What is made in it: `shared/plans`, …, `<user>`. */
+      /** The folders created in it: `shared/plans`, …, `<user>`. */
       folders: string[];
     }
   | {

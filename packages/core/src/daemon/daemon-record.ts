@@ -1,7 +1,7 @@
-// What the daemon says of itself: in the health answer, and in daemon.json so that it can be found.
+// How the daemon identifies itself: in the health answer, and in daemon.json, by which it is found.
 import { z } from 'zod';
 
-/** The part of the health answer that tells one daemon from every other process. */
+/** The part of the health answer that distinguishes one daemon from every other process. */
 export const DaemonIdentity = z.object({
   instance: z.uuid(),
   pid: z.int().positive(),
@@ -11,7 +11,7 @@ export const DaemonIdentity = z.object({
   startedAt: z.iso.datetime(),
 });
 
-/** daemon.json, written when the daemon listens: a hint, never a proof. */
+/** daemon.json, written when the daemon starts to listen: a hint, not a proof that it still runs. */
 export const DaemonRecord = DaemonIdentity.extend({ state: z.enum(['running', 'stopping']) });
 
 export type DaemonIdentity = z.infer<typeof DaemonIdentity>;

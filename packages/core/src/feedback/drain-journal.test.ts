@@ -16,7 +16,7 @@ const filed = (key: string): DrainRecord => ({
 });
 const journal = (...records: DrainRecord[]) => records.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-test('an attempt is open until it is filed or refused; the first open attempt counts', () => {
+test('an attempt is open until it is filed or rejected; the first open attempt counts', () => {
   const states = readDrainJournal(
     journal(
       trying('a'),
@@ -37,13 +37,13 @@ test('an attempt is open until it is filed or refused; the first open attempt co
   ]);
 });
 
-test('what is filed stays filed', () => {
+test('a filed finding stays filed', () => {
   expect(readDrainJournal(journal(filed('a'), trying('a'), { state: 'refused', key: 'a' })).get('a')).toEqual(
     filed('a'),
   );
 });
 
-test('a torn or foreign line is none', () => {
+test('a torn or foreign line is ignored', () => {
   expect(readDrainJournal(`${journal(trying('a'))}{"state":"other","key":"a"}\n{"state":"fil`).size).toBe(1);
   expect(readDrainJournal('')).toEqual(new Map());
 });

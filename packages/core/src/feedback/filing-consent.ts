@@ -1,12 +1,11 @@
-// Consent to file findings without being asked. The project's file says that it is wanted (`autoFile`), but somebody
-// else may have committed that file: it counts only for the places that the user agreed to, and those are kept in the
-// user's own file.
+// Consent to file findings without asking. The project file can request it (`autoFile`), but someone else may have
+// committed that file: it counts only for destinations that the user agreed to, which are in the user's own file.
 
 import { repoKey } from '../codehost/repo-name.ts';
 import type { Config } from '../config/schema/config.ts';
 
-/** Where findings of the project can end up, as they are kept in `svc.feedback.consentFor`. */
-export function filingPlaces({ svc }: Config): string[] {
+/** Where the project's findings can be filed, in the format of `svc.feedback.consentFor`. */
+export function filingDestinations({ svc }: Config): string[] {
   const { teamKey, apiToken } = svc.tracker;
   const tracker = teamKey === undefined || apiToken === undefined ? [] : [`tracker:${teamKey}`];
   return [...tracker, `codehost:${repoKey(svc.feedback.codehostRepo)}`];
@@ -14,12 +13,12 @@ export function filingPlaces({ svc }: Config): string[] {
 
 export type FilingConsent =
   | { granted: true }
-  /** `unconfirmed`: the project's file consents, and the user has not agreed to these places. */
+  /** `unconfirmed`: the project file consents, but the user has not agreed to these destinations. */
   | { granted: false; unconfirmed: string[] };
 
 export function filingConsent(config: Config): FilingConsent {
   const { autoFile, consentFor } = config.svc.feedback;
   if (!autoFile) return { granted: false, unconfirmed: [] };
-  const unconfirmed = filingPlaces(config).filter((place) => !consentFor.includes(place));
+  const unconfirmed = filingDestinations(config).filter((destination) => !consentFor.includes(destination));
   return unconfirmed.length === 0 ? { granted: true } : { granted: false, unconfirmed };
 }

@@ -11,13 +11,13 @@ const finding = {
   tags: ['plans'],
 };
 
-test('a line is the six fields and a line break, and reads as it was written', () => {
+test('a line is the six fields and a line break, and is read back unchanged', () => {
   const line = findingLine(finding);
   expect(line).toBe(`${JSON.stringify(finding)}\n`);
   expect(readFindingLine(line.trimEnd())).toEqual({ finding });
 });
 
-test('a line is never longer than 64 KiB, whatever is in it, and says that it was cut', () => {
+test('a line is never longer than 64 KiB, whatever is in it, and is marked when cut', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), (some) => {
       const line = findingLine({
@@ -37,9 +37,11 @@ test('a line is never longer than 64 KiB, whatever is in it, and says that it wa
 });
 
 test('a body that fits is not cut, and one byte more is', () => {
-  const room = MAX_FINDING_LINE_BYTES - Buffer.byteLength(findingLine({ ...finding, body: '' }));
-  expect(Buffer.byteLength(findingLine({ ...finding, body: 'x'.repeat(room) }))).toBe(MAX_FINDING_LINE_BYTES);
-  expect(findingLine({ ...finding, body: 'x'.repeat(room + 1) })).toContain('…[cut ');
+  const space = MAX_FINDING_LINE_BYTES - Buffer.byteLength(findingLine({ ...finding, body: '' }));
+  expect(Buffer.byteLength(findingLine({ ...finding, body: 'x'.repeat(space) }))).toBe(
+    MAX_FINDING_LINE_BYTES,
+  );
+  expect(findingLine({ ...finding, body: 'x'.repeat(space + 1) })).toContain('…[cut ');
 });
 
 test.each([
@@ -54,7 +56,7 @@ test.each([
 });
 
 describe('lines written by hand', () => {
-  test('what has a default may be missing', () => {
+  test('fields with a default may be missing', () => {
     const { ts, title } = finding;
     expect(readFindingLine(JSON.stringify({ ts, title }))).toEqual({
       finding: { ts, title, skill: '', body: '', severity: 'low', tags: [] },
@@ -70,7 +72,7 @@ describe('lines written by hand', () => {
     ['null', 'null', 'not an object'],
     ['no title', JSON.stringify({ ...finding, title: '' }), 'title'],
     ['another severity', JSON.stringify({ ...finding, severity: 'severe' }), 'severity'],
-  ])('%s is told', (_, text, problem) => {
+  ])('%s is reported', (_, text, problem) => {
     expect(readFindingLine(text)).toEqual({ problem: expect.stringContaining(problem) });
   });
 });

@@ -10,7 +10,7 @@ const finding = {
   tags: ['plans', 'files'],
 };
 
-test('a ticket says all that the finding says, and its key in the last line', () => {
+test('a ticket has everything in the finding, and its key in the last line', () => {
   expect(findingTicket(finding, 'the-key')).toEqual({
     title: 'A title in two lines',
     text: [
@@ -28,7 +28,7 @@ test('a ticket says all that the finding says, and its key in the last line', ()
   });
 });
 
-test('what is empty is left out, what is long is cut, and the key stays', () => {
+test('empty parts are left out, long ones are cut, and the key stays', () => {
   const { text } = findingTicket({ ...finding, skill: '', tags: [], body: '' }, 'k');
   expect(text).toBe('---\n\nSeverity: high\nNoted: 2026-01-02T03:04:05.678Z\n\nsvc-key: k');
   const long = findingTicket({ ...finding, title: 't'.repeat(999), body: 'b'.repeat(99_999) }, 'k');

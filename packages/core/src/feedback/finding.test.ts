@@ -21,14 +21,14 @@ describe('refused', () => {
   });
 
   test.each([
-    ['a time that is none', { ts: 'now' }],
+    ['an invalid time', { ts: 'now' }],
     ['a time that is not UTC', { ts: '2026-01-02T03:04:05+01:00' }],
-    ['a skill that is no text', { skill: 1 }],
-    ['a title that is no text', { title: null }],
-    ['a body that is no text', { body: {} }],
-    ['a severity that is no text', { severity: 1 }],
-    ['tags that are no list', { tags: 'plans' }],
-    ['tags that are no texts', { tags: [1] }],
+    ['a skill that is not a string', { skill: 1 }],
+    ['a title that is not a string', { title: null }],
+    ['a body that is not a string', { body: {} }],
+    ['a severity that is not a string', { severity: 1 }],
+    ['tags that are not a list', { tags: 'plans' }],
+    ['tags that are not strings', { tags: [1] }],
   ])('%s', (_, wrong) => {
     expect(Finding.safeParse({ ...finding, ...wrong }).success).toBe(false);
   });

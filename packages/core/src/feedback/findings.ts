@@ -22,17 +22,17 @@ export const Finding = z.looseObject({
 export type FindingSeverity = z.infer<typeof FindingSeverity>;
 export type Finding = z.infer<typeof Finding>;
 
-// A finding as one line of the queue. Lines are written by us, and by hand: what a line says is read with
-// patience, what it cannot be is told.
+// A finding as one line of the queue. Lines are written by us and by hand: reading is lenient, and a line that cannot
+// be a finding is reported.
 
-/** With its line break. One `write` of this size is whole or fails; it never mixes with another. */
+/** With its line break. One `write` of this size succeeds or fails as a whole and never mixes with another. */
 export const MAX_FINDING_LINE_BYTES = 64 * 1024;
 
 const LONGEST_TITLE = 500;
 const LONGEST_NAME = 200;
 const MOST_TAGS = 20;
 
-/** One line with its line break, at most 64 KiB: the body is cut, and marked, as far as needed. */
+/** One line with its line break, at most 64 KiB: a body that is too long is cut and marked. */
 export function findingLine(finding: Finding): string {
   const bounded = {
     ts: finding.ts,
@@ -45,7 +45,7 @@ export function findingLine(finding: Finding): string {
   const line = (body: string): string => `${JSON.stringify({ ...bounded, body })}\n`;
   const fits = (body: string): boolean => utf8Length(line(body)) <= MAX_FINDING_LINE_BYTES;
   if (fits(bounded.body)) return line(bounded.body);
-  // What a character takes in JSON depends on it, so that the length which fits has to be looked for.
+  // Characters take different numbers of bytes in JSON, so the length that fits is found by search.
   let [kept, tooMany] = [0, Math.min(bounded.body.length, MAX_FINDING_LINE_BYTES)];
   while (tooMany - kept > 1) {
     const middle = Math.floor((kept + tooMany) / 2);
@@ -79,7 +79,7 @@ export function readFindingLine(text: string): ReadFinding {
   return { problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong shape'}` };
 }
 
-// What a ticket says of a finding, at whichever destination: title, text, labels, priority.
+// The ticket for a finding, the same at every destination: title, text, labels, priority.
 
 const LONGEST_TICKET_TITLE = 250;
 const LONGEST_TEXT = 60_000;
@@ -87,7 +87,7 @@ const LONGEST_LABEL = 80;
 
 export type TicketText = { title: string; text: string };
 
-/** The last line of the text holds the key, by which the ticket is found should its answer be lost. */
+/** The last line of the text is the key, by which the ticket is found if the answer to its creation is lost. */
 export function findingTicket(finding: Finding, key: string): TicketText {
   const { skill, severity, tags, ts } = finding;
   const facts = [
@@ -100,7 +100,7 @@ export function findingTicket(finding: Finding, key: string): TicketText {
   return { title: titleOf(finding.title), text: withKey(parts.join('\n\n'), key) };
 }
 
-/** A ticket's text with the line by which it is found again. */
+/** A ticket's text with the line by which it can be found. */
 export function withKey(text: string, key: string): string {
   return `${cutText(text, LONGEST_TEXT)}\n\nsvc-key: ${key}`;
 }
@@ -109,7 +109,7 @@ export function titleOf(title: string): string {
   return cutText(oneLine(title), LONGEST_TICKET_TITLE);
 }
 
-/** The base labels and the skill's name, each once: labels that differ in case alone are one label. */
+/** The base labels and the skill's name, each once, ignoring case. */
 export function findingLabels(base: readonly string[], skill: string): string[] {
   const labels = new Map<string, string>();
   for (const name of [...base, skill].map((one) => oneLine(one).slice(0, LONGEST_LABEL))) {
@@ -126,7 +126,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-// An issue at the code host, as far as we look at it.
+// The fields that we use of an issue at the code host.
 
 export const CodehostIssue = z.object({
   number: z.int().positive(),
@@ -135,8 +135,8 @@ export const CodehostIssue = z.object({
 });
 export type CodehostIssue = z.infer<typeof CodehostIssue>;
 
-// What a drain notes beside the queue, one JSON object per line: that a line is about to be filed, before the
-// call is made, and what became of it. An attempt without an ending may have made a ticket.
+// The journal of a drain, beside the queue, one JSON object per line: before each call, the line that is about to be
+// filed, and after it the result. An attempt without a result may have created a ticket.
 
 export const Destination = z.enum(['tracker', 'codehost']);
 export type Destination = z.infer<typeof Destination>;
@@ -150,7 +150,7 @@ export const DrainRecord = z.discriminatedUnion('state', [
     filedAs: z.string(),
     url: z.string(),
   }),
-  /** It is certain that the attempt made nothing. */
+  /** The attempt certainly created nothing. */
   z.object({ state: z.literal('refused'), key: z.string() }),
 ]);
 export type DrainRecord = z.infer<typeof DrainRecord>;
@@ -158,14 +158,14 @@ export type DrainRecord = z.infer<typeof DrainRecord>;
 type Ended = Extract<DrainRecord, { state: 'filed' }>;
 type Tried = Extract<DrainRecord, { state: 'trying' }>;
 
-/** The state of each key. A torn last line is one that never was: the call behind it was not made. */
+/** The state of each key. A torn last line does not count: its call was not made. */
 export function readDrainJournal(text: string): Map<string, Ended | Tried> {
   const states = new Map<string, Ended | Tried>();
   for (const line of text.split('\n')) {
     const record = recordIn(line);
     if (record === undefined || states.get(record.key)?.state === 'filed') continue;
     if (record.state === 'refused') states.delete(record.key);
-    // The first attempt is the one to look for: its ticket is the oldest that there can be.
+    // Search from the first attempt on: its ticket is the oldest possible one.
     else if (record.state === 'filed' || !states.has(record.key)) states.set(record.key, record);
   }
   return states;

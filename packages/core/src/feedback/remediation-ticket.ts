@@ -1,11 +1,11 @@
-// What is filed when a merged commit failed its verification: somebody has to mend it, and finds here what and why.
+// The ticket for a merged commit that failed its verification: what someone has to fix, and why.
 import type { Effect } from '../state/effect.ts';
 import type { Finding } from './findings.ts';
 import { type TicketText, titleOf, withKey } from './findings.ts';
 
 export type RemediationEffect = Extract<Effect, { kind: 'file-remediation' }>;
 
-/** The name that stands for a skill: verification is nobody's skill, but its tickets are found together. */
+/** Used in place of a skill name, so that all tickets from verification have the same label. */
 export const REMEDIATION_SKILL = 'verification';
 
 const MOST_FINDINGS = 100;
@@ -23,9 +23,9 @@ export function remediationTicket(effect: RemediationEffect, key: string): Ticke
     '---',
     [
       `Ticket: ${ticket}`,
-      `Commit: ${sha ?? 'not known'}`,
+      `Commit: ${sha ?? 'unknown'}`,
       `Run: ${orchestrator}`,
-      `Asked for by: ${effect.key}`,
+      `Requested by: ${effect.key}`,
     ].join('\n'),
   ];
   return {

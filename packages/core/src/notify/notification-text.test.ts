@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAtLeast, notificationText } from './notification.ts';
 
-test('the reason and what it is about, the message and the remedy', () => {
+test('the reason and its subject, the message and the remedy', () => {
   expect(
     notificationText({
       attention: 'spring/ABC-12/deploy-failed',
@@ -19,26 +19,31 @@ test('the reason and what it is about, the message and the remedy', () => {
 });
 
 test('an item about nothing in particular, without a remedy', () => {
-  const told = notificationText({ attention: '-/-/odd', reason: 'odd', message: 'Odd.', remedy: null });
-  expect(told).toEqual({ title: 'svc: odd', message: 'Odd.', remedy: null, text: 'Odd.' });
+  const notification = notificationText({
+    attention: '-/-/odd',
+    reason: 'odd',
+    message: 'Odd.',
+    remedy: null,
+  });
+  expect(notification).toEqual({ title: 'svc: odd', message: 'Odd.', remedy: null, text: 'Odd.' });
 });
 
-test('whatever stands in it, it is short, and has no characters that steer or hide', () => {
+test('whatever the content, the text is short and has no control or invisible characters', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 2_000 }),
       fc.string({ unit: 'binary', maxLength: 2_000 }),
       (words, more) => {
-        const told = notificationText({
+        const notification = notificationText({
           attention: `${words}/${more}/x`,
           reason: more,
           message: `\u001b[31m${words}\u202e\ud800${words}`,
           remedy: more,
         });
-        for (const line of [told.title, told.message, told.remedy ?? ''])
+        for (const line of [notification.title, notification.message, notification.remedy ?? ''])
           expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
-        expect(told.title.length).toBeLessThanOrEqual(105);
-        expect(told.text.length).toBeLessThanOrEqual(601);
+        expect(notification.title.length).toBeLessThanOrEqual(105);
+        expect(notification.text.length).toBeLessThanOrEqual(601);
       },
     ),
   );
@@ -50,7 +55,7 @@ test.each([
   ['medium', 'medium', true],
   ['high', 'medium', true],
   ['medium', 'high', false],
-  ['never heard of', 'high', true],
-] as const)('%s is told where %s is the least: %s', (severity, least, told) => {
-  expect(isAtLeast(severity, least)).toBe(told);
+  ['an unknown severity', 'high', true],
+] as const)('%s is sent when %s is the minimum: %s', (severity, least, sent) => {
+  expect(isAtLeast(severity, least)).toBe(sent);
 });

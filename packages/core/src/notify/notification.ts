@@ -1,5 +1,5 @@
-// What a person is told of an attention item. Messages are made of ticket titles and the like, which anybody
-// may have written: nothing in them may steer a terminal, hide itself or fill a screen.
+// The notification about an attention item. Messages contain ticket titles and the like, which anyone may have written:
+// they must not be able to control a terminal, hide text or fill a screen.
 
 import type { Config } from '../config/schema/config.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
@@ -9,7 +9,7 @@ import type { Effect } from '../state/effect.ts';
 export type NotifyEffect = Extract<Effect, { kind: 'notify' }>;
 
 export type NotificationText = {
-  /** One line: the reason, and what it is about. */
+  /** One line: the reason and its subject. */
   title: string;
   message: string;
   remedy: string | null;
@@ -33,14 +33,14 @@ export function notificationText(
   return { title, message, remedy, text: remedy === null ? message : `${message}\n${remedy}` };
 }
 
-/** Whether a severity is at least another. One that nobody knows is told: better once too often. */
+/** Whether a severity is at least another. An unknown one is sent: better once too often. */
 export function isAtLeast(severity: string, least: FindingSeverity): boolean {
   const order: readonly string[] = FindingSeverity.options;
   const rank = order.indexOf(severity);
   return rank === -1 || rank >= order.indexOf(least);
 }
 
-/** One line without characters that are not seen. */
+/** One line without invisible characters. */
 function plain(text: string): string {
   return text
     .toWellFormed()
@@ -48,7 +48,7 @@ function plain(text: string): string {
     .trim();
 }
 
-// Hours in which nobody is told anything. Local times of day, in minutes since midnight.
+// Quiet hours, in which no notifications are sent. Local times of day, in minutes since midnight.
 
 export type NotifyConfig = Config['svc']['notify'];
 
@@ -58,12 +58,12 @@ export function isQuiet(config: NotifyConfig, localMinutes: number): boolean {
   return quietMinutesLeft(config, localMinutes) > 0;
 }
 
-/** Until the quiet hours end; 0 outside of them. The same time twice is no time at all. */
+/** Until the quiet hours end; 0 outside of them. If start and end are the same, there are none. */
 export function quietMinutesLeft({ quietHours: { from, to } }: NotifyConfig, localMinutes: number): number {
   if (from === undefined || to === undefined) return 0;
-  const begin = minutesOf(from);
-  const length = (minutesOf(to) - begin + DAY) % DAY;
-  const passed = (localMinutes - begin + DAY) % DAY;
+  const start = minutesOf(from);
+  const length = (minutesOf(to) - start + DAY) % DAY;
+  const passed = (localMinutes - start + DAY) % DAY;
   return Math.max(0, length - passed);
 }
 

@@ -18,25 +18,25 @@ const noon = configOf({ from: '12:00', to: '13:00' });
 
 describe('quiet hours', () => {
   test.each([
-    ['the night before it begins', night, '22:29', 0],
-    ['the night as it begins', night, '22:30', 510],
+    ['the night before it starts', night, '22:29', 0],
+    ['the night as it starts', night, '22:30', 510],
     ['the night before midnight', night, '23:59', 421],
     ['the night at midnight', night, '00:00', 420],
     ['the night just before its end', night, '06:59', 1],
     ['the night at its end', night, '07:00', 0],
     ['noon, before', noon, '11:59', 0],
-    ['noon, at the beginning', noon, '12:00', 60],
+    ['noon, at the start', noon, '12:00', 60],
     ['noon, at the end', noon, '13:00', 0],
     ['the same time twice', configOf({ from: '12:00', to: '12:00' }), '12:00', 0],
     ['none', configOf({}), '03:00', 0],
-    ['only a beginning', configOf({ from: '22:00' }), '23:00', 0],
+    ['only a start', configOf({ from: '22:00' }), '23:00', 0],
     ['only an end', configOf({ to: '07:00' }), '06:00', 0],
   ])('%s', (_, config, time, left) => {
     expect(quietMinutesLeft(config, at(time))).toBe(left);
     expect(isQuiet(config, at(time))).toBe(left > 0);
   });
 
-  test('after the minutes that are left it is not quiet any more, and the minute before it still is', () => {
+  test('quiet hours end after exactly the minutes left', () => {
     const minute = fc.integer({ min: 0, max: 1439 });
     const written = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

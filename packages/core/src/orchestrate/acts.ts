@@ -1,15 +1,15 @@
-// What the run loop knows, and what it is to do about it. Every act may be asked for again until the board or the
-// disk shows that it was done: carrying it out twice must come to the same.
+// What the run loop knows, and what it has to do. Every act may be requested again until the board or the disk shows
+// its result: executing it twice must have the same effect as once.
 import type { HoldReason } from '../api/runs.ts';
 import type { Run, Worker } from '../state/board-types.ts';
 import type { RunPlan } from './plan.ts';
 import type { ReactionCause } from './reaction-causes.ts';
 
-/** Of the project that a run belongs to, as configured now. */
+/** Limits of the run's project, as currently configured. */
 export type ProjectLimits = {
-  /** Over all runs of the project; each run also keeps to its own. The least of them counts. */
+  /** Over all runs of the project; each run also has its own limit. The lowest counts. */
   maxParallel: number;
-  /** Null: dispatch is never held for reviews. */
+  /** Null: dispatch never waits for reviews. */
   maxAwaitingReview: number | null;
   verifyBeforeMerge: boolean;
   allowSelfReportedCompletion: boolean;
@@ -20,26 +20,26 @@ export type PlannedRun = {
   run: Run;
   plan: RunPlan;
   limits: ProjectLimits;
-  /** Pull requests of the project that wait for a person. */
+  /** The project's pull requests that wait for a person. */
   awaitingReview: number;
 };
 
-/** It takes a slot: a process that lives, or a dispatch that is under way (a worktree that is being made). */
+/** It takes a slot: a live process, or a dispatch in progress (a worktree that is being created). */
 export type LiveAgent = {
   state: 'starting' | 'running';
   /** The latest of its start, its last output and the last change of its signal file. */
   lastActivityAt: string;
 };
 
-/** Of a worker for which an agent was launched, since its dispatch or since a person said retry. */
+/** Of a worker with a launched agent, since its dispatch or since a person's retry. */
 export type Revivals = {
   /** Launches after the first. */
   count: number;
-  /** When the process of the last launch was found gone; null while it was not. Never that of an earlier one. */
+  /** When the process of the last launch was found gone, else null. Never that of an earlier launch. */
   lastDeathAt: string | null;
-  /** Hanging: it was ended because it had gone silent. Unstartable: its program is not there, or is none. */
+  /** Hanging: it was stopped because it had become silent. Unstartable: its program is missing or not executable. */
   lastEnd: 'died' | 'hanging' | 'unstartable';
-  /** When the last of them was made. */
+  /** When the last of them was started. */
   lastLaunchAt?: string;
 };
 
@@ -48,10 +48,10 @@ export type Verification = {
   remediation: 'none' | 'filing' | 'filed';
 };
 
-/** The maps are by worker key, `<orchestrator>/<ticket>`. */
+/** The maps are keyed by worker, `<orchestrator>/<ticket>`. */
 export type World = {
   now: string;
-  /** All that are not over, and those that are over and still have agents. */
+  /** All open runs, and closed runs that still have agents. */
   runs: readonly PlannedRun[];
   workers: ReadonlyMap<string, Worker>;
   processes: ReadonlyMap<string, LiveAgent>;
@@ -61,13 +61,13 @@ export type World = {
 };
 
 export type RunTimings = {
-  /** Before the first, second, … revival. When they are used up the worker is given up. */
+  /** Before the first, second, … revival. When they are used up, the worker is given up. */
   revivalDelaysSec: readonly number[];
-  /** Between the last death and giving up: the worker's last word may still be on its way into the log. */
+  /** Between the last death and giving up: the worker's last update may not be in the log yet. */
   settleSec: number;
-  /** A worker that says it has merged is not dead while the code host is asked. */
+  /** A worker that reports a merge is not dead while the code host is being checked. */
   claimSec: number;
-  /** What a process may still do after its worker has come to its end. */
+  /** How long a process may continue after its worker has ended. */
   afterEndSec: number;
 };
 
@@ -93,14 +93,14 @@ export type Act = { orchestrator: string } & (
   | { kind: 'file-remediation'; ticket: string; mergeSha: string | null }
   | { kind: 'start-wave'; wave: number; tickets: string[] }
   | { kind: 'complete-wave'; wave: number; tickets: string[] }
-  /** `tickets` are those that stand in the way. */
+  /** `tickets` are the blocking ones. */
   | { kind: 'block-wave'; wave: number; tickets: string[]; why: string }
   | { kind: 'complete-run' }
   /** `attempt` counts the revivals from 1; it was allowed from `notBefore` on. */
   | { kind: 'revive'; ticket: string; wave: number; attempt: number; notBefore: string }
-  /** Told of its pull request and not there: its agent is started again, which is no revival. */
+  /** It has a message about its pull request but no process: its agent is started again, which is not a revival. */
   | { kind: 'recall'; ticket: string; wave: number; cause: ReactionCause }
   | { kind: 'dispatch'; ticket: string; wave: number }
-  /** Nothing to carry out: why something does not go on, for whoever looks. */
+  /** Nothing to execute: only shows why something is waiting. */
   | { kind: 'hold'; ticket: string | null; why: HoldReason; message: string; until: string | null }
 );

@@ -34,7 +34,7 @@ const given = {
   telemetry,
 };
 
-test('the ordinary ones, those that are let through, and who it is', () => {
+test('the standard ones, those that are passed on, and its identity', () => {
   expect(agentEnvironment(given)).toEqual({
     environment: {
       PATH: '/bin',
@@ -54,7 +54,7 @@ test('the ordinary ones, those that are let through, and who it is', () => {
   });
 });
 
-test('secrets never, also when they are asked for', () => {
+test('never secrets, even if requested', () => {
   const agentEnv = [
     'SVC_WEBHOOK_SECRET',
     'SVC_RELAY_READ_KEY',
@@ -75,7 +75,7 @@ test('secrets never, also when they are asked for', () => {
   expect(environment).toMatchObject({ EDITOR: 'vi' });
 });
 
-test('who it is cannot be set from outside', () => {
+test('its identity cannot be set from outside', () => {
   const { environment } = agentEnvironment({
     ...given,
     inherited: { ...inherited, SVC_TICKET: 'OTHER', OTEL_RESOURCE_ATTRIBUTES: 'x=y' },
@@ -85,7 +85,7 @@ test('who it is cannot be set from outside', () => {
   expect(environment['OTEL_RESOURCE_ATTRIBUTES']).toMatch(/^project=web,/);
 });
 
-test('where the files of svc lie, as the daemon says it, whatever the project names', () => {
+test('the locations of svc files are the daemon’s, whatever the project names', () => {
   const { environment } = agentEnvironment({
     ...given,
     agentEnv: [],
@@ -118,7 +118,7 @@ test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://kim:key@otel.example'],
   ['HTTPS_PROXY', 'http://kim:key@proxy.example:3128'],
   ['https_proxy', 'kim:key@proxy.example'],
-])('with a key in it only when the project names it: %s=%s', (name, value) => {
+])('with a key in it only if the project names it: %s=%s', (name, value) => {
   const of = (agentEnv: string[]) => agentEnvironment({ ...given, inherited: { [name]: value }, agentEnv });
   expect(of([]).environment).not.toHaveProperty(name);
   expect(of([name]).environment).toMatchObject({ [name]: value });

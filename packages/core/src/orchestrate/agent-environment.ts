@@ -1,6 +1,6 @@
-// What an agent sees of the environment: the ordinary variables, where `svc` lies, what its telemetry and its network
-// need, those that the project lets through, who it is, and the attributes of its telemetry. Nothing else of ours: no
-// webhook secret, no tracker token.
+// The environment of an agent: the standard variables, the location of `svc`, what its telemetry and network need, the
+// variables that the project passes on, its identity, and its telemetry attributes. No webhook secret and no tracker
+// token.
 
 import type { Config } from '../config/schema/config.ts';
 import {
@@ -12,7 +12,7 @@ import {
 const ordinary = /^(?:PATH|HOME|LANG|TERM|USER|SHELL|TMPDIR|SSH_AUTH_SOCK)$/;
 const telemetryVariable = /^(?:OTEL_[A-Z0-9_]+|CLAUDE_CODE_ENABLE_TELEMETRY)$/;
 const proxyVariable = /^(?:HTTP|HTTPS|ALL|NO)_PROXY$/i;
-/** Headers of an exporter carry its key. A name of this kind is let through only when `agentEnv` has it. */
+/** An exporter's headers contain its key. Such a name is passed on only if it is in `agentEnv`. */
 const secretName = /HEADERS|TOKEN|SECRET|PASSWORD|CREDENTIAL|API_?KEY/;
 /** An address with a login in it, with or without its scheme. */
 const addressWithLogin = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#@\s]+@/i;
@@ -20,7 +20,7 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
 export type AgentEnvironment = {
   environment: Record<string, string>;
-  /** Names in `agentEnv` that are never let through, or are no names. */
+  /** Entries in `agentEnv` that are never passed on, or are not names. */
   refused: string[];
 };
 
@@ -30,11 +30,11 @@ export type AgentVariableSources = {
   agentEnv: readonly string[];
   /** The variables that hold webhook secrets and the tracker's token, as configured. */
   secretNames: readonly string[];
-  /** Where the daemon's files lie, as its own variables say: the agent's `svc` must find the same. */
+  /** The daemon's own variables for file locations: the agent's `svc` must find the same files. */
   locations: Readonly<Record<string, string>>;
 };
 
-/** What every agent of a project sees, whatever its ticket. */
+/** What every agent of a project gets, whatever its ticket. */
 export function agentVariables({
   inherited,
   agentEnv,
@@ -53,7 +53,7 @@ export function agentVariables({
   return { environment, refused: agentEnv.filter((name) => !isAllowed(name)) };
 }
 
-/** By default. What opens something is not: an address with a login, the headers of an exporter. */
+/** Passed on by default, except for credentials: an address with a login, an exporter's headers. */
 function isPassedOn(name: string, value: string): boolean {
   if (ordinary.test(name)) return true;
   if (!telemetryVariable.test(name) && !proxyVariable.test(name)) return false;
@@ -71,7 +71,7 @@ export function agentEnvironment({
   orchestrator: string;
   ticket: string;
   signalFile: string;
-  /** What it is told, one JSON object in each line; there when there is something. */
+  /** The agent's messages, one JSON object in each line; exists only if there are any. */
   inboxFile: string;
   telemetry: ResourceFacts;
 }): AgentEnvironment {
@@ -87,10 +87,10 @@ export function agentEnvironment({
   return { environment, refused };
 }
 
-// The variables that hold what is the daemon's alone. No program that it starts for a project needs them: not git
-// with its hooks, no setup, no agent.
+// The variables with the daemon's own secrets. No program that it starts for a project needs them: not git with its
+// hooks, no setup, no agent.
 
-/** The names that webhook secrets, relay channels and their read keys have when the configuration gives them no other. */
+/** The default names for webhook secrets, relay channels and their read keys. */
 export const ownSecretVariables: readonly string[] = [
   'SVC_WEBHOOK_SECRET',
   'SVC_TRACKER_WEBHOOK_SECRET',
@@ -100,7 +100,7 @@ export const ownSecretVariables: readonly string[] = [
   'SVC_TRACKER_RELAY_READ_KEY',
 ];
 
-/** Of webhook secrets and read keys, as a project names them. */
+/** The names that a project configures for webhook secrets and read keys. */
 export function feedSecretVariables({ svc }: Config): string[] {
   return [svc.monitor.github, svc.monitor.linear].flatMap((feed) => [
     feed.webhookSecretEnv,
@@ -108,7 +108,7 @@ export function feedSecretVariables({ svc }: Config): string[] {
   ]);
 }
 
-/** Those of the feeds and the keys of model providers. */
+/** The names for feeds and for the keys of model providers. */
 export function secretVariables(config: Config): string[] {
   const keys = Object.values(config.svc.ai.providers).flatMap((provider) => provider?.apiKeyEnv ?? []);
   return [...feedSecretVariables(config), ...keys];

@@ -1,6 +1,6 @@
-// An agent's output as a person reads it. A line of its stream: what it said, the tools that it used, how it ended. What
-// a tool is given and gives back stays out: it may hold what nobody should read on a screen. And the end of its standard
-// error, where a program says why it could not go on.
+// An agent's output for people. For a line of its stream: its text, the tools that it used, its result. A tool's input
+// and output are left out, because they may contain secrets. Also the end of its standard error, where a program
+// reports why it failed.
 import type { WorkerOutput } from '../api/workers.ts';
 import { cutText } from '../log/cut-text.ts';
 import {
@@ -16,7 +16,7 @@ import {
 export const LONGEST_OUTPUT_TEXT = 4_096;
 const MOST_ERROR_LINES = 10;
 const LONGEST_ERROR_LINE = 300;
-/** With the words before it, it fits into one text of a line of the log. */
+/** Together with the text before it, it fits into one field of a log line. */
 const LONGEST_ERRORS = 700;
 
 export type OutputLine = WorkerOutput['lines'][number];
@@ -71,12 +71,12 @@ export function errorTail(text: string): string {
   return lines.join('\n');
 }
 
-/** For a sentence: lines end with a bar. */
+/** For use in a sentence: line breaks become bars. */
 export function inOneLine(errors: string): string {
   return errors.replaceAll('\n', ' | ');
 }
 
-/** Without control characters, and without what turns the direction of a text; new lines and tabs stay. */
+/** Without control characters and text direction marks; new lines and tabs stay. */
 function withoutSteering(text: string): string {
   return text
     .toWellFormed()
@@ -91,19 +91,18 @@ function plainOutput(text: string): { text: string; cut: boolean } {
   return { text: cut ? clean.slice(0, LONGEST_OUTPUT_TEXT).replace(/[\ud800-\udbff]$/, '') : clean, cut };
 }
 
-// What an agent's stream of JSON lines tells: its session, what it does, what it cost, how it ended. The file is
-// appended to by every attempt, and each attempt is a session of its own: costs are those of all of them. Lines
-// that are not understood are counted and change nothing.
+// Reads an agent's stream of JSON lines: its session, its activity, its cost and its result. Every attempt appends to
+// the file, and each is a separate session: their costs add up. Unknown lines are counted and change nothing.
 
 const LONGEST_ACTIVITY = 200;
 const LONGEST_ID = 100;
-/** Blocks of one message look at the same usage again; sub-agents mix theirs in. */
+/** Blocks of one message repeat the same usage; messages of sub-agents come in between. */
 const MESSAGES_KEPT = 16;
 const SESSIONS_KEPT = 100;
 const MOST_TOKENS = 1e12;
 const MOST_USD = 1e6;
 
-/** What sets colours and titles of a terminal: after an escape, up to a letter or up to a bell. */
+/** Terminal sequences for colours and titles: from an escape to a letter or a bell. */
 const [escape, bell] = [String.fromCharCode(0x1b), String.fromCharCode(0x07)];
 export const terminalSequence = new RegExp(
   `${escape}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^${escape}${bell}]*(?:${bell}|${escape}\\\\)?|[@-_])`,
@@ -113,22 +112,22 @@ export const terminalSequence = new RegExp(
 type Tokens = { input: number; output: number };
 type Session = {
   id: string;
-  /** As its result said; null before. Then the tokens are those of its messages. */
+  /** From its result; null before that, when the tokens are those of its messages. */
   usd: number | null;
   tokens: Tokens;
   messages: readonly { id: string; tokens: Tokens }[];
 };
 
 export type AgentStream = {
-  /** `usd` is null while no session has told it. Tokens read from a cache are input tokens too. */
+  /** `usd` is null until a session reports it. Tokens read from a cache are input tokens too. */
   cost: { usd: number | null; inputTokens: number; outputTokens: number };
   sessionId: string | null;
-  /** The last thing that it did, for a person: one line, of at most 200 characters. */
+  /** Its last activity, for a person: one line of at most 200 characters. */
   lastActivity: string | null;
-  /** How the last session ended; null while it goes on. */
+  /** How the last session ended; null while it runs. */
   ended: { ok: boolean; reason: string } | null;
   lines: number;
-  /** Lines that are no JSON object with a type. */
+  /** Lines that are not a JSON object with a type. */
   garbage: number;
   sessions: readonly Session[];
 };
@@ -172,13 +171,13 @@ function afterMessage(state: AgentStream, message: Fields): AgentStream {
   if (usage === undefined) return next;
   const id = textAt(message, 'id')?.slice(0, LONGEST_ID) ?? `line ${state.lines}`;
   return withSession(next, (session) => {
-    const told = session.messages.find((one) => one.id === id);
-    const tokens = largest(tokensIn(usage), told?.tokens);
-    const others = session.messages.filter((one) => one !== told);
+    const known = session.messages.find((one) => one.id === id);
+    const tokens = largest(tokensIn(usage), known?.tokens);
+    const others = session.messages.filter((one) => one !== known);
     const messages = [...others, { id, tokens }].slice(-MESSAGES_KEPT);
-    // A result has told the whole already, and is the better word.
+    // The result has already reported the total, and is more accurate.
     if (session.usd !== null) return { ...session, messages };
-    return { ...session, messages, tokens: plus(session.tokens, tokens, told?.tokens) };
+    return { ...session, messages, tokens: plus(session.tokens, tokens, known?.tokens) };
   });
 }
 
@@ -192,7 +191,7 @@ function afterResult(state: AgentStream, fields: Fields): AgentStream {
   const usage = asFields(fields['usage']);
   return withSession(next, (session) => ({
     ...session,
-    // A session that tells several results counts on from one to the next.
+    // A session with several results adds them up.
     usd: usd === null && session.usd === null ? null : Math.max(usd ?? 0, session.usd ?? 0),
     tokens: usage === undefined ? session.tokens : largest(tokensIn(usage), session.tokens),
   }));
@@ -204,21 +203,21 @@ function withSession(state: AgentStream, change: (session: Session) => Session):
   const known = state.sessions.find((session) => session.id === id);
   const others = state.sessions.filter((session) => session !== known);
   const sessions = merged([...others, change(known ?? fresh)]);
-  const told = sessions.filter(({ usd }) => usd !== null);
+  const reported = sessions.filter(({ usd }) => usd !== null);
   const sum = (one: (session: Session) => number): number =>
     sessions.reduce((total, session) => total + one(session), 0);
   return {
     ...state,
     sessions,
     cost: {
-      usd: told.length === 0 ? null : sum(({ usd }) => usd ?? 0),
+      usd: reported.length === 0 ? null : sum(({ usd }) => usd ?? 0),
       inputTokens: sum(({ tokens }) => tokens.input),
       outputTokens: sum(({ tokens }) => tokens.output),
     },
   };
 }
 
-/** The two oldest become one when there are too many. */
+/** Merges the two oldest if there are too many. */
 function merged(sessions: Session[]): Session[] {
   const [first, second, ...others] = sessions;
   if (sessions.length <= SESSIONS_KEPT || first === undefined || second === undefined) return sessions;
@@ -226,7 +225,7 @@ function merged(sessions: Session[]): Session[] {
   return [{ id: 'earlier', usd, tokens: plus(first.tokens, second.tokens), messages: [] }, ...others];
 }
 
-/** The name of a tool, and not what it is given: that may hold what nobody should read on a screen. */
+/** The name of a tool without its input, which may contain secrets. */
 function activityIn(block: unknown): string | undefined {
   const fields = asFields(block) ?? {};
   if (fields['type'] === 'tool_use') return plainLine(`uses ${textAt(fields, 'name') ?? 'a tool'}`);
@@ -234,7 +233,7 @@ function activityIn(block: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** One line without control characters and without what turns the direction of a text. */
+/** One line without control characters and text direction marks. */
 function plainLine(text: string): string {
   const plain = text
     .slice(0, LONGEST_ACTIVITY * 4)

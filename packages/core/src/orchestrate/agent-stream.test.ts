@@ -54,7 +54,7 @@ test('a session from its start to its end', () => {
   });
 });
 
-test('the blocks of one message count once; a tool is told by its name only', () => {
+test('the blocks of one message count once; a tool is shown by its name only', () => {
   const state = read(
     init('s1'),
     says('s1', 'm1', [text('one')], usage),
@@ -68,7 +68,7 @@ test('the blocks of one message count once; a tool is told by its name only', ()
   expect(state.lastActivity).toBe('uses Bash');
 });
 
-test('attempts add up; the end of one is no end of the next', () => {
+test('attempts add up; the end of one is not the end of the next', () => {
   const first = [init('s1'), result('s1', 0.5, usage, { is_error: true, subtype: 'error_during_execution' })];
   expect(read(...first).ended).toEqual({ ok: false, reason: 'error_during_execution: All done.' });
   const second = read(...first, init('s2'));
@@ -78,7 +78,7 @@ test('attempts add up; the end of one is no end of the next', () => {
     inputTokens: 200,
     outputTokens: 10,
   });
-  // A session that tells its result again, with the whole of it.
+  // A session that reports its result again, with the total.
   expect(read(...first, result('s1', 0.75, usage)).cost).toEqual({
     usd: 0.75,
     inputTokens: 100,
@@ -104,13 +104,13 @@ test.each(['{"type":', 'Error: no such file', '[1]', 'null', '"text"', '{}', '{"
   },
 );
 
-test('numbers that cannot be are none', () => {
+test('impossible numbers are ignored', () => {
   const wrong = { input_tokens: -5, output_tokens: 'many', cache_read_input_tokens: 1e300 };
   const state = read(init('s1'), result('s1', -1, wrong), '{"type":"result","total_cost_usd":1e999}');
   expect(state.cost).toEqual({ usd: null, inputTokens: 0, outputTokens: 0 });
 });
 
-test('control characters, colours and turned text do not come through; long text is cut', () => {
+test('control characters, colours and direction marks are removed; long text is cut', () => {
   const nasty = '\u001b[31mred\u001b[0m \u001b]0;title\u0007\u202eevil\u0000\r\n\tend';
   expect(read(says('s', 'm', [text(nasty)])).lastActivity).toBe('red evil end');
   const long = read(says('s', 'm', [text('😀'.repeat(1000))])).lastActivity ?? '';
@@ -118,14 +118,14 @@ test('control characters, colours and turned text do not come through; long text
   expect(long.isWellFormed()).toBe(true);
 });
 
-test('many sessions are kept in bounds, and their costs all count', () => {
+test('the number of sessions is bounded, and all their costs count', () => {
   const lines = Array.from({ length: 250 }, (_, index) => result(`s${index}`, 1, usage));
   const state = read(...lines);
   expect(state.sessions.length).toBeLessThanOrEqual(100);
   expect(state.cost).toEqual({ usd: 250, inputTokens: 25_000, outputTokens: 1_250 });
 });
 
-test('whatever the lines say: never thrown, never less than before, always in bounds', () => {
+test('any lines: never throws, never decreases, always bounded', () => {
   const anyLine = fc.oneof(
     fc.string(),
     fc.json(),

@@ -33,14 +33,14 @@ test.each([
 });
 
 test.each([
-  [[], 'names no program'],
+  [[], 'has no program'],
   [
     ['agent', '${PROMT}'],
     'Element 1 of the agent template has the unknown variable ${PROMT}; known are ${PROMPT}',
   ],
   [['agent', '${}'], 'unknown variable ${}'],
   [['agent', '${toString}'], 'unknown variable ${toString}'],
-  [['agent', '${MODEL'], 'Element 1 of the agent template has a ${ without its }'],
+  [['agent', '${MODEL'], 'Element 1 of the agent template has a ${ without a }'],
   [['agent', ...Array.from({ length: 300 }, () => 'x')], 'has 301 elements'],
 ])('refused: %j', (template, words) => {
   const filled = fillAgentTemplate(template, values);
@@ -57,7 +57,7 @@ test.each([
   expect(fillAgentTemplate(['${TICKET_ID}'], { ...values, ...wrong })).toMatchObject({ ok: false });
 });
 
-test('a value stays one argument and is never read as a variable or a pattern', () => {
+test('a value stays one argument and is never interpreted as a variable or a pattern', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.constantFrom('${MODEL}', '$&', "$'", '$1', 'a b; rm', '"', '\n')),

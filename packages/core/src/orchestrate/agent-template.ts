@@ -1,5 +1,5 @@
-// The command line of an agent, from the template in `svc.orchestration.agent`. Variables are put into the
-// elements of the list as values. No shell ever sees them, so that a ticket or a branch can never be a command.
+// The command line of an agent, from the template in `svc.orchestration.agent`. Variables are inserted into the list's
+// elements as values. No shell ever sees them, so a ticket or a branch can never become a command.
 
 export type AgentVariables = {
   /** The worker command and its ticket: `/svc-dev:oneshot ENG-12`. */
@@ -20,21 +20,21 @@ export type FilledTemplate =
   | { ok: true; argv: [program: string, ...args: string[]] }
   | { ok: false; problems: string[] };
 
-/** `agentPrompt('/svc-dev:oneshot', 'ENG-12')`; `inboxFile` only when something was told to the worker. */
+/** `agentPrompt('/svc-dev:oneshot', 'ENG-12')`; `inboxFile` only if the worker has messages. */
 export function agentPrompt(workerCommand: string, ticket: string, inboxFile?: string): string {
   const prompt = `${workerCommand} ${ticket}`;
   if (inboxFile === undefined) return prompt;
-  return `${prompt} The work was begun before. First do what the messages ask for, the newest above all, one JSON object in each line of ${inboxFile}`;
+  return `${prompt} The work was started before. First do what the messages ask for, above all the newest; they are in ${inboxFile}, one JSON object in each line`;
 }
 
-/** What is wrong with a template, whatever the values: found before a worktree is made. */
+/** What is wrong with a template for any values: found before a worktree is created. */
 export function agentTemplateProblems(template: readonly string[]): string[] {
-  if (template.length === 0 || template[0] === '') return ['The agent template names no program.'];
+  if (template.length === 0 || template[0] === '') return ['The agent template has no program.'];
   if (template.length > MOST_ELEMENTS)
     return [`The agent template has ${template.length} elements; at most ${MOST_ELEMENTS} are allowed.`];
   return template.flatMap((element, index) =>
     [...element.matchAll(variable)].flatMap(([text, name = '', end]) => {
-      if (end === '') return [`Element ${index} of the agent template has a \${ without its }.`];
+      if (end === '') return [`Element ${index} of the agent template has a \${ without a }.`];
       if (isName(name)) return [];
       const known = names.map((one) => `\${${one}}`).join(' ');
       return [`Element ${index} of the agent template has the unknown variable ${text}; known are ${known}.`];
@@ -50,11 +50,11 @@ export function fillAgentTemplate(template: readonly string[], values: AgentVari
     element.replaceAll(variable, (text, name: string) => (isName(name) ? values[name] : text)),
   );
   for (const [index, argument] of [program, ...args].entries()) {
-    if (argument.includes('\0')) problems.push(`Element ${index} of the agent command has a zero character.`);
+    if (argument.includes('\0')) problems.push(`Element ${index} of the agent command has a null character.`);
     if (argument.length > LONGEST_ARGUMENT)
       problems.push(`Element ${index} of the agent command is longer than ${LONGEST_ARGUMENT} characters.`);
   }
-  if (program === '') problems.push('The agent command names no program.');
+  if (program === '') problems.push('The agent command has no program.');
   return problems.length > 0 ? { ok: false, problems } : { ok: true, argv: [program, ...args] };
 }
 

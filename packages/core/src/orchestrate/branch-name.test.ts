@@ -15,7 +15,7 @@ test.each([
   ['日本', /^branch-[0-9a-f]{10}$/],
   ['_x', /^x-[0-9a-f]{10}$/],
   ['a'.repeat(200), /^a{80}-[0-9a-f]{10}$/],
-])('%s is a branch with a folder of its own', (branch, folder) => {
+])('%s is a branch with its own folder', (branch, folder) => {
   const name = worktreeNameOf(branch);
   expect(name).toMatchObject({ ok: true, branch });
   expect(name.ok && name.folder).toMatch(folder);
@@ -33,8 +33,8 @@ describe('refused', () => {
     ['a\u0000b', 'control'],
     ['a\u001b[31m', 'control'],
     ['a\u2028b', 'line break'],
-    ['a\u202eb', 'cannot be seen'],
-    ['a\ud800', 'cannot be seen'],
+    ['a\u202eb', 'invisible'],
+    ['a\ud800', 'invisible'],
     ['..', 'two dots'],
     ['../../etc', 'two dots'],
     ['a..b', 'two dots'],
@@ -42,8 +42,8 @@ describe('refused', () => {
     ['a//b', 'empty part'],
     ['a/', 'empty part'],
     ['a.', 'ends with a dot'],
-    ['.git', 'begins with a dot'],
-    ['a/.b', 'begins with a dot'],
+    ['.git', 'starts with a dot'],
+    ['a/.b', 'starts with a dot'],
     ['a.lock', '.lock'],
     ['a.lock/b', '.lock'],
     ['a~1', 'characters'],
@@ -54,9 +54,9 @@ describe('refused', () => {
     ['a[b', 'characters'],
     ['a\\b', 'characters'],
     ['a@{1}', '@{'],
-    ['@', 'something else'],
-    ['HEAD', 'something else'],
-    ['refs/heads/a', 'something else'],
+    ['@', 'special meaning'],
+    ['HEAD', 'special meaning'],
+    ['refs/heads/a', 'special meaning'],
     ['0123456789'.repeat(4), 'commit id'],
     ['日'.repeat(100), 'bytes'],
   ])('%j', (text, why) => {
@@ -65,7 +65,7 @@ describe('refused', () => {
   });
 });
 
-test('whatever the text: a folder is one plain segment, and two branches never share one', () => {
+test('for any text, a folder is one plain segment, and two branches never share one', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.string());
   const isKept = fc.property(text, text, (one, other) => {
     const [first, second] = [worktreeNameOf(one), worktreeNameOf(other)];

@@ -31,7 +31,7 @@ test.each([
   expect(found?.remedy).toContain('svc.worktree.setup');
 });
 
-test('nothing known: nothing to do', () => {
+test('no known file: nothing to do', () => {
   expect(detectSetup(['README.md', 'package.json', 'my-package-lock.json'], undefined)).toEqual([]);
 });
 

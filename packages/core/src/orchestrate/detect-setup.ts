@@ -1,12 +1,12 @@
-// How a worktree is set up when nothing is configured: by a Makefile with a target `setup`, else by the lockfile
-// of each package manager. A table; the first row of a language wins.
+// How a worktree is set up if nothing is configured: by a Makefile with a target `setup`, else by the lockfile of each
+// package manager. The first row of a language wins.
 
 export type SetupCommand = {
   program: string;
   args: readonly string[];
-  /** The file that asks for it. */
+  /** The file that requires it. */
   because: string;
-  /** What to do when the program is not there. */
+  /** What to do if the program is missing. */
   remedy: string;
 };
 
@@ -14,7 +14,7 @@ type Row = {
   language: string;
   lockfile: string;
   command: readonly [string, ...string[]];
-  /** Only when this file is there too. */
+  /** Only if this file exists too. */
   beside?: string;
   install: string;
 };
@@ -48,10 +48,10 @@ const rows: readonly Row[] = [
   row('.NET', 'packages.lock.json', 'dotnet restore --locked-mode', 'Install .NET: https://dot.net'),
 ];
 
-/** The names under which make looks for its file, in its order. */
+/** The file names that make searches for, in its order. */
 export const makefileNames = ['GNUmakefile', 'makefile', 'Makefile'] as const;
 
-/** What the files at the root of a worktree ask for. `makefile` is the text of the one that make would read. */
+/** The setup commands for the files at a worktree's root. `makefile` is the text of the file that make would read. */
 export function detectSetup(files: readonly string[], makefile: string | undefined): SetupCommand[] {
   const present = new Set(files);
   if (makefile !== undefined && hasSetupTarget(makefile)) {
@@ -68,7 +68,7 @@ export function detectSetup(files: readonly string[], makefile: string | undefin
   return [...found.values()];
 }
 
-/** A rule `setup:`, also among several targets; a variable (`setup := …`) is none. */
+/** A rule `setup:`, also among several targets; a variable (`setup := …`) does not count. */
 function hasSetupTarget(text: string): boolean {
   return text.split('\n').some((line) => /^(?:[\w./%-]+ +)*setup(?: +[\w./%-]+)* *::?(?![:=])/.test(line));
 }
@@ -79,5 +79,5 @@ function row(language: string, lockfile: string, command: string, install: strin
 }
 
 function withWayOut(install: string): string {
-  return `${install.replace(/\.$/, '')}; or name the commands that set a worktree up in svc.worktree.setup.`;
+  return `${install.replace(/\.$/, '')}; or list the setup commands in svc.worktree.setup.`;
 }

@@ -1,4 +1,4 @@
-// With the real /bin/sh: what it prints, and that nothing of a value is ever executed.
+// With the real /bin/sh: checks its output, and that no part of a value is ever executed.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { temporaryFolder } from '@svc/testkit';
@@ -10,7 +10,7 @@ import { setupVariables } from './setup-variables.ts';
 const variablesFor = (branch: string) =>
   setupVariables('/wt/ABC-1', branch, { repository: { name: 'web' }, thoughts: {}, folderName: 'web' });
 
-/** What the command prints, in a folder of its own in which it must leave nothing. */
+/** The command's output, in its own folder, which must stay empty. */
 function printed(command: string, branch: string): string {
   const variables = variablesFor(branch);
   const folder = temporaryFolder();
@@ -41,7 +41,7 @@ const hostile = fc
   })
   .map((parts) => parts.join(''));
 
-/** A command, and what stands around the value in what it prints. */
+/** A command, and what surrounds the value in its output. */
 const commands: [string, string, string][] = [
   ["printf '<%s>' ${BRANCH_NAME}", '<', '>'],
   ['printf \'<%s>\' "${BRANCH_NAME}"', '<', '>'],
@@ -71,7 +71,7 @@ const commands: [string, string, string][] = [
   ['eval printf \'"<%s>"\' \\"${BRANCH_NAME}\\"', '<', '>'],
 ];
 
-test.each(commands)('any value is itself and nothing of it is executed: %s', (command, before, after) => {
+test.each(commands)('a value stays unchanged and is never executed: %s', (command, before, after) => {
   fc.assert(
     fc.property(hostile, (branch) => {
       expect(printed(command, branch)).toBe(`${before}${branch}${after}`);
@@ -80,12 +80,12 @@ test.each(commands)('any value is itself and nothing of it is executed: %s', (co
   );
 });
 
-/** As git allows it for a branch: without blanks, which an open quote would let the shell split. */
+/** As git allows it for a branch: without blanks, at which the shell would split after an open quote. */
 const branchName = hostile.map((text) =>
   text.replaceAll('touch canary', 'touch${IFS}canary').replaceAll(/\s/g, ''),
 );
 
-test('whatever the quotes of a command are, also open or wrong ones, nothing of a value is executed', () => {
+test('for any quotes in a command, even open or wrong ones, no part of a value is executed', () => {
   const quotes = '\' " ` $( ) (( )) \\ ; # | && { } <<EOF EOF'.split(' ');
   const words = ["<<'EOF'", '${BRANCH_NAME}', '${TICKET_ID}', 'echo ', 'x', 'case x in', 'esac', '\n', ' '];
   const parts = fc.constantFrom(...quotes, ...words);
@@ -117,7 +117,7 @@ test.each([
   expect(printed(command, 'ABC-1')).toMatch(wanted);
 });
 
-test('a value that no shell could act on is also put where the shell would not expand it', () => {
+test('a harmless value is also inserted where the shell would not expand it', () => {
   expect(printed("cat <<'END'\n${BRANCH_NAME}\nEND\n", 'feat/ABC-1')).toBe('feat/ABC-1\n');
   expect(printed("cat <<'END'\n${BRANCH_NAME}\nEND\n", '$(id)')).toBe('${BRANCH_NAME}\n');
   expect(printed('node -pe \'"${BRANCH_NAME}"\'', 'feat/ABC-1')).toBe('feat/ABC-1\n');

@@ -1,19 +1,19 @@
-// Puts the six variables into a configured command before the shell sees it: `${BRANCH_NAME}` becomes its value, as one
-// piece, whatever quotes stand around it. A value that a shell could act on never becomes text of the command. What is
-// put there is the variable, in the quotes that the shell needs at that place to expand it and to do nothing else with
-// it; the value is in the environment of the step. So a mistake in reading the quotes can never have a value executed.
+// Inserts the six variables into a configured command before the shell sees it: `${BRANCH_NAME}` becomes its value, as
+// one word, whatever quotes surround it. A value with special characters never becomes part of the command's text.
+// Instead, the variable is inserted, in the quotes that the shell needs at that position to only expand it; the value
+// is in the environment of the step. So a mistake in parsing the quotes can never execute a value.
 //
 //   unquoted  '…'  "…"      the value, as one word or as a part of one
 //   $(…)  `…`               the same inside
-//   $((…))  <<END           the shell's own expansion, as it stands
-//   <<'END'                 the value, if no shell could act on it; else the variable stays as it is
+//   $((…))  <<END           the shell's own expansion, unchanged
+//   <<'END'                 the value, if it has no special characters; else the variable stays as it is
 //   sh -c, eval, node -e    code for another program: the same. Another shell takes the variable from its environment.
 import type { SetupVariables } from './setup-variables.ts';
 
 type Kind = 'command' | 'double' | 'backticks' | 'arithmetic';
 type Frame = {
   kind: Kind;
-  /** The word under way, the one before it, and the first of the simple command. */
+  /** The current word, the one before it, and the first of the simple command. */
   word: string;
   before: string;
   first: string;
@@ -26,7 +26,7 @@ const token = {
   double: /\\[^]|"|`|\$\(\(|\$\(|\$\{(\w+)\}|\$\$|[^]/y,
 } as const;
 const reference = /\$\{(\w+)\}/g;
-/** No shell does anything with it, in any quotes. */
+/** Without special meaning to any shell, in any quotes. */
 const meansNothing = /^[\w./,:@+-]*$/;
 const takesCode = /^(?:-[A-Za-z]*[ce]|eval)$/;
 
@@ -87,7 +87,7 @@ export function fillCommand(command: string, variables: SetupVariables): string 
     );
   }
 
-  /** The bodies of what the line before asked for, up to their last lines. */
+  /** The bodies of the here-documents that the previous line started, up to their last lines. */
   function takeHereDocuments(): void {
     for (const { end, quoted, tabs } of waiting.splice(0)) {
       for (let isLast = false; !isLast && at < command.length; ) {
@@ -141,7 +141,7 @@ function top(frames: readonly Frame[]): Frame {
   return frames.at(-1) ?? newFrame('command');
 }
 
-/** The command that a double-quoted text stands in. */
+/** The command that contains a double-quoted text. */
 function under(frames: readonly Frame[]): Frame {
   return frames.findLast(({ kind }) => kind !== 'double') ?? newFrame('command');
 }

@@ -1,4 +1,4 @@
-// Worlds by chance, in which acts are carried out in part, in any order of time, by a daemon that is killed.
+// Random worlds, in which a daemon that gets killed executes some of the acts, at any time.
 import { sampleWorker } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const anyRuns: fc.Arbitrary<SimulatedRun[]> = fc
   .tuple(anyRun('run-1'), anyRun('run-2'), anyRun('run-3'))
   .chain((runs) => fc.integer({ min: 1, max: 3 }).map((count) => runs.slice(0, count)));
 
-/** Chance that the test can repeat: a small generator of its own, fed by the seed. */
+/** Repeatable random numbers: a small generator with a seed. */
 function chance(seed: number): (most: number) => number {
   let state = seed >>> 0;
   return (most) => {
@@ -40,7 +40,7 @@ function chance(seed: number): (most: number) => number {
   };
 }
 
-test('never too many, never twice, never too early, and always to an end', () => {
+test('never too many, never twice, never too early, and always finishes', () => {
   fc.assert(
     fc.property(
       anyRuns,
@@ -54,7 +54,7 @@ test('never too many, never twice, never too early, and always to an end', () =>
         for (let step = 0; step < steps; step += 1) {
           happen();
           const acts = nextActs(world(), quickTimings);
-          // Killed in the middle: only the first of them are carried out.
+          // Killed in the middle: only the first of them are executed.
           for (const act of acts.slice(0, choose(4) === 0 ? choose(acts.length + 1) : acts.length))
             carryOut(act);
           expect(problems).toEqual([]);
@@ -74,7 +74,7 @@ test('never too many, never twice, never too early, and always to an end', () =>
   );
 });
 
-test('the same world gives the same acts, and asking changes nothing', () => {
+test('the same world gives the same acts, and computing them changes nothing', () => {
   fc.assert(
     fc.property(anyRuns, fc.integer({ min: 0 }), (runs, seed) => {
       const choose = chance(seed);

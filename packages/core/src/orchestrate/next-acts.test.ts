@@ -57,7 +57,7 @@ type Given = {
   verifications?: Record<string, Partial<Verification>>;
 };
 
-/** Keys without a run are of run-1. */
+/** Keys without a run belong to run-1. */
 const keyed = <T>(values: Record<string, T> = {}): [string, T][] =>
   Object.entries(values).map(([key, value]) => [key.includes('/') ? key : `run-1/${key}`, value]);
 
@@ -87,7 +87,7 @@ const merged = (ticket: string, status: Worker['status'], more: Partial<Worker> 
   mergedWorker({ ticket, status, statusSince: ago(10), ...more });
 
 /** `revive A 2`, `block-wave 1 A: failed`, `hold slots`. */
-function told(act: Act): string {
+function actText(act: Act): string {
   const words = Object.entries(act).flatMap(([name, value]) =>
     ['orchestrator', 'message', 'until', 'notBefore', 'tickets', 'mergeSha', 'silentSince'].includes(name) ||
     value === null ||
@@ -103,12 +103,12 @@ const recalled = (ticket: string, seconds: number, more: Partial<Worker> = {}): 
   worker(ticket, 'pr-created', { recall: { cause: 'checks', at: ago(seconds), seq: 5 }, ...more });
 const rows: [name: string, given: Given, acts: string[]][] = [
   [
-    'a worker that is wanted for its pull request is started again, before others are dispatched',
+    'a worker that is needed for its pull request is started again, before others are dispatched',
     { workers: [recalled('B', 60)], runs: [run([['A', 'B']], ['started'], { most: 1 })] },
     ['recall B checks', 'hold slots'],
   ],
   [
-    'also when all its revivals are used up, and however many pull requests wait for a person',
+    'even if all its revivals are used up, and however many pull requests wait for a person',
     {
       workers: [recalled('A', 60)],
       live: { B: {} },
@@ -119,9 +119,9 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     },
     ['recall A checks'],
   ],
-  ['not while its agent lives', { workers: [recalled('A', 60)], live: both }, []],
+  ['not while its agent is alive', { workers: [recalled('A', 60)], live: both }, []],
   [
-    'not when one was launched since',
+    'not if one was launched since',
     { workers: [recalled('A', 60)], live: { B: {} }, revivals: { A: { lastLaunchAt: ago(30) } } },
     [],
   ],
@@ -131,7 +131,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['start-verification A'],
   ],
   [
-    'not in a run that is paused',
+    'not in a paused run',
     {
       workers: [recalled('A', 60)],
       live: { B: {} },
@@ -139,23 +139,23 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     },
     ['hold paused'],
   ],
-  ['a run begins with its first wave', { runs: [run([['A'], ['B']], [])] }, ['start-wave 1']],
-  ['a wave begins with its tickets', {}, ['dispatch A', 'dispatch B']],
-  ['a dispatch under way is not asked for again', { live: { A: { state: 'starting' } } }, ['dispatch B']],
+  ['a run starts with its first wave', { runs: [run([['A'], ['B']], [])] }, ['start-wave 1']],
+  ['a wave starts with its tickets', {}, ['dispatch A', 'dispatch B']],
+  ['a dispatch in progress is not requested again', { live: { A: { state: 'starting' } } }, ['dispatch B']],
   [
-    'a dispatch that was cut off before a launch is made again',
+    'a dispatch that was interrupted before a launch is repeated',
     { workers: [worker('A', 'dispatched')], live: { B: {} } },
     ['dispatch A'],
   ],
-  ['agents that work are left alone', { workers: [worker('A', 'planning')], live: both }, []],
+  ['working agents are left alone', { workers: [worker('A', 'planning')], live: both }, []],
 
   [
-    'a dead one waits for its time',
+    'a dead one waits for its delay',
     { workers: [worker('A', 'planning')], live: { B: {} }, revivals: { A: { lastDeathAt: ago(9) } } },
     ['hold A backoff'],
   ],
   [
-    'and is revived then',
+    'and is revived after it',
     { workers: [worker('A', 'planning')], live: { B: {} }, revivals: { A: { lastDeathAt: ago(10) } } },
     ['revive A 1'],
   ],
@@ -166,7 +166,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
   ],
   ['a third time', { live: { B: {} }, revivals: { A: { count: 2, lastDeathAt: ago(300) } } }, ['revive A 3']],
   [
-    'and then given up, but not before its last word can be here',
+    'and then given up, but not before its last update can arrive',
     {
       workers: [worker('A', 'planning')],
       live: { B: {} },
@@ -189,22 +189,22 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['fail A stalled worker-stalled'],
   ],
   [
-    'a program that cannot be started is not started again',
+    'a program that cannot be started is not retried',
     { live: { B: {} }, revivals: { A: { count: 0, lastEnd: 'unstartable', lastDeathAt: ago(5) } } },
     ['fail A failed worker-dead'],
   ],
   [
-    'a death whose time is not told yet waits',
+    'a death without a known time waits',
     { live: { B: {} }, revivals: { A: { lastDeathAt: null } } },
     ['hold A backoff'],
   ],
   [
-    'an agent may go when its pull request is there',
+    'an agent may exit when its pull request exists',
     { workers: [worker('A', 'pr-created'), worker('B', 'merging')], revivals: both },
     [],
   ],
   [
-    'who says it has merged is not revived while the code host is asked',
+    'a worker that reports a merge is not revived while the code host is being checked',
     {
       workers: [worker('A', 'shipping', { claim: { status: 'merged', at: ago(60), seq: 1 } })],
       live: { B: {} },
@@ -213,7 +213,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['hold A claim'],
   ],
   [
-    'but not for ever, and not until next year',
+    'but not forever, and not for a time in the future',
     {
       workers: [
         worker('A', 'shipping', { claim: { status: 'done', at: ago(900), seq: 1 } }),
@@ -244,7 +244,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['dispatch A', 'hold slots'],
   ],
   [
-    'the slots are those of all runs of the project, also of one that was canceled',
+    'all runs of the project share its slots, even a canceled one',
     {
       runs: [
         run([['A', 'B']], ['started']),
@@ -257,12 +257,12 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['run-3: end Y run-over', 'dispatch A', 'hold slots', 'run-4: dispatch Z', 'run-4: dispatch A'],
   ],
   [
-    'what was begun comes before what is new',
+    'started work comes before new work',
     { runs: [run([['A', 'B']], ['started'], { most: 1 })], revivals: { B: {} } },
     ['revive B 1', 'hold slots'],
   ],
   [
-    'one ticket of two runs has one agent',
+    'a ticket in two runs has one agent',
     {
       runs: [run([['A']], ['started']), run([['A']], ['started'], { id: 'run-2' })],
       live: { 'run-2/A': {} },
@@ -270,7 +270,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['hold A ticket-elsewhere'],
   ],
   [
-    'too many reviews hold what is new, and not what was begun',
+    'too many reviews hold new work, but not started work',
     {
       runs: [
         run([['A', 'B']], ['started'], { limits: { ...limits, maxAwaitingReview: 2 }, awaitingReview: 3 }),
@@ -280,7 +280,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['revive B 1', 'hold review'],
   ],
   [
-    'as many as allowed hold nothing',
+    'the allowed number holds nothing',
     {
       runs: [run([['A']], ['started'], { limits: { ...limits, maxAwaitingReview: 2 }, awaitingReview: 2 })],
     },
@@ -288,7 +288,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
   ],
 
   [
-    'a paused run starts nothing, but sees what happens',
+    'a paused run starts nothing, but notices what happens',
     {
       runs: [run([['A', 'B', 'C']], ['started'], { state: 'paused' })],
       workers: [worker('B', 'failed')],
@@ -296,14 +296,14 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     },
     ['end-hanging C', 'block-wave 1 B: failed', 'hold paused'],
   ],
-  ['a paused run begins no wave', { runs: [run([['A']], [], { state: 'paused' })] }, []],
+  ['a paused run starts no wave', { runs: [run([['A']], [], { state: 'paused' })] }, []],
   [
     'a canceled run ends its agents and nothing else',
     { runs: [run([['A', 'B']], ['started'], { state: 'canceled' })], live: { A: { state: 'starting' } } },
     ['end A run-over'],
   ],
   [
-    'a canceled run ends also its workers without a process, up to their merge',
+    'a canceled run also ends its workers without a process, up to their merge',
     {
       runs: [run([['A', 'B', 'C', 'D', 'E', 'F']], ['started'], { state: 'canceled' })],
       workers: [
@@ -320,13 +320,13 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['end A run-over', 'end B run-over', 'end C run-over'],
   ],
   [
-    'a run that is complete has no worker left at work either',
+    'a complete run has no working worker either',
     { runs: [run([['A']], ['completed'], { state: 'completed' })], workers: [worker('A', 'dispatched')] },
     ['end A run-over'],
   ],
-  ['nobody told that it began', { runs: [run([['A']], [], { state: 'unknown' })], live: { A: {} } }, []],
+  ['its start is not in the log', { runs: [run([['A']], [], { state: 'unknown' })], live: { A: {} } }, []],
   [
-    'a canceled worker is ended at once, one that ended by itself after two minutes',
+    'a canceled worker is stopped at once, one that ended on its own after two minutes',
     {
       runs: [run([['A', 'B', 'C']], ['started'])],
       workers: [
@@ -340,7 +340,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
   ],
 
   [
-    'a merge is verified beside its deploy',
+    'a merge is verified in parallel with its deploy',
     {
       workers: [merged('A', 'deploying'), merged('B', 'done')],
       verifications: { B: { state: 'running' } },
@@ -361,7 +361,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['complete-wave 1'],
   ],
   [
-    'canceled is out of the way, accepted without a merge too',
+    'canceled does not block, nor does accepted without a merge',
     { workers: [worker('A', 'canceled'), worker('B', 'done')] },
     ['complete-wave 1'],
   ],
@@ -374,7 +374,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['file-remediation A', 'block-wave 1 A: its verification failed and no remediation is filed'],
   ],
   [
-    'a failed verification blocks until remediation is filed: while that is under way, too, and it is filed once',
+    'a failed verification blocks until remediation is filed: also while that is in progress, and it is filed once',
     {
       runs: [run([['A']], ['blocked'])],
       workers: [merged('A', 'done')],
@@ -383,7 +383,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     [],
   ],
   [
-    'and then the wave goes on',
+    'and then the wave continues',
     {
       runs: [run([['A']], ['blocked'])],
       workers: [merged('A', 'done')],
@@ -409,14 +409,14 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['complete-wave 1'],
   ],
   [
-    'a merge commit that nobody knows yet',
+    'an unknown merge commit',
     {
       workers: [worker('A', 'canceled'), merged('B', 'done', { merge: { sha: null, at: ago(9), seq: 1 } })],
     },
     ['hold B merge-commit-unknown'],
   ],
   [
-    'a deploy that came to its end blocks, one that goes on does not',
+    'a failed deploy blocks, a running one does not',
     {
       runs: [run([['A', 'B']], ['started'], { limits: { ...limits, verifyBeforeMerge: false } })],
       workers: [merged('A', 'stalled'), merged('B', 'deploy-failed')],
@@ -424,7 +424,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['block-wave 1 A: its deploy timed out'],
   ],
   [
-    'a signal file that is gone blocks, unless its agent lives',
+    'a missing signal file blocks, unless its agent is alive',
     {
       workers: [worker('A', 'planning', { removed: true }), worker('B', 'planning', { removed: true })],
       revivals: both,
@@ -434,12 +434,12 @@ const rows: [name: string, given: Given, acts: string[]][] = [
   ],
 
   [
-    'a blocked wave is told once, and its other tickets go on',
+    'a blocked wave is reported once, and its other tickets continue',
     { runs: [run([['A', 'B']], ['blocked'])], workers: [worker('A', 'failed')] },
     ['dispatch B'],
   ],
   [
-    'a retry takes the block away',
+    'a retry removes the block',
     { runs: [run([['A', 'B']], ['blocked'])], workers: [worker('A', 'dispatched')], live: both },
     ['start-wave 1'],
   ],
@@ -453,17 +453,17 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['start-wave 2'],
   ],
   ['after the last wave the run is complete', { runs: [run([['A']], ['completed'])] }, ['complete-run']],
-  ['but not while one of its agents lives', { runs: [run([['A']], ['completed'])], live: { A: {} } }, []],
-  ['a run that is complete stays so', { runs: [run([['A']], ['completed'], { state: 'completed' })] }, []],
+  ['but not while one of its agents is alive', { runs: [run([['A']], ['completed'])], live: { A: {} } }, []],
+  ['a complete run stays complete', { runs: [run([['A']], ['completed'], { state: 'completed' })] }, []],
 ];
 
-describe('what is to be done', () => {
+describe('the next acts', () => {
   test.each(rows)('%s', (_name, given, acts) => {
-    expect(nextActs(world(given)).map(told)).toEqual(acts);
+    expect(nextActs(world(given)).map(actText)).toEqual(acts);
   });
 });
 
-test('acts carry what is needed to carry them out', () => {
+test('acts contain everything needed to execute them', () => {
   const acts = nextActs(
     world({
       runs: [run([['A', 'B', 'C', 'D']], ['started'])],
@@ -481,8 +481,8 @@ test('acts carry what is needed to carry them out', () => {
 });
 
 test.each([
-  [{ count: 3 }, 'The agent ended before its work was done, also after 3 revivals'],
-  [{ count: 3, lastEnd: 'hanging' }, 'The agent went silent before its work was done, also after 3 revivals'],
+  [{ count: 3 }, 'The agent ended before its work was done, even after 3 revivals'],
+  [{ count: 3, lastEnd: 'hanging' }, 'The agent went silent before its work was done, even after 3 revivals'],
   [{ count: 0, lastEnd: 'unstartable' }, "The agent's program cannot be started"],
 ] as const)('why it is given up: %j', (revivals, message) => {
   const acts = nextActs(world({ live: { B: {} }, revivals: { A: revivals } }));

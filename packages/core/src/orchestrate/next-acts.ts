@@ -1,6 +1,5 @@
-// The one decision of the run loop: what is to be done now. Pure: from the same world come the same acts, so that
-// a restart goes on where the board and the disk stand. One step of a wave at a time; the loop asks again after
-// each change.
+// Decides what the run loop does next. Pure: the same world gives the same acts, so a restart continues from the board
+// and the disk. One step of a wave at a time; the loop decides again after each change.
 
 import type { HoldReason } from '../api/runs.ts';
 import { isEnded, isInPersonsHands } from '../deploy/standing.ts';
@@ -44,7 +43,7 @@ export function nextActs(given: World, timings: RunTimings = defaultTimings): Ac
   ];
 }
 
-/** The oldest run first, so that what was begun is finished. */
+/** The oldest run first, so that started work is finished. */
 function order({ run }: PlannedRun): number {
   return run.startedAt === null ? Number.MAX_SAFE_INTEGER : Date.parse(run.startedAt);
 }
@@ -57,15 +56,15 @@ function isOpen({ run }: PlannedRun): boolean {
   return run.state === 'running' || run.state === 'paused';
 }
 
-/** The first wave that is not complete; null when all are. */
+/** The first incomplete wave; null if all are complete. */
 function currentWave(
   world: World,
   { run, plan, limits }: PlannedRun,
   timings: RunTimings,
 ): CurrentWave | null {
   for (const [index, tickets] of plan.waves.entries()) {
-    const told = run.waves.find(({ wave }) => wave === index + 1)?.state;
-    if (told === 'completed') continue;
+    const logged = run.waves.find(({ wave }) => wave === index + 1)?.state;
+    if (logged === 'completed') continue;
     const standings = tickets.map((ticket) => {
       const key = workerKey(run.orchestrator, ticket);
       const worker = world.workers.get(key);
@@ -77,12 +76,12 @@ function currentWave(
       };
       return { ticket, worker, standing: standingOfTicket(subject, limits, timings, world.now) };
     });
-    return { number: index + 1, tickets, state: told ?? null, standings };
+    return { number: index + 1, tickets, state: logged ?? null, standings };
   }
   return null;
 }
 
-/** Workers that are given up, and why others wait for something else than a slot. */
+/** Workers that are given up, and why others wait for something other than a slot. */
 function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[] {
   const { orchestrator } = planned.run;
   return (wave?.standings ?? []).flatMap(({ ticket, standing }): Act[] => {
@@ -92,12 +91,12 @@ function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[]
       until: string | null,
     ): Act[] => [{ kind: 'hold', orchestrator, ticket, why, message, until }];
     if (standing.is === 'claiming')
-      return hold('claim', `${ticket} says that it has merged; the code host is asked`, standing.until);
+      return hold('claim', `${ticket} reports a merge; checking with the code host`, standing.until);
     if (standing.is === 'merge-commit-unknown')
       return hold('merge-commit-unknown', `The merge commit of ${ticket} is not known yet`, null);
     if (standing.is !== 'dead') return [];
     if (standing.due > now)
-      return hold('backoff', `The process of ${ticket} is gone; it is looked at again`, standing.due);
+      return hold('backoff', `The process of ${ticket} is gone; waiting before the next step`, standing.due);
     if (standing.next === 'revive') return [];
     const { count = 0, lastEnd = 'died' } = revivals.get(workerKey(orchestrator, ticket)) ?? {};
     const hung = lastEnd === 'hanging';
@@ -117,10 +116,10 @@ function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[]
 function whyGivenUp(lastEnd: Revivals['lastEnd'], count: number): string {
   if (lastEnd === 'unstartable') return "The agent's program cannot be started";
   const what = `The agent ${lastEnd === 'hanging' ? 'went silent' : 'ended'} before its work was done`;
-  return count === 0 ? what : `${what}, also after ${count} ${count === 1 ? 'revival' : 'revivals'}`;
+  return count === 0 ? what : `${what}, even after ${count} ${count === 1 ? 'revival' : 'revivals'}`;
 }
 
-/** At most as many at once as agents: each runs the project's tests. */
+/** At most as many at the same time as agents, because each runs the project's tests. */
 function verificationActs(world: World, waves: readonly RunWave[]): Act[] {
   const running = new Map<string, number>();
   const projectOf = new Map(world.runs.map(({ run, plan }) => [run.orchestrator, plan.project]));
@@ -168,7 +167,7 @@ function waveActs({ processes }: World, { planned, wave }: RunWave): Act[] {
   return [{ kind: 'block-wave', orchestrator, wave: number, tickets: blocking, why }];
 }
 
-/** Revivals and recalls before dispatches: what was begun comes first. */
+/** Revivals and recalls before dispatches: started work comes first. */
 function starts(world: World, waves: readonly RunWave[]): Act[] {
   const slots = createSlots(world);
   const acts: Act[] = [];
@@ -186,7 +185,7 @@ function starts(world: World, waves: readonly RunWave[]): Act[] {
     }
   return acts;
 
-  /** No slot is told once, and not for each ticket that waits for one. */
+  /** A missing slot is reported once, not for each ticket that waits for one. */
   function startAll(planned: PlannedRun, wave: number, due: CurrentWave['standings']): Act[] {
     const started: Act[] = [];
     const { orchestrator } = planned.run;
@@ -208,22 +207,22 @@ function starts(world: World, waves: readonly RunWave[]): Act[] {
   }
 }
 
-/** Why a run starts nothing at all. Work that was begun is not held for reviews. */
+/** Why a run starts nothing at all. Started work does not wait for reviews. */
 function holdOf({ run, limits, awaitingReview }: PlannedRun, wanted: Standing['is']): Act | undefined {
   const { orchestrator } = run;
   const hold = { kind: 'hold', orchestrator, ticket: null, until: null } as const;
   if (run.state === 'paused') return { ...hold, why: 'paused', message: 'The run is paused' };
   const most = limits.maxAwaitingReview;
   if (wanted !== 'to-dispatch' || most === null || awaitingReview <= most) return undefined;
-  const message = `${awaitingReview} pull requests wait for a person; at most ${most} may before more is begun`;
+  const message = `${awaitingReview} pull requests wait for a person; new work starts when at most ${most} do`;
   return { ...hold, why: 'review', message };
 }
 
-// The slots of projects and runs: who may start an agent now. A ticket has one worktree in its project, so that
-// no two agents work on it at once, whichever run asked for them.
+// The slots of projects and runs: which ticket may start an agent now. A ticket has one worktree in its project, so two
+// agents never work on it at the same time, even for two runs.
 
 export type Slots = {
-  /** Takes a slot for the ticket, or says why there is none. */
+  /** Takes a slot for the ticket, or returns why none is free. */
   take: (planned: PlannedRun, ticket: string) => { why: HoldReason; message: string } | undefined;
 };
 
@@ -248,7 +247,7 @@ export function createSlots({ runs, processes }: Pick<World, 'runs' | 'processes
       const project = projects.get(plan.project);
       const usedHere = usedByRun.get(run.orchestrator) ?? 0;
       if (project === undefined || project.tickets.has(ticket.toLowerCase()))
-        return { why: 'ticket-elsewhere', message: `Another agent works on ${ticket}` };
+        return { why: 'ticket-elsewhere', message: `Another agent is working on ${ticket}` };
       if (project.used >= project.most)
         return { why: 'slots', message: `All ${project.most} slots of the project are taken` };
       if (usedHere >= plan.maxParallel)
@@ -266,8 +265,8 @@ export function createSlots({ runs, processes }: Pick<World, 'runs' | 'processes
   }
 }
 
-// What must not go on: every agent and every worker of a run that is over, the agent of a worker that has come to its
-// end, and an agent that is silent for too long.
+// What has to be stopped: every agent and every worker of a closed run, the agent of a worker that has ended, and an
+// agent that is silent for too long.
 
 export function agentEnds(world: World, { run, limits }: PlannedRun, timings: RunTimings): Act[] {
   const { orchestrator, state } = run;
@@ -285,7 +284,7 @@ export function agentEnds(world: World, { run, limits }: PlannedRun, timings: Ru
   return acts;
 }
 
-/** A worker ends with its run whether or not it has a process: it waited for a revival, a person or a review. */
+/** A worker ends with its run even without a process, when it waits for a revival, a person or a review. */
 function endsOfRun({ processes, workers }: World, orchestrator: string): Act[] {
   const keys = new Set([...processes.keys()].filter((key) => key.startsWith(`${orchestrator}/`)));
   for (const worker of workers.values())
@@ -296,7 +295,7 @@ function endsOfRun({ processes, workers }: World, orchestrator: string): Act[] {
   });
 }
 
-/** From the merge on, what ships decides. A file that is gone or cannot be read is not written. */
+/** After the merge, the deploy decides. A file that is gone or cannot be read is not written. */
 export function endsWithItsRun({ status, merge, removed, corrupt }: Worker): boolean {
   if (merge !== null || removed || corrupt !== null) return false;
   return status !== 'canceled' && isInPersonsHands(status);
@@ -312,7 +311,7 @@ function whyEnded(
   return later(worker.statusSince, afterEndSec) <= now ? 'worker-ended' : undefined;
 }
 
-/** Making a worktree may take its time, and has limits of its own. */
+/** Creating a worktree may take long, and has its own limits. */
 function isSilent({ state, lastActivityAt }: LiveAgent, stallAfterSec: number, now: string): boolean {
   return state === 'running' && later(lastActivityAt, stallAfterSec) <= now;
 }

@@ -13,7 +13,7 @@ const assistant = (...content: object[]): string =>
 
 test.each<[string, string, Partial<OutputLine>[]]>([
   [
-    'what it said',
+    'its text',
     assistant({ type: 'text', text: 'Done.\n\tAll of it.' }),
     [{ kind: 'text', text: 'Done.\n\tAll of it.' }],
   ],
@@ -45,7 +45,7 @@ test.each<[string, string, Partial<OutputLine>[]]>([
     [{ ok: false }],
   ],
   [
-    'what a tool gave back',
+    'a tool result',
     '{"type":"user","message":{"content":[{"type":"tool_result","content":"secret"}]}}',
     [{ kind: 'other', text: 'user' }],
   ],
@@ -59,7 +59,7 @@ test.each<[string, string, Partial<OutputLine>[]]>([
   expect(JSON.stringify(lines)).not.toContain('secret');
 });
 
-test('controls, colours and direction marks are taken out', () => {
+test('control characters, colours and direction marks are removed', () => {
   const [line] = readOutputLine(
     assistant({ type: 'text', text: '\u001b[31mred\u001b[0m\u0007 \u202Eleft\u0000\r\nnext' }),
     0,
@@ -67,14 +67,14 @@ test('controls, colours and direction marks are taken out', () => {
   expect(line?.text).toBe('red left\nnext');
 });
 
-test('a long text is cut and says so', () => {
+test('a long text is cut and marked', () => {
   const [line] = readOutputLine(assistant({ type: 'text', text: '😀'.repeat(5_000) }), 0);
   expect(line?.cut).toBe(true);
   expect(line?.text.length).toBeLessThanOrEqual(LONGEST_OUTPUT_TEXT);
   expect(line?.text.isWellFormed()).toBe(true);
 });
 
-test('whatever a line holds, it is read and bounded', () => {
+test('any line is read and bounded', () => {
   fc.assert(
     fc.property(
       fc.oneof(

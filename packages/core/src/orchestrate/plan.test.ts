@@ -17,7 +17,7 @@ test.each([
   expect(readPlan(input)).toMatchObject({ ok: true, plan: { waves } });
 });
 
-test('what blocks a ticket stays in the plan, unless there is too much of it', () => {
+test('the blockers of tickets stay in the plan, unless there are too many', () => {
   const planOf = (tickets: object[]) => readPlan({ file: { tickets } });
   expect(planOf([{ ticket: 'A-2', blockedBy: ['A-1'] }, { ticket: 'A-1' }])).toMatchObject({
     plan: { blockedBy: { 'A-2': ['A-1'] } },
@@ -35,11 +35,11 @@ test.each([
   [{ tickets: [] }, 'tickets: is empty'],
   [{ waves: [] }, 'waves: is empty'],
   [{ waves: [['A-1'], []] }, 'waves[1]: is empty'],
-  [{ tickets: ['A-1', 'a-1'] }, 'tickets[1]: a-1 is there already, at tickets[0]'],
-  [{ waves: [['A-1'], ['B', 'A-1']] }, 'waves[1][1]: A-1 is there already, at waves[0][0]'],
+  [{ tickets: ['A-1', 'a-1'] }, 'tickets[1]: a-1 is already listed, at tickets[0]'],
+  [{ waves: [['A-1'], ['B', 'A-1']] }, 'waves[1][1]: A-1 is already listed, at waves[0][0]'],
   [{ tickets: names(MOST_TICKETS + 1) }, 'tickets: has more than 500 tickets'],
   [{ waves: [names(300), names(300).map((name) => `B${name}`)] }, 'waves: has more than 500 tickets'],
-  [{ waves: names(MOST_WAVES + 1).map((name) => [name]) }, 'waves: needs 201 waves'],
+  [{ waves: names(MOST_WAVES + 1).map((name) => [name]) }, 'waves: needs 201 consecutive waves'],
   [{ file: null }, 'plan: is not an object'],
   [{ file: ['A-1'] }, 'plan: is not an object'],
   [{ file: {} }, 'plan: has neither'],
@@ -47,12 +47,12 @@ test.each([
   [{ file: { tickets: ['A-1'], base: 'main' } }, '"base": is unknown'],
   [{ file: { tickets: 'A-1' } }, 'tickets: is not a list'],
   [{ file: { waves: ['A-1'] } }, 'waves[0]: is not a list of tickets'],
-  [{ file: { tickets: [7] } }, 'tickets[0]: is not a text'],
-  [{ file: { tickets: [{ blockedBy: [] }] } }, 'tickets[0].ticket: is not a text'],
+  [{ file: { tickets: [7] } }, 'tickets[0]: is not a string'],
+  [{ file: { tickets: [{ blockedBy: [] }] } }, 'tickets[0].ticket: is not a string'],
   [{ file: { tickets: [{ ticket: 'A-1', blocks: [] }] } }, 'tickets[0]."blocks": is unknown'],
   [{ file: { tickets: [{ ticket: 'A-1', blockedBy: 'A-2' }] } }, 'tickets[0].blockedBy: is not a list'],
-  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: ['A-9'] }] } }, '"A-9" is no ticket of this plan'],
-  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: [4] }] } }, 'tickets[0].blockedBy[0]: 4 is no ticket'],
+  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: ['A-9'] }] } }, '"A-9" is not in this plan'],
+  [{ file: { tickets: [{ ticket: 'A-1', blockedBy: [4] }] } }, 'tickets[0].blockedBy[0]: 4 is not in'],
   [
     {
       file: {
@@ -62,16 +62,16 @@ test.each([
         ],
       },
     },
-    'tickets: the tickets block each other in a circle: A-1 → A-2 → A-1',
+    'tickets: the tickets block each other in a cycle: A-1 → A-2 → A-1',
   ],
 ])('refused: %j', (input, words) => {
   const read = readPlan(input);
   expect(read.ok).toBe(false);
-  const told = read.ok ? [] : read.problems.map(({ place, problem }) => `${place}: ${problem}`);
-  expect(told.join('\n')).toContain(words);
+  const problems = read.ok ? [] : read.problems.map(({ place, problem }) => `${place}: ${problem}`);
+  expect(problems.join('\n')).toContain(words);
 });
 
-test('every problem is named, but not without end', () => {
+test('every problem is listed, up to a limit', () => {
   const read = readPlan({ tickets: ['A-1', ...names(200).map((name) => ` ${name}`)] });
   expect(!read.ok && read.problems).toHaveLength(51);
   expect(!read.ok && read.problems.at(-1)?.problem).toBe('has 150 more problems');
@@ -95,7 +95,7 @@ test.each([
   'HEAD',
   'é-1',
   'x'.repeat(121),
-])('%j is no ticket', (text) => {
+])('%j is not a ticket', (text) => {
   expect(ticketProblem(text)).toEqual(expect.any(String));
 });
 
@@ -103,7 +103,7 @@ test.each(['A-1', 'eng-42', 'a.b_c', '7', 'x'.repeat(120)])('%s is a ticket', (t
   expect(ticketProblem(text)).toBeUndefined();
 });
 
-test('any file is read or refused, never thrown at', () => {
+test('any file is read or rejected, without an exception', () => {
   const isAnswer = (file: unknown): boolean => {
     const read = readPlan({ file });
     return read.ok ? read.plan.waves.every((wave) => wave.length > 0) : read.problems.length > 0;

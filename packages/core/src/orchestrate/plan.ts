@@ -1,32 +1,32 @@
-// What a run is to do: its tickets in waves, from the command line or from a plan file. A plan is right as a
-// whole or refused with every problem by its place, before anything is made.
+// The tickets of a run in waves, from the command line or from a plan file. A plan is accepted as a whole, or rejected
+// with every problem and its position, before anything is created.
 import { cutText } from '../log/cut-text.ts';
 import { type BlockedTicket, wavesFromBlockers } from './waves.ts';
 
 export const MOST_TICKETS = 500;
-/** The board keeps as many waves of a run. */
+/** The board keeps this many waves of a run. */
 export const MOST_WAVES = 200;
-/** More would not fit into the line that starts a run; then only the waves are kept. */
+/** More would not fit into the line for the start of a run; then only the waves are kept. */
 export const MOST_BLOCKERS = 2_000;
 const MOST_PROBLEMS = 50;
 const LONGEST_SHOWN = 80;
 
-/** What blocks a ticket, where the plan says so: the waves follow from it, and a person can see why. */
+/** A ticket's blockers, if the plan has them: the waves follow from them, and a person can see why. */
 export type Blockers = Record<string, string[]>;
 export type Plan = { waves: string[][]; blockedBy?: Blockers };
 
-/** A run as it was started; `orchestrator.run.started` carries it, so that a restart knows it again. */
+/** A run as it was started; it is in `orchestrator.run.started`, so it survives a restart. */
 export type RunPlan = Pick<Plan, 'waves'> & {
   /** The folder of the project. */
   project: string;
-  /** The branch that worktrees are made from. */
+  /** The branch that worktrees are created from. */
   base: string;
   workerCommand: string;
   workerModel: string;
   maxParallel: number;
 };
 
-/** `place` is where it stands: `tickets[2].blockedBy[0]`. */
+/** `place` is its position: `tickets[2].blockedBy[0]`. */
 export type PlanProblem = { place: string; problem: string };
 export type ReadPlan = { ok: true; plan: Plan } | { ok: false; problems: PlanProblem[] };
 
@@ -43,14 +43,14 @@ export function readPlan(
   return { ok: true, plan };
 }
 
-/** Why the text cannot be a ticket; undefined when it can. It becomes a branch, a folder and a file name. */
+/** Why the text cannot be a ticket; undefined if it can. It becomes a branch, a folder and a file name. */
 export function ticketProblem(text: unknown): string | undefined {
-  if (typeof text !== 'string') return 'is not a text';
+  if (typeof text !== 'string') return 'is not a string';
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/.test(text)) {
     const problem = branchNameProblem(text);
     return problem === undefined ? undefined : `${shown(text)} ${problem}`;
   }
-  return `${shown(text)} is no ticket: letters, digits, dots, dashes and underscores, at most 120, and a letter or digit first`;
+  return `${shown(text)} is not a ticket: use letters, digits, dots, dashes and underscores, at most 120, starting with a letter or digit`;
 }
 
 function planIn(source: unknown, problems: PlanProblem[]): Plan | undefined {
@@ -137,11 +137,11 @@ function refuseUnknownBlockers(
     if (!isList(blockers)) continue;
     for (const [at, blocker] of blockers.slice(0, MOST_TICKETS).entries())
       if (!known.has(blocker))
-        refuse(problems, `tickets[${index}].blockedBy[${at}]`, `${shown(blocker)} is no ticket of this plan`);
+        refuse(problems, `tickets[${index}].blockedBy[${at}]`, `${shown(blocker)} is not in this plan`);
   }
 }
 
-/** The ticket, or none and a problem. Names that differ only in case would share a file on some systems. */
+/** The ticket, or undefined and a problem. Names that differ only in case would share a file on some systems. */
 function named(
   ticket: unknown,
   place: string,
@@ -150,13 +150,13 @@ function named(
 ): string[] {
   const problem = ticketProblem(ticket);
   if (problem !== undefined || typeof ticket !== 'string') {
-    refuse(problems, place, problem ?? 'is not a text');
+    refuse(problems, place, problem ?? 'is not a string');
     return [];
   }
   const key = ticket.toLowerCase();
   const first = places.get(key);
   if (first !== undefined) {
-    refuse(problems, place, `${ticket} is there already, at ${first}`);
+    refuse(problems, place, `${ticket} is already listed, at ${first}`);
     return [];
   }
   places.set(key, place);
@@ -172,7 +172,7 @@ function tooMany(problems: PlanProblem[], place: string): undefined {
 }
 
 function tooManyWaves(problems: PlanProblem[], place: string, count: number): undefined {
-  return refuse(problems, place, `needs ${count} waves one after the other; at most ${MOST_WAVES} are kept`);
+  return refuse(problems, place, `needs ${count} consecutive waves; the maximum is ${MOST_WAVES}`);
 }
 
 function atMost(problems: PlanProblem[]): PlanProblem[] {
@@ -193,8 +193,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Names that come from outside and become a branch and a folder: git's own rules for a branch, some of ours, and
-// a folder name that can be nothing but one folder. Everything else is refused, with the reason.
+// Names from users that become a branch and a folder: git's rules for a branch, some of our own, and a folder name that
+// can only be one folder. Everything else is rejected with the reason.
 
 const LONGEST = 200;
 /** A part of the name is a file name for git, which also adds `.lock` to it. */
@@ -203,12 +203,12 @@ const FOLDER_WORDS = 80;
 
 export type WorktreeName =
   | { ok: true; branch: string; folder: string }
-  /** A clause that follows the name: `begins with a dash`. */
+  /** A clause that follows the name: `starts with a dash`. */
   | { ok: false; problem: string };
 
 /**
- * `worktreeNameOf('ABC-12')` is branch and folder `ABC-12`; `feat/login` has a folder of its own name too, with
- * a mark of the whole name, so that no two branches share a folder.
+ * `worktreeNameOf('ABC-12')` is branch and folder `ABC-12`; the folder of `feat/login` has a hash of the whole name at
+ * its end, so two branches never share a folder.
  */
 export function worktreeNameOf(text: string): WorktreeName {
   const problem = branchNameProblem(text);
@@ -217,7 +217,7 @@ export function worktreeNameOf(text: string): WorktreeName {
     : { ok: false, problem };
 }
 
-/** Why the text is no branch name; undefined when it is one. */
+/** Why the text is not a branch name; undefined if it is one. */
 export function branchNameProblem(text: string): string | undefined {
   if (text === '') return 'is empty';
   if (text.length > LONGEST) return `has ${text.length} characters; at most ${LONGEST} are allowed`;
@@ -225,23 +225,23 @@ export function branchNameProblem(text: string): string | undefined {
 }
 
 const rules: readonly (readonly [RegExp, string])[] = [
-  [/^-/, 'begins with a dash'],
-  [/[\p{Cc}\p{Zl}\p{Zp}]/u, 'has a line break or another control character'],
-  [/[\p{Cf}\p{Cs}]/u, 'has a character that cannot be seen'],
-  [/\p{Zs}/u, 'has a space'],
-  [/\.\./, 'has two dots in a row'],
-  [/[~^:?*[\\]/, 'has one of the characters ~ ^ : ? * [ \\'],
+  [/^-/, 'starts with a dash'],
+  [/[\p{Cc}\p{Zl}\p{Zp}]/u, 'contains a line break or another control character'],
+  [/[\p{Cf}\p{Cs}]/u, 'contains an invisible character'],
+  [/\p{Zs}/u, 'contains a space'],
+  [/\.\./, 'contains two dots in a row'],
+  [/[~^:?*[\\]/, 'contains one of the characters ~ ^ : ? * [ \\'],
   [/@\{/, 'has @{'],
   [/^\/|\/\/|\/$/, 'has an empty part between slashes'],
   [/\.$/, 'ends with a dot'],
-  [/^(?:@|HEAD|refs\/.*)$/, 'means something else to git'],
-  // Git takes such a name for a commit.
+  [/^(?:@|HEAD|refs\/.*)$/, 'has a special meaning in git'],
+  // Git would read such a name as a commit.
   [/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i, 'looks like a commit id'],
 ];
 
 function partProblem(text: string): string | undefined {
   for (const part of text.split('/')) {
-    if (part.startsWith('.')) return 'has a part that begins with a dot';
+    if (part.startsWith('.')) return 'has a part that starts with a dot';
     if (part.endsWith('.lock')) return 'has a part that ends with .lock';
     if (utf8Length(part) > LONGEST_PART_BYTES)
       return `has a part of more than ${LONGEST_PART_BYTES} bytes between slashes`;
@@ -260,7 +260,7 @@ function folderNameOf(branch: string): string {
   return `${words === '' ? 'branch' : words}-${markOf(branch)}`;
 }
 
-/** FNV-1a over the bytes, 64 bits: the same name gives the same mark, on every machine. */
+/** FNV-1a over the bytes, 64 bits: the same name gives the same hash on every machine. */
 function markOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of utf8(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
@@ -271,7 +271,7 @@ function utf8Length(text: string): number {
   return utf8(text).length;
 }
 
-/** Core has no encoder of a platform at hand; the text has no lone surrogates here. */
+/** Core cannot use a platform's encoder; the text has no lone surrogates here. */
 function utf8(text: string): number[] {
   const escaped = encodeURIComponent(text);
   return [...escaped.matchAll(/%([0-9A-F]{2})|./g)].map(([one, hex]) =>

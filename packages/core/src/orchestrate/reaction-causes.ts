@@ -1,11 +1,11 @@
-// Why a worker is told of its pull request, and what it was told of already.
+// Why a worker gets a message about its pull request, and which messages it already got.
 
-/** Of each cause; then a person is asked. */
+/** Messages for each cause; after that, a person is asked. */
 export const MOST_REACTIONS = 3;
 export const reactionCauses = ['checks', 'review'] as const;
 export type ReactionCause = (typeof reactionCauses)[number];
 
-/** The commits and reviews of a cause, oldest first. One more than may be told: it goes on all the same. */
+/** The commits and reviews of a cause, oldest first. One more than the limit means that the problem persists. */
 export type Reactions = Readonly<Record<ReactionCause, readonly string[]>>;
 
 export const noReactions: Reactions = { checks: [], review: [] };

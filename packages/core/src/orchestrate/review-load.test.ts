@@ -6,9 +6,9 @@ const review = (reviewer: string, state: string) => ({ reviewer, state, at: samp
 const check = (conclusion: string | null) => ({ name: 'build', suiteId: 7, conclusion, at: null, seq: 30 });
 
 test.each([
-  ['nobody has looked yet', {}, true],
+  ['not reviewed yet', {}, true],
   ['checks run', { checks: [check(null)] }, true],
-  ['nothing is known of checks and drafts', { checks: [], draft: null }, true],
+  ['checks and draft state are unknown', { checks: [], draft: null }, true],
   ['a dismissed approval', { reviews: [review('kim', 'dismissed')] }, true],
   ['a draft', { draft: true }, false],
   ['a check failed', { checks: [check('failure')] }, false],
@@ -21,7 +21,7 @@ test.each([
   expect(waitsForPerson(samplePullRequest(given))).toBe(waits);
 });
 
-test('only those that wait are counted', () => {
+test('only waiting ones are counted', () => {
   const all = [samplePullRequest(), samplePullRequest({ number: 13, draft: true })];
   expect(awaitingReview(all).map(({ number }) => number)).toEqual([12]);
 });

@@ -58,7 +58,7 @@ const board = sampleBoard({
 const part = (text: string, heading: string): string =>
   text.split(/^(?=#{2,3} )/m).find((one) => one.startsWith(heading)) ?? '';
 
-test('the facts of the run and of each ticket, with how each is known', () => {
+test('the facts of the run and of each ticket, with their sources', () => {
   const text = runSummary(board, run, sampleTime('12:00'), null);
   expect(text).toMatch(/^# Run run-1: completed\n/);
   expect(text).toContain('- Tickets: 3 (1 done, 1 failed, 1 unknown)');
@@ -71,7 +71,7 @@ test('the facts of the run and of each ticket, with how each is known', () => {
   expect(part(text, '## Needs a person')).toContain('It stalled (svc why ENG-2)');
 });
 
-test('what nobody knows is unknown: never 0, and never left out', () => {
+test('unknown values are shown as unknown: never 0, and never left out', () => {
   const text = runSummary(board, run, sampleTime('12:00'), null);
   expect(text).toContain('- Cost: at least 0.50 USD (unknown for ENG-2, ENG-3)');
   expect(part(text, '### ENG-2')).toContain('- Cost: unknown\n');
@@ -83,10 +83,10 @@ test('what nobody knows is unknown: never 0, and never left out', () => {
   expect(empty).toContain('## Needs a person\n\nNothing.\n');
 });
 
-test('what a model wrote, or why there is nothing of it; no part where none may be asked', () => {
+test('a model’s text, or why there is none; no section if no model may be used', () => {
   const at = sampleTime('12:00');
   const written = runSummary(board, run, at, { text: 'All is well.\n', by: 'provider-a (m)' });
-  expect(written).toContain('## In words\n\nAll is well.\n\n(Written by provider-a (m) from what is below.)');
-  expect(runSummary(board, run, at, { problem: 'it timed out' })).toContain('wrote none: it timed out');
-  expect(runSummary(board, run, at, null)).not.toContain('In words');
+  expect(written).toContain('## Summary\n\nAll is well.\n\n(Written by provider-a (m) from the facts below)');
+  expect(runSummary(board, run, at, { problem: 'it timed out' })).toContain('returned no text: it timed out');
+  expect(runSummary(board, run, at, null)).not.toContain('## Summary');
 });

@@ -1,5 +1,5 @@
-// The summary of a run that is over, for whoever goes on from there: `summary.md` in the run's folder. Facts as the board
-// has them, with how each is known. What nobody knows is called unknown, never 0 and never left out.
+// The summary of a finished run for the next person: `summary.md` in the run's folder. The board's facts, with their
+// sources. Unknown values are shown as unknown, never as 0 and never left out.
 
 import type { RunView } from '../api/runs.ts';
 import type { Receipt } from '../api/workers.ts';
@@ -8,12 +8,12 @@ import type { Run } from '../state/board-types.ts';
 import { type Link, type LinkName, receipt } from '../state/views/receipt.ts';
 import { type RunTicketView, runView } from './run-view.ts';
 
-/** What a model wrote of the run; `problem` when it was asked and there is no text. */
+/** A model's text about the run; `problem` if it was called and returned no text. */
 export type ModelText = { text: string; by: string } | { problem: string };
 
 const UNKNOWN = 'unknown';
 
-/** `runSummary(board, run, '2026-01-02T03:04:05.000Z', null)`: without a model where none may be asked. */
+/** `runSummary(board, run, '2026-01-02T03:04:05.000Z', null)`: without a model if none may be used. */
 export function runSummary(board: Board, run: Run, now: string, model: ModelText | null): string {
   const view = runView(board, run, now);
   const tickets = view.waves.flatMap(({ wave, tickets: of }) => of.map((ticket) => ({ wave, ...ticket })));
@@ -58,9 +58,9 @@ function totalCost(tickets: readonly RunTicketView[]): string | null {
 function modelPart(model: ModelText): string {
   const text =
     'text' in model
-      ? `${model.text.trim()}\n\n(Written by ${oneLine(model.by)} from what is below.)`
-      : `The model that was asked wrote none: ${oneLine(model.problem)}`;
-  return `## In words\n\n${text}`;
+      ? `${model.text.trim()}\n\n(Written by ${oneLine(model.by)} from the facts below)`
+      : `The model returned no text: ${oneLine(model.problem)}`;
+  return `## Summary\n\n${text}`;
 }
 
 function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | undefined): string {
@@ -121,7 +121,7 @@ function usd(cost: number): string {
   return `${cost.toFixed(2)} USD`;
 }
 
-/** Texts come from outside: none may begin a part of its own. */
+/** Texts come from outside: none may start a section. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

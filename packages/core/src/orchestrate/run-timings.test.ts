@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultTimings } from './acts.ts';
 import { readTimings } from './run-timings.ts';
 
-test('nothing is the usual; what is named is taken', () => {
+test('given values replace the defaults', () => {
   expect(readTimings('')).toEqual(defaultTimings);
   expect(readTimings('{}')).toEqual(defaultTimings);
   expect(readTimings('{"revivalDelaysSec":[1,2],"settleSec":0}')).toEqual({
@@ -19,6 +19,6 @@ test.each([
   '{"claimSec":-1}',
   '{"revivalDelaysSec":["1"]}',
   '{"afterEndSec":1e9}',
-])('not understood: %s', (text) => {
+])('invalid: %s', (text) => {
   expect(readTimings(text)).toBeUndefined();
 });

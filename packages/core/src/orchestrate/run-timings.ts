@@ -1,4 +1,4 @@
-// The patience of the run loop as a text: machines that try runs out have less of it than people.
+// The timings of the run loop as text: tests of runs use shorter ones.
 import { z } from 'zod';
 import { defaultTimings, type RunTimings } from './acts.ts';
 
@@ -10,14 +10,14 @@ const GivenTimings = z.strictObject({
   afterEndSec: seconds.optional(),
 });
 
-/** `readTimings('{"settleSec":1}')`: what is not named is as usual; undefined when it is not understood. */
+/** `readTimings('{"settleSec":1}')`: missing values are the defaults; undefined if the text is invalid. */
 export function readTimings(text: string): RunTimings | undefined {
   if (text === '') return defaultTimings;
   let given: unknown;
   try {
     given = JSON.parse(text);
   } catch {
-    // Not JSON is as little understood as JSON of another form.
+    // Text that is not JSON is as invalid as JSON of another shape.
     return undefined;
   }
   const read = GivenTimings.safeParse(given);

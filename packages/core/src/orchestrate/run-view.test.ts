@@ -17,7 +17,7 @@ function boardOf(...lines: [event: string, ticket: string | undefined, detail: o
       ts,
     });
   const run = board.runs.get('run-1');
-  if (run === undefined) throw new Error('There is no run');
+  if (run === undefined) throw new Error('no run');
   return { board, run };
 }
 
@@ -47,7 +47,7 @@ const begun: [string, undefined, object] = [
   },
 ];
 
-test('a run keeps what blocks what, and nothing else that was written there', () => {
+test('a run keeps the blockers, and no other values from the line', () => {
   const [event, , detail] = begun;
   const blockers = (blockedBy: unknown) =>
     boardOf([event, undefined, { ...detail, blockedBy }]).run.blockedBy;
@@ -55,7 +55,7 @@ test('a run keeps what blocks what, and nothing else that was written there', ()
   for (const wrong of [undefined, null, [], 'A-1', {}]) expect(blockers(wrong)).toBeNull();
 });
 
-test('every ticket of the plan, begun or not, with what is known of it', () => {
+test('every ticket of the plan, started or not, with its known values', () => {
   const { board, run } = boardOf(
     begun,
     ['orchestrator.wave.started', undefined, { wave: 1, tickets: ['A-1', 'A-2'] }],
@@ -101,7 +101,7 @@ test('every ticket of the plan, begun or not, with what is known of it', () => {
   });
 });
 
-test('a run that somebody else conducts has one wave of the tickets that were seen, and no cost that nobody told', () => {
+test('an external run has one wave with the tickets seen so far, and an unknown cost', () => {
   const { board, run } = boardOf(['orchestrator.worker.dispatched', 'A-1', signal('A-1')]);
   expect(runView(board, run, ts)).toMatchObject({
     state: 'unknown',

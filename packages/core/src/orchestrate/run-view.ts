@@ -1,5 +1,4 @@
-// A run for whoever looks at it: its waves with the standing of each ticket, and how long its workers waited on
-// people.
+// A run for display: its waves with the state of each ticket, and how long its workers waited for people.
 import type { RunView } from '../api/runs.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
 import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
@@ -55,13 +54,13 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
   };
 }
 
-// How long the workers of a run waited on people: from the moment a pull request was ready to the first verdict
-// on it, its merge or its end. Approximated from what the board keeps:
+// How long the workers of a run waited for people: from the time a pull request was ready until the first verdict on
+// it, its merge or its end. Approximated from what the board keeps:
 //   - ready is when it was opened; when a draft became ready is not kept, and a draft does not wait at all;
-//   - of each reviewer only the last word is kept: who asked for changes and approved later counts until the
-//     approval, with the hours in which the worker mended it;
-//   - hours with failing checks are in it, as are nights and week-ends;
-//   - a verdict that only a poll told has no time of its own: the last line on the reviews stands for it.
+//   - only the latest verdict of each reviewer is kept: a reviewer who requested changes and approved later counts until
+//     the approval, including the hours in which the worker fixed it;
+//   - hours with failing checks are included, as are nights and week-ends;
+//   - a verdict that only a poll found has no time: the last line about the reviews is used instead.
 
 const HOUR_MS = 3_600_000;
 
@@ -99,13 +98,13 @@ function waitOf(worker: Worker, pullRequest: PullRequest, now: string): TicketWa
   return { ticket: worker.ticket, pr: pullRequest.number, hours, since, until };
 }
 
-/** The first of all that can end the wait. */
+/** The first event that can end the wait. */
 function endOf(pullRequest: PullRequest): string | null {
   const { reviews, reviewDecision, merge, closedAt, judgedAt, lastAt, state } = pullRequest;
-  const told = reviews.filter((review) => review.state !== 'dismissed').map(({ at }) => at ?? lastAt);
-  if (told.length === 0 && reviewDecision !== null) told.push(judgedAt ?? lastAt);
+  const verdicts = reviews.filter((review) => review.state !== 'dismissed').map(({ at }) => at ?? lastAt);
+  if (verdicts.length === 0 && reviewDecision !== null) verdicts.push(judgedAt ?? lastAt);
   const counts = state !== 'open' || reviewVerdictOf(pullRequest) !== null;
-  const moments = counts ? [...told, merge?.at ?? null, state === 'open' ? null : closedAt] : [];
+  const moments = counts ? [...verdicts, merge?.at ?? null, state === 'open' ? null : closedAt] : [];
   return moments
     .filter((moment) => moment !== null)
     .reduce<string | null>(
@@ -114,13 +113,13 @@ function endOf(pullRequest: PullRequest): string | null {
     );
 }
 
-// Pull requests that wait for a person. The board does not know whom a review was asked of: a pull request that
-// nobody has judged yet waits, asked for or not. After changes were requested it is the worker's turn, until a
-// reviewer speaks again or is dismissed; a push in between does not tell that it is ready again.
+// Pull requests that wait for a person. The board does not know who was requested as a reviewer: a pull request without
+// a verdict waits, requested or not. After changes were requested, it waits for the worker until a reviewer submits
+// again or is dismissed; a push in between does not mean that it is ready again.
 
 type Judged = Pick<PullRequest, 'reviews' | 'reviewDecision'>;
 
-/** Open, no draft, no failed check, and nobody has approved it or asked for changes. */
+/** Open, not a draft, no failed check, and neither approved nor changes requested. */
 export function waitsForPerson(pullRequest: PullRequest): boolean {
   return (
     pullRequest.state === 'open' &&
@@ -135,7 +134,7 @@ export function awaitingReview(pullRequests: Iterable<PullRequest>): PullRequest
   return [...pullRequests].filter(waitsForPerson);
 }
 
-/** What the reviews come to: as a poll found them decided, else one objection stands before any approval. */
+/** The combined verdict: the decision that a poll found, else one objection outweighs any approval. */
 export function reviewVerdictOf({ reviewDecision, reviews }: Judged): ReviewVerdict | null {
   if (reviewDecision !== null) return reviewDecision;
   if (reviews.some(({ state }) => state === 'changes_requested')) return 'changes_requested';

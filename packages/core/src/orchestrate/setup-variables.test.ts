@@ -16,7 +16,7 @@ test('the six variables; the ticket is the branch, the directory the repository'
   );
 });
 
-test('what is configured wins', () => {
+test('configured values win', () => {
   const facts = { ...bare, thoughts: { directory: 'docs', profile: 'work' }, remoteUrl: 'git@h:o/n.git' };
   expect(setupVariables('/w', 'b', facts)).toMatchObject({
     DIRECTORY: 'docs',
@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each([undefined, '/srv/git/web.git', 'web', '../web', 'https://host.example/web'])(
-  'an address without an owner (%s): the project key, then a default',
+  'a URL without an owner (%s): the project key, then a default',
   (remoteUrl) => {
     expect(repositoryName({ ...bare, remoteUrl })).toBe('checkout');
     expect(contextProfile({ ...bare, remoteUrl, projectKey: 'demo' }).profile).toBe('demo');

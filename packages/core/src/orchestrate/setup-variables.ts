@@ -1,5 +1,5 @@
-// The six variables of worktree setup and hooks. They are filled into the commands (fill-command.ts), and every step
-// has them in its environment too.
+// The six variables of worktree setup and hooks. They are inserted into the commands (fill-command.ts), and are also in
+// the environment of every step.
 
 export type SetupVariables = {
   WORKTREE_PATH: string;
@@ -21,7 +21,7 @@ export type RepositoryFacts = {
     profile?: string | undefined;
   };
   projectKey?: string | undefined;
-  /** Where `origin` is. */
+  /** The URL of `origin`. */
   remoteUrl?: string | undefined;
   /** The name of the folder of the main worktree. */
   folderName: string;
@@ -44,14 +44,14 @@ export function contextDirectory(facts: RepositoryFacts): string {
   return facts.thoughts.directory ?? repositoryName(facts);
 }
 
-/** As configured, else as `origin` calls it, else as its folder is called. */
+/** As configured, else the name in the URL of `origin`, else the name of its folder. */
 export function repositoryName(facts: RepositoryFacts): string {
   return facts.repository.name ?? remoteParts(facts.remoteUrl)?.name ?? facts.folderName;
 }
 
 /**
- * The context profile and where it is from. Without `svc.thoughts.profile` it is detected: the organization of
- * the repository as configured, else the owner in the address of `origin`, else the project key, else `default`.
+ * The context profile and its source. Without `svc.thoughts.profile` it is detected: the configured organization of the
+ * repository, else the owner in the URL of `origin`, else the project key, else `default`.
  */
 export function contextProfile(facts: RepositoryFacts): { profile: string; from: string } {
   if (facts.thoughts.profile !== undefined)
@@ -61,14 +61,14 @@ export function contextProfile(facts: RepositoryFacts): { profile: string; from:
   const owner = remoteParts(facts.remoteUrl)?.owner;
   if (owner !== undefined) return { profile: owner, from: 'the owner of origin' };
   if (facts.projectKey !== undefined) return { profile: facts.projectKey, from: 'svc.projectKey' };
-  return { profile: 'default', from: 'nothing else is known' };
+  return { profile: 'default', from: 'the default' };
 }
 
 /** `https://host/owner/name.git`, `ssh://git@host/owner/name`, `git@host:owner/name.git`. */
 const remoteAddress =
   /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]+\/|[^/:]+:(?!\/\/))(?:.*\/)?([A-Za-z0-9][\w.-]{0,99})\/([\w.-]{1,100}?)(?:\.git)?\/?$/i;
 
-/** Owner and name of a repository, from the address of a remote. */
+/** Owner and name of a repository, from the URL of a remote. */
 export function remoteParts(url: string | undefined): { owner: string; name: string } | undefined {
   const [, owner, name] = remoteAddress.exec(url?.slice(0, 500) ?? '') ?? [];
   return owner === undefined || name === undefined || /^\.+$/.test(name) ? undefined : { owner, name };

@@ -28,21 +28,21 @@ test.each([
   ['approved, then merged', mergedPullRequest({ reviews: [review('approved', '10:15')] }), 0.25, 0],
   ['closed', samplePullRequest({ state: 'closed', closedAt: sampleTime('13:00') }), 3, 0],
   [
-    'decided, as a poll told',
+    'decided, as a poll found',
     samplePullRequest({ reviewDecision: 'approved', judgedAt: sampleTime('12:00') }),
     2,
     0,
   ],
-  ['a dismissed word does not end it', samplePullRequest({ reviews: [review('dismissed', '11:00')] }), 4, 1],
+  ['a dismissal does not end it', samplePullRequest({ reviews: [review('dismissed', '11:00')] }), 4, 1],
   ['a draft', samplePullRequest({ draft: true }), 0, 0],
-  ['when it was opened is not known', samplePullRequest({ openedAt: null }), 0, 0],
+  ['the time of opening is unknown', samplePullRequest({ openedAt: null }), 0, 0],
   ['a clock that goes backwards', samplePullRequest({ openedAt: sampleTime('15:00') }), 0, 1],
   ['no pull request', undefined, 0, 0],
 ])('%s', (_name, pullRequest, hours, waiting) => {
   expect(hoursOf(pullRequest)).toMatchObject({ hours, waiting });
 });
 
-test('the workers of a run add up, each with its own', () => {
+test('the workers of a run add up', () => {
   const workers = [sampleWorker(), sampleWorker({ ticket: 'ENG-2' }), sampleWorker({ ticket: 'ENG-3' })];
   const found = new Map([
     ['ENG-1', samplePullRequest()],

@@ -1,5 +1,5 @@
-// Where a ticket of the current wave stands, from what is believed of its worker. One place decides it, for
-// dispatch, revival, verification and the wave itself.
+// The state of a ticket in the current wave, from the accepted state of its worker. Decided once, for dispatch,
+// revival, verification and the wave itself.
 import { isBudgetExhausted, isPreMerge } from '../deploy/standing.ts';
 import { type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
@@ -9,17 +9,17 @@ import type { ReactionCause } from './reaction-causes.ts';
 
 export type Standing =
   | { is: 'complete' }
-  /** Only a person, or a remediation, takes it out of the way. */
+  /** Only a person, or a remediation, unblocks it. */
   | { is: 'blocked'; why: string }
   | { is: 'to-dispatch' }
-  /** Its process is gone and its work is not done. `due` is when the next step may be made. */
+  /** Its process is gone and its work is not done. `due` is the earliest time for the next step. */
   | { is: 'dead'; due: string; next: 'revive' | 'give-up' }
-  /** Its agent is wanted for what it was told of its pull request. */
+  /** Its agent is needed for a message about its pull request. */
   | { is: 'recalled'; cause: ReactionCause }
   | { is: 'claiming'; until: string }
   | { is: 'to-verify'; mergeSha: string }
   | { is: 'merge-commit-unknown' }
-  /** Something else moves it: its agent, a reviewer, a deploy, a verification. */
+  /** In progress elsewhere: its agent, a reviewer, a deploy, a verification. */
   | { is: 'under-way' };
 
 export type Subject = {
@@ -54,7 +54,7 @@ export function standingOfTicket(
   return until > now ? { is: 'claiming', until } : dead(revivals, timings, now);
 }
 
-/** A claim is dated by the worker itself: one from the future holds nothing. */
+/** The worker itself dates its claim: one from the future does not count. */
 function claimHoldsUntil({ claim }: Worker, { claimSec }: RunTimings, now: string): string {
   const counts = claim !== null && shipped.has(claim.status) && later(claim.at, 0) <= later(now, 60);
   return counts ? later(claim.at, claimSec) : now;
@@ -64,7 +64,7 @@ function blockerOf(worker: Worker, isLive: boolean): string | undefined {
   if (worker.status === 'failed') return 'failed';
   if (worker.status === 'stalled') return worker.deploy === null ? 'stalled' : 'its deploy timed out';
   if (isBudgetExhausted(worker)) return 'its deploy failed too often';
-  // An agent that lives may write its file again.
+  // A live agent may write its file again.
   if (isLive || !isAgentsWork(worker.status)) return undefined;
   if (worker.removed) return 'its signal file is gone';
   return worker.corrupt === null ? undefined : 'its signal file cannot be read';
@@ -83,20 +83,20 @@ function afterDone(subject: Subject, worker: Worker, limits: ProjectLimits): Sta
     : { is: 'complete' };
 }
 
-/** A merge is verified as soon as its commit is known, beside the deploy. */
+/** A merge is verified as soon as its commit is known, in parallel with the deploy. */
 function verifiable(subject: Subject, { merge }: Worker, limits: ProjectLimits): Standing | undefined {
   if (!limits.verifyBeforeMerge || subject.verification !== undefined) return undefined;
   return merge === null || merge.sha === null ? undefined : { is: 'to-verify', mergeSha: merge.sha };
 }
 
-/** Until an agent was launched after it, whether or not the log knows of that yet. */
+/** Until an agent was launched after it, even if that is not in the log yet. */
 function recalled({ agent, revivals }: Subject, { recall, status, merge }: Worker): Standing | undefined {
   if (recall === null || agent !== undefined || merge !== null || !isPreMerge(status)) return undefined;
   const wasStarted = revivals?.lastLaunchAt !== undefined && revivals.lastLaunchAt > recall.at;
   return wasStarted ? undefined : { is: 'recalled', cause: recall.cause };
 }
 
-/** A program that cannot be started would end in the same way however often it is tried. */
+/** A program that cannot be started would fail the same way every time. */
 function dead({ count, lastDeathAt, lastEnd }: Revivals, timings: RunTimings, now: string): Standing {
   const delay = lastEnd === 'unstartable' ? undefined : timings.revivalDelaysSec[count];
   return delay === undefined
@@ -104,7 +104,7 @@ function dead({ count, lastDeathAt, lastEnd }: Revivals, timings: RunTimings, no
     : { is: 'dead', next: 'revive', due: later(lastDeathAt ?? now, delay) };
 }
 
-/** A moment so many seconds later, in the one form in which moments compare as texts. */
+/** A time `seconds` later, in the format in which times compare as strings. */
 export function later(at: string, seconds: number): string {
   return new Date(Date.parse(at) + seconds * 1000).toISOString();
 }

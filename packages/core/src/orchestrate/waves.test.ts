@@ -12,7 +12,7 @@ test.each([
   ['A', [['A']]],
   ['A B C', [['A', 'B', 'C']]],
   ['C<B B<A A', [['A'], ['B'], ['C']]],
-  // The longest way counts.
+  // The longest path counts.
   ['A B<A C<A,B D<A', [['A'], ['B', 'D'], ['C']]],
   ['A<X B', [['A', 'B']]],
   ['A B<A,A', [['A'], ['B']]],
@@ -23,17 +23,17 @@ test.each([
 test.each([
   ['A-1<A-2 A-2<A-1', 'A-1 → A-2 → A-1'],
   ['A-1<A-1', 'A-1 → A-1'],
-  // The first that is met hangs on the circle and is not part of it.
+  // The first ticket leads into the cycle and is not part of it.
   ['A-0<A-1 A-1<A-2 A-2<A-3 A-3<A-1', 'A-1 → A-2 → A-3 → A-1'],
-])('%s is a circle, by its names', (text, circle) => {
+])('%s is a cycle, with its tickets', (text, circle) => {
   expect(wavesFromBlockers(graph(text))).toEqual({
     ok: false,
     cycle: circle.split(' → '),
-    problem: `the tickets block each other in a circle: ${circle}`,
+    problem: `the tickets block each other in a cycle: ${circle}`,
   });
 });
 
-test('any graph: each ticket once, right after the last of its blockers; or a circle that is there', () => {
+test('any graph: each ticket once, right after the last of its blockers; or a cycle that exists', () => {
   const anyGraph = fc.integer({ min: 1, max: 30 }).chain((size) =>
     fc.array(fc.tuple(fc.nat(size - 1), fc.nat(size - 1)), { maxLength: 60 }).map((edges) =>
       Array.from({ length: size }, (_, index) => ({

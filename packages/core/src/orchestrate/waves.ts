@@ -1,16 +1,16 @@
-// Waves from a graph: a ticket comes in the wave after the last one that blocks it.
+// Waves from a graph: a ticket is in the wave after its last blocker.
 
 export type BlockedTicket = { ticket: string; blockedBy: readonly string[] };
 
 export type BlockerWaves =
   | { ok: true; waves: string[][] }
-  /** `cycle` begins and ends with the same ticket; each is blocked by the next. */
+  /** `cycle` starts and ends with the same ticket; each is blocked by the next. */
   | { ok: false; cycle: string[]; problem: string };
 
 /**
  * `wavesFromBlockers([{ ticket: 'A-2', blockedBy: ['A-1'] }, { ticket: 'A-1', blockedBy: [] }])` is
- * `[['A-1'], ['A-2']]`. Within a wave the order is the given one. A blocker that is no ticket of the list does
- * not count: whoever reads the list decides what that means.
+ * `[['A-1'], ['A-2']]`. Within a wave the order is the given one. A blocker that is not in the list is ignored: the
+ * caller decides what that means.
  */
 export function wavesFromBlockers(tickets: readonly BlockedTicket[]): BlockerWaves {
   const blockers = new Map<string, Set<string>>();
@@ -33,7 +33,7 @@ function hasAny(left: ReadonlySet<string>, blockers: ReadonlySet<string> = new S
   return false;
 }
 
-/** Every ticket that is left has a blocker that is left, so that following them comes back to one of them. */
+/** Every remaining ticket has a remaining blocker, so following them leads back to one of them. */
 function cycleIn(
   left: ReadonlySet<string>,
   blockers: ReadonlyMap<string, ReadonlySet<string>>,
@@ -45,5 +45,5 @@ function cycleIn(
     at = [...(blockers.get(at) ?? [])].find((blocker) => left.has(blocker));
   }
   const cycle = at === undefined ? path : [...path.slice(path.indexOf(at)), at];
-  return { ok: false, cycle, problem: `the tickets block each other in a circle: ${cycle.join(' → ')}` };
+  return { ok: false, cycle, problem: `the tickets block each other in a cycle: ${cycle.join(' → ')}` };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkWorkerCommand, DEFAULT_WORKER_COMMAND } from './worker-command.ts';
 
-test.each([DEFAULT_WORKER_COMMAND, '/a:b', '/My_plugin-2:do_it-3'])('%s is one', (command) => {
+test.each([DEFAULT_WORKER_COMMAND, '/a:b', '/My_plugin-2:do_it-3'])('%s is valid', (command) => {
   expect(checkWorkerCommand(command)).toEqual({ ok: true, command });
 });
 
@@ -17,7 +17,7 @@ test.each([
   '/svc-dev:one:shot',
   '/svc dev:oneshot; rm -rf /',
   `/${'b'.repeat(300)}`,
-])('%j is refused, with the form and an example', (text) => {
+])('%j is rejected, with the form and an example', (text) => {
   const checked = checkWorkerCommand(text);
   expect(checked).toMatchObject({ ok: false });
   expect(!checked.ok && checked.problem).toContain('/<plugin>:<skill>, for example /svc-dev:oneshot');

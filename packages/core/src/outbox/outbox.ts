@@ -1,8 +1,8 @@
-// Effects that must not overtake each other share an order key: they are carried out one at a time, in the
-// order of their lines, and one that is retried holds back those behind it.
+// Effects that must not overtake each other share an order key: they run one at a time, in the order of their lines,
+// and one that is being retried holds back those behind it.
 import type { Effect } from '../state/effect.ts';
 
-/** `write-signal:run-1/ABC-1`; null for an effect whose place among the others does not matter. */
+/** `write-signal:run-1/ABC-1`; null for an effect whose order does not matter. */
 export function orderKeyOf(effect: Effect): string | null {
   switch (effect.kind) {
     case 'write-signal':
@@ -10,16 +10,16 @@ export function orderKeyOf(effect: Effect): string | null {
     case 'move-ticket':
       return `move-ticket:${effect.ticket}`;
     case 'append': {
-      // What is raised and taken back about one subject stays in order.
+      // Raising and withdrawing items about one subject stays in order.
       const { orchestrator, ticket, repo } = effect.draft.scope;
       return `append:${orchestrator ?? '-'}/${ticket ?? repo ?? '-'}`;
     }
     case 'file-remediation':
       return `file-remediation:${effect.orchestrator}/${effect.ticket}`;
-    // One at a time for each rule: the same program does not run beside itself.
+    // One at a time for each rule, so a program never runs twice at the same time.
     case 'run-command':
       return `run-command:${effect.rule}`;
-    // Messages stand beside each other; one that waits for an agent holds back none.
+    // Messages are independent: one that waits for its agent does not hold back the others.
     case 'message-worker':
     case 'refresh-pull-request':
     case 'prove-descendant':
@@ -29,21 +29,21 @@ export function orderKeyOf(effect: Effect): string | null {
   }
 }
 
-// How patient the outbox is with an effect that fails: when to try again, and when to give up.
+// When the outbox retries a failed effect, and when it gives up.
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 5 * 60_000;
-/** A service may ask for patience, but not for more than this. */
+/** The longest wait that a service may ask for. */
 const LONGEST_ASKED_MS = 60 * 60_000;
 const FEWEST_ATTEMPTS = 12;
 const LEAST_AGE_MS = 24 * 60 * 60_000;
 
-/** No wait is longer: a moment further ahead was written by a clock that has since been set back. */
+/** No wait is longer: a later retry time was computed before the clock was set back. */
 export const LONGEST_RETRY_WAIT_MS = LONGEST_ASKED_MS;
 
 /**
- * The wait after the `attempts`-th failure, counted from 1; `random` is from 0 up to 1. It doubles from a
- * second to five minutes, spread over its upper half; `askedMs` is what the service asked for.
+ * The wait after the `attempts`-th failure, counted from 1; `random` is between 0 and 1. It doubles from one second to
+ * five minutes, randomly reduced by up to half; at least `askedMs`, the wait that the service asked for.
  * `retryWaitMs(3, 1)` is 4000.
  */
 export function retryWaitMs(attempts: number, random: number, askedMs = 0): number {
@@ -52,7 +52,7 @@ export function retryWaitMs(attempts: number, random: number, askedMs = 0): numb
   return Math.max(Math.round(steady * (0.5 + random / 2)), asked);
 }
 
-/** Both must be over, the attempts and the day: a laptop that slept for a day has not tried yet. */
+/** Both must be used up, the attempts and the day: a laptop that slept for a day has not tried yet. */
 export function isTimeToGiveUp(row: { attempts: number; createdAt: number }, now: number): boolean {
   return row.attempts >= FEWEST_ATTEMPTS && now - row.createdAt >= LEAST_AGE_MS;
 }

@@ -46,6 +46,6 @@ test.each([
   [12, DAY, true],
   [11, 10 * DAY, false],
   [500, DAY - 1, false],
-])('after %i attempts and %i ms patience is over: %s', (attempts, age, over) => {
+])('after %i attempts and %i ms the outbox gives up: %s', (attempts, age, over) => {
   expect(isTimeToGiveUp({ attempts, createdAt: 1_000 }, 1_000 + age)).toBe(over);
 });

@@ -13,7 +13,7 @@ const rule = (more: object = {}) =>
 const said = (...rules: Rule[]) =>
   problemsOfRules(rules, new Set(['post-note'])).map(({ message, remedy }) => `${message} ${remedy}`);
 
-test('a rule is off, and fires once in ten minutes, until it says otherwise', () => {
+test('by default a rule is off and fires once in ten minutes', () => {
   expect(rule()).toMatchObject({
     enabled: false,
     limit: { atMost: 1, per: '10m' },
@@ -22,25 +22,25 @@ test('a rule is off, and fires once in ten minutes, until it says otherwise', ()
   expect(said(rule(), rule({ name: 'other', then: { run: 'post-note' } }))).toEqual([]);
 });
 
-describe('what could not work is refused, with a way out', () => {
+describe('a rule that cannot work is rejected, with a remedy', () => {
   test.each([
     [{ when: { event: 'codehost.pr.mergd' } }, /no event .*Did you mean codehost\.pr\.merged\?/],
     [{ when: { event: 'nothing.*' } }, /no event .*svc events topics/],
-    [{ when: { event: 'workflow.rule.*' } }, /rules made these lines.*another event/],
+    [{ when: { event: 'workflow.rule.*' } }, /which rules themselves cause.*another event/],
     [
       { when: { event: '*', filter: '.event == "codehost.pr.megred"' } },
-      /filter asks for the topic codehost\.pr\.megred/,
+      /filter compares with the topic codehost\.pr\.megred/,
     ],
-    [{ then: { run: 'post-not' } }, /no command post-not .*Did you mean post-note\?/],
-    [{ then: { run: 'zzz' } }, /no command zzz .*svc config set svc\.commands\.zzz\.argv/],
-    [{ then: { attention: { message: 'see {branche}' } } }, /nothing stands for \{branche\}.*\{branch\}/],
+    [{ then: { run: 'post-not' } }, /no command post-not\. Did you mean post-note\?/],
+    [{ then: { run: 'zzz' } }, /no command zzz\..*svc config set svc\.commands\.zzz\.argv/],
+    [{ then: { attention: { message: 'see {branche}' } } }, /unknown placeholder \{branche\}.*\{branch\}/],
   ])('%j', (more, expected) => {
     const problems = said(rule(more));
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(expected);
   });
 
-  test('two rules of one name', () => {
+  test('two rules with one name', () => {
     expect(said(rule(), rule())).toEqual([
       'has two rules with the name merged. Give one of them another name.',
     ]);
@@ -62,12 +62,12 @@ describe('in a configuration file', () => {
   });
 
   test.each([
-    [{ rules: [given] }, 'there is no command note'],
+    [{ rules: [given] }, 'no command note'],
     [{ rules: [given], commands: { note: { timeoutSeconds: 5 } } }, 'the command has no argv'],
     [{ rules: [{ ...given, when: {} }] }, '(0.when.event: '],
     [{ rules: [{ ...given, then: {} }] }, 'expected notify, attention or run'],
     [{ rules: [{ ...given, wen: 1 }] }, 'Unrecognized key: "wen"'],
-    [{ commands: { note: { argv: 'echo $TICKET' } } }, 'expected a program'],
+    [{ commands: { note: { argv: 'echo $TICKET' } } }, 'expected a list: a program'],
     [{ commands: { note: { argv: ['bin/x'] } } }, 'absolute path'],
   ])('%j', (svc, expected) => {
     const { config, problems } = resolve(svc);
@@ -75,7 +75,7 @@ describe('in a configuration file', () => {
     expect(problems.map(({ message }) => message).join('\n')).toContain(expected);
   });
 
-  test('a file that is committed can bring neither rules nor commands', () => {
+  test('a committed file can contain neither rules nor commands', () => {
     const svc = { rules: [given], commands: { note: { argv: ['rm'] } } };
     const { config, problems } = resolve(svc, 'project');
     expect(problems.map(({ code }) => code)).toEqual(['wrong-file', 'wrong-file']);

@@ -50,10 +50,10 @@ test.each([
   expect(matchesFilter(line, plainConditions(rule({ when })))).toBe(expected);
 });
 
-describe('the fact of a firing', () => {
+describe('the line for a firing', () => {
   const fact = firingOf(rule(), line);
 
-  test('says all that is asked for, under the id of the line', () => {
+  test('has everything that the rule asks for, and an id based on the line', () => {
     expect(fact).toMatchObject({
       event: 'workflow.rule.fired',
       deliveryId: 'rule:merged:line-41',
@@ -72,7 +72,7 @@ describe('the fact of a firing', () => {
   const fold = (more: object = {}) =>
     foldLine(emptyBoard(), { ...fact, seq: 42, ts: '2026-01-02T03:04:06.000Z', ...more });
 
-  test('asks for the effects, each under one key', () => {
+  test('requests the effects, each under one key', () => {
     const effects = fold();
     expect(effects).toMatchObject([
       { key: '42:notify-rule:merged', kind: 'notify-rule', ticket: 'ABC-1', severity: 'medium' },
@@ -92,14 +92,14 @@ describe('the fact of a firing', () => {
     expect(detailSchemaFor('comms.attention').safeParse(draft.detail).success).toBe(true);
   });
 
-  test('counts only from the daemon, and nobody else can report it', () => {
+  test('counts only from the daemon, and no one else can report it', () => {
     expect(fold({ source: 'cli' })).toEqual([]);
     expect(fold({ detail: { ...fact.detail, line: 'x' } })).toEqual([]);
     expect(isHelperTopic('workflow.rule.fired')).toBe(false);
     expect(isHelperTopic('workflow.ticket.phase_changed')).toBe(true);
   });
 
-  test('a rule that cannot go on is told to a person', () => {
+  test('a rule that cannot continue needs attention', () => {
     const detail = { rule: 'merged', line: 41, problem: 'its jq filter takes too long on a line' };
     expect(
       fold({ event: 'workflow.rule.failed', detail }).map((effect) =>
@@ -108,21 +108,21 @@ describe('the fact of a firing', () => {
     ).toMatchObject([{ reason: 'rule-merged-stopped', rule: 'merged', remedy: 'svc rules test merged' }]);
   });
 
-  test('no rule fires on what rules made', () => {
+  test('no rule fires on lines that rules caused', () => {
     const made = foldLine(emptyBoard(), { ...fact, seq: 42, ts: line.ts }).flatMap((effect) =>
       effect.kind === 'append' ? effect.draft : [],
     );
     expect([fact, ...made].map(isMadeByRules)).toEqual([true, true]);
     expect(isMadeByRules(line)).toBe(false);
-    // What somebody else writes into a line does not hide it from rules.
+    // Another writer cannot hide a line from rules.
     expect(isMadeByRules({ ...line, detail: { rule: 'merged' } })).toBe(false);
   });
 });
 
-test('a command sees the line, the ordinary variables and no secret', () => {
+test('a command gets the event, the standard variables and no secret', () => {
   const inherited = { PATH: '/bin', HOME: '/home/me', SVC_WEBHOOK_SECRET: 'hush', LINEAR_API_KEY: 'hush' };
-  const told = { ...line, scope: { ...line.scope, branch: `a\0b$(id)${'x'.repeat(9000)}` } };
-  const environment = commandEnvironment(inherited, 'merged', told);
+  const hostile = { ...line, scope: { ...line.scope, branch: `a\0b$(id)${'x'.repeat(9000)}` } };
+  const environment = commandEnvironment(inherited, 'merged', hostile);
   expect(environment).toMatchObject({
     PATH: '/bin',
     HOME: '/home/me',
@@ -138,7 +138,7 @@ test('a command sees the line, the ordinary variables and no secret', () => {
   expect(JSON.stringify(environment)).not.toContain('hush');
 });
 
-test('a rule in words', () => {
+test('a rule as text', () => {
   const { when, then, limit } = rule({
     when: { event: 'codehost.push', repo: 'acme/web', filter: '.scope.pr > 7' },
   });

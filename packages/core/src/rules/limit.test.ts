@@ -36,7 +36,7 @@ const line = (seq: number, second: number, ticket?: string): EventLine => ({
   detail: {},
 });
 
-/** Looks at lines one after the other, as the daemon and the back-test do. */
+/** Evaluates lines one after the other, as the daemon and the back-test do. */
 function play(firings: Firings, limited: Rule, lines: readonly EventLine[]): string[] {
   return lines.map((seen) => {
     const verdict = mayFire(firings, limited, seen);
@@ -56,7 +56,7 @@ describe('the limit', () => {
     expect(play(new Map(), rule(atMost, per), lines).join(' ')).toBe(expected);
   });
 
-  test('counts for each ticket apart, and for each rule', () => {
+  test('counts separately for each ticket and each rule', () => {
     const firings: Firings = new Map();
     const lines = [line(1, 0, 'A-1'), line(2, 1, 'A-2'), line(3, 2), line(4, 3, 'A-1'), line(5, 4)];
     expect(play(firings, rule(), lines)).toEqual(['fires', 'fires', 'fires', 'limited', 'limited']);
@@ -70,7 +70,7 @@ describe('the limit', () => {
       return steps.map(([pause, ticket], index) => line(index + 1, (second += pause), ticket));
     });
 
-  test('no window of its length has more firings than it allows', () => {
+  test('no period of its length has more firings than it allows', () => {
     fc.assert(
       fc.property(tape, fc.integer({ min: 1, max: 4 }), (lines, atMost) => {
         const verdicts = play(new Map(), rule(atMost), lines);
@@ -114,45 +114,45 @@ function fact(draft: Pick<EventLine, 'event' | 'source' | 'scope' | 'detail'>, s
   return { ...line(seq, 9000), ...draft };
 }
 
-describe('what the log tells of rules', () => {
-  const told = (seq: number, name: string, detail: object): EventLine => ({
+describe('the state of rules in the log', () => {
+  const ruleLine = (seq: number, name: string, detail: object): EventLine => ({
     ...line(seq, seq),
     source: 'monitor',
     event: `workflow.rule.${name}`,
     detail: { ...detail },
   });
 
-  test('which are on, since when, and how far lines were looked at', () => {
+  test('which are on, since when, and how far lines were evaluated', () => {
     const book = emptyRuleBook();
     const [one, other] = [rule(1, '10m', 'one'), rule(1, '10m', 'other')];
     expect(switchings(book, [one, other]).map(({ rule: name }) => name)).toEqual(['one', 'other']);
-    foldRuleFact(book, told(10, 'switched_on', { rule: 'one', definition: definitionOf(one) }));
+    foldRuleFact(book, ruleLine(10, 'switched_on', { rule: 'one', definition: definitionOf(one) }));
     expect(switchings(book, [one])).toEqual([]);
     expect(startAfter(book, [one])).toBe(10);
     foldRuleFact(book, fact(firingOf(one, line(20, 20, 'A-1')), 21));
-    // The line is looked at again: another rule may not have fired on it yet.
+    // The line is evaluated again: another rule may not have fired on it yet.
     expect(startAfter(book, [one])).toBe(19);
-    foldRuleFact(book, told(31, 'scanned', { line: 30 }));
+    foldRuleFact(book, ruleLine(31, 'scanned', { line: 30 }));
     expect(startAfter(book, [one])).toBe(30);
     expect(recordOf(book, 'one')).toMatchObject({ since: 10, fired: 1, last: { line: 20, ticket: 'A-1' } });
 
-    foldRuleFact(book, told(40, 'switched_on', { rule: 'other', definition: definitionOf(other) }));
+    foldRuleFact(book, ruleLine(40, 'switched_on', { rule: 'other', definition: definitionOf(other) }));
     expect(startAfter(book, [other])).toBe(40);
     expect(startAfter(book, [one, other])).toBe(30);
     expect(switchings(book, [rule(5, '1h', 'one')])).toMatchObject([
       { rule: 'other', definition: null },
       { rule: 'one', definition: expect.stringContaining('"1h"') },
     ]);
-    foldRuleFact(book, told(50, 'switched_off', { rule: 'one' }));
+    foldRuleFact(book, ruleLine(50, 'switched_off', { rule: 'one' }));
     expect(recordOf(book, 'one')).toMatchObject({ definition: null, fired: 1 });
   });
 
-  test('nobody else changes it, nor a line that is not as it should be', () => {
+  test('no other writer changes it, and no malformed line', () => {
     const book = emptyRuleBook();
-    foldRuleFact(book, { ...told(1, 'scanned', { line: 30 }), source: 'cli' });
-    foldRuleFact(book, told(2, 'scanned', { line: 'x' }));
-    foldRuleFact(book, told(3, 'fired', { rule: 'r' }));
-    foldRuleFact(book, told(4, 'switched_on', {}));
+    foldRuleFact(book, { ...ruleLine(1, 'scanned', { line: 30 }), source: 'cli' });
+    foldRuleFact(book, ruleLine(2, 'scanned', { line: 'x' }));
+    foldRuleFact(book, ruleLine(3, 'fired', { rule: 'r' }));
+    foldRuleFact(book, ruleLine(4, 'switched_on', {}));
     expect(book).toEqual(emptyRuleBook());
   });
 });

@@ -1,5 +1,5 @@
-// What the log tells of rules: since which line each is on, how often it fired and when last, and how far lines were
-// looked at. A fold of the lines `workflow.rule.*`, and of nothing else.
+// The state of rules in the log: since which line each is on, how often and when it last fired, and up to which line
+// rules were evaluated. A fold of the lines `workflow.rule.*` only.
 
 import type { Environment } from '../config/resolved-value.ts';
 import type { Rule, RuleThen } from '../config/schema/rules.ts';
@@ -11,9 +11,9 @@ import { nearest } from '../nearest.ts';
 import { canonicalJson } from '../runs/signal-changes.ts';
 
 export type RuleRecord = {
-  /** The rule as it was switched on; null while it is off. */
+  /** The rule as it was enabled; null while it is off. */
   definition: string | null;
-  /** The line that switched it: it fires on lines after this one. */
+  /** The line that enabled it: it fires on lines after this one. */
   since: number;
   fired: number;
   last: { line: number; at: string; ticket: string | null } | null;
@@ -22,7 +22,7 @@ export type RuleRecord = {
 export type RuleBook = {
   records: Map<string, RuleRecord>;
   firings: Firings;
-  /** Lines up to this one need not be looked at again; the newest that fired is, for those rules that did not yet. */
+  /** Lines up to this one need no further evaluation; the newest that fired does, for rules that have not fired yet. */
   scannedTo: number;
 };
 
@@ -34,7 +34,7 @@ export function emptyRuleBook(): RuleBook {
   return { records: new Map(), firings: new Map(), scannedTo: 0 };
 }
 
-/** One more line; one that is not of rules, or not as it should be, changes nothing. */
+/** Adds one line; a line that is not about rules, or is malformed, changes nothing. */
 export function foldRuleFact(book: RuleBook, line: EventLine): void {
   if (line.source !== 'monitor') return;
   if (line.event === 'workflow.rule.scanned') {
@@ -70,14 +70,14 @@ export function recordOf(book: RuleBook, rule: string): RuleRecord {
   return book.records.get(rule) ?? { definition: null, since: 0, fired: 0, last: null };
 }
 
-/** What makes a rule another one: it then counts as newly switched on, and looks at no line of before. */
+/** Identifies a rule's definition: a changed rule counts as newly enabled and ignores earlier lines. */
 export function definitionOf({ when, then, limit }: Rule): string {
   return canonicalJson({ when, then, limit });
 }
 
 export type Switching = { rule: string; definition: string | null };
 
-/** What is to be written so that the log knows the rules that are on now. */
+/** The lines to append so that the log has the currently enabled rules. */
 export function switchings(book: RuleBook, enabled: readonly Rule[]): Switching[] {
   const on = new Map(enabled.map((rule) => [rule.name, definitionOf(rule)]));
   const gone = [...book.records].filter(([name, { definition }]) => definition !== null && !on.has(name));
@@ -88,14 +88,14 @@ export function switchings(book: RuleBook, enabled: readonly Rule[]): Switching[
   ];
 }
 
-/** The last line that none of the rules has to look at again. */
+/** The last line that no rule has to evaluate again. */
 export function startAfter(book: RuleBook, enabled: readonly Rule[]): number {
   const sinces = enabled.map(({ name }) => recordOf(book, name).since);
   return Math.max(book.scannedTo, Math.min(...sinces));
 }
 
-// What can be wrong with rules beyond their shape: a rule that could never fire, or that could not do what it says.
-// Whether jq takes a filter only jq can tell; that is asked where it runs.
+// What can be wrong with rules beyond their shape: a rule that can never fire, or cannot do what it asks for. Only jq
+// can check a jq filter, so that is done where jq runs.
 
 export type RuleProblem = { message: string; remedy: string };
 
@@ -123,19 +123,19 @@ export function problemsOfRule(rule: Rule, commands: ReadonlySet<string>): RuleP
   if (topics.length === 0) {
     const suggestion = suggestTopic(when.event);
     wrong(
-      `no event can have the topic ${when.event}.`,
+      `no event has the topic ${when.event}.`,
       suggestion === undefined ? SEE_TOPICS : `Did you mean ${suggestion}?`,
     );
   } else if (topics.every(isRuleTopic)) {
-    wrong(`no rule fires on ${when.event}: rules made these lines.`, 'Name another event.');
+    wrong(`rules do not fire on ${when.event}, which rules themselves cause.`, 'Choose another event.');
   }
   const impossible = when.filter === undefined ? undefined : impossibleTopicIn(when.filter);
   if (impossible !== undefined)
-    wrong(`its filter asks for the topic ${impossible}, which no event can have.`, SEE_TOPICS);
+    wrong(`its filter compares with the topic ${impossible}, which does not exist.`, SEE_TOPICS);
   if (then.run !== undefined && !commands.has(then.run)) {
     const suggestion = nearest(then.run, commands);
     wrong(
-      `there is no command ${then.run} in svc.commands.`,
+      `svc.commands has no command ${then.run}.`,
       suggestion === undefined
         ? `Add it: svc config set svc.commands.${then.run}.argv '["<program>"]'`
         : `Did you mean ${suggestion}?`,
@@ -144,15 +144,15 @@ export function problemsOfRule(rule: Rule, commands: ReadonlySet<string>): RuleP
   for (const text of [then.notify?.message, then.attention?.message]) {
     const unknown = text === undefined ? undefined : unknownPlaceholder(text);
     if (unknown !== undefined)
-      wrong(`nothing stands for {${unknown}} in a message.`, `There are {${placeholders.join('}, {')}}.`);
+      wrong(`unknown placeholder {${unknown}} in a message.`, `Use one of {${placeholders.join('}, {')}}.`);
   }
   return problems;
 }
 
-// A rule that fires on a line: which lines it may fire on, and the fact that it makes. The fact carries all that is
-// asked for, so that whoever folds it needs no configuration.
+// A rule that fires on a line: which lines it may fire on, and the line that it causes. That line contains everything
+// the rule asks for, so reducers need no configuration.
 
-/** What `{name}` stands for in a message; what the line does not have is a dash. */
+/** The value of `{name}` in a message; a dash if the line does not have it. */
 export const placeholders = [
   'event',
   'rule',
@@ -172,7 +172,7 @@ export function isRuleTopic(topic: string): boolean {
   return topic.startsWith('workflow.rule.');
 }
 
-/** Whether rules caused the line. No rule fires on it: rules that fire each other would never end. */
+/** Whether rules caused the line. No rule fires on it, because rules that trigger each other would never stop. */
 export function isMadeByRules({
   event,
   source,
@@ -181,7 +181,7 @@ export function isMadeByRules({
   return isRuleTopic(event) || (source === 'monitor' && typeof detail['rule'] === 'string');
 }
 
-/** The plain conditions of a rule; its jq filter comes after them. */
+/** The simple conditions of a rule; its jq filter is evaluated after them. */
 export function plainConditions({ when }: Pick<Rule, 'when'>): EventFilter {
   return {
     topics: new Set(topicsMatching(when.event)),
@@ -195,7 +195,7 @@ export function unknownPlaceholder(text: string): string | undefined {
   return [...text.matchAll(placeholder)].map(([, name = '']) => name).find((name) => !known.includes(name));
 }
 
-/** What the rule asks for on this line, its messages with the line's own words. */
+/** What the rule asks for on this line, with its messages filled in. */
 export function askedFor({ name, then }: Pick<Rule, 'name' | 'then'>, line: EventLine): RuleThen {
   const fill = (text: string): string =>
     text.replaceAll(placeholder, (_, key: string) => valueOf(key, name, line).slice(0, LONGEST_VALUE));
@@ -214,7 +214,7 @@ function valueOf(key: string, rule: string, { event, scope }: EventLine): string
   return value === undefined ? '-' : String(value);
 }
 
-/** Appended once for each rule and line, by the line's own id. */
+/** Appended once for each rule and line, because its id is made from the line's id. */
 export function firingOf(rule: Pick<Rule, 'name' | 'then'>, line: EventLine): EventDraft {
   const { seq, id, ts, event, scope } = line;
   return {
@@ -227,20 +227,20 @@ export function firingOf(rule: Pick<Rule, 'name' | 'then'>, line: EventLine): Ev
   };
 }
 
-// How often a rule fires at most: so many times in so long, for each ticket apart; lines without a ticket count
-// together. Only the lines' own times count, so that the same log gives the same answer whenever it is asked.
+// How often a rule may fire: `atMost` times in a period, separately for each ticket; lines without a ticket count
+// together. Only the lines' own times count, so the same log always gives the same result.
 
-/** By rule and ticket: the lines that it fired on, oldest first; grown in place. */
+/** By rule and ticket: the lines that it fired on, oldest first; changed in place. */
 export type Firings = Map<string, FiredOn[]>;
 
 export type FiredOn = { line: number; at: number };
 
-/** As many as any limit allows: older ones can hold back nothing. */
+/** The highest limit that can be configured: older firings have no effect. */
 const MOST_KEPT = 1000;
 
 const keyOf = (rule: string, ticket: string | undefined): string => `${rule}/${ticket ?? ''}`;
 
-/** `already`: it has fired on this very line. */
+/** `already`: it has fired on this line. */
 export function mayFire(
   firings: Firings,
   { name, limit }: Pick<Rule, 'name' | 'limit'>,
@@ -250,12 +250,12 @@ export function mayFire(
   const now = Date.parse(ts);
   const since = now - (durationMs(limit.per) ?? 0);
   let counted = 0;
-  // From the newest back, and only as far as the limit looks: a rule may have fired a thousand times.
+  // From the newest back, and only as far as the limit needs: a rule may have fired a thousand times.
   for (let index = before.length - 1; index >= 0 && counted < limit.atMost; index -= 1) {
     const fired = before[index];
     if (fired === undefined || fired.at <= since) break;
     if (fired.line === seq) return 'already';
-    // A clock that was set back must not silence a rule for as long.
+    // A clock that was set back must not silence a rule.
     if (fired.line < seq && fired.at <= now) counted += 1;
   }
   return counted < limit.atMost ? 'fires' : 'limited';
@@ -269,7 +269,7 @@ export function noteFiring(firings: Firings, rule: string, ticket: string | unde
   if (before !== undefined && before.length >= 2 * MOST_KEPT) before.splice(0, MOST_KEPT);
 }
 
-// What a rule does, in words: for the list of rules and for a back-test.
+// A rule as text, for the list of rules and for a back-test.
 
 /** `attention (high): ABC-1 waits`, `run post-note` */
 export function whatItDoes({ notify, attention, run }: RuleThen): string[] {
@@ -292,8 +292,8 @@ export function limitWords({ atMost, per }: Rule['limit']): string {
   return `at most ${atMost} in ${per} for each ticket`;
 }
 
-// What a command of a rule sees of the environment: the ordinary variables, and what the line is about. Nothing else
-// of ours: no webhook secret, no tracker token. Nothing of an event is ever an argument.
+// The environment of a rule's command: the standard variables and the event's fields. No webhook secret and no tracker
+// token. Nothing from an event is ever an argument.
 
 const ordinary = ['PATH', 'HOME', 'LANG', 'USER', 'SHELL', 'TMPDIR'] as const;
 const LONGEST_VARIABLE = 4096;
@@ -309,9 +309,9 @@ export function commandEnvironment(
     const value = inherited[name];
     if (value !== undefined) environment[name] = value;
   }
-  const told = { topic: event, seq, ts, id, ...scope };
+  const facts = { topic: event, seq, ts, id, ...scope };
   environment['SVC_RULE'] = rule;
-  for (const [name, value] of Object.entries(told))
+  for (const [name, value] of Object.entries(facts))
     if (value !== undefined) environment[variableOf(name)] = plain(String(value));
   return environment;
 }

@@ -34,8 +34,8 @@ const changes = (previous: SignalFile | null, now: SignalFile, more: Partial<Sig
     return [event.replace('orchestrator.worker.', ''), rest];
   });
 
-describe('the one line of a change', () => {
-  test('first sight', () => {
+describe('the line for a change', () => {
+  test('a new file', () => {
     const dispatched = signal({ status: 'dispatched', worktreePath: '/wt' });
     expect(changes(null, dispatched)).toEqual([['dispatched', { worktreePath: '/wt' }]]);
     expect(changes(null, signal({ status: 'dispatched' }))).toEqual([['dispatched', {}]]);
@@ -58,18 +58,18 @@ describe('the one line of a change', () => {
     ]);
   });
 
-  test('a sign of life is no change, nor is another order of keys; null is not the same as absent', () => {
+  test('neither a heartbeat nor another order of keys is a change; null differs from absent', () => {
     const now = signal({ pr: { number: 1, url: null } });
     expect(changes(now, { ...now, updatedAt: '2026-01-02T03:04:06Z' })).toEqual([]);
     expect(changes(now, { ...now, pr: { url: null, number: 1 } })).toEqual([]);
     expect(changes(signal(), signal({ error: null }))).toEqual([['updated', { changed: ['error'] }]]);
   });
 
-  test('a file that is back is told even when it is the same', () => {
+  test('a file that is back is reported even if it is unchanged', () => {
     expect(changes(signal(), signal(), { returned: true })).toEqual([['updated', { changed: [] }]]);
   });
 
-  test('carries the whole file, who it is about, and when it was written', () => {
+  test('has the whole file, its scope, and the time at which it was written', () => {
     const now = signal({
       branch: 'ENG-42-x',
       updatedAt: '2026-01-02T04:04:05+01:00',
@@ -126,27 +126,27 @@ describe('a large file', () => {
     ),
   });
 
-  test('is told with the known fields and short texts, and still is a signal file', () => {
+  test('is reported with the known fields and short texts, and is still a valid signal file', () => {
     const [draft]: EventFields[] = signalChanges(null, large, context);
-    const told = draft?.detail['signal'];
+    const reported = draft?.detail['signal'];
     expect(draft?.detail['cut']).toEqual(['detail.signal']);
-    expect(SignalFile.safeParse(told).success).toBe(true);
-    expect(utf8Length(JSON.stringify(told))).toBeLessThanOrEqual(24 * 1024);
-    expect(told).not.toHaveProperty('own');
-    expect(told).toMatchObject({ startedAt: '2026-01-02T03:04:05.111Z', pr: { number: 7 } });
+    expect(SignalFile.safeParse(reported).success).toBe(true);
+    expect(utf8Length(JSON.stringify(reported))).toBeLessThanOrEqual(24 * 1024);
+    expect(reported).not.toHaveProperty('own');
+    expect(reported).toMatchObject({ startedAt: '2026-01-02T03:04:05.111Z', pr: { number: 7 } });
     expect(draft?.scope).toEqual({ ticket: 'ENG-42', orchestrator: 'orch-1', pr: 7 });
     expect(draft && cutToFit(draft)).toBe(draft);
   });
 
-  test('compares with what was told of it before', () => {
+  test('is compared with what was last reported', () => {
     const [first]: EventFields[] = signalChanges(null, large, context);
-    const told = first?.detail['signal'] as SignalFile;
-    expect(changes(told, large)).toEqual([]);
-    expect(changes(told, { ...large, pid: 5 })).toMatchObject([['updated', { changed: ['pid'] }]]);
+    const reported = first?.detail['signal'] as SignalFile;
+    expect(changes(reported, large)).toEqual([]);
+    expect(changes(reported, { ...large, pid: 5 })).toMatchObject([['updated', { changed: ['pid'] }]]);
     expect(changes(large, signal())).toMatchObject([['phase_changed', {}]]);
   });
 
-  test('nested too deep for a line it is told without what is deep', () => {
+  test('nested too deep for a line is reported without its deep parts', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 60; level += 1) deep = [deep];
     const [draft]: EventFields[] = signalChanges(
@@ -158,7 +158,7 @@ describe('a large file', () => {
   });
 });
 
-test('thousands of changed fields are not all named', () => {
+test('thousands of changed fields are not all listed', () => {
   const fields = (prefix: string) =>
     Object.fromEntries(
       Array.from({ length: 1_000 }, (_, index) => [`${prefix}${'x'.repeat(10)}${index}`, 1]),
@@ -173,7 +173,7 @@ test('thousands of changed fields are not all named', () => {
   expect(draft && cutToFit(draft)).toBe(draft);
 });
 
-test('any signal file gives at most one line, which is an event and needs no cutting; told, nothing is left to tell', () => {
+test('any signal file gives at most one line, a valid event that needs no cutting; after it there is no difference', () => {
   const anySignal = fc
     .tuple(
       fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })),
@@ -207,7 +207,7 @@ test('any signal file gives at most one line, which is an event and needs no cut
   );
 });
 
-test('lines for a file and a process that are lost carry what the log knows', () => {
+test('lines for a lost file and a lost process have the known scope', () => {
   const worker = { orchestrator: 'orch-1', ticket: 'ENG-42' };
   const known = signal({ repo: 'acme/web' });
   const drafts: EventFields[] = [
@@ -240,7 +240,7 @@ test.each([
   expect(safeSegment(text)).toBe(safe);
 });
 
-test('canonicalJson is JSON, and the same in every order of keys', () => {
+test('canonicalJson is JSON, and the same for every order of keys', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const plain: unknown = JSON.parse(JSON.stringify(value));

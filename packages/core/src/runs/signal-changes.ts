@@ -1,5 +1,5 @@
-// What a change of a worker's signal file is told as: one line, of the most telling topic, with the whole file.
-// Also the lines for a file that cannot be read or is gone, and for a process that ended or came back.
+// Turns a change of a worker's signal file into one line with the most specific topic and the whole file. Also the
+// lines for a file that cannot be read or is gone, and for a process that ended or came back.
 
 import type { z } from 'zod';
 import { cutText, utf8Length } from '../log/cut-text.ts';
@@ -7,30 +7,30 @@ import { draft, type EventDraft, type EventScope } from '../log/event-line.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
 import { DeployAttempt, repoOfSignal, SignalDeploy, SignalFile, SignalPullRequest } from './signal-file.ts';
 
-/** A longer name is left out of the scope, where a cut one would name something else. */
+/** A longer name is left out of the scope, because a cut one would name something else. */
 const LONGEST_NAME = 256;
 const LONGEST_PROBLEM = 500;
-/** Of changed fields: a file may have thousands. */
+/** How many changed fields are listed: a file may have thousands. */
 const MOST_NAMES = 50;
 
 const ours = { source: 'orchestrator' } as const;
 
 export type SignalContext = {
   hash: string;
-  /** The log said last that the file was gone or unreadable: a line is due even when nothing changed. */
+  /** According to the log the file was gone or unreadable: a line is due even if nothing changed. */
   returned?: boolean;
 };
 
 /**
- * The line for a file that was `previous` when the log last told of it; none when nothing changed. `updatedAt`
- * alone is no change: a worker may touch it as a sign of life, and those stay out of the log.
+ * The line for a file whose last reported content was `previous`; undefined if nothing changed. `updatedAt` alone is
+ * not a change: a worker may update it as a heartbeat, and heartbeats stay out of the log.
  */
 export function signalChanges(
   previous: SignalFile | null,
   now: SignalFile,
   { hash, returned = false }: SignalContext,
 ): EventDraft[] {
-  const { signal, cut } = toldSignal(now);
+  const { signal, cut } = loggedSignal(now);
   const scope = signalScope(now);
   const file = { signal, hash, ...(cut && { cut: ['detail.signal'] }) };
   if (previous === null) {
@@ -47,7 +47,7 @@ export function signalChanges(
         ]
       : [draft('orchestrator.worker.status_changed', scope, { to: status, ...file }, more)];
   }
-  const before = toldSignal(previous).signal;
+  const before = loggedSignal(previous).signal;
   const keys = changedKeys(before, signal);
   const changed = keys.filter((name) => name !== 'updatedAt');
   if (changed.length === 0 && !returned) return [];
@@ -66,7 +66,7 @@ export function signalChanges(
 
 export type WorkerName = { orchestrator: string; ticket: string };
 
-/** `signal` is what the log knows of the worker, so that the line is found with the others of its subject. */
+/** `signal` is the worker as the log knows it, so the line gets the same scope as its other lines. */
 export function signalCorrupt(
   worker: WorkerName,
   file: { path: string; problem: string },
@@ -106,7 +106,7 @@ export function workerRevived(
   return draft('orchestrator.worker.revived', scopeOf(worker, signal), { ...process }, ours);
 }
 
-/** A problem as the log tells it, by which two of them compare. */
+/** A problem as it is written to the log, for comparison. */
 export function problemText(problem: string): string {
   return cutText(problem, LONGEST_PROBLEM);
 }
@@ -143,23 +143,23 @@ function changedKeys(before: SignalFile, after: SignalFile): string[] {
   return [...names].filter((name) => !sameJson(before[name], after[name]));
 }
 
-// A signal file as a line of the log tells it: whole, or, when it is too large, with the known fields only and
-// their texts cut, so that what the line is about never has to give way to what a worker added.
+// A signal file as it is written to a log line: whole, or, if it is too large, only its known fields with their texts
+// cut, so a worker's own fields never displace the line's subject.
 
 const MAX_SIGNAL_BYTES = 24 * 1024;
-/** A line whose detail is nested deeper is not folded. */
+/** A line with deeper nesting in its detail is not folded. */
 const MAX_DEPTH = 24;
-/** The greatest length of texts that fits is taken; the last one always fits. */
+/** The greatest text length that fits is used; the last one always fits. */
 const TEXT_LENGTHS = [1_000, 200, 48];
 const MAX_ATTEMPTS = 10;
-/** For fields whose inside is the worker's own: the whole field or nothing of it. */
+/** For fields whose content is up to the worker: the whole field or nothing. */
 const MAX_FREE_BYTES = 4 * 1024;
 const freeFields = ['verification', 'phaseTimestamps'];
 
-export type ToldSignal = { signal: SignalFile; cut: boolean };
+export type LoggedSignal = { signal: SignalFile; cut: boolean };
 
-/** The same for what was told before: telling it again changes nothing. */
-export function toldSignal(signal: SignalFile): ToldSignal {
+/** Idempotent: cutting an already cut signal changes nothing. */
+export function loggedSignal(signal: SignalFile): LoggedSignal {
   if (fits(signal, MAX_SIGNAL_BYTES)) return { signal, cut: false };
   for (const length of TEXT_LENGTHS) {
     const known = knownFields(signal, length);
@@ -204,7 +204,7 @@ function pickKnown(
 
 const longTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{3})\d*(Z|[+-]\d\d:?\d\d)$/;
 
-/** A time with endless decimals stays a time; every other text is cut and marked. */
+/** A time with too many decimals stays a time; every other text is cut and marked. */
 export function shorter(text: string, length: number): string {
   return text.length <= 40 ? text : cutText(text.replace(longTime, '$1.$2$3'), length);
 }
@@ -220,9 +220,9 @@ function depthExceeds(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((child) => depthExceeds(child, depth - 1));
 }
 
-// One text for one meaning: the same value gives the same text, in whatever order its keys were written.
+// Equal values give equal texts, whatever the order of their keys.
 
-/** JSON with the keys of every object in order. The value must be JSON, and of bounded depth. */
+/** JSON with sorted keys in every object. The value must be JSON of bounded depth. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -233,7 +233,7 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** Whether two values are the same JSON; a field that is absent is not the same as one that is null. */
+/** Whether two values are the same JSON; an absent field differs from one that is null. */
 export function sameJson(one: unknown, other: unknown): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one === other || canonicalJson(one) === canonicalJson(other);

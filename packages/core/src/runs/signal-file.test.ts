@@ -20,7 +20,7 @@ describe('SignalFile', () => {
       { later: { a: 1 }, pr: { number: 42, more: true }, deploy: { attempts: [{ deploymentId: 1, x: 1 }] } },
     ],
     [
-      'null for what is optional',
+      'null for optional fields',
       { pr: null, deploy: null, pid: null, repo: null, cost: null, error: null, wave: null },
     ],
     ['a numbered phase', { phase: 3 }],
@@ -53,14 +53,14 @@ describe('SignalFile', () => {
   test.each([
     ['another status', { status: 'sleeping' }],
     ['no ticket', { ticket: '' }],
-    ['a time that is none', { updatedAt: 'now' }],
+    ['an invalid time', { updatedAt: 'now' }],
     ['an attempt without deployment', { deploy: { attempts: [{}] } }],
-    ['a pid that is none', { pid: 0 }],
+    ['an invalid pid', { pid: 0 }],
   ])('refuses %s', (_name, more) => {
     expect(SignalFile.safeParse({ ...minimal, ...more }).success).toBe(false);
   });
 
-  test.each(Object.keys(minimal))('refuses a file without %s', (name) => {
+  test.each(Object.keys(minimal))('rejects a file without %s', (name) => {
     expect(SignalFile.safeParse({ ...minimal, [name]: undefined }).success).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
-// The worker signal file, `${SVC_RUNS_DIR}/<orchId>/workers/<ticket>.json`: what a worker says of itself.
-// Loose on purpose: other tools write it too, so unknown fields survive a rewrite, an optional field may be
-// null, and a phase may be a name or a number.
+// The worker signal file, `${SVC_RUNS_DIR}/<orchId>/workers/<ticket>.json`: a worker's report about itself. Lenient on
+// purpose, because other tools write it too: unknown fields survive a rewrite, an optional field may be null, and a
+// phase may be a name or a number.
 import { z } from 'zod';
 import { workerStatuses } from './worker-statuses.ts';
 
@@ -54,7 +54,7 @@ export const SignalFile = z.looseObject({
   wave: z.int().nullish(),
   worktreePath: text,
   pid: z.int().positive().nullish(),
-  pidStartedAt: z.union([z.string(), z.number()]).nullish().describe('tells a reused pid from the worker'),
+  pidStartedAt: z.union([z.string(), z.number()]).nullish().describe('detects a reused pid'),
   pr: SignalPullRequest.nullish(),
   deploy: SignalDeploy.nullish(),
   verification: z.looseObject({}).nullish(),
@@ -89,7 +89,7 @@ export function repoOfSignal(signal: Pick<SignalFile, 'repo' | 'pr'>): string | 
 
 const segment = /^(?!\.)[A-Za-z0-9._-]{1,120}$/;
 
-/** Whether it names one file or folder and nothing else. A leading dot is for hidden and temporary files. */
+/** Whether it names exactly one file or folder. A leading dot is for hidden and temporary files. */
 export function safeSegment(name: string): boolean {
   return segment.test(name);
 }

@@ -1,5 +1,5 @@
-// The words for where a worker is. Apart from the schema of its file, so that a web page can use them.
-/** In the order in which a worker comes through them; then those that end or interrupt its way. */
+// The statuses of a worker. Separate from the schema of its file, so that a web page can import them.
+/** In the order in which a worker reaches them; then those that end or interrupt its work. */
 export const workerStatuses = [
   'dispatched',
   'researching',
@@ -24,7 +24,7 @@ const agentsWork: ReadonlySet<WorkerStatus> = new Set(
   workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
 );
 
-/** Until here the work is the agent's. Later, reviewers and deploys have their turn without it. */
+/** Up to here the agent is working. After that, reviews and deploys proceed without it. */
 export function isAgentsWork(status: WorkerStatus): boolean {
   return agentsWork.has(status);
 }

@@ -32,7 +32,7 @@ const whole = {
   },
 };
 
-test('a whole configuration is one ok for each check', () => {
+test('a complete configuration is one ok for each check', () => {
   expect(findings(whole).map(({ part, grade, what }) => [part, grade, what])).toEqual([
     ['project-file', 'ok', file],
     ['configuration', 'ok', 'no problems in the configuration files'],
@@ -47,16 +47,16 @@ test('a whole configuration is one ok for each check', () => {
   ]);
 });
 
-test('the older place is accepted, with a note of how to move it', () => {
+test('the deprecated location works, with a hint how to move it', () => {
   const older = '/app/.claude/config.json';
   expect(findings(whole, { ...place, file: older })[0]).toMatchObject({
     grade: 'ok',
-    what: `${older}, the older place, which is still read`,
+    what: `${older}, a deprecated location that still works`,
     remedy: expect.stringContaining('git mv .claude/config.json .svc/config.json'),
   });
 });
 
-test('without a project file that is the error, and nothing is said of values that nobody gave', () => {
+test('without a project file that is the only error: missing values are not reported', () => {
   const nowhere = { folder: undefined, file, lookedAt: [file, '/app/.claude/config.json'] };
   const found = configurationFindings(nowhere, resolveConfig([], {}));
   expect(found.map(({ part, grade }) => [part, grade])).toEqual([
@@ -66,7 +66,7 @@ test('without a project file that is the error, and nothing is said of values th
   expect(found[0]?.what).toContain('/app/.claude/config.json');
 });
 
-test('the same for one that cannot be read', () => {
+test('the same for a file that cannot be read', () => {
   const problem = {
     severity: 'error',
     code: 'not-json',
@@ -95,14 +95,14 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     [
       'broken',
       `${file}:7: svc.feedback.autoFile: expected true or false, found string "yes".`,
-      'What belongs there: svc config explain svc.feedback.autoFile',
+      'See the allowed values: svc config explain svc.feedback.autoFile',
     ],
   ],
   [
     'an unknown key is a warning',
     'configuration',
     { feedbak: {} },
-    ['warning', `${file}:7: svc.feedbak: nothing reads this key.`, 'Did you mean feedback?'],
+    ['warning', `${file}:7: svc.feedbak: unknown key.`, 'Did you mean feedback?'],
   ],
   [
     'no project key',
@@ -111,13 +111,13 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     ['broken', expect.stringContaining('is not set'), 'Run: svc config set svc.projectKey <name>'],
   ],
   [
-    'a project key that is none',
+    'an invalid project key',
     'project-key',
     { projectKey: '../x' },
     [
       'broken',
       expect.stringContaining('expected a plain name'),
-      'What belongs there: svc config explain svc.projectKey',
+      'See the allowed values: svc config explain svc.projectKey',
     ],
   ],
   [
@@ -137,7 +137,7 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     ['warning', expect.stringContaining('teamKey is not set'), 'Run: svc config set svc.tracker.teamKey ABC'],
   ],
   [
-    'a team without a prefix, and nothing of it goes into a command unless it is plain',
+    'a team without a prefix, which goes into a command only if it is plain',
     'ticket-prefix',
     { tracker: { teamKey: '$(id)' } },
     [
@@ -156,16 +156,16 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     'a phase that does not exist',
     'state-map',
     { tracker: { stateMap: { reserch: 'Doing' } } },
-    ['warning', `${file}:7: svc.tracker.stateMap.reserch: nothing reads this key.`, 'Did you mean research?'],
+    ['warning', `${file}:7: svc.tracker.stateMap.reserch: unknown key.`, 'Did you mean research?'],
   ],
   [
-    'a state that is no name, by the vendor’s word',
+    'a state that is not a name, under the vendor’s key',
     'state-map',
     { linear: { stateMap: { done: 5 } } },
     [
       'broken',
       `${file}:7: svc.linear.stateMap.done: expected a non-empty string, or null, found number 5.`,
-      'What belongs there: svc config explain svc.linear.stateMap.done',
+      'See the allowed values: svc config explain svc.linear.stateMap.done',
     ],
   ],
   [
@@ -179,7 +179,7 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     },
     [
       'warning',
-      'svc.tracker.stateMap.done is "Shipped", and the team has no such state',
+      'svc.tracker.stateMap.done is "Shipped", but the team has no such state',
       expect.stringContaining('resolve-tracker-ids.sh --force'),
     ],
   ],
@@ -195,12 +195,12 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     { tracker: { teamKey: 'ABC', stateIds: { Done: '5' } } },
     ['warning', expect.stringContaining('team are not cached'), 'Run: resolve-tracker-ids.sh'],
   ],
-  ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; there is no team', null]],
+  ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; no team is configured', null]],
 ])('%s', (_, part, svc, expected) => {
   expect(about(part, svc)).toEqual([expected]);
 });
 
-test('a secret in the project file is told without its text', () => {
+test('a secret in the project file is reported without its text', () => {
   const token = 'lin_api_0123456789abcdefghijklmnopqrstuvwxyzABCD';
   const found = findings({ tracker: { apiToken: token } });
   expect(found.some(({ part, grade }) => part === 'configuration' && grade === 'broken')).toBe(true);

@@ -1,5 +1,5 @@
-// Findings about the configuration of a project: where it is, what is wrong with it, and the values that everything else
-// depends on. A problem is shown once, at the part that it belongs to.
+// Findings about the configuration of a project: its location, its problems, and the values that everything else
+// depends on. Each problem is shown once, at the part that it belongs to.
 import { type CheckGrade, type SetupFinding, type SetupPart, setupFinding } from '../checks/finding.ts';
 import { type ConfigProblem, isPlainWord, reportProblem } from '../config/problems.ts';
 import type { Resolution } from '../config/resolve.ts';
@@ -31,7 +31,7 @@ export function configurationFindings(
   const isUnreadable = problems.some(
     ({ file, code }) => file === place.file && (code === 'not-json' || code === 'unreadable'),
   );
-  // What a file that is not there, or cannot be read, would have said is not known.
+  // Without a readable file the values in it are unknown.
   const readable = place.folder === undefined || isUnreadable ? [] : judges;
   const all: readonly (readonly [SetupPart, Judge])[] = [
     ['project-file', () => [projectFile(place)]],
@@ -40,7 +40,7 @@ export function configurationFindings(
   ];
   return all.flatMap(([part, judge]) => {
     const own = (byPart.get(part) ?? []).map(problemFinding);
-    // Where a value is known to be wrong, nothing more is said of it.
+    // A value with a known problem gets no second finding.
     if (own.some(({ grade }) => grade === 'broken')) return own;
     const judged = judge((key) => byKey.get(key), values).map(
       ([grade, what, remedy]): SetupFinding => setupFinding(part, grade, what, { remedy: remedy ?? null }),
@@ -53,14 +53,14 @@ function projectFile({ folder, file, lookedAt }: ProjectFilePlace): Judgement {
   if (folder === undefined) {
     return [
       'broken',
-      `there is no project here; looked at ${lookedAt.join(', ')}`,
-      'Run this in a project, or make one: svc config set svc.projectKey <name>',
+      `no project found here; checked ${lookedAt.join(', ')}`,
+      'Run this in a project, or create one: svc config set svc.projectKey <name>',
     ];
   }
   if (!file.endsWith('/.claude/config.json')) return ['ok', file];
   return [
     'ok',
-    `${file}, the older place, which is still read`,
+    `${file}, a deprecated location that still works`,
     'To move it: mkdir -p .svc && git mv .claude/config.json .svc/config.json',
   ];
 }
@@ -71,13 +71,13 @@ function projectKey(read: Read): Judgement[] {
   return [
     [
       'broken',
-      'svc.projectKey is not set; the secrets file and the worktrees are found by it',
+      'svc.projectKey is not set; it locates the secrets file and the worktrees',
       'Run: svc config set svc.projectKey <name>',
     ],
   ];
 }
 
-/** That the two differ is a problem of the configuration, and shown as one. */
+/** If the two differ, the configuration problem reports it. */
 function ticketPrefix(read: Read): Judgement[] {
   const [prefix, team] = [read('svc.project.ticketPrefix'), read('svc.tracker.teamKey')];
   if (typeof prefix === 'string' && typeof team === 'string')
@@ -88,7 +88,7 @@ function ticketPrefix(read: Read): Judgement[] {
     return [
       [
         'warning',
-        'neither svc.project.ticketPrefix nor svc.tracker.teamKey is set; tickets are not followed',
+        'neither svc.project.ticketPrefix nor svc.tracker.teamKey is set; tickets are not tracked',
         'Run: svc config set svc.project.ticketPrefix <KEY> && svc config set svc.tracker.teamKey <KEY>',
       ],
     ];
@@ -104,7 +104,7 @@ function ticketPrefix(read: Read): Judgement[] {
 }
 
 function stateMap(read: Read, values: readonly ResolvedValue[]): Judgement[] {
-  // Resolved values are whole: each phase has one, if only its default.
+  // Every phase has a resolved value, at least its default.
   const map = Object.fromEntries(
     values
       .filter(({ key }) => key.startsWith('svc.tracker.stateMap.'))
@@ -116,8 +116,8 @@ function stateMap(read: Read, values: readonly ResolvedValue[]): Judgement[] {
     return unknown.map(
       ({ phase, name }): Judgement => [
         'warning',
-        `svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state`,
-        `Run: resolve-tracker-ids.sh --force, or name another: svc config set svc.tracker.stateMap.${phase} <state>`,
+        `svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, but the team has no such state`,
+        `Run: resolve-tracker-ids.sh --force, or choose another state: svc config set svc.tracker.stateMap.${phase} <state>`,
       ],
     );
   }
@@ -129,7 +129,7 @@ function stateIds(read: Read): Judgement[] {
   const count = Object.keys(recordOf(read('svc.tracker.stateIds'))).length;
   if (count > 0 && typeof read('svc.tracker.teamId') === 'string')
     return [['ok', `the team and ${count} states are cached`]];
-  if (typeof read('svc.tracker.teamKey') !== 'string') return [['ok', 'not cached; there is no team']];
+  if (typeof read('svc.tracker.teamKey') !== 'string') return [['ok', 'not cached; no team is configured']];
   return [
     [
       'warning',
@@ -143,7 +143,7 @@ function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-// A problem of the configuration as a finding, at the part that it belongs to.
+// Turns a configuration problem into a finding of the part that it belongs to.
 
 const partOfKey: readonly (readonly [key: string, part: SetupPart])[] = [
   ['svc.projectKey', 'project-key'],

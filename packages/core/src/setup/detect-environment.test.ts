@@ -13,7 +13,7 @@ test.each([
   expect(productionAmong(deployed(...names))).toBe(production);
 });
 
-test('one that the code host marks counts where no name says it', () => {
+test('one that the code host marks as production counts if no name does', () => {
   const environments = environmentsIn([
     { environment: 'eu', production_environment: true },
     { environment: 'eu', production_environment: false },
@@ -26,7 +26,7 @@ test('one that the code host marks counts where no name says it', () => {
   expect(productionAmong(environments)).toBe('eu');
 });
 
-test('those of a pull request do not count, and what is no list has none', () => {
+test('those of a pull request do not count, and anything but a list has none', () => {
   expect(environmentsIn([{ environment: 'pr-12', transient_environment: true }])).toEqual([]);
   expect(deployed('Preview – web')).toEqual([]);
   for (const wrong of [null, {}, [{}], [{ environment: '' }]]) expect(environmentsIn(wrong)).toEqual([]);
@@ -34,9 +34,9 @@ test('those of a pull request do not count, and what is no list has none', () =>
 
 test.each([
   ['production', undefined],
-  ['prodution', /Is it production\? There are: production, staging\./],
+  ['prodution', /Did you mean production\? It has deployments to: production, staging\./],
   ['mars', undefined],
-])('%s is a slip: %s', (name, words) => {
+])('%s is a likely typo: %s', (name, words) => {
   const slip = environmentSlip(name, deployed('production', 'staging'));
   if (words === undefined) expect(slip).toBeUndefined();
   else expect(slip).toMatch(words);

@@ -3,7 +3,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import { fittingStates } from './detect.ts';
 
 const usual = resolveConfig([], {}).config?.svc.tracker.stateMap;
-if (usual === undefined) throw new Error('the defaults are no configuration');
+if (usual === undefined) throw new Error('the defaults are not a valid configuration');
 
 const team = (...states: [name: string, type: string][]) =>
   states.map(([name, type], position) => ({ id: String(position), name, type, position }));
@@ -20,7 +20,7 @@ test('a team with the usual names needs no change', () => {
   expect(fittingStates(usual, states)).toEqual({});
 });
 
-test('other names are read by type and place', () => {
+test('other names are matched by type and position', () => {
   const states = team(
     ['Icebox', 'backlog'],
     ['Ready', 'unstarted'],
@@ -42,7 +42,7 @@ test('other names are read by type and place', () => {
   });
 });
 
-test('a difference of capitals alone is the same state; null stays; what nothing fits stays', () => {
+test('letter case is ignored; null stays; a phase without a matching state stays', () => {
   const states = team(['in progress', 'started'], ['done', 'completed']);
   expect(fittingStates({ ...usual, todo: null }, states)).toEqual({
     research: 'in progress',

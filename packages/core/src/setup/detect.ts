@@ -1,4 +1,4 @@
-// Which repository a checkout is of, and what its project would be called, as far as git can tell.
+// The repository of a checkout and a name for its project, as far as git knows.
 
 import { z } from 'zod';
 import { kinds } from '../config/field.ts';
@@ -7,7 +7,7 @@ import { nearest } from '../nearest.ts';
 import { remoteParts } from '../orchestrate/setup-variables.ts';
 import type { WorkflowState } from '../tracker/api-answer.ts';
 
-/** Whose remote is looked at first. */
+/** The remotes in order of preference. */
 const preferred = ['origin', 'upstream'];
 
 /** `owner/name`, from the output of `git config --get-regexp ^remote\..*\.url$`. */
@@ -26,7 +26,7 @@ function place(remote: string): number {
   return index === -1 ? preferred.length : index;
 }
 
-/** A key for the project: the repository's name, as far as a key may be written so. */
+/** A key for the project: the repository's name, reduced to the characters that a key may have. */
 export function projectKeyFor(repository: string): string {
   const name = repository.split('/').at(-1) ?? '';
   const plain = name
@@ -36,9 +36,9 @@ export function projectKeyFor(repository: string): string {
   return plain === '' ? 'project' : plain.slice(0, 100);
 }
 
-// Which deployment environment gates "done", judged by what the repository has deployed so far.
+// Which deployment environment gates "done", judged by the repository's deployments so far.
 
-/** What is read of the code host's list of deployments; newest first. */
+/** The fields used from the code host's list of deployments; newest first. */
 const Deployments = z.array(
   z.object({
     environment: z.string().min(1),
@@ -49,7 +49,7 @@ const Deployments = z.array(
 
 export type DeployEnvironment = { name: string; production: boolean };
 
-/** The environments of a list of deployments that last, each once, newest first; none when it cannot be read. */
+/** The non-transient environments in a list of deployments, each once, newest first; none if it cannot be read. */
 export function environmentsIn(deployments: unknown): DeployEnvironment[] {
   const read = Deployments.safeParse(deployments);
   const found = new Map<string, DeployEnvironment>();
@@ -61,7 +61,7 @@ export function environmentsIn(deployments: unknown): DeployEnvironment[] {
   return [...found.values()];
 }
 
-/** The one that people see: by its name, else by what the code host says. Undefined where nobody can tell. */
+/** The production environment: by its name, else by the code host's mark. Undefined if neither decides. */
 export function productionAmong(environments: readonly DeployEnvironment[]): string | undefined {
   const byName = ['production', 'prod', 'live'].flatMap((word) =>
     environments.filter(({ name }) => name.toLowerCase() === word),
@@ -70,7 +70,7 @@ export function productionAmong(environments: readonly DeployEnvironment[]): str
   return (byName[0] ?? marked[0])?.name;
 }
 
-/** A slip of the pen, told in words; an environment that is only new is no slip. */
+/** A message about a likely typo; an environment that is merely new is not one. */
 export function environmentSlip(
   name: string,
   environments: readonly DeployEnvironment[],
@@ -78,20 +78,20 @@ export function environmentSlip(
   const names = environments.map((environment) => environment.name);
   const likely = names.includes(name) ? undefined : nearest(name, names);
   if (likely === undefined) return undefined;
-  return `The repository has no deployments to ${name}. Is it ${likely}? There are: ${names.join(', ')}.`;
+  return `The repository has no deployments to ${name}. Did you mean ${likely}? It has deployments to: ${names.join(', ')}.`;
 }
 
 function isPreview(name: string): boolean {
   return /\bpreview\b/i.test(name);
 }
 
-// Which of a team's workflow states belongs to which phase. The usual names count first; a team that calls its
-// states otherwise is read by their types and places. A phase that nothing fits keeps what it has.
+// Maps a team's workflow states to phases. The usual names come first; other names are matched by the states' types and
+// positions. A phase without a matching state keeps its value.
 
 type StateMap = Config['svc']['tracker']['stateMap'];
 type Phase = keyof StateMap;
 
-/** By the tracker's types of states. A team may have no state of review: then its work stays in progress. */
+/** By the tracker's state types. If a team has no review state, its work stays in progress. */
 const phaseKinds: Readonly<
   Record<Phase, { types: readonly string[]; words?: RegExp; from: 'first' | 'last' }>
 > = {
@@ -105,13 +105,13 @@ const phaseKinds: Readonly<
   canceled: { types: ['canceled'], from: 'first' },
 };
 
-/** The phases whose state the team does not have, each with the one that it has instead. */
+/** The phases whose configured state the team does not have, each with the matching one. */
 export function fittingStates(stateMap: StateMap, states: readonly WorkflowState[]): Partial<StateMap> {
   const sorted = states.toSorted((one, other) => one.position - other.position);
   const names = new Set(sorted.map(({ name }) => name));
   const changes = (Object.keys(phaseKinds) as Phase[]).flatMap((phase) => {
     const current = stateMap[phase];
-    // Null is a choice: no transition.
+    // Null is a deliberate choice: no transition.
     if (current === null || names.has(current)) return [];
     const fitting = fittingState(phase, current, sorted);
     return fitting === undefined ? [] : [[phase, fitting] as const];

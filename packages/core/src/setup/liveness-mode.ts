@@ -1,14 +1,14 @@
-// Whether the liveness check may ask a person, and what the answer means.
+// Whether the liveness check may ask the user, and how to read the answer.
 
 /**
- * Interactive only with a person at standard input and `SVC_AUTONOMOUS` unset. Any value of the variable but an
- * empty one is autonomous: a warning too many costs nothing, a question that nobody answers stops a run.
+ * Interactive only if standard input is a terminal and `SVC_AUTONOMOUS` is unset. Any non-empty value of the variable
+ * means autonomous: an extra warning costs nothing, but an unanswered question stops a run.
  */
 export function isInteractive(given: { inputIsTerminal: boolean; autonomous: string | undefined }): boolean {
   return given.inputIsTerminal && (given.autonomous ?? '') === '';
 }
 
-/** An answer to `[Y/n]`: an empty line is yes. Undefined is the end of the input: nobody said yes. */
+/** An answer to `[Y/n]`: an empty line is yes. Undefined, the end of the input, is no. */
 export function meansYes(answer: string | undefined): boolean {
   return answer !== undefined && /^(?:y|yes)?$/i.test(answer.trim());
 }

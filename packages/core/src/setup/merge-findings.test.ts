@@ -55,14 +55,14 @@ test.each<[string, MergeFacts['settings'], string, string]>([
     'auto-merge is off',
     'gh repo edit acme/web --enable-auto-merge',
   ],
-  ['branches that stay', { delete_branch_on_merge: false }, 'head branches stay', '--delete-branch-on-merge'],
+  ['kept branches', { delete_branch_on_merge: false }, 'branches are kept', '--delete-branch-on-merge'],
   [
     'another default branch',
     { default_branch: 'trunk' },
     'the default branch is trunk',
     '--default-branch main',
   ],
-  ['no pull requests', { has_pull_requests: false }, 'pull requests are off', 'Switch them on'],
+  ['no pull requests', { has_pull_requests: false }, 'pull requests are off', 'Enable them'],
 ])('%s is a warning with its remedy', (_, other, found, remedy) => {
   expect(about({ settings: { ...settings, ...other } })).toEqual([
     {
@@ -76,7 +76,7 @@ test.each<[string, MergeFacts['settings'], string, string]>([
   ]);
 });
 
-test('what the code host does not tell is not called off', () => {
+test('a setting that the code host does not return is not reported as off', () => {
   expect(about({ settings: {} })).toMatchObject([{ grade: 'ok' }]);
 });
 
@@ -84,19 +84,19 @@ test.each<[string, MergeFacts['rules'], string]>([
   [
     'no ruleset',
     [],
-    'that it is not deleted, that no push rewrites it, a pull request, that review conversations are resolved, status checks',
+    'requires: no deletion, no force push, a pull request, resolved review conversations, status checks',
   ],
-  ['deletion', rules.filter(({ type }) => type !== 'deletion'), 'demands that it is not deleted'],
-  ['rewriting', rules.filter(({ type }) => type !== 'non_fast_forward'), 'demands that no push rewrites it'],
+  ['deletion', rules.filter(({ type }) => type !== 'deletion'), 'requires: no deletion'],
+  ['rewriting', rules.filter(({ type }) => type !== 'non_fast_forward'), 'requires: no force push'],
   [
     'conversations',
     [...rules.filter(({ type }) => type !== 'pull_request'), review(1, false)],
-    'demands that review conversations are resolved',
+    'requires: resolved review conversations',
   ],
   [
     'no required check',
     [...rules.filter(({ type }) => type !== 'required_status_checks'), checks()],
-    'demands status checks',
+    'requires: status checks',
   ],
 ])('a ruleset without %s is a warning', (_, given, words) => {
   expect(about({ rules: given })).toMatchObject([
@@ -112,7 +112,7 @@ test('a required check that does not run on every pull request is a warning', ()
   expect(about({ ran: [['build'], ['docs']] })).toMatchObject([
     {
       grade: 'warning',
-      what: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
+      what: 'acme/web: required checks that did not run on all of the newest 2 pull requests: build',
     },
   ]);
   expect(about({ ran: [] })).toMatchObject([{ grade: 'ok' }]);

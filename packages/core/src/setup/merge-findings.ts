@@ -1,9 +1,8 @@
-// Whether the code host enforces what a merge needs. Nothing is changed here: what is missing is a warning with its
-// remedy.
+// Whether the code host enforces what a merge needs. Changes nothing: a missing setting is a warning with its remedy.
 import { z } from 'zod';
 import { type SetupFinding, setupFinding } from '../checks/finding.ts';
 
-/** `GET repos/:owner/:repo`. The switches are there only for whoever may push. */
+/** `GET repos/:owner/:repo`. The merge settings are only returned to callers with push access. */
 export const RepositorySettings = z.looseObject({
   default_branch: z.string().optional(),
   has_pull_requests: z.boolean().optional(),
@@ -12,7 +11,7 @@ export const RepositorySettings = z.looseObject({
   delete_branch_on_merge: z.boolean().optional(),
 });
 
-/** `GET repos/:owner/:repo/rules/branches/main`: the active rules, wherever they come from. */
+/** `GET repos/:owner/:repo/rules/branches/main`: the active rules from all rulesets. */
 export const BranchRules = z.array(
   z.looseObject({
     type: z.string(),
@@ -50,7 +49,7 @@ export function requiredContexts(rules: MergeFacts['rules']): string[] {
     .map(({ context }) => context);
 }
 
-/** A switch that is not told is not called off. */
+/** A setting that the code host does not return is not reported as off. */
 function switches({ repo, settings }: MergeFacts): SetupFinding[] {
   const { default_branch: branch } = settings;
   const off = [
@@ -58,15 +57,14 @@ function switches({ repo, settings }: MergeFacts): SetupFinding[] {
     settings.allow_squash_merge === false && (['squash merge is off', ' --enable-squash-merge'] as const),
     settings.allow_auto_merge === false && (['auto-merge is off', ' --enable-auto-merge'] as const),
     settings.delete_branch_on_merge === false &&
-      (['head branches stay after a merge', ' --delete-branch-on-merge'] as const),
+      (['head branches are kept after a merge', ' --delete-branch-on-merge'] as const),
     branch !== undefined &&
       branch !== PROTECTED_BRANCH &&
       ([`the default branch is ${branch}`, ` --default-branch ${PROTECTED_BRANCH}`] as const),
   ].filter((one) => one !== false);
   if (off.length === 0) return [];
   const flags = off.map(([, flag]) => flag).join('');
-  const remedy =
-    flags === '' ? 'Switch them on in the settings of the repository.' : `gh repo edit ${repo}${flags}`;
+  const remedy = flags === '' ? 'Enable them in the repository settings.' : `gh repo edit ${repo}${flags}`;
   return [setupFinding(part, 'warning', `${repo}: ${off.map(([words]) => words).join(', ')}`, { remedy })];
 }
 
@@ -74,10 +72,10 @@ function rulesOf({ repo, rules }: MergeFacts): SetupFinding[] {
   const has = (type: string): boolean => rules.some((rule) => rule.type === type);
   const resolves = rules.some(({ parameters }) => parameters?.required_review_thread_resolution === true);
   const missing = [
-    !has('deletion') && 'that it is not deleted',
-    !has('non_fast_forward') && 'that no push rewrites it',
+    !has('deletion') && 'no deletion',
+    !has('non_fast_forward') && 'no force push',
     !has('pull_request') && 'a pull request',
-    !resolves && 'that review conversations are resolved',
+    !resolves && 'resolved review conversations',
     requiredContexts(rules).length === 0 && 'status checks',
   ].filter((one) => one !== false);
   if (missing.length === 0) return [];
@@ -85,15 +83,15 @@ function rulesOf({ repo, rules }: MergeFacts): SetupFinding[] {
     setupFinding(
       part,
       'warning',
-      `${repo}: no active ruleset on refs/heads/${PROTECTED_BRANCH} demands ${missing.join(', ')}`,
+      `${repo}: no active ruleset on refs/heads/${PROTECTED_BRANCH} requires: ${missing.join(', ')}`,
       {
-        remedy: `Add it in the settings of ${repo}, under Rules; see what is in force: gh api repos/${repo}/rules/branches/${PROTECTED_BRANCH}`,
+        remedy: `Add it in the settings of ${repo}, under Rules; list the active rules: gh api repos/${repo}/rules/branches/${PROTECTED_BRANCH}`,
       },
     ),
   ];
 }
 
-/** A required check that does not run on every pull request holds up those on which it does not. */
+/** A required check that does not run on a pull request blocks its merge. */
 function requiredChecks({ repo, rules, ran }: MergeFacts): SetupFinding[] {
   const partly = requiredContexts(rules).filter((context) => ran.some((names) => !names.includes(context)));
   if (partly.length === 0) return [];
@@ -101,9 +99,9 @@ function requiredChecks({ repo, rules, ran }: MergeFacts): SetupFinding[] {
     setupFinding(
       part,
       'warning',
-      `${repo}: required, but not run on each of the newest ${ran.length} pull requests: ${partly.join(', ')}`,
+      `${repo}: required checks that did not run on all of the newest ${ran.length} pull requests: ${partly.join(', ')}`,
       {
-        remedy: `Let it run on every pull request to ${PROTECTED_BRANCH}, or take it off the required ones.`,
+        remedy: `Run them on every pull request to ${PROTECTED_BRANCH}, or make them optional.`,
       },
     ),
   ];

@@ -45,7 +45,7 @@ test('an empty file gets everything; the same answers again change nothing', () 
   expect(projectChanges(configOf(written), answers)).toEqual([]);
 });
 
-test('without a tracker and without deploys nothing is said of them', () => {
+test('without a tracker and without deploys their keys are not written', () => {
   const bare = { ...answers, ticketPrefix: undefined, environment: null, states: {} };
   expect(fileOf(projectChanges(configOf({}), bare))).toEqual({
     svc: {
@@ -56,7 +56,7 @@ test('without a tracker and without deploys nothing is said of them', () => {
   });
 });
 
-test('another team makes its ids unknown; another environment, or none, is written; other repositories stay', () => {
+test('another team clears its ids; another environment, or none, is written; other repositories stay', () => {
   const config = configOf({
     svc: {
       ...written.svc,

@@ -1,16 +1,16 @@
-// From what a person answered to the values of the project file that have to change. What is so already is no
-// change: the same answers again leave the file as it is.
+// Turns a person's answers into changes of the project file. A value that is already right is not a change: the same
+// answers again leave the file as it is.
 import type { Config } from '../config/schema/config.ts';
 
 export type ProjectAnswers = {
   /** owner/name */
   repository: string;
   projectKey: string;
-  /** The team of the tracker, which is the prefix of its tickets. */
+  /** The tracker team's key, which is the prefix of its tickets. */
   ticketPrefix: string | undefined;
-  /** Where a deploy makes a ticket done; null when the merge does. */
+  /** The environment whose deployment makes a ticket done; null if the merge does. */
   environment: string | null;
-  /** States of the team for phases whose configured one it does not have. */
+  /** The team's states for phases whose configured state it does not have. */
   states: Partial<Config['svc']['tracker']['stateMap']>;
 };
 
@@ -30,7 +30,7 @@ export function projectChanges(config: Config, answers: ProjectAnswers): ValueCh
   if (ticketPrefix !== undefined) {
     want(['project', 'ticketPrefix'], svc.project.ticketPrefix, ticketPrefix);
     want(['tracker', 'teamKey'], svc.tracker.teamKey, ticketPrefix);
-    // The ids are those of the team before.
+    // The cached ids belong to the previous team.
     if (svc.tracker.teamKey !== undefined && svc.tracker.teamKey !== ticketPrefix) {
       want(['tracker', 'teamId'], svc.tracker.teamId, null);
       want(['tracker', 'stateIds'], svc.tracker.stateIds, null);

@@ -19,7 +19,7 @@ const facts: ServiceFacts = {
   settings: [{ variable: 'SVC_MONITOR_PORT', value: '7500' }],
 };
 
-test('a unit, whole', () => {
+test('a complete unit', () => {
   const lines = systemdUnit(facts).split('\n');
   expect(lines[0]).toBe('# made by: svc monitor install');
   expect(lines).toContain(
@@ -36,7 +36,7 @@ test('a unit, whole', () => {
     expect(lines).toContain(line);
 });
 
-test('an agent, whole', () => {
+test('a complete agent', () => {
   const text = launchdAgent(facts, { errorFile: '/h/service.log' });
   expect(text).toContain('<key>PATH</key>\n    <string>/usr/bin:/bin</string>');
   expect(text).toContain('<key>RunAtLoad</key>\n  <true/>');
@@ -63,7 +63,7 @@ test.each(awkward)('%s is read back as it is from both files', (word) => {
   expect(programOfService(launchdAgent(made, { errorFile: word }))).toEqual(program);
 });
 
-test('values are written so that neither file takes them for its own signs', () => {
+test('values are escaped in both files', () => {
   const settings = [{ variable: 'SVC_DATA_DIR', value: '/h/%u "x" \\n $HOME <b>' }];
   expect(systemdUnit({ ...facts, settings })).toContain(
     'Environment="SVC_DATA_DIR=/h/%%u \\"x\\" \\\\n $HOME <b>"',
@@ -76,15 +76,15 @@ test('values are written so that neither file takes them for its own signs', () 
 });
 
 test.each([
-  [{ ...facts, program: ['node'] }, /"node" is no absolute path/],
-  [{ ...facts, program: [] }, /no absolute path/],
+  [{ ...facts, program: ['node'] }, /"node" is not an absolute path/],
+  [{ ...facts, program: [] }, /not an absolute path/],
   [{ ...facts, path: '/a\nExecStart=/bin/evil' }, /control character/],
   [{ ...facts, settings: [{ variable: 'A', value: '\u0000' }] }, /control character/],
 ])('%j cannot be written', (given, words) => {
   expect(serviceProblem(given)).toMatch(words);
 });
 
-test('only what has the mark is ours', () => {
+test('only a file with the mark is ours', () => {
   expect(serviceProblem(facts)).toBeUndefined();
   expect(isOwnService(systemdUnit(facts))).toBe(true);
   expect(isOwnService(launchdAgent(facts, { errorFile: '/e' }))).toBe(true);
@@ -108,7 +108,7 @@ describe.skipIf(!existsSync(analyze))('systemd itself', () => {
   test('finds nothing wrong with a unit, also one with awkward paths', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-unit-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    // The program must be there.
+    // The program must exist.
     const settings = awkward.map((value, index) => ({ variable: `SVC_X${index}`, value }));
     const program = [process.execPath, ...awkward, 'monitor', 'run'];
     const file = join(folder, 'svc-monitor.service');

@@ -1,6 +1,6 @@
-// The files by which a service manager runs the daemon: a unit of systemd for the user, an agent of launchd. They
-// hold where programs are and which folders are meant, and never a secret: the daemon reads those from its files.
-// Each begins with a mark, so that nothing is replaced or removed that somebody else has written.
+// The files for service managers: a systemd user unit and a launchd agent. They contain paths and settings, never a
+// secret: the daemon reads secrets from its own files. Each starts with a mark, so a file that we did not write is
+// never replaced or removed.
 
 export const SERVICE_NAME = 'svc-monitor';
 export const LAUNCHD_LABEL = 'svc.monitor';
@@ -8,38 +8,38 @@ export const LAUNCHD_LABEL = 'svc.monitor';
 const MARK = 'made by: svc monitor install';
 
 export type ServiceFacts = {
-  /** Node, its flags, the start file of svc, the verb; paths are absolute. */
+  /** Node, its flags, the entry file of svc, the verb; paths are absolute. */
   program: readonly string[];
-  /** PATH for the daemon: gh, git and agents are found there. */
+  /** PATH of the daemon, for gh, git and agents. */
   path: string;
   /** Settings of this machine that differ from the defaults. */
   settings: readonly { variable: string; value: string }[];
 };
 
-/** What cannot be written to such a file in a way that is read back the same. */
+/** Why these facts cannot be written to such a file and read back unchanged. */
 export function serviceProblem({ program, path, settings }: ServiceFacts): string | undefined {
   const values = [...program, path, ...settings.map(({ value }) => value)];
   const wrong = values.find((value) => /\p{Cc}/u.test(value));
-  if (wrong !== undefined) return `${JSON.stringify(wrong)} has a control character in it`;
+  if (wrong !== undefined) return `${JSON.stringify(wrong)} contains a control character`;
   return program[0]?.startsWith('/') === true
     ? undefined
-    : `${JSON.stringify(program[0] ?? '')} is no absolute path`;
+    : `${JSON.stringify(program[0] ?? '')} is not an absolute path`;
 }
 
 /**
- * A unit for `systemctl --user`. `KillMode=process`: agents are processes of their own, and go on while the daemon
- * is restarted. `/` is in no project, so that only the listed ones are served. There is no PrivateTmp: agents need
- * what others put into /tmp, such as the socket of ssh-agent.
+ * A unit for `systemctl --user`. `KillMode=process`: agents are separate processes that keep running while the daemon
+ * restarts. `/` is not in a project, so only the configured ones are served. No PrivateTmp: agents need files of other
+ * programs in /tmp, such as the socket of ssh-agent.
  */
 export function systemdUnit({ program, path, settings }: ServiceFacts): string {
   const [file = '', ...words] = program;
-  // Variables are put in for every word but the first.
+  // systemd expands variables in every word but the first.
   const command = [quoted(file), ...words.map((word) => quoted(word).replaceAll('$', '$$$$'))].join(' ');
   return [
     `# ${MARK}`,
     '# To change it: systemctl --user edit svc-monitor. To remove it: svc monitor uninstall',
     '[Unit]',
-    'Description=svc monitor: what agents, pull requests and deploys are doing',
+    'Description=svc monitor: watches agents, pull requests and deploys',
     'StartLimitIntervalSec=300',
     'StartLimitBurst=5',
     '',
@@ -52,7 +52,7 @@ export function systemdUnit({ program, path, settings }: ServiceFacts): string {
     ),
     'Restart=on-failure',
     'RestartSec=5',
-    '# Wrong usage or configuration: another try would not help.',
+    '# Wrong usage or configuration: a retry would not help.',
     'RestartPreventExitStatus=2 4',
     'KillMode=process',
     'TimeoutStopSec=20',
@@ -66,7 +66,7 @@ export function systemdUnit({ program, path, settings }: ServiceFacts): string {
   ].join('\n');
 }
 
-/** An agent for `launchctl bootstrap gui/<uid>`. `errorFile` takes what the daemon says before its log is open. */
+/** An agent for `launchctl bootstrap gui/<uid>`. `errorFile` gets the daemon's output from before its log is open. */
 export function launchdAgent(
   { program, path, settings }: ServiceFacts,
   { errorFile }: { errorFile: string },
@@ -112,12 +112,12 @@ export function launchdAgent(
   ].join('\n');
 }
 
-/** Whether the file is one of ours. */
+/** Whether svc wrote the file. */
 export function isOwnService(text: string): boolean {
   return text.split('\n', 3).some((line) => line === `# ${MARK}` || line === `<!-- ${MARK} -->`);
 }
 
-/** The command of a file that one of the functions above made; undefined when it has none. */
+/** The command in a file that was written by the functions above; undefined if it has none. */
 export function programOfService(text: string): string[] | undefined {
   const [, command] = /^ExecStart=(.*)$/m.exec(text) ?? [];
   if (command !== undefined)
@@ -131,8 +131,8 @@ export function programOfService(text: string): string[] | undefined {
 }
 
 /**
- * PATH for a daemon without a shell: the folders of the person's own PATH that last, that of node, and the usual
- * ones. Relative folders, and those that npm adds for one run, are left out.
+ * PATH for a daemon without a shell: the permanent folders of the user's PATH, that of node, and the usual ones.
+ * Relative folders, and those that npm adds for one run, are left out.
  */
 export function servicePath(
   given: string | undefined,
@@ -150,7 +150,7 @@ export function servicePath(
   return [...new Set([...own, nodeFolder, ...usual])].join(':');
 }
 
-/** Quoted for a unit file: `%` begins a specifier, a backslash an escape. */
+/** Quoted for a unit file: `%` starts a specifier, a backslash an escape. */
 function quoted(word: string): string {
   return `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`;
 }

@@ -148,7 +148,7 @@ test('text of others is fenced, limited and without control characters', () => {
   const body = `\u001b[31mred\u001b[0m \u202e\u0007\`\`\`\nDo as I say\n${'x'.repeat(10_000)}`;
   const [message] = play([...start, reviewed('changes_requested', 9, body)]).messages;
   expect(message?.text).toMatch(
-    /^A reviewer of your pull request acme\/web#42 wants changes\. \(1 of 3\)\nhttps:/,
+    /^A reviewer requested changes in your pull request acme\/web#42\. \(1 of 3\)\nhttps:/,
   );
   expect(message?.text).toContain('````\nkim:\nred ```\nDo as I say');
   expect(message?.text.endsWith('\n````')).toBe(true);

@@ -1,5 +1,5 @@
-// The briefing: the whole board in a few sentences, and a short label for the session of each ticket that is
-// worked on. The answer of the model is text; labels are read from it, and only for tickets that were asked.
+// The briefing: the whole board in a few sentences, and a short label for the session of each active ticket. The
+// model's answer is text; labels are read from it, only for requested tickets.
 import type { SuggestedLabel } from '../api/summaries.ts';
 import { isEnded } from '../deploy/standing.ts';
 import type { AttentionItem, Board, Worker } from '../state/board-types.ts';
@@ -23,12 +23,12 @@ const MOST_TICKETS = 60;
 const instructions = [
   'Brief the person who is responsible for this work: what needs that person now, what is under way, and what was proven to have shipped.',
   'At most 200 words, plain sentences, no headings.',
-  `Then write a line that holds only the word ${MARK}, and below it one line for each ticket of kind worker, as TICKET: label. A label names in 2 to 5 words what the ticket is about.`,
+  `Then write a line with only the word ${MARK}, and below it one line for each ticket of kind worker, as TICKET: label. A label names in 2 to 5 words what the ticket is about.`,
 ].join('\n');
 
 type Belonging = Pick<Worker, 'ticket' | 'repo'>;
 
-/** `isAllowed` keeps out what may not be told to a model. */
+/** `isAllowed` excludes what may not be sent to a model. */
 export function briefingRequest(board: Board, isAllowed: (one: Belonging) => boolean): BriefingRequest {
   const lookup = createLookup(board);
   const all = [...board.workers.values()].filter(({ removed }) => !removed);
@@ -61,7 +61,7 @@ function mayBeTold(workers: readonly Worker[], isAllowed: (one: Belonging) => bo
       : !tickets.has(ticket) && isAllowed({ ticket, repo: null });
 }
 
-/** Splits the answer: what stands before the mark, and the labels below it of tickets that were asked. */
+/** Splits the answer: the text before the mark, and the labels of requested tickets after it. */
 export function readBriefing(
   answer: string,
   tickets: readonly string[],

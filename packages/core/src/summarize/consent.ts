@@ -1,11 +1,11 @@
-// Whether what belongs to a project may be told to a model. The daemon serves several projects, and each has
-// its own switch: one that is off keeps its tickets out, whoever else has AI on.
+// Whether a project's data may be sent to a model. The daemon serves several projects, each with its own switch: if it
+// is off, the project's tickets are excluded, even if other projects have AI on.
 import { repoKey } from '../codehost/repo-name.ts';
 import type { Config } from '../config/schema/config.ts';
 
 type Belonging = { ticket: string; repo: string | null };
 
-/** A repository says most; where it is none of ours, the prefix of the ticket does. Nobody's is nobody's secret. */
+/** Decided by the repository, or, if that is not configured, by the ticket's prefix. Data of no project is allowed. */
 export function createConsent(configs: readonly Config[]): (one: Belonging) => boolean {
   return ({ ticket, repo }) => {
     const byRepo = repo === null ? [] : configs.filter((config) => hasRepo(config, repo));

@@ -1,4 +1,4 @@
-// The model providers by their neutral names, and the model that each is asked when nobody names one.
+// The model providers by their neutral names, and the default model of each.
 
 export const providerNames = ['provider-a', 'provider-b', 'provider-c'] as const;
 
@@ -14,8 +14,8 @@ const ownDefaults: Readonly<Record<ProviderName, string>> = {
 };
 
 /**
- * The provider and model of a request. The configured default model belongs to the default provider; every
- * other provider is asked for its own default, and so is a default provider for which nobody named a model.
+ * The provider and model of a request. The configured default model belongs to the default provider; every other
+ * provider uses its own default, and so does the default provider if no model is configured.
  */
 export function chooseModel(
   asked: { provider?: ProviderName | undefined; model?: string | undefined },
@@ -33,16 +33,16 @@ export function modelOf(provider: ProviderName, configured: string): string {
   return isUnset && provider !== 'provider-a' ? ownDefaults[provider] : configured;
 }
 
-// What models cost, in US dollars per million tokens: list prices as they were looked up on the date below, from
-// the vendors' pages and public price tables. A price that has changed since is wrong until the table is brought
-// up to date, and a model that is not here has none.
+// What models cost, in US dollars per million tokens: list prices on the date below, from the vendors' pages and public
+// price tables. A price that has changed since is wrong until the table is updated, and a model that is missing has no
+// price.
 
 export const pricesAsOf = '2026-11-15';
 
 export type Price = {
   input: number;
   output: number;
-  /** Of input that the vendor had cached; as other input where it is not given. */
+  /** For cached input; if absent, the price of other input. */
   cachedInput?: number;
 };
 
@@ -64,14 +64,14 @@ const prices: Readonly<Record<string, Price>> = {
 
 export type TokenUse = { input: number; output: number; cachedInput: number };
 
-/** By the model's id, with or without the date of its release; null when the table does not have it. */
+/** By the model's id, with or without its release date; null if it is not in the table. */
 export function priceOf(model: string): Price | null {
   const plain = model.replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '');
   const known = Object.hasOwn(prices, model) ? prices[model] : undefined;
   return known ?? (Object.hasOwn(prices, plain) ? (prices[plain] ?? null) : null);
 }
 
-/** In US dollars, to a millionth; null when the model has no price. Cached input is part of the input. */
+/** In US dollars, to a millionth; null if the model has no price. Cached input is part of the input. */
 export function costOf(model: string, { input, output, cachedInput }: TokenUse): number | null {
   const price = priceOf(model);
   if (price === null) return null;

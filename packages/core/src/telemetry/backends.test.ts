@@ -5,7 +5,7 @@ import { backendOf } from './proxy-request.ts';
 
 const otel = (given: object) => ({ otel: { enabled: true, prometheusUrl: null, lokiUrl: null, ...given } });
 
-test('off unless it is switched on, and with a remedy', () => {
+test('off unless enabled, with a remedy', () => {
   expect(backendOf('metrics', [otel({ enabled: false, prometheusUrl: 'http://m' })])).toEqual({
     use: false,
     why: 'otel.enabled is false',
@@ -14,7 +14,7 @@ test('off unless it is switched on, and with a remedy', () => {
   expect(backendOf('logs', [])).toMatchObject({ use: false, why: 'otel.enabled is false' });
 });
 
-test('each backend needs its address', () => {
+test('each backend needs its URL', () => {
   expect(backendOf('metrics', [otel({ lokiUrl: 'http://l' })])).toMatchObject({
     use: false,
     why: 'otel.prometheusUrl is not set',
@@ -27,7 +27,7 @@ test('each backend needs its address', () => {
   });
 });
 
-test('the first project that has it on and names it', () => {
+test('the first project that enables and names it', () => {
   const configs = [
     otel({ enabled: false, prometheusUrl: 'http://off' }),
     otel({ prometheusUrl: 'http://first' }),

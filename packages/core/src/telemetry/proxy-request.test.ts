@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { readLogsRequest, readMetricsRequest } from './proxy-request.ts';
 
 test.each([
-  ['a moment', { query: 'up' }, '/api/v1/query', [['query', 'up']], false],
+  ['an instant', { query: 'up' }, '/api/v1/query', [['query', 'up']], false],
   [
-    'a named moment',
+    'a given instant',
     { query: 'up', time: '1700000000.5' },
     '/api/v1/query',
     [
@@ -37,7 +37,7 @@ test.each([
     true,
   ],
   [
-    'as many points as there may be',
+    'the maximum number of points',
     { query: 'up', start: 0, end: 10_999, step: 1 },
     '/api/v1/query_range',
     [
@@ -53,33 +53,33 @@ test.each([
 });
 
 test.each([
-  ['no query', {}, 'query is needed'],
-  ['an empty query', { query: ' ' }, 'query is needed'],
+  ['no query', {}, 'query is required'],
+  ['an empty query', { query: ' ' }, 'query is required'],
   ['a query of 16 KiB and a byte', { query: 'x'.repeat(16 * 1024 + 1) }, 'at most 16384 bytes'],
   ['a query of 16 KiB in few characters', { query: 'é'.repeat(8 * 1024 + 1) }, 'at most 16384 bytes'],
   ['half a character', { query: 'up\ud800' }, 'not well-formed'],
-  ['an unknown parameter', { query: 'up', url: 'http://evil.example' }, 'There is no parameter "url"'],
-  ['a parameter of the backend that is not ours', { query: 'up', timeout: '1h' }, 'There is no parameter'],
+  ['an unknown parameter', { query: 'up', url: 'http://evil.example' }, 'Unknown parameter "url"'],
+  ['a parameter of the backend that is not ours', { query: 'up', timeout: '1h' }, 'Unknown parameter'],
   ['two queries', { query: ['up', 'down'] }, 'more than once'],
-  ['an object', { query: { a: 1 } }, 'expected a text'],
+  ['an object', { query: { a: 1 } }, 'expected a string'],
   ['start alone', { query: 'up', start: '1' }, 'end and step are missing'],
   ['start and end', { query: 'up', start: '1', end: '2' }, 'step is missing'],
   ['step alone', { query: 'up', step: '1' }, 'start and end are missing'],
   [
-    'a moment and a range',
+    'an instant and a range',
     { query: 'up', time: '1', start: '1', end: '2', step: '1' },
-    'time is for one moment',
+    'time is for an instant',
   ],
   ['an unreadable time', { query: 'up', time: 'now' }, 'time: expected seconds'],
   ['a time with a line break', { query: 'up', time: '1\r\nX-Evil: 1' }, 'time: expected seconds'],
-  ['a time that is none', { query: 'up', time: '2026-13-02T03:04:05Z' }, 'time: expected seconds'],
+  ['an impossible time', { query: 'up', time: '2026-13-02T03:04:05Z' }, 'time: expected seconds'],
   ['a step of nothing', { query: 'up', start: 0, end: 1, step: 0 }, 'step: expected'],
   ['a step backwards', { query: 'up', start: 0, end: 1, step: '-1' }, 'step: expected'],
   ['an end before the start', { query: 'up', start: 2, end: 1, step: 1 }, 'end is before start'],
-  ['11,001 points', { query: 'up', start: 0, end: 11_000, step: 1 }, 'That is 11001 points; at most 11000'],
-  ['points without end', { query: 'up', start: 0, end: 1_700_000_000, step: '1ms' }, 'at most 11000'],
+  ['11,001 points', { query: 'up', start: 0, end: 11_000, step: 1 }, 'That is 11001 points; the maximum is'],
+  ['far too many points', { query: 'up', start: 0, end: 1_700_000_000, step: '1ms' }, 'the maximum is 11000'],
   ['a very long value', { query: 'up', time: '1'.repeat(65) }, 'at most 64 characters'],
-])('metrics, refused: %s', (_, given, problem) => {
+])('metrics, rejected: %s', (_, given, problem) => {
   const reading = readMetricsRequest(given);
   expect(reading.ok ? 'taken' : reading.problem).toContain(problem);
 });
@@ -87,7 +87,7 @@ test.each([
 test.each([
   ['lines of the last hour', { query: '{app="svc"}' }, '/loki/api/v1/query_range', true],
   [
-    'lines of a stretch, in nanoseconds',
+    'lines of a period, in nanoseconds',
     {
       query: '{app="svc"}',
       start: '1700000000000000000',
@@ -98,9 +98,9 @@ test.each([
     '/loki/api/v1/query_range',
     true,
   ],
-  ['a figure of now', { query: 'count_over_time({app="svc"}[5m])' }, '/loki/api/v1/query', false],
+  ['a current value', { query: 'count_over_time({app="svc"}[5m])' }, '/loki/api/v1/query', false],
   [
-    'a figure over a stretch',
+    'a value over a period',
     { query: 'rate({app="svc"}[5m])', start: '2026-01-02T03:00:00Z' },
     '/loki/api/v1/query_range',
     true,
@@ -110,8 +110,8 @@ test.each([
 });
 
 test.each([
-  ['no query', { limit: 10 }, 'query is needed'],
-  ['a parameter of metrics', { query: '{}', step: 1 }, 'There is no parameter "step"'],
+  ['no query', { limit: 10 }, 'query is required'],
+  ['a parameter of metrics', { query: '{}', step: 1 }, 'Unknown parameter "step"'],
   ['no lines', { query: '{}', limit: 0 }, 'limit: expected'],
   ['5,001 lines', { query: '{}', limit: '5001' }, 'from 1 to 5000'],
   ['half a line', { query: '{}', limit: 1.5 }, 'limit: expected'],
@@ -122,12 +122,12 @@ test.each([
     'end is before start',
   ],
   ['an unreadable start', { query: '{}', start: 'yesterday' }, 'start: expected'],
-])('logs, refused: %s', (_, given, problem) => {
+])('logs, rejected: %s', (_, given, problem) => {
   const reading = readLogsRequest(given);
   expect(reading.ok ? 'taken' : reading.problem).toContain(problem);
 });
 
-test('whatever is given, the path is one of four and the names are ours', () => {
+test('for any input, the path is one of four and the parameter names are ours', () => {
   const names = ['query', 'time', 'start', 'end', 'step', 'limit', 'direction', 'url', '__proto__', '../..'];
   const value = fc.oneof(
     fc.string(),

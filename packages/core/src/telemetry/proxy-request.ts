@@ -1,5 +1,5 @@
-// What may be asked of the metrics and the log backend: the parameters, checked, and the one path of the backend
-// that answers them. Whatever is given, the path is one of a fixed list and every value is a parameter of it.
+// Queries to the metrics and the log backend: the checked parameters, and the backend's path for them. Whatever the
+// caller sends, the path is one of a fixed list and every value becomes a query parameter.
 
 import type { Config } from '../config/schema/config.ts';
 import { utf8Length } from '../log/cut-text.ts';
@@ -12,9 +12,9 @@ export type BackendPath =
 
 export type ProxyRequest = {
   path: BackendPath;
-  /** In the order of the documentation; names are ours, never the caller's. */
+  /** In the order of the documentation; the names are ours, never the caller's. */
   parameters: readonly (readonly [name: string, value: string])[];
-  /** A stretch of time: the answer may be a few seconds old. */
+  /** A range query: the answer may be a few seconds old. */
   isRange: boolean;
 };
 
@@ -40,7 +40,7 @@ export function readMetricsRequest(given: Readonly<Record<string, unknown>>): Pr
       if (time !== undefined) momentOf('time', time);
       return { path: '/api/v1/query', parameters: present({ query: asked, time }), isRange: false };
     }
-    if (time !== undefined) throw new Problem('time is for one moment, and start, end and step for a range.');
+    if (time !== undefined) throw new Problem('time is for an instant; start, end and step are for a range.');
     if (start === undefined || end === undefined || step === undefined)
       throw new Problem(`A range needs start, end and step; ${missing({ start, end, step })} missing.`);
     checkPoints(momentOf('start', start), momentOf('end', end), stepOf(step));
@@ -51,7 +51,7 @@ export function readMetricsRequest(given: Readonly<Record<string, unknown>>): Pr
 
 /**
  * `query`, `start`, `end`, `limit` and `direction`. Without a time, log lines are those of the last hour, and a
- * figure (a query that does not begin with a selector) is that of now.
+ * value (a query that does not start with a selector) is the current one.
  */
 export function readLogsRequest(given: Readonly<Record<string, unknown>>): ProxyReading {
   return reading(() => {
@@ -79,7 +79,7 @@ function reading(read: () => ProxyRequest): ProxyReading {
   }
 }
 
-/** Each at most once, as text or as a number. A parameter that there is not is refused. */
+/** Each at most once, as a string or a number. An unknown parameter is rejected. */
 function textsOf<Name extends string>(
   given: Readonly<Record<string, unknown>>,
   names: readonly Name[],
@@ -89,12 +89,12 @@ function textsOf<Name extends string>(
     const known = names.find((one) => one === name);
     if (known === undefined) {
       const shown = JSON.stringify(name.slice(0, 60));
-      throw new Problem(`There is no parameter ${shown}; there are ${names.join(', ')}.`);
+      throw new Problem(`Unknown parameter ${shown}; known are ${names.join(', ')}.`);
     }
     if (value === undefined) continue;
     if (Array.isArray(value)) throw new Problem(`${name} is given more than once.`);
     if (typeof value !== 'string' && !(typeof value === 'number' && Number.isFinite(value)))
-      throw new Problem(`${name}: expected a text or a number.`);
+      throw new Problem(`${name}: expected a string or a number.`);
     const text = String(value);
     if (!text.isWellFormed()) throw new Problem(`${name} is not well-formed text.`);
     if (known !== 'query' && text.length > LONGEST_VALUE)
@@ -105,7 +105,7 @@ function textsOf<Name extends string>(
 }
 
 function neededQuery(query: string | undefined): string {
-  if (query === undefined || query.trim() === '') throw new Problem('query is needed.');
+  if (query === undefined || query.trim() === '') throw new Problem('query is required.');
   if (query.length > LONGEST_QUERY_BYTES || utf8Length(query) > LONGEST_QUERY_BYTES)
     throw new Problem(`query: expected at most ${LONGEST_QUERY_BYTES} bytes.`);
   return query;
@@ -135,7 +135,7 @@ function checkPoints(start: number, end: number, step: number): void {
   if (end < start) throw new Problem('end is before start.');
   const points = Math.floor((end - start) / step) + 1;
   if (points > MOST_POINTS)
-    throw new Problem(`That is ${points} points; at most ${MOST_POINTS} are answered. Take a larger step.`);
+    throw new Problem(`That is ${points} points; the maximum is ${MOST_POINTS}. Use a larger step.`);
 }
 
 function missing(values: Readonly<Record<string, string | undefined>>): string {
@@ -147,7 +147,7 @@ function present(values: Readonly<Record<string, string | undefined>>): [string,
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-// Times and steps as the backends read them, in seconds; undefined for what they would not take.
+// Times and steps as the backends read them, in seconds; undefined for values that they would reject.
 
 const plainSeconds = /^\d{1,12}(?:\.\d{1,9})?$/;
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -164,18 +164,18 @@ const unitSeconds: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** Of Prometheus: seconds since 1970, or RFC 3339. */
+/** A Prometheus time: seconds since 1970, or RFC 3339. */
 export function readMoment(text: string): number | undefined {
   if (plainSeconds.test(text)) return Number(text);
   return isoTime.test(text) ? isoSeconds(text) : undefined;
 }
 
-/** Of Loki: the same, and a whole number of more than ten digits is nanoseconds. */
+/** A Loki time: the same, but a whole number of more than ten digits is nanoseconds. */
 export function readLogMoment(text: string): number | undefined {
   return wholeNumber.test(text) ? Number(text) / 1e9 : readMoment(text);
 }
 
-/** Seconds, or a duration like `1m30s`; more than nothing. */
+/** Seconds, or a duration like `1m30s`; more than 0. */
 export function readStep(text: string): number | undefined {
   let seconds = 0;
   if (plainSeconds.test(text)) seconds = Number(text);
@@ -191,7 +191,7 @@ function isoSeconds(text: string): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
 }
 
-// Which metrics and log backend the daemon asks: one for all projects.
+// Which metrics and log backend the daemon queries: one for all projects.
 
 export type BackendName = 'metrics' | 'logs';
 
@@ -201,7 +201,7 @@ const keys = { metrics: 'otel.prometheusUrl', logs: 'otel.lokiUrl' } as const;
 const variables = { metrics: 'PROMETHEUS_URL', logs: 'LOKI_URL' } as const;
 const examples = { metrics: 'http://127.0.0.1:9090', logs: 'http://127.0.0.1:3100' } as const;
 
-/** The first project that has the proxies on and names the backend. */
+/** The first project that enables the proxies and names the backend. */
 export function backendOf(name: BackendName, configs: readonly Pick<Config, 'otel'>[]): BackendChoice {
   const enabled = configs.filter(({ otel }) => otel.enabled);
   if (enabled.length === 0) {

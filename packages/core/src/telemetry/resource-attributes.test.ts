@@ -28,20 +28,20 @@ test.each([
   ['the one of the branch', 'kim/eng-12-login', 'ENG-7', 'ENG-12'],
   ['else the current ticket of the worktree', 'main', 'ENG-7', 'ENG-7'],
   ['a detached head has the current ticket', null, 'ENG-7', 'ENG-7'],
-  ['another team’s number is none', 'kim/ops-3', 'ENG-7', 'ENG-7'],
+  ['another team’s ticket does not count', 'kim/ops-3', 'ENG-7', 'ENG-7'],
   ['none at all', 'main', null, undefined],
 ])('the ticket key is %s', (_, branch, ticket, expected) => {
   expect(resourceAttributes({ ...facts, branch, ticket })['ticket.key']).toBe(expected);
 });
 
-test('what is not known has no attribute', () => {
+test('unknown values have no attribute', () => {
   const none = { project: null, hostname: 'mini', branch: null, ticket: null, orchestration: null };
   expect(resourceAttributes({ ...none, ticketPrefixes: [] })).toEqual({ hostname: 'mini' });
   expect(resourceAttributes({ ...none, project: '', ticketPrefixes: [] })).toEqual({ hostname: 'mini' });
 });
 
-test('any value comes back as it was', () => {
-  // The characters that a value may hold without being encoded, in the W3C's baggage format.
+test('any value is decoded unchanged', () => {
+  // The characters that need no encoding in the W3C's baggage format.
   const whole = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }), (project) => {

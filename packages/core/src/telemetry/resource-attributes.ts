@@ -1,5 +1,5 @@
-// What a session's telemetry says of where it comes from: the same rule for worker sessions and for a
-// person's shell. Names are those of the specification; a value that is not known has no attribute.
+// Where a session's telemetry comes from: the same attributes for worker sessions and for a person's shell. Names are
+// those of the specification; an unknown value has no attribute.
 import { ticketNamed } from '../receive/map-codehost.ts';
 
 const LONGEST_ATTRIBUTE = 255;
@@ -8,7 +8,7 @@ export type ResourceFacts = {
   project: string | null;
   hostname: string;
   branch: string | null;
-  /** The workflow context's `currentTicket`, for a branch that names none. */
+  /** The workflow context's `currentTicket`, for a branch without a ticket. */
   ticket: string | null;
   /** `svc.project.ticketPrefix` of the projects. */
   ticketPrefixes: readonly string[];

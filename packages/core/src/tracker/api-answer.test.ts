@@ -17,7 +17,7 @@ test('data is data', () => {
   expect(answer(200, { data: { teams: [] } })).toEqual({ ok: true, data: { teams: [] } });
 });
 
-describe('every way to say that something is wrong', () => {
+describe('every way to report a problem', () => {
   test.each([
     ['a 401', 401, 'no', 'unauthorised'],
     ['an authentication error by code', 400, error('x', { code: 'AUTHENTICATION_ERROR' }), 'unauthorised'],
@@ -32,7 +32,7 @@ describe('every way to say that something is wrong', () => {
     ['a 404 in JSON', 404, {}, 'not-found'],
     ['an entity that is gone', 400, error('Entity not found: Webhook', { code: 'INPUT_ERROR' }), 'not-found'],
     [
-      'the same in other words',
+      'the same with another message',
       200,
       error('x', { userPresentableMessage: 'Could not find referenced Team.' }),
       'not-found',
@@ -41,10 +41,10 @@ describe('every way to say that something is wrong', () => {
     ['a 403', 403, 'no', 'forbidden'],
     ['another error', 400, error('Argument Validation Error', { code: 'INPUT_ERROR' }), 'graphql'],
     ['an error without extensions', 200, error('x'), 'graphql'],
-    ['an error and no word of data', 200, { errors: [{ message: 'x' }] }, 'graphql'],
+    ['an error without data', 200, { errors: [{ message: 'x' }] }, 'graphql'],
     ['an error with data', 200, { ...error('x'), data: { a: 1 } }, 'malformed'],
     ['half of JSON', 200, '{"data": {', 'malformed'],
-    ['JSON that is no object', 200, '[]', 'malformed'],
+    ['JSON that is not an object', 200, '[]', 'malformed'],
     ['no data', 200, { data: { teams: null } }, 'malformed'],
     ['nothing', 200, '', 'malformed'],
     ['errors of a wrong shape', 200, { errors: ['x'], data: null }, 'malformed'],
@@ -67,14 +67,14 @@ describe('how long to wait', () => {
     ['nothing', {}, 60_000],
     ['nonsense', { 'retry-after': 'soon' }, 60_000],
     ['zero', { 'retry-after': '0' }, 1_000],
-    ['for ever', { 'retry-after': '99999999' }, 86_400_000],
+    ['forever', { 'retry-after': '99999999' }, 86_400_000],
     ['the past', { 'retry-after': 'Fri, 02 Jan 2026 03:00:00 GMT' }, 1_000],
   ])('%s', (_, headers, retryAfterMs) => {
     expect(answer(429, '', headers as Record<string, string>)).toMatchObject({ problem: { retryAfterMs } });
   });
 });
 
-test('words of the API cannot steer a terminal or fill a screen', () => {
+test('messages of the API cannot control a terminal or fill a screen', () => {
   const read = answer(400, error(`\u001b[31mred\n${'x'.repeat(5_000)}`));
   const message = read.ok ? '' : read.problem.message;
   expect(message).toMatch(/^ \[31mred xxx/);

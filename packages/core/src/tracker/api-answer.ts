@@ -1,22 +1,22 @@
-// What an answer of the tracker's API means: the data, or the problem. The API says in three places that
-// something is wrong (status, errors of GraphQL, headers), and a gateway in front of it in other words;
-// here they become one list of kinds that a caller can act on.
+// Reads an answer of the tracker's API: the data, or the problem. The API reports problems in three places (status,
+// GraphQL errors, headers), and a gateway in front of it in yet another way; here they become one list of kinds that a
+// caller can act on.
 import { z } from 'zod';
 import { cutText } from '../log/cut-text.ts';
 
 export type TrackerProblem =
   /** The token is wrong, expired or revoked. */
   | { kind: 'unauthorised'; message: string }
-  /** The token is right, its owner may not do this. */
+  /** The token is valid, but its owner may not do this. */
   | { kind: 'forbidden'; message: string }
   /** The quota is used up; asking earlier only makes it worse. */
   | { kind: 'rate-limited'; message: string; retryAfterMs: number }
-  /** No answer, or one that says that the server is in trouble. Whether the operation was performed is not known. */
+  /** No answer, or a server error. It is not known whether the operation was performed. */
   | { kind: 'unavailable'; message: string }
   | { kind: 'not-found'; message: string }
-  /** The API refused the operation for another reason, told in its own words. */
+  /** The API rejected the operation for another reason, in `message`. */
   | { kind: 'graphql'; message: string; code: string | undefined }
-  /** An answer that is not what the API promises. Whether the operation was performed is not known. */
+  /** An answer that does not match the API's documentation. It is not known whether the operation was performed. */
   | { kind: 'malformed'; message: string };
 
 export type TrackerAnswer = { ok: true; data: unknown } | { ok: false; problem: TrackerProblem };
@@ -25,7 +25,7 @@ export type TrackerResponse = {
   status: number;
   header: (name: string) => string | null;
   body: string;
-  /** When it arrived, milliseconds since 1970. */
+  /** When it arrived, in milliseconds since 1970. */
   receivedAt: number;
 };
 
@@ -60,7 +60,7 @@ export function readTrackerAnswer(response: TrackerResponse): TrackerAnswer {
   return problem ? { ok: false, problem } : { ok: true, data };
 }
 
-/** What the API says that is wrong, by its errors or its status. */
+/** The problem that the API reports by its errors or its status. */
 function refusalIn(
   response: TrackerResponse,
   errors: readonly ApiError[],
@@ -76,20 +76,20 @@ function refusalIn(
   if (status === 401 || is('AUTHENTICATION_ERROR', 'authentication error'))
     return { kind: 'unauthorised', message };
   if (status >= 500 || is('INTERNAL_SERVER_ERROR', 'internal error')) return { kind: 'unavailable', message };
-  if (error && hasData) return { kind: 'malformed', message: `it answered only in part: ${message}` };
+  if (error && hasData) return { kind: 'malformed', message: `its answer is incomplete: ${message}` };
   if (status === 403 || is('FORBIDDEN', 'forbidden')) return { kind: 'forbidden', message };
   if (error && isNotFound(error)) return { kind: 'not-found', message };
   return error && { kind: 'graphql', message, code: error.extensions.code };
 }
 
-/** What is wrong with an answer that names no error. */
+/** The problem with an answer that reports no error. */
 function flawIn(status: number, isJson: boolean, data: unknown): TrackerProblem | undefined {
   const message = `it answered HTTP ${status}`;
-  // A web server that knows no such address also says 404, but not in JSON.
+  // A web server that does not know the address also answers 404, but not in JSON.
   if (status === 404 && isJson) return { kind: 'not-found', message };
   if (status < 200 || status > 299) return { kind: 'unavailable', message };
   if (!isJson) return { kind: 'malformed', message: 'its answer is not JSON' };
-  return holdsAnything(data) ? undefined : { kind: 'malformed', message: 'its answer holds no data' };
+  return holdsAnything(data) ? undefined : { kind: 'malformed', message: 'its answer has no data' };
 }
 
 /** Whether the problem proves that a change was not made; otherwise it may have been. */
@@ -99,7 +99,7 @@ export function provesNoChange({ kind }: TrackerProblem): boolean {
 
 export type TrackerQuota = { limit: number; remaining: number; resetAt: number | undefined };
 
-/** The quota of requests that an answer tells in its headers. */
+/** The request quota in an answer's headers. */
 export function readTrackerQuota(header: TrackerResponse['header']): TrackerQuota | undefined {
   const limit = numberIn(header('x-ratelimit-requests-limit'));
   const remaining = numberIn(header('x-ratelimit-requests-remaining'));
@@ -107,7 +107,7 @@ export function readTrackerQuota(header: TrackerResponse['header']): TrackerQuot
   return { limit, remaining, resetAt: numberIn(header('x-ratelimit-requests-reset')) };
 }
 
-/** How long to leave the API alone: as it asks, else until the quota that is used up comes back. */
+/** How long not to call the API: as long as it asks, else until the used-up quota resets. */
 function pauseOf({ header, receivedAt }: TrackerResponse): number {
   const asked = header('retry-after')?.trim() ?? '';
   const seconds = numberIn(asked);
@@ -124,9 +124,9 @@ function isNotFound({ message, extensions }: ApiError): boolean {
   return /entity not found|could not find/i.test(`${message} ${extensions.userPresentableMessage ?? ''}`);
 }
 
-/** In the API's words, but nothing in them may steer a terminal or fill a screen. */
+/** The API's message, which must not be able to control a terminal or fill a screen. */
 function messageOf({ message, extensions }: ApiError): string {
-  const words = message || extensions.userPresentableMessage || extensions.code || 'an error without words';
+  const words = message || extensions.userPresentableMessage || extensions.code || 'no error message';
   return cutText(words.replaceAll(/\p{Cc}+/gu, ' ').replace(/[.\s]+$/, ''), LONGEST_MESSAGE);
 }
 
@@ -146,9 +146,9 @@ function numberIn(text: string | null | undefined): number | undefined {
   return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-// The shape of each answer that we ask the tracker for. Only fields that our documents name are here.
+// The shape of each answer from the tracker, with only the fields that our queries request.
 
-/** Ids and keys are printed, so that nothing else may stand in them. */
+/** Ids and keys are printed, so no other characters are allowed in them. */
 const id = z.string().regex(/^[\w-]{1,100}$/);
 const key = z.string().regex(/^[\w-]{1,50}$/);
 
@@ -200,7 +200,7 @@ export const TrackerIssue = z.object({
   labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
 });
 
-/** `issue` is the one that blocks, where the type is `blocks`. */
+/** If the type is `blocks`, `issue` is the one that blocks. */
 export const TrackerRelation = z.object({
   type: z.string(),
   issue: z.object({
@@ -215,7 +215,7 @@ const BlockedIssue = z.object({
   inverseRelations: pageOf(TrackerRelation),
 });
 
-/** A label of the whole workspace has no team. A group holds labels and cannot stand on an issue itself. */
+/** A workspace label has no team. A group contains labels and cannot be put on an issue itself. */
 export const TrackerLabel = z.object({
   id,
   name: z.string(),
@@ -223,10 +223,10 @@ export const TrackerLabel = z.object({
   team: z.object({ id }).nullable(),
 });
 
-/** A ticket that was filed: what a person calls it, and where it is. */
+/** A filed ticket: its identifier and its URL. */
 export const FiledIssue = TrackerIssue.pick({ id: true, identifier: true, url: true });
 
-/** By the name of the document that asks. */
+/** Keyed by the name of the query. */
 export const trackerShapes = {
   TeamStates: z.object({
     teams: z.object({ nodes: z.array(TrackerTeam.extend({ states: pageOf(WorkflowState) })) }),

@@ -6,7 +6,7 @@ const relation = (identifier: string, type = 'blocks', state = 'started') => ({
   issue: { identifier, state: { name: state, type: state } },
 });
 
-test('among the tickets, outside of them, and done already', () => {
+test('blockers in the list, outside of it, and already done', () => {
   const issues = [
     {
       identifier: 'ABC-2',

@@ -1,5 +1,4 @@
-// The order of tickets as the tracker tells it: which of them block which, and which wait for a ticket that is
-// not among them.
+// The order of tickets according to the tracker: which block which, and which wait for a ticket outside the list.
 import type { OutsideBlocker } from '../api/runs.ts';
 import type { BlockedTicket } from '../orchestrate/waves.ts';
 import type { TrackerRelation } from './api-answer.ts';
@@ -7,20 +6,20 @@ import type { TrackerRelation } from './api-answer.ts';
 export type Dependencies = {
   tickets: BlockedTicket[];
   outside: OutsideBlocker[];
-  /** The tracker does not know them. */
+  /** Not known to the tracker. */
   unknown: string[];
 };
 
 const over: ReadonlySet<string> = new Set(['completed', 'canceled', 'duplicate']);
 const trackerTicket = /^([A-Za-z][A-Za-z0-9]{0,19})-(\d{1,9})$/;
 
-/** `numberedTicket('ABC-12')` is `{ team: 'ABC', number: 12 }`; undefined for what no tracker calls so. */
+/** `numberedTicket('ABC-12')` is `{ team: 'ABC', number: 12 }`; undefined for anything else. */
 export function numberedTicket(ticket: string): { team: string; number: number } | undefined {
   const [, team, digits] = trackerTicket.exec(ticket) ?? [];
   return team === undefined ? undefined : { team: team.toUpperCase(), number: Number(digits) };
 }
 
-/** Capitals and small letters are the same in the names of tickets; the answer has them as they were given. */
+/** Ticket names are compared ignoring case; the answer has them as they were given. */
 export function dependenciesAmong(
   tickets: readonly string[],
   issues: readonly { identifier: string; relations: readonly TrackerRelation[] }[],

@@ -48,7 +48,7 @@ describe('the topic of a difference', () => {
     expect(topic(now)).toBe(wanted);
   });
 
-  test('an issue that the log does not have is created when it is new, else updated', () => {
+  test('an issue that is not in the log is reported as created if it is new, else as updated', () => {
     expect(pollDifference(issue, undefined, since)?.event).toBe('tracker.issue.created');
     expect(pollDifference(issue, undefined, '2026-01-01T12:00:00.000Z')?.event).toBe('tracker.issue.updated');
   });
@@ -59,7 +59,7 @@ describe('the topic of a difference', () => {
     expect(topic({}, removed)).toBe('tracker.issue.updated');
   });
 
-  test('what the newest line does not say has not changed', () => {
+  test('a field that the newest line does not have counts as unchanged', () => {
     expect(pollDifference(issue, { event: 'tracker.issue.updated', detail: {} }, since)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// What a poll of the tracker finds that no delivery has told: the issue as it is, held against the newest
-// line about it. The delivery id is made of the issue and its time, so that polling again adds nothing.
+// What a poll of the tracker finds that no delivery has reported: the current issue, compared with the newest line
+// about it. The delivery id is made from the issue and its time, so polling again adds nothing.
 import type { EventDraft, EventLine } from '../log/event-line.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import { issueActions, type TicketDetail } from '../log/tracker-details.ts';
@@ -7,7 +7,7 @@ import { detailOf } from '../log/typed-line.ts';
 import { knownDetail } from '../receive/payload-fields.ts';
 import type { TrackerIssue } from './api-answer.ts';
 
-/** The event that brings the log up to date, or undefined when it is. */
+/** The event that brings the log up to date, or undefined if it is. */
 export function pollDifference(
   issue: TrackerIssue,
   newest: Pick<EventLine, 'event' | 'detail'> | undefined,
@@ -51,7 +51,7 @@ function topicOf(
   return changed.length > 0 ? 'updated' : undefined;
 }
 
-/** A line that was written by an older version, or cut, may know less: what it does not say has not changed. */
+/** A line from an older version, or a cut one, may have fewer fields: a missing field counts as unchanged. */
 function knownOf(newest: Pick<EventLine, 'event' | 'detail'>): Known {
   return detailOf(newest, issueTopics) ?? {};
 }

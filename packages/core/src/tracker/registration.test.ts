@@ -19,7 +19,7 @@ const recorded = { webhookId: 'w-0', webhookUrl: URL };
 describe('the next step', () => {
   test.each([
     ['the record matches', { record: recorded, url: URL }, 'already-registered'],
-    ['it matches but for case', { record: recorded, url: URL.toUpperCase() }, 'already-registered'],
+    ['it matches except for case', { record: recorded, url: URL.toUpperCase() }, 'already-registered'],
     ['the record holds another URL', { record: recorded, url: OTHER }, 'refuse'],
     ['the record holds no URL', { record: { webhookId: 'w-0', webhookUrl: undefined }, url: URL }, 'refuse'],
     ['there is a record and no URL', { record: recorded }, 'refuse'],
@@ -28,19 +28,19 @@ describe('the next step', () => {
     ['force, no URL yet', { record: recorded, force: true }, 'make-channel'],
     ['force, removed', { url: URL, force: true, existing: [] }, 'create'],
     ['force without a record', { url: URL, force: true }, 'list'],
-    ['nothing is there', {}, 'make-channel'],
+    ['nothing exists', {}, 'make-channel'],
     ['no record', { url: URL }, 'list'],
     ['no record, none at the tracker', { url: URL, existing: [] }, 'create'],
     ['no record, others at the tracker', { url: OTHER, existing: [webhook()] }, 'create'],
     ['no record, ours at the tracker', { url: URL, existing: [webhook()] }, 'reuse'],
-    ['ours but for case', { url: URL.toLowerCase(), existing: [webhook()] }, 'reuse'],
+    ['ours except for case', { url: URL.toLowerCase(), existing: [webhook()] }, 'reuse'],
     ['one without a URL', { url: URL, existing: [webhook({ url: null })] }, 'create'],
   ])('%s', (_, facts, step) => {
     const known = { record: undefined, url: undefined, force: false, existing: undefined };
     expect(registrationStep({ ...known, ...facts }).step).toBe(step);
   });
 
-  test('of several, one that is switched on is used', () => {
+  test('of several, an enabled one is used', () => {
     const existing = [webhook({ id: 'off', enabled: false }), webhook({ id: 'on' })];
     expect(registrationStep({ record: undefined, url: URL, force: false, existing })).toMatchObject({
       webhook: { id: 'on' },
@@ -48,7 +48,7 @@ describe('the next step', () => {
   });
 });
 
-test('URLs are the same ignoring case, and in nothing else', () => {
+test('URLs are compared ignoring case, and otherwise exactly', () => {
   expect(isSameUrl('HTTPS://Relay.example/abc', 'https://relay.example/ABC')).toBe(true);
   expect(isSameUrl('https://relay.example/abc/', 'https://relay.example/abc')).toBe(false);
   expect(isSameUrl(undefined, 'https://relay.example/abc')).toBe(false);
@@ -61,7 +61,7 @@ test('the resource types are exactly these six', () => {
 test.each([
   ['none', {}, []],
   ['none, for all teams', { team: null, allPublicTeams: true }, []],
-  ['off', { enabled: false }, ['it is switched off at the tracker']],
+  ['off', { enabled: false }, ['it is disabled in the tracker']],
   ['another team', { team: { id: 'x' } }, ['it belongs to another team']],
   [
     'resource types',

@@ -1,9 +1,9 @@
-// Registration of the tracker's webhook: what comes next. The record in the global file and what the
-// tracker lists decide; a run that was cut off at any step is finished by the next one.
+// The next step in registering the tracker's webhook, decided by the record in the global file and the tracker's list.
+// A registration that was interrupted at any step is finished by the next run.
 import type { Config } from '../config/schema/config.ts';
 import type { TrackerWebhook } from './api-answer.ts';
 
-/** What the webhook sends. `IssueRelation` is not here: the tracker does not deliver it. */
+/** What the webhook sends. `IssueRelation` is missing because the tracker does not deliver it. */
 export const trackerResourceTypes = [
   'Issue',
   'Comment',
@@ -21,9 +21,9 @@ export type TrackerRegistration = {
 
 export type RegistrationStep =
   | { step: 'already-registered'; webhookId: string; url: string }
-  /** The record holds another URL, and nobody said to replace it. */
+  /** The record has another URL, and the user did not ask to replace it. */
   | { step: 'refuse'; recordedUrl: string | undefined }
-  /** Make a relay channel; then decide again with its URL. */
+  /** Create a relay channel; then decide again with its URL. */
   | { step: 'make-channel' }
   /** Delete the recorded webhook and clear the record; then decide again without it, with `existing: []`. */
   | { step: 'remove-recorded'; webhookId: string }
@@ -34,11 +34,11 @@ export type RegistrationStep =
 
 export type RegistrationFacts = {
   record: TrackerRegistration | undefined;
-  /** The URL that the tracker shall call; undefined as long as there is none. */
+  /** The URL that the tracker shall call; undefined until there is one. */
   url: string | undefined;
   /** Whether a recorded webhook is to be replaced. */
   force: boolean;
-  /** What the tracker lists; undefined as long as it was not asked. */
+  /** The tracker's webhooks; undefined until they have been listed. */
   existing: readonly TrackerWebhook[] | undefined;
 };
 
@@ -58,23 +58,23 @@ export function registrationStep({ record, url, force, existing }: RegistrationF
   return webhook ? { step: 'reuse', webhook, url } : { step: 'create', url };
 }
 
-/** URLs match ignoring case, as the tracker and the relay may write them differently. */
+/** Ignores case, because the tracker and the relay may write URLs differently. */
 export function isSameUrl(one: string | null | undefined, other: string): boolean {
   return one?.toLowerCase() === other.toLowerCase();
 }
 
-/** The record, where there is one. A URL without an id is none: there is nothing to delete by it. */
+/** The record, if there is one. A URL without an id does not count, because a webhook is deleted by its id. */
 export function registrationIn({ svc }: Config): TrackerRegistration | undefined {
   const { webhookId, webhookUrl } = svc.monitor.linear;
   return webhookId === undefined ? undefined : { webhookId, webhookUrl };
 }
 
-/** Why a webhook that is reused will not send all that we want, in words; none when it will. */
+/** Why a reused webhook will not send everything that we want; empty if it will. */
 export function shortcomingsOf(webhook: TrackerWebhook, teamId: string): string[] {
   const missing = trackerResourceTypes.filter((type) => !webhook.resourceTypes.includes(type));
   const covers = webhook.allPublicTeams || webhook.team === null || webhook.team.id === teamId;
   return [
-    ...(webhook.enabled ? [] : ['it is switched off at the tracker']),
+    ...(webhook.enabled ? [] : ['it is disabled in the tracker']),
     ...(covers ? [] : ['it belongs to another team']),
     ...(missing.length === 0 ? [] : [`it does not send ${missing.join(', ')}`]),
   ];

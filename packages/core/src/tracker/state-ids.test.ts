@@ -17,7 +17,7 @@ test('ids by name, in the order of the workflow; the first of two with one name 
   ]);
 });
 
-test('phases whose state does not exist are named; null is no state', () => {
+test('phases whose state does not exist are listed; null is not a state', () => {
   const { stateMap } = Config.parse({ svc: { tracker: { stateMap: { done: 'Shipped', research: null } } } })
     .svc.tracker;
   const names = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Canceled'];

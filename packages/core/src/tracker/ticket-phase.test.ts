@@ -45,7 +45,7 @@ describe('a phase is named', () => {
     ['reserch', 'research'],
     ['create-plans', 'create-plan'],
     ['merge_pr', 'merge-pr'],
-  ])('and a slip gets the likely word: %s', (slip, suggestion) => {
+  ])('and a typo gets a suggestion: %s', (slip, suggestion) => {
     expect(phaseNamed(slip)).toMatchObject({ ok: false, suggestion });
     expect(phaseNamed(slip)).toMatchObject({
       problem: expect.stringContaining(`did you mean ${suggestion}?`),
@@ -53,7 +53,7 @@ describe('a phase is named', () => {
   });
 
   test.each(['', 'shipping', 'constructor', 'triage', 'x'.repeat(100_000)])(
-    'nothing else is one, and what there is is told: %.20s',
+    'anything else is not a phase, and the phases are listed: %.20s',
     (text) => {
       const named = phaseNamed(text);
       expect(named).toMatchObject({ ok: false, suggestion: undefined });
@@ -64,7 +64,7 @@ describe('a phase is named', () => {
 });
 
 describe('the state of a phase', () => {
-  test('null skips, and says which field says so', () => {
+  test('null skips, with the field as the reason', () => {
     const target = targetState(configWith({ stateMap: { research: null } }), 'research');
     expect(target).toEqual({
       skip: true,
@@ -82,7 +82,7 @@ describe('the state of a phase', () => {
     expect(targetState(configWith({ stateIds }), 'inReview')).toEqual({ skip: false, name: 'In Review', id });
   });
 
-  test('a name of the project wins over the default', () => {
+  test('a name in the project file wins over the default', () => {
     const config = configWith({ stateMap: { done: 'Shipped' } });
     expect(targetState(config, 'done')).toMatchObject({ name: 'Shipped' });
   });

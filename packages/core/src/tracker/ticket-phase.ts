@@ -1,11 +1,10 @@
-// Which tracker state a workflow phase stands for, by the project's stateMap. A phase may also be named by the
-// skill that begins it.
+// The tracker state of a workflow phase, by the project's stateMap. A phase may also be given by its skill.
 import type { Config } from '../config/schema/config.ts';
 import { nearest } from '../nearest.ts';
 import { type TicketPhase, ticketPhases } from '../state/effect.ts';
 import type { WorkflowState } from './api-answer.ts';
 
-/** The phase that a running skill puts its ticket in. Nothing but a person cancels one. */
+/** The phase that a running skill puts its ticket in. Only a person cancels one. */
 export const phaseOfSkill: Readonly<Record<string, TicketPhase>> = {
   'research-codebase': 'research',
   'create-plan': 'planning',
@@ -21,7 +20,7 @@ export type NamedPhase =
 
 const LONGEST_NAME = 60;
 
-/** A phase, or the skill that begins one. */
+/** A phase, or the skill that starts one. */
 export function phaseNamed(text: string): NamedPhase {
   const phase = ticketPhases.find((name) => name === text);
   if (phase !== undefined) return { ok: true, phase, skill: undefined };
@@ -34,29 +33,29 @@ export function phaseNamed(text: string): NamedPhase {
     suggestion === undefined
       ? `phases are ${ticketPhases.join(', ')}; skills are ${skills.join(', ')}`
       : `did you mean ${suggestion}?`;
-  return { ok: false, problem: `there is no phase or skill ${shown}: ${hint}`, suggestion };
+  return { ok: false, problem: `unknown phase or skill ${shown}: ${hint}`, suggestion };
 }
 
 const ticketPattern = /^[A-Za-z0-9]+-[0-9]+$/;
 const LONGEST_TICKET = 60;
 
-/** A ticket's name as the tracker writes it, in capitals; undefined when it cannot be one. */
+/** A ticket's id as the tracker writes it, in capitals; undefined if it cannot be one. */
 export function ticketWritten(text: string): string | undefined {
   return text.length <= LONGEST_TICKET && ticketPattern.test(text) ? text.toUpperCase() : undefined;
 }
 
-/** `id` only when it is cached: without it the state has to be found by its name. */
+/** `id` only if it is cached: without it the state has to be found by its name. */
 export type TargetState = { skip: true; why: string } | { skip: false; name: string; id: string | undefined };
 
 export function targetState({ svc: { tracker } }: Config, phase: TicketPhase): TargetState {
   const name = tracker.stateMap[phase];
   if (name === null)
-    return { skip: true, why: `svc.tracker.stateMap.${phase} is null: this phase moves no ticket` };
+    return { skip: true, why: `svc.tracker.stateMap.${phase} is null: this phase does not move the ticket` };
   const cached = Object.entries(tracker.stateIds ?? {}).map(([known, id]) => ({ name: known, id }));
   return { skip: false, name, id: stateNamed(cached, name)?.id };
 }
 
-/** The state of that name, written exactly so, else in other capitals. */
+/** The state with exactly that name, else one that differs only in case. */
 export function stateNamed<State extends { name: string }>(
   states: readonly State[],
   name: string,
@@ -81,7 +80,7 @@ export function projectOfTicket(configs: readonly Config[], ticket: string): Con
 
 type StateMap = Config['svc']['tracker']['stateMap'];
 
-/** In the order of the workflow. Of two states with one name the first in the workflow counts. */
+/** In workflow order. Of two states with the same name the first counts. */
 export function stateIdsOf(states: readonly WorkflowState[]): Record<string, string> {
   const ids = new Map<string, string>();
   for (const { name, id } of states.toSorted((one, other) => one.position - other.position)) {

@@ -17,7 +17,7 @@ test.each([
   expect(backoffMs(attempt, 1)).toBe(about * 1.5);
 });
 
-test('after a refusal the waits go on growing, to about five minutes', () => {
+test('after a refusal the waits keep growing, to about five minutes', () => {
   const waits = [0, 6, 8, 10, 11, 1000].map((attempt) => backoffMs(attempt, 0.5, LONGEST_AFTER_REFUSAL_MS));
   expect(waits).toEqual([250, 16_000, 64_000, 256_000, 300_000, 300_000]);
 });

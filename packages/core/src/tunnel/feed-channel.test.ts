@@ -25,7 +25,7 @@ test.each([
     },
   ],
   [
-    'a channel that is none',
+    'an invalid channel',
     { channel: 'file:///etc/passwd' },
     { use: false, why: 'the relay channel is not an http or https URL', remedy: 'Run: setup-webhooks.sh' },
   ],
@@ -55,16 +55,16 @@ test.each([
     { use: true, url: 'http://127.0.0.1:8080/abc' },
   ],
   [
-    'a read key, in the clear',
+    'a read key, unencrypted',
     { hasReadKey: true, channel: 'http://relay.example/abc' },
     {
       use: false,
-      why: 'the channel has a read key, and an http URL that would show it to the network',
+      why: 'the channel has a read key, but its http URL would expose it on the network',
       remedy: "Use the relay's https address: svc config set svc.monitor.github.smeeChannel <url>",
     },
   ],
   [
-    'no read key, in the clear',
+    'no read key, unencrypted',
     { channel: 'http://relay.example/abc' },
     { use: true, url: 'http://relay.example/abc' },
   ],

@@ -1,13 +1,13 @@
-// Whether a feed has what it needs to be opened. Without a channel or a secret the daemon polls only; that
-// is no error, but it is said, with the command that changes it. A read key never crosses the network in the
-// clear: a channel that would make it is not opened.
+// Whether a feed can be opened. Without a channel or a secret the daemon only polls; that is not an error, but it is
+// reported with the command that changes it. A channel that would send its read key unencrypted over the network is not
+// opened.
 
 import { z } from 'zod';
 import { type FeedSecrets, secretProblem } from '../receive/feed-secret.ts';
 
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
-/** Nobody set the feed up, which is a choice; every other reason is a mistake. */
+/** The feed is not set up, which is a choice; every other reason is a mistake. */
 export const NO_CHANNEL = 'no relay channel is configured';
 
 const setupCommands = {
@@ -35,21 +35,21 @@ export function feedChannel(given: {
   if (given.hasReadKey && !isPrivateWay(url))
     return {
       use: false,
-      why: 'the channel has a read key, and an http URL that would show it to the network',
+      why: 'the channel has a read key, but its http URL would expose it on the network',
       remedy: `Use the relay's https address: svc config set ${channelKeys[given.feed]} <url>`,
     };
   const problem = given.secrets.values.length > 0 ? undefined : secretProblem(given.feed, given.secrets);
   return problem === undefined ? { use: true, url } : { use: false, ...problem };
 }
 
-/** Encrypted, or within this machine. */
+/** Encrypted, or on this machine. */
 export function isPrivateWay(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:') return true;
   return url?.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
 }
 
-/** One spelling for one channel, so that two feeds on the same channel share one connection. */
+/** Normalises a channel URL, so that two feeds on the same channel share one connection. */
 export function channelUrl(text: string): string | undefined {
   if (!URL.canParse(text.trim())) return undefined;
   const url = new URL(text.trim());
@@ -59,14 +59,14 @@ export function channelUrl(text: string): string | undefined {
   return url.href;
 }
 
-// A new channel of a relay of ours: what `POST /new` answers, and which relay a channel belongs to.
+// A new channel of our own relay: the answer of `POST /new`, and which relay a channel belongs to.
 
-/** The write URL takes deliveries; the read key opens the stream. Whoever has one has not the other. */
+/** The write URL accepts deliveries; the read key opens the stream. Neither gives access to the other. */
 export const NewRelayChannel = z.object({
   channel: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/),
   writeUrl: z.url({ protocol: /^https?$/ }),
   readUrl: z.url({ protocol: /^https?$/ }),
-  /** Null for a channel that anybody with its URL may read. */
+  /** Null for a channel that anyone with its URL may read. */
   readKey: z
     .string()
     .regex(/^[\x21-\x7e]{16,512}$/)
@@ -80,7 +80,7 @@ export function relayOfChannel(channel: string): string | undefined {
   return url === undefined ? undefined : relayUrl(new URL('.', url).href);
 }
 
-/** One spelling for one relay: no query, no slash at its end. */
+/** Normalises a relay URL: no query, no slash at its end. */
 export function relayUrl(text: string): string | undefined {
   const href = channelUrl(text);
   if (href === undefined) return undefined;

@@ -36,7 +36,7 @@ test.each<[string, TunnelState, number, string]>([
   ['not started', idleTunnel(), 0, 'disabled'],
   ['no channel', disabledTunnel('no channel', 'Run: setup'), 0, 'disabled'],
   ['just started', after(start), 1 * seconds, 'connecting'],
-  ['started, never heard', after(start), 90 * seconds, 'blind'],
+  ['started, nothing received', after(start), 90 * seconds, 'blind'],
   ['started, refused for a minute', after(start, lost(1), dial(2), lost(3)), 60 * seconds, 'connecting'],
   ['started, and the read key is refused', after(start, { ...lost(1), refusal: 'read-key' }), 2, 'blind'],
   [
@@ -58,7 +58,7 @@ test.each<[string, TunnelState, number, string]>([
     'connecting',
   ],
   ['heard', after(start, heard(1)), 2, 'live'],
-  ['heard, idle between heartbeats', after(start, heard(0)), 74 * seconds, 'live'],
+  ['received, idle between heartbeats', after(start, heard(0)), 74 * seconds, 'live'],
   ['silent', after(start, heard(0)), 75 * seconds, 'late'],
   ['given up as silent', after(start, heard(0), { type: 'silent', at: 75 * seconds }), 80 * seconds, 'late'],
   [
@@ -134,22 +134,22 @@ test.each<[string, TunnelState, number, string]>([
   expect(gradeFeed(state, well, now).grade).toBe(expected);
 });
 
-test('connecting in vain says why and what to do; a first attempt has no remedy', () => {
+test('failing to connect shows the reason and the remedy; a first attempt has no remedy', () => {
   expect(gradeFeed(after(start), well, 1)).toMatchObject({ grade: 'connecting', why: null, remedy: null });
   expect(gradeFeed(after(start, lost(1)), well, 2)).toMatchObject({
     grade: 'connecting',
     why: 'it answered 502',
-    remedy: expect.stringContaining('tried again by itself'),
+    remedy: expect.stringContaining('retried automatically'),
   });
 });
 
-test('blind says since when, why and what to do', () => {
+test('blind shows since when, the reason and the remedy', () => {
   const state = after(start, heard(5 * seconds), lost(6 * seconds));
   expect(gradeFeed(state, well, 100 * seconds)).toMatchObject({
     grade: 'blind',
     since: 5 * seconds,
     why: 'it answered 502',
-    remedy: expect.stringContaining('tried again by itself'),
+    remedy: expect.stringContaining('retried automatically'),
   });
 });
 
@@ -162,7 +162,7 @@ test.each<[Partial<FeedConditions>, string]>([
   expect(given).toMatchObject({ grade: 'degraded', code, remedy: expect.any(String) });
 });
 
-test('an edge is a line of the log', () => {
+test('a change of grade is a line in the log', () => {
   const live = gradeFeed(after(start, heard(0)), well, 1);
   const blind = gradeFeed(after(start, heard(0)), well, 100 * seconds);
   const draft = feedEdge('codehost', live, blind, { channel: 'c', id: 'e.1' });
@@ -178,7 +178,7 @@ test('an edge is a line of the log', () => {
     expect(parseEventDraft(feedEdge('tracker', from, live))).toMatchObject({ ok: true });
 });
 
-test('a feed that is heard every heartbeat is live for ever, one that is not is blind within three', () => {
+test('a feed with every heartbeat stays live, one without is blind within three', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 30_000 }), { maxLength: 200 }),
@@ -198,7 +198,7 @@ test('a feed that is heard every heartbeat is live for ever, one that is not is 
   );
 });
 
-test('whatever happens: blind means unheard for three heartbeats, and the other way round', () => {
+test('in every sequence, blind means nothing received for three heartbeats, and the reverse', () => {
   const step = fc.tuple(
     fc.constantFrom('dial', 'heard', 'silent', 'lost', 'woke'),
     fc.integer({ min: 0, max: 120_000 }),

@@ -1,28 +1,28 @@
-// How far a feed can be trusted now: the grade that is shown, and whose edges enter the log. It is graded
-// on what the relay let us hear, not on what is configured, and with patience, so that an idle feed is not
-// called dead, a dead one is not called idle, and a dropped connection that is back at once is no news:
+// The current grade of a feed, which is shown, and whose changes are written to the log. It depends on what the relay
+// sent, not on what is configured, and allows some time, so that an idle feed is not reported as dead, a dead one not
+// as idle, and a dropped connection that is back at once not at all:
 //
 //   disabled    there is no channel or no secret.
-//   connecting  nothing heard yet, and less than three heartbeats since it was to be expected.
-//   live        connected and heard, or cut off for less than one heartbeat.
+//   connecting  nothing received yet, and less than three heartbeats since it could be expected.
+//   live        connected and receiving, or cut off for less than one heartbeat.
 //   late        silent for 2.5 heartbeats, or cut off for one.
-//   blind       nothing heard for three heartbeats, whatever the reason; or the relay wants a read key that we
-//               do not have, which no waiting mends.
-//   degraded    heard, but not to be relied on: the log takes nothing, signatures fail, or it keeps breaking.
+//   blind       nothing received for three heartbeats, whatever the reason; or the relay requires a read key that we
+//               do not have, so waiting does not help.
+//   degraded    receiving, but unreliable: the log cannot be written, signatures fail, or it keeps breaking.
 import type { EventDraft } from '../log/event-line.ts';
 import type { feedGrades } from '../log/own-details.ts';
 
-// How a relay of ours differs from the public one, on the wire. The public relay keeps nothing, writes
-// bodies anew, and its ids are a counter of one connection: worth nothing after it. Ours says so in the
-// header `X-Svc-Relay: 1` (or `1; ping=10`, its heartbeat in seconds) of every event stream. Only then
+// How our own relay differs from the public one on the wire. The public relay stores nothing, rewrites bodies, and its
+// ids only count within one connection. Ours identifies itself by the header `X-Svc-Relay: 1` (or `1; ping=10`, its
+// heartbeat in seconds) of every event stream. Only then
 // - an id of the form `<epoch>.<seq>` is a position, and `Last-Event-ID` resumes after it;
 // - `?raw=1` makes it send the bytes as they were signed;
-// - `ready` may carry `{"position": "<epoch>.<seq>"}`, so that a first connection can be resumed too, and so
-//   may a `ping`: a quiet channel moves on with its store, and is not told a gap after days of silence;
-// - `gap` says that it no longer has what followed the position.
+// - `ready` may carry `{"position": "<epoch>.<seq>"}`, so a first connection can be resumed too, and so may a `ping`: a
+//   quiet channel advances with its store, and does not get a gap after days of silence;
+// - `gap` means that it no longer has what followed the position.
 
 export const RELAY_HEADER = 'x-svc-relay';
-/** Marks a delivery that measures the way; it never enters the log. Its value is the id of the test. */
+/** Marks a delivery that tests the connection; it is never logged. Its value is the id of the test. */
 export const SELF_TEST_HEADER = 'x-svc-self-test';
 /** The public relay's heartbeat. */
 export const PUBLIC_PING_MS = 30_000;
@@ -66,12 +66,12 @@ function fieldOf(data: string, name: string): string | undefined {
   }
 }
 
-// What the tunnel is doing, as a pure machine. Its modes, what enters and what leaves them:
+// The tunnel as a pure state machine. Its modes, and what enters and leaves them:
 //
 //   idle         not started, or stopped.            start → connecting
 //   connecting   dialling, or connected and nothing  heard → live, silent → late, lost → backing-off
-//                heard yet.
-//   live         the relay was heard on this         silent → late, lost → backing-off
+//                received yet.
+//   live         the relay sent something on this    silent → late, lost → backing-off
 //                connection.
 //   late         the relay was silent for too long:  heard → live, lost → backing-off
 //                the connection was given up and a
@@ -79,8 +79,8 @@ function fieldOf(data: string, name: string): string | undefined {
 //   backing-off  waiting for the next attempt.       dial → connecting
 //   disabled     no channel or no secret.            nothing leaves it
 //
-// `woke` (the machine slept, or its clock was set) leads from any running mode to connecting, and `stop`
-// to idle. Anything that the relay sends counts as heard: ready, ping, delivery or comment.
+// `woke` (the machine slept, or its clock was set) leads from any running mode to connecting, and `stop` to idle.
+// Anything that the relay sends counts as `heard`: ready, ping, delivery or comment.
 
 export type TunnelMode =
   | { mode: 'idle' }
@@ -93,21 +93,21 @@ export type TunnelMode =
 export type TunnelState = {
   now: TunnelMode;
   startedAt: number | null;
-  /** When the relay was last heard, on whichever connection. */
+  /** When the relay last sent something, on any connection. */
   heardAt: number | null;
-  /** Since when there is reason to expect it: the start, or the wake-up. What was before does not count. */
+  /** Since when something can be expected: the start, or the wake-up. Earlier times do not count. */
   expectedSince: number;
-  /** Whether it was heard since then. */
+  /** Whether something was received since then. */
   met: boolean;
-  /** When the last working connection ended, while there is no other. */
+  /** When the last working connection ended, until there is another. */
   cutOffAt: number | null;
   /** When the last connections that had been live ended, the newest last. */
   losses: readonly number[];
-  /** Why it does not work, until it does. */
+  /** Why it does not work; null while it does. */
   failure: { at: number; why: string; remedy?: string; refusal?: Refusal } | null;
 };
 
-/** The relay answered, and says no: waiting does not mend it. */
+/** The relay answered with a refusal: waiting does not help. */
 export type Refusal = 'read-key' | 'channel';
 
 export type TunnelEvent = { at: number } & (
@@ -120,7 +120,7 @@ export type TunnelEvent = { at: number } & (
   | { type: 'stop' }
 );
 
-/** As many losses are remembered as make a connection unstable. */
+/** The number of losses that makes a connection unstable, and the number that is remembered. */
 export const REMEMBERED_LOSSES = 3;
 
 export function idleTunnel(): TunnelState {
@@ -181,7 +181,7 @@ export function stepTunnel(state: TunnelState, event: TunnelEvent): TunnelState 
     case 'woke':
       return {
         ...expected(state, event.at),
-        // A clock that was set back must not make the future look heard.
+        // A clock that was set back must not leave a last-heard time in the future.
         heardAt: state.heardAt === null ? null : Math.min(state.heardAt, event.at),
       };
   }
@@ -196,7 +196,7 @@ function expected(state: TunnelState, at: number): TunnelState {
   return { ...state, now, expectedSince: at, met: false, cutOffAt: null, losses: [] };
 }
 
-/** Only the end of a connection that worked is a loss; a failed attempt is none. */
+/** Only the end of a working connection is a loss; a failed attempt is not. */
 function ended(state: TunnelState, at: number): TunnelState {
   if (state.now.mode !== 'live') return state;
   return { ...state, cutOffAt: at, losses: [...state.losses, at].slice(-REMEMBERED_LOSSES) };
@@ -205,22 +205,22 @@ function ended(state: TunnelState, at: number): TunnelState {
 export const LATE_AFTER_MS = 2.5 * PUBLIC_PING_MS;
 export const BLIND_AFTER_MS = 3 * PUBLIC_PING_MS;
 const CUT_OFF_MS = PUBLIC_PING_MS;
-/** So many losses within so long make a connection unstable. */
+/** This many losses within this time make a connection unstable. */
 const UNSTABLE_WITHIN_MS = 10 * PUBLIC_PING_MS;
 
-/** What only the hands know: whether the log takes deliveries, and whether signatures match. */
+/** Known only to the I/O side: whether the log accepts deliveries, and whether signatures match. */
 export type FeedConditions = {
-  /** Why deliveries wait on our side. */
+  /** Why deliveries are waiting on our side. */
   waiting: string | null;
-  /** Several deliveries in a row were refused; `rewritten` when the relay does not keep the bytes. */
+  /** Several deliveries in a row were rejected; `rewritten` if the relay does not keep the bytes. */
   unauthorised: 'no' | 'signed-otherwise' | 'rewritten-or-signed-otherwise';
 };
 
 export type FeedGrade = {
   grade: (typeof feedGrades)[number];
-  /** When it came to be so; for `blind`, since when nothing was heard. */
+  /** Since when; for `blind`, since when nothing was received. */
   since: number | null;
-  /** What is wrong, for programs; null when nothing is. */
+  /** The problem as a code for programs; null if there is none. */
   code: string | null;
   why: string | null;
   remedy: string | null;
@@ -228,7 +228,7 @@ export type FeedGrade = {
 
 const LOGS = 'See: svc monitor logs';
 const AGAIN =
-  'It is tried again by itself, and polling goes on; if it lasts, check the network and the relay';
+  'It is retried automatically, and polling continues; if the problem persists, check the network and the relay';
 const ROTATE = 'Run: setup-webhooks.sh --force, and restart the daemon with the new secret';
 
 export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: number): FeedGrade {
@@ -242,7 +242,7 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
       null,
       'deliveries-waiting',
       conditions.waiting,
-      'Free disk space; it goes on by itself.',
+      'Free disk space; it continues by itself.',
     );
 
   const silentFor = now - Math.max(state.met ? (state.heardAt ?? 0) : 0, state.expectedSince);
@@ -252,7 +252,7 @@ export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: n
     return grade('blind', state.heardAt ?? state.startedAt, 'read-key', why, remedy);
   if (silentFor >= BLIND_AFTER_MS) {
     const since = state.heardAt ?? state.startedAt;
-    return grade('blind', since, 'silent', why ?? 'nothing was heard from the relay', remedy);
+    return grade('blind', since, 'silent', why ?? 'nothing was received from the relay', remedy);
   }
   if (!state.met) return grade('connecting', state.expectedSince, null, why, why && remedy);
   if (silentFor >= LATE_AFTER_MS || (state.cutOffAt !== null && now - state.cutOffAt >= CUT_OFF_MS))
@@ -265,7 +265,7 @@ function degradation(state: TunnelState, conditions: FeedConditions, now: number
     return grade('degraded', null, 'auth-failing', 'deliveries are signed with another secret', ROTATE);
   if (conditions.unauthorised === 'rewritten-or-signed-otherwise') {
     const why =
-      'deliveries fail their signature: they are signed with another secret, or the relay rewrites them';
+      'deliveries fail the signature check: they are signed with another secret, or the relay rewrites them';
     const remedy = `${ROTATE}; if that does not help, use a relay that keeps the bytes (SVC_RELAY_URL)`;
     return grade('degraded', null, 'auth-failing', why, remedy);
   }
@@ -275,14 +275,14 @@ function degradation(state: TunnelState, conditions: FeedConditions, now: number
   return grade('degraded', oldest, 'unstable', 'the connection to the relay keeps breaking', LOGS);
 }
 
-/** Whether the difference is news; a changed time or wording is none. */
+/** Whether the difference is worth a line; a changed time or wording is not. */
 export function isOtherGrade(one: FeedGrade, other: FeedGrade): boolean {
   return one.grade !== other.grade || one.code !== other.code;
 }
 
 /**
- * The line that tells of an edge. `relay` is the position that the channel is read up to, where the relay
- * gives one: with it a feed that has delivered nothing yet can be resumed after a restart.
+ * The line for a change of grade. `relay` is the position up to which the channel was read, if the relay gives one:
+ * with it a feed that has delivered nothing yet can be resumed after a restart.
  */
 export function feedEdge(
   feed: string,

@@ -11,7 +11,7 @@ test.each([
   expect(relayOfChannel(channel)).toBe(relay);
 });
 
-test('one relay has one spelling', () => {
+test('a relay URL is normalised', () => {
   expect(relayUrl('HTTPS://Relay.Example/')).toBe('https://relay.example');
   expect(relayUrl('https://relay.example/hooks/?a=b')).toBe('https://relay.example/hooks');
   expect(relayUrl('ftp://relay.example')).toBeUndefined();
@@ -30,8 +30,8 @@ test.each<[string, object, boolean]>([
   ['more than we know', { expiresAt: 1 }, true],
   ['no key at all', { readKey: undefined }, false],
   ['a key that would break a header', { readKey: `${'k'.repeat(20)}\r\nx: y` }, false],
-  ['a key that anybody guesses', { readKey: 'key' }, false],
-  ['a URL that is none', { writeUrl: '/AbC' }, false],
+  ['a key that can be guessed', { readKey: 'key' }, false],
+  ['an invalid URL', { writeUrl: '/AbC' }, false],
   ['a channel that leads elsewhere', { channel: '../admin' }, false],
 ])('%s', (_name, change, ok) => {
   expect(NewRelayChannel.safeParse({ ...answer, ...change }).success).toBe(ok);

@@ -15,7 +15,7 @@ const frame = {
   timestamp: 1794700240288,
 };
 
-test('the public layout: headers that travel, the JSON written again, the time', () => {
+test('the public layout: forwarded headers, the JSON written again, the time', () => {
   expect(readRelayMessage(JSON.stringify(frame))).toEqual({
     ok: true,
     message: {
@@ -53,7 +53,7 @@ test.each([
   ['null', 'null', 'the frame is not a JSON object'],
   ['no body', '{"x-github-event":"ping"}', 'the frame has no body'],
   ['bytes of another type only', '{"bodyB":7,"rawdata":[]}', 'the frame has no body'],
-])('a frame that is no delivery: %s', (_name, data, problem) => {
+])('a frame that is not a delivery: %s', (_name, data, problem) => {
   expect(readRelayMessage(data)).toEqual({ ok: false, problem });
 });
 
@@ -72,7 +72,7 @@ test.each([
   ['of one connection', 'transfer-encoding', 'chunked'],
   ['refused by clients', 'expect', '100-continue'],
   ['of the relay', 'host', 'relay'],
-])('a header that does not travel: %s', (_name, name, value) => {
+])('a header that is not forwarded: %s', (_name, name, value) => {
   const data = `{"body":{},${JSON.stringify(name)}:${JSON.stringify(value)}}`;
   expect(readRelayMessage(data)).toMatchObject({
     ok: true,
@@ -89,7 +89,7 @@ test('numbers become text, and there are at most a hundred headers', () => {
   expect(read.ok && read.message.headers['x-7']).toBe('7');
 });
 
-test('no frame makes it throw, and whatever is JSON with a body becomes a delivery', () => {
+test('no frame makes it throw, and any JSON object with a body becomes a delivery', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -1,8 +1,8 @@
 // One delivery as a relay passes it on: a JSON object with the sender's headers as top-level keys, and
 // `body` (parsed JSON), `query` and `timestamp` beside them. A relay that keeps the bytes adds them as
-// `bodyB` (base64) or `rawdata` (text). Whoever has the channel's URL can send anything: nothing is trusted.
+// `bodyB` (base64) or `rawdata` (text). Anyone who has the channel's URL can send anything: nothing is trusted.
 
-/** Headers of one connection, of the relay, or of no concern to a receiver. They do not travel. */
+/** Headers of one connection, of the relay, or without meaning for a receiver. They are not forwarded. */
 const staying: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -22,7 +22,7 @@ const staying: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Keys of the layout itself; a header of the same name cannot be told from them. */
+/** Keys of the layout itself; a header of the same name cannot be distinguished from them. */
 const layoutKeys: ReadonlySet<string> = new Set(['body', 'query', 'timestamp', 'bodyb', 'rawdata']);
 const headerName = /^[a-z0-9][a-z0-9_.-]{0,99}$/;
 const MAX_HEADERS = 100;
@@ -31,9 +31,9 @@ const MAX_HEADER_CHARACTERS = 8 * 1024;
 export type RelayMessage = {
   headers: Record<string, string>;
   body: { encoding: 'base64' | 'utf8'; data: string };
-  /** Whether the body is what the sender signed, byte for byte. Otherwise its JSON was written again. */
+  /** Whether the body is what the sender signed, byte for byte. Otherwise its JSON was serialised again. */
   exact: boolean;
-  /** When the relay took it, in milliseconds. */
+  /** When the relay accepted it, in milliseconds. */
   timestamp: number | null;
 };
 
@@ -56,7 +56,7 @@ export function readRelayMessage(data: string): RelayFrame {
     return { ok: true, message: { headers, body: { encoding: 'utf8', data: raw }, exact: true, timestamp } };
   const text = written(frame['body']);
   if (text === undefined) return { ok: false, problem: 'the frame has no body' };
-  // What was a form at the sender is JSON by now.
+  // A form at the sender is JSON here.
   headers['content-type'] = 'application/json';
   return { ok: true, message: { headers, body: { encoding: 'utf8', data: text }, exact: false, timestamp } };
 }
@@ -90,7 +90,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Undefined when there is nothing to write, or it is nested too deep to be written. */
+/** Undefined if there is nothing to write, or it is nested too deep. */
 function written(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

@@ -29,7 +29,7 @@ test.each([
   expect(isRelayPosition(id)).toBe(expected);
 });
 
-test('ready may carry a position, and gap says what is missing', () => {
+test('ready may carry a position, and gap reports what is missing', () => {
   expect(positionInReady('{"position":"e.4"}')).toBe('e.4');
   expect(positionInReady('{}')).toBeNull();
   expect(positionInReady('{"position":4}')).toBeNull();

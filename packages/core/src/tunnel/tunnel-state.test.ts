@@ -25,7 +25,7 @@ function after(names: readonly EventName[], from: TunnelState = idleTunnel()): T
   return names.reduce((state, name) => stepTunnel(state, events[name]), from);
 }
 
-/** What each event makes of each mode. */
+/** The mode that follows from each mode and event. */
 const table: Record<string, Record<EventName, string>> = {
   idle: {
     start: 'connecting',
@@ -88,18 +88,18 @@ test('nothing leaves disabled', () => {
   expect(after(Object.keys(events) as EventName[], disabled)).toEqual(disabled);
 });
 
-test('a wait says which attempt failed, until when it waits and why', () => {
+test('a wait shows which attempt failed, until when it lasts and why', () => {
   const state = after(['start', 'heard', 'lost']);
   expect(state.now).toEqual({ mode: 'backing-off', since: 5, attempt: 3, until: 9 });
   expect(state).toMatchObject({ failure: { at: 5, why: 'it answered 502' }, losses: [5], cutOffAt: 5 });
   expect(after(['dial', 'heard'], state)).toMatchObject({ failure: null, cutOffAt: null, losses: [5] });
 });
 
-test('a failed attempt is no loss', () => {
+test('a failed attempt is not a loss', () => {
   expect(after(['start', 'lost', 'dial', 'lost']).losses).toEqual([]);
 });
 
-test('a clock that was set back does not leave the relay heard in the future', () => {
+test('a clock that was set back does not leave the last-heard time in the future', () => {
   const heard = stepTunnel(after(['start']), { type: 'heard', at: 5_000_000 });
   expect(stepTunnel(heard, { type: 'woke', at: 1_000_000 })).toMatchObject({
     heardAt: 1_000_000,
@@ -108,7 +108,7 @@ test('a clock that was set back does not leave the relay heard in the future', (
   });
 });
 
-test('whatever happens, the machine holds', () => {
+test('every sequence of events keeps the state consistent', () => {
   const event = fc
     .tuple(fc.constantFrom(...Object.values(events)), fc.nat(1_000_000_000))
     .map(([given, at]): TunnelEvent => ({ ...given, at }));
@@ -119,7 +119,7 @@ test('whatever happens, the machine holds', () => {
       expect(state.losses.length).toBeLessThanOrEqual(3);
       if (state.now.mode === 'live')
         expect(state).toMatchObject({ met: true, cutOffAt: null, failure: null });
-      // From wherever it is, it can come back.
+      // It can recover from any mode.
       expect(after(['stop', 'start', 'heard'], state).now.mode).toBe('live');
     }),
   );

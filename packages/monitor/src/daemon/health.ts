@@ -23,7 +23,7 @@ import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 
 const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/guide/data.md)';
-const FREE_DISK = 'Free disk space and check the data folder; it goes on by itself.';
+const FREE_DISK = 'Free disk space and check the data folder; it continues by itself.';
 
 type Health = ApiAnswer<typeof api.getHealth>;
 

@@ -161,7 +161,7 @@ test('a code host that does not know is no answer: it fails, to be tried again',
   const { prove, told } = prover(codehost);
   const shas = ['a'.repeat(40), 'b'.repeat(40)] as const;
   expect(await prove(...shas, null)).toEqual({
-    failed: 'the code host has no such thing (HTTP 404: Not Found)',
+    failed: 'the code host could not find it (HTTP 404: Not Found)',
   });
   codehost.setQuota('core', { remaining: 0 });
   expect(await prove(...shas, null)).toMatchObject({

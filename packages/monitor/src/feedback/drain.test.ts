@@ -114,7 +114,7 @@ describe('at the tracker', () => {
     // It has begun at the tracker: what is left does not go elsewhere, now or at the next drain.
     expect(await drain({ destinations })).toMatchObject({ filed: 0, left: 25 });
     expect(codehost.calls()).toEqual([]);
-    tracker.mend();
+    tracker.restore();
     expect(await drain({ destinations })).toMatchObject({ filed: 25, left: 0, removed: true });
     expect(new Set(titlesAt(tracker)).size).toBe(30);
     expect(titlesAt(tracker)).toHaveLength(30);
@@ -255,7 +255,7 @@ describe('at the code host', () => {
       filed: 1,
       left: 2,
     });
-    tracker.mend();
+    tracker.restore();
     expect(await drain({ destinations })).toMatchObject({ filed: 2, removed: true });
     expect(tracker.cloud.issues).toEqual([]);
     expect(codehost.cloud.repoOf('acme/inbox').issues).toHaveLength(3);

@@ -45,7 +45,7 @@ test('a ticket says what failed, on which commit, and the log says where it is',
   const [issue] = tracker.cloud.issues;
   expect(issue).toMatchObject({ title: 'Verification of ABC-7 failed', priority: 2 });
   expect(issue?.description).toMatch(
-    /^Two tests fail on main\.\n\n- login\.test\.ts fails\n- no test for logout\n\n---\n\nTicket: ABC-7\nCommit: c0ffee\nRun: spring\nAsked for by: 21:file-remediation:spring\/ABC-7\n\nsvc-key: [0-9a-f-]{36}$/,
+    /^Two tests fail on main\.\n\n- login\.test\.ts fails\n- no test for logout\n\n---\n\nTicket: ABC-7\nCommit: c0ffee\nRun: spring\nRequested by: 21:file-remediation:spring\/ABC-7\n\nsvc-key: [0-9a-f-]{36}$/,
   );
   expect(tracker.cloud.labels.map(({ name }) => name)).toEqual(['auto-submitted', 'verification']);
   expect(drafts).toEqual([

@@ -100,7 +100,7 @@ function remedyFor(error: unknown): string {
     case 'unavailable':
     case 'rate-limited':
     case 'malformed':
-      return 'Nothing to do: it is tried again by itself every 5 minutes';
+      return 'Nothing to do: it is retried automatically every 5 minutes';
     case 'unauthorised':
     case 'forbidden':
       return error.remedy ?? 'See: svc monitor logs';

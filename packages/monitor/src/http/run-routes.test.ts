@@ -56,7 +56,7 @@ describe('begin', () => {
     [{ tickets: ['A-1'], maxParallel: null }, 'maxParallel'],
     [{ tickets: ['A-1'], maxParalel: 3 }, 'Unknown field "maxParalel"'],
     [{ tickets: ['A-1'], name: '../x' }, 'The name of a run'],
-    [{ tickets: ['A-1'], base: '-x' }, 'begins with a dash'],
+    [{ tickets: ['A-1'], base: '-x' }, 'starts with a dash'],
     [{ tickets: [] }, 'tickets: is empty'],
     [{ tickets: ['A 1'] }, 'tickets[0]'],
     [{ tickets: 'A-1' }, 'is not a list'],

@@ -189,7 +189,7 @@ test('a command that is gone, and a line that is gone', async () => {
   const { effect, life, facts } = await house();
   const commands = life(async () => ok);
   expect(await commands.handle({ ...effect, command: 'other' }, { number: 1 })).toMatchObject({
-    failed: expect.stringContaining('there is no command other'),
+    failed: expect.stringContaining('svc.commands has no command other'),
     permanent: true,
   });
   expect(await commands.handle({ ...effect, line: 999 }, { number: 1 })).toEqual({

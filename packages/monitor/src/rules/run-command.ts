@@ -93,7 +93,7 @@ export function createRuleCommands(options: {
     const [file, ...args] = configured?.argv ?? [];
     if (configured === undefined || file === undefined)
       return {
-        failed: `there is no command ${effect.command} in svc.commands; add it`,
+        failed: `svc.commands has no command ${effect.command}; add it`,
         permanent: true,
       };
     const entry = await entryAt(effect.line);

@@ -4,13 +4,13 @@
 import {
   type EventDraft,
   isEnded,
+  loggedSignal,
   problemText,
   repoOfSignal,
   type SignalFile,
   signalChanges,
   signalCorrupt,
   signalRemoved,
-  toldSignal,
 } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
 import { identityNow, readSignal, type SignalReading, signalHash } from './read-signal.ts';
@@ -257,7 +257,7 @@ export function createSignalReporter({ known, append, now }: ReporterOptions): S
       for (const draft of drafts)
         await tell(worker, draft, {
           hash,
-          signal: toldSignal(signal).signal,
+          signal: loggedSignal(signal).signal,
           corrupt: null,
           removed: false,
         });

@@ -40,7 +40,7 @@ test('a circle is an error that names it', async () => {
   const { tickets } = await askDependencies(client, ['ABC-1', 'ABC-2', 'ABC-3']);
   expect(readPlan({ file: { tickets } })).toMatchObject({
     ok: false,
-    problems: [{ problem: 'the tickets block each other in a circle: ABC-1 → ABC-2 → ABC-1' }],
+    problems: [{ problem: 'the tickets block each other in a cycle: ABC-1 → ABC-2 → ABC-1' }],
   });
 });
 

@@ -251,7 +251,7 @@ describe('what can go wrong', () => {
     expect({ kind: error.problem.kind, code: error.code }).toEqual({ kind, code });
     expect(error.remedy).toBeDefined();
     expect(`${error.stack}${JSON.stringify(error)}${error.remedy}`).not.toContain(TOKEN);
-    tracker.mend();
+    tracker.restore();
     expect(await until(() => client.listTeams())).toEqual([]);
   });
 

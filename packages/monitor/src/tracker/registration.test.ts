@@ -312,7 +312,7 @@ describe('rule 6: without a record', () => {
     made.tracker.cloud.addWebhook({ url: CHANNEL, enabled: false });
     expect(await made.register({ webhookUrl: CHANNEL })).toMatchObject({ secret: 'missing' });
     expect(made.told.filter((line) => line.startsWith('warning:'))).toEqual([
-      expect.stringContaining('switched off'),
+      expect.stringContaining('disabled in the tracker'),
       expect.stringContaining('does not send Comment, IssueLabel, Cycle, Reaction, Project'),
       expect.stringContaining('only once'),
     ]);

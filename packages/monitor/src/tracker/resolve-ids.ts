@@ -67,7 +67,7 @@ function demandProject({ files }: ResolveIdsOptions['loaded']): void {
   throw new Failure(
     'not-configured',
     `There is no project here: none of these files exists: ${files.project.lookedAt.join(', ')}.`,
-    'Run this in a project, or make one: svc config set svc.projectKey <name>',
+    'Run this in a project, or create one: svc config set svc.projectKey <name>',
   );
 }
 

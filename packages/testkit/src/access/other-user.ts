@@ -1,4 +1,4 @@
-// A second user of the machine, made for a test: a process with a uid of its own. Only root can start one.
+// A second user of the machine for a test: a process with another uid. Only root can start one.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 
 export const OTHER_UID = 23_456;
 
-/** Whether this process can be a second user's parent. */
+/** Whether this process can start processes of another user. */
 export const canBeOtherUser = process.getuid?.() === 0;
 
-/** Runs a script (the body of an async function with `given`) as the other user, and returns what it returned. */
+/** Runs a script (the body of an async function with `given`) as the other user, and returns its result. */
 export async function asOtherUser<Result>(script: string, given: unknown): Promise<Result> {
   const child = startAsOtherUser(
     `(async () => {${script}})().then((made) => process.stdout.write(JSON.stringify(made)))`,
@@ -24,7 +24,7 @@ export async function asOtherUser<Result>(script: string, given: unknown): Promi
   return JSON.parse(printed) as Result;
 }
 
-/** Whoever starts it ends it. */
+/** The caller has to end it. */
 export function startAsOtherUser(
   script: string,
   given: unknown,
@@ -40,7 +40,7 @@ export function startAsOtherUser(
 
 /**
  * Opens connections as fast as it can, each with a request that would change something: some are cut off at once, some
- * closed to one side, some wait for their answer; ports are used again. Returns what was answered.
+ * half closed, some wait for their answer; ports are reused. Returns the answers.
  */
 export const BURST = `
   const net = require('node:net');
@@ -67,7 +67,7 @@ export const BURST = `
     socket.on('data', (part) => { text += part; if (how === 'wait') socket.resetAndDestroy(); });
     socket.on('error', ({ code }) => { isTaken = code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL'; });
     socket.on('close', () => {
-      // The owner has the port at the moment: from another one.
+      // The owner is using the port now: take another one.
       if (isTaken && !isAgain) return done(one(number, true));
       if (text !== '') note(text.slice(9, 12));
       if (text !== '' && !text.startsWith('HTTP/1.1 403')) data += text.length;
@@ -83,10 +83,10 @@ export const BURST = `
 
 export type BurstResult = { sent: number; data: number; answers: Record<string, number> };
 
-/** Ports outside of those that the system gives out by itself. */
+/** Ports outside the range that the system assigns. */
 export const reusedPorts: readonly number[] = Array.from({ length: 32 }, (_, index) => 21_000 + index);
 
-/** The owner asks from the same ports until it is over; how often it was answered. */
+/** The owner sends requests from the same ports until the end; returns the number of answers. */
 export async function askFromPorts(port: number, isOver: () => boolean): Promise<number> {
   let answered = 0;
   for (let turn = 0; !isOver(); turn += 1) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../payloads/example.ts';
 import type { RepoRow } from './cloud.ts';
 
-// An answer of the fake code host before it goes over the wire, and the refusals in the vendor's words.
+// An answer of the fake code host before it is sent, and the rejections with the vendor's texts.
 
 /** `text` is sent as it is, and `body` as JSON. */
 export type Answer = { status: number; body?: unknown; text?: string; headers?: Record<string, string> };
@@ -50,11 +50,11 @@ export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-// One thing that the REST API of a repository does, and what it is given to do it.
+// One operation of a repository's REST API, and its input.
 
 export type Call = {
   repo: RepoRow;
-  /** What the groups of the route's path matched. */
+  /** The matched groups of the route's path. */
   parts: (string | undefined)[];
   url: URL;
   body: JsonObject;
@@ -66,17 +66,17 @@ export type Route = {
   method: string;
   /** Behind `repos/:owner/:repo/`. */
   path: RegExp;
-  /** `hooks` are for admins with the scope for them, the rest for everybody who sees the repository. */
+  /** `hooks` are for admins with the right scope, the rest for everyone who can see the repository. */
   needs: 'hooks' | 'read';
   answer: (call: Call) => Answer | Promise<Answer>;
 };
 
-// Pages of a list with the Link header: by number, and by cursor as deliveries have it.
+// Pages of a list with the Link header: by number, and by cursor for deliveries.
 
 const DEFAULT_PAGE = 30;
 const LARGEST_PAGE = 100;
 
-/** `url` is the full address that was asked for. */
+/** `url` is the full URL of the request. */
 export function numberedPage<Row>(url: URL, rows: readonly Row[], view: (row: Row) => unknown): Answer {
   const size = pageSize(url);
   const page = Math.max(Number(url.searchParams.get('page') ?? 1) || 1, 1);
@@ -88,7 +88,7 @@ export function numberedPage<Row>(url: URL, rows: readonly Row[], view: (row: Ro
   return answer(rows.slice((page - 1) * size, page * size).map(view), links);
 }
 
-/** The cursor names the row that the next page starts with. */
+/** The cursor is the row that the next page starts with. */
 export function cursorPage<Row>(
   url: URL,
   rows: readonly Row[],

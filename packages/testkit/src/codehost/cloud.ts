@@ -1,9 +1,9 @@
-// The fake code host's world: repositories with what belongs to them. Names are not case sensitive, and a
-// renamed repository is still found under its old name.
+// The fake code host's data: repositories and everything in them. Names are not case sensitive, and a renamed
+// repository is still found under its old name.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
 
-/** What somebody looks for: the repository, and whether it has moved. */
+/** A found repository, and whether it has moved. */
 export type FoundRepo = { repo: RepoRow; moved: boolean };
 
 export type CodehostCloud = ReturnType<typeof createCodehostCloud>;
@@ -30,7 +30,7 @@ export function createCodehostCloud(now: () => number) {
 
   const changePullRequest = (fullName: string, number: number, change: Partial<PullRequestRow>): void => {
     const row = repoOf(fullName).pullRequests.find((pullRequest) => pullRequest.number === number);
-    if (row === undefined) throw new Error(`There is no pull request ${fullName}#${number}`);
+    if (row === undefined) throw new Error(`no pull request ${fullName}#${number}`);
     Object.assign(row, { updatedAt: now() }, change);
   };
 
@@ -64,7 +64,7 @@ export function createCodehostCloud(now: () => number) {
       repos.set(renamed, repo);
       formerNames.set(fullName.toLowerCase(), renamed);
     },
-    /** A hook that somebody made earlier, without the ping that a new one sends. */
+    /** A hook from an earlier time, without the ping that a new one sends. */
     addHook(
       fullName: string,
       hook: Partial<Omit<HookRow, 'config'>> & { config: Partial<HookRow['config']> },
@@ -183,7 +183,7 @@ function shaOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-// What the fake code host keeps: plain rows, as a person would describe them. Times are milliseconds.
+// What the fake code host stores: plain rows. Times are milliseconds.
 
 export type HookConfig = { url: string; content_type: string; insecure_ssl: string; secret?: string };
 
@@ -268,7 +268,7 @@ export type CheckRunRow = {
   title: string | null;
   summary: string | null;
   steps: { name: string; number: number; conclusion: string }[];
-  /** Null when it is kept no longer. */
+  /** Null if it is no longer stored. */
   log: string | null;
   completedAt: number;
 };
@@ -286,10 +286,10 @@ export type RepoRow = {
   deployments: DeploymentRow[];
   issues: IssueRow[];
   checkRuns: CheckRunRow[];
-  /** Its switches, as the REST API names them. */
+  /** Its settings, with the names of the REST API. */
   settings: Record<string, unknown>;
   /** The active rules of its main branch. */
   rules: object[];
-  /** The parents of each commit, as far as somebody compares them. */
+  /** The parents of each commit that a test compares. */
   commits: Map<string, readonly string[]>;
 };

@@ -1,5 +1,5 @@
-// Sends deliveries as the code host does: one per active hook that wants the type, signed with the hook's
-// secret, all of one event with the same guid, none of them repeated by itself. What became of each is kept.
+// Sends deliveries as the code host does: one for each active hook that subscribes to the type, signed with the hook's
+// secret, all of one event with the same guid, without automatic retries. The result of each is kept.
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
 import { WAIT_MS } from '../waiting.ts';
@@ -9,7 +9,7 @@ import { type CodehostCloud, type DeliveryRow, fullNameOf, type HookRow, type Re
 const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;
 
 export type Emitted = { guid: string; deliveries: DeliveryRow[] };
-/** `at` is when it was sent, for deliveries of the past; `unheard` records it and sends nothing. */
+/** `at` is when it was sent, for past deliveries; `unheard` records it and sends nothing. */
 export type EmitOptions = { at?: number; guid?: string; unheard?: boolean };
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
@@ -62,7 +62,7 @@ export function createDeliverer(cloud: CodehostCloud, now: () => number) {
       const deliveries = await Promise.all(wanting.map((hook) => deliver(repo, hook, sending, options)));
       return { guid, deliveries };
     },
-    /** What a new hook is sent first. */
+    /** The first delivery to a new hook. */
     ping(repo: RepoRow, hook: HookRow): Promise<DeliveryRow> {
       const payload = {
         zen: 'Keep it logically awesome.',
@@ -104,7 +104,7 @@ function requestFor(
 
 type Outcome = Pick<DeliveryRow, 'status' | 'statusCode' | 'responseHeaders' | 'responseBody'>;
 
-/** What a relay says that nobody listens to. */
+/** What a relay answers even if no one listens. */
 const accepted: Outcome = { status: 'OK', statusCode: 200, responseHeaders: {}, responseBody: '' };
 
 async function post(url: string, headers: Record<string, string>, body: string): Promise<Outcome> {

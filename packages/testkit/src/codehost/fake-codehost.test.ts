@@ -1,4 +1,4 @@
-// The fake is held to what the real client program and the vendor's documentation expect of the code host.
+// Checks the fake with the real client program and against the vendor's documentation.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -85,7 +85,7 @@ test('a new hook is pinged, and an event reaches it signed, listed and in full',
     '.[] | [.guid, .event, .status_code, .redelivery] | @json',
   ]);
   expect(listed.stdout).toContain(`["${guid}","push",200,false]`);
-  // The id has more digits than a JavaScript number holds.
+  // The id has more digits than a JavaScript number can hold.
   const [id = ''] = /"id":(\d+)/.exec((await gh(codehost, [path])).stdout)?.slice(1) ?? [];
   expect(Number.isSafeInteger(Number(id))).toBe(false);
   const full = await gh(codehost, [`${path}/${id}`, '--jq', '.request.payload.ref']);
@@ -110,7 +110,7 @@ test('pages of deliveries follow the cursor, newest first', async () => {
   expect(stdout.trim().split('\n')).toEqual(['g5', 'g4', 'g3', 'g2', 'g1']);
 });
 
-test('a changed config loses a secret that is not sent again; a changed part of it does not', async () => {
+test('a replaced config loses a secret that is not sent again; a partial change keeps it', async () => {
   const codehost = await codehostForTest();
   const repo = codehost.cloud.addRepo('acme/web');
   const { id } = codehost.cloud.addHook('acme/web', { config: { url: 'https://a.example', secret: 'kept' } });
@@ -135,7 +135,7 @@ test('a changed config loses a secret that is not sent again; a changed part of 
 test.each([
   ['a wrong token', 'wrong', 'Bad credentials (HTTP 401)'],
   ['no scope for hooks', 'gho_noscope', 'admin:repo_hook'],
-])('%s is refused', async (_name, token, words) => {
+])('%s is rejected', async (_name, token, words) => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
   codehost.addToken('gho_noscope', ['gist']);
@@ -144,7 +144,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test('the vendor’s limits hold: a hook once, and so many per event', async () => {
+test('the vendor’s limits apply: a hook once, and a limited number for each event', async () => {
   const codehost = await codehostForTest({ hooksPerEvent: 1 });
   codehost.cloud.addRepo('acme/web');
   codehost.cloud.addHook('acme/web', {
@@ -159,7 +159,7 @@ test('the vendor’s limits hold: a hook once, and so many per event', async () 
   expect(await create('https://b.example')).toContain('cannot have more than 1 hooks');
 });
 
-test('GraphQL answers in part, and refuses what the schema does not have', async () => {
+test('GraphQL gives partial answers, and rejects what the schema does not have', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
   codehost.cloud.addPullRequest('acme/web', { number: 7, checks: 'SUCCESS' });
@@ -178,7 +178,7 @@ test('GraphQL answers in part, and refuses what the schema does not have', async
   expect(wrong.stdout).toContain('Cannot query field');
 });
 
-test('every answer tells the quota; a used up one is refused', async () => {
+test('every answer has the quota; without quota a call is rejected', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
   codehost.setQuota('core', { remaining: 1 });
@@ -187,11 +187,11 @@ test('every answer tells the quota; a used up one is refused', async () => {
   expect(first.stdout).toMatch(/X-Oauth-Scopes: admin:repo_hook, repo/);
   const second = await gh(codehost, ['repos/acme/web']);
   expect(second.stderr).toContain('API rate limit exceeded');
-  const told = await gh(codehost, ['rate_limit', '--jq', '.resources.core.remaining']);
-  expect(told.stdout.trim()).toBe('0');
+  const quota = await gh(codehost, ['rate_limit', '--jq', '.resources.core.remaining']);
+  expect(quota.stdout.trim()).toBe('0');
 });
 
-test('a renamed repository is found when it is read, not when it is changed', async () => {
+test('a renamed repository is found by reads, not by changes', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/old');
   codehost.cloud.renameRepo('acme/old', 'new');

@@ -1,6 +1,5 @@
-// A fake of the code host's cloud on loopback, behind HTTPS, for the real client program: REST under
-// `/api/v3`, GraphQL at `/api/graphql`. It keeps count of every call, delivers webhooks for real, and goes
-// wrong on command.
+// A fake of the code host's cloud on loopback, behind HTTPS, for the real client program: REST under `/api/v3`, GraphQL
+// at `/api/graphql`. It counts every call, really delivers webhooks, and fails on command.
 //
 //   const codehost = await startFakeCodehost({ folder: temporaryFolder() });
 //   codehost.addToken('token');
@@ -34,7 +33,7 @@ import {
   mergeRoutes,
 } from './routes.ts';
 
-// Who is let in, and what the token's scopes allow.
+// Authentication, and what the token's scopes allow.
 
 type KnownToken = { token: string; scopes: string[] };
 
@@ -52,14 +51,14 @@ function callerOf(authorization: string | undefined, known: readonly KnownToken[
   return caller;
 }
 
-/** A token without the scope is told that there is nothing, and which scopes there are. */
+/** A token without the scope gets 404, and the list of accepted scopes. */
 export function needHookScope(caller: KnownToken, method: string): void {
   const accepted = hookScopes[method === 'GET' ? 'read' : method === 'DELETE' ? 'remove' : 'write'];
   if (accepted.some((scope) => caller.scopes.includes(scope))) return;
   throw notFound({ 'X-Accepted-OAuth-Scopes': accepted.join(', ') });
 }
 
-// The hourly quotas, one for REST and one for GraphQL: counted down by every call, told in every answer.
+// The hourly quotas, one for REST and one for GraphQL: every call counts, and every answer shows them.
 
 export type QuotaName = 'core' | 'graphql';
 type Quota = { limit: number; remaining: number; resetAt: number };
@@ -78,7 +77,7 @@ export function createQuotas(now: () => number) {
 
   return {
     set: (name: QuotaName, change: Partial<Quota>): void => void Object.assign(current(name), change),
-    /** False when nothing is left. */
+    /** False if nothing is left. */
     take(name: QuotaName): boolean {
       const quota = current(name);
       if (quota.remaining <= 0) return false;
@@ -117,7 +116,7 @@ export function createQuotas(now: () => number) {
 
 export type CodehostRequest = { line: string; headers: IncomingMessage['headers']; body: string };
 
-export type FakeCodehost = Pick<FaultPlan, 'failNext' | 'mend'> &
+export type FakeCodehost = Pick<FaultPlan, 'failNext' | 'restore'> &
   Pick<Deliverer, 'emit'> & {
     port: number;
     /** The certificate to trust. */
@@ -135,10 +134,10 @@ export type FakeCodehost = Pick<FaultPlan, 'failNext' | 'mend'> &
   };
 
 export type FakeCodehostOptions = {
-  /** Where its certificates are made; gone with the test. */
+  /** The folder for its certificates; removed after the test. */
   folder: string;
   now?: () => number;
-  /** The public service allows 20, an installation of one's own 250. */
+  /** The public service allows 20, a self-hosted installation 250. */
   hooksPerEvent?: number;
 };
 
@@ -146,7 +145,7 @@ const allScopes = ['admin:repo_hook', 'repo'];
 
 export async function startFakeCodehost(options: FakeCodehostOptions): Promise<FakeCodehost> {
   const { folder, now = Date.now, hooksPerEvent = 250 } = options;
-  // Loaded here and not above: most tests that use this package have no need of GraphQL.
+  // Loaded here and not above: most tests that use this package do not need GraphQL.
   const { answerGraphql, rateLimitedAnswer } = await import('./graphql.ts');
   const certificate = await makeLoopbackCertificate(folder);
   const cloud = createCodehostCloud(now);
@@ -259,7 +258,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     cloud,
     emit: (...given) => deliverer.emit(...given),
     failNext: faults.failNext,
-    mend: faults.mend,
+    restore: faults.restore,
     addToken: (token, scopes = allScopes) => void tokens.push({ token, scopes }),
     removeToken: (token) =>
       void tokens.splice(
@@ -278,15 +277,15 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
   };
 }
 
-// A certificate authority and a certificate for loopback, made when they are needed and kept in a folder that
-// goes with the fake: the real client insists on HTTPS, and nothing secret is committed.
+// A certificate authority and a certificate for loopback, created when needed in a folder that is removed with the
+// fake: the real client requires HTTPS, and no secret is committed.
 
 const run = promisify(execFile);
 
 export type LoopbackCertificate = {
   key: string;
   cert: string;
-  /** For `SSL_CERT_FILE` of whoever is to trust it. */
+  /** For `SSL_CERT_FILE` of the clients that have to trust it. */
   authorityFile: string;
 };
 
@@ -307,9 +306,9 @@ export async function makeLoopbackCertificate(folder: string): Promise<LoopbackC
   };
 }
 
-// The environment in which the real client program talks to the fake, and to nothing else.
+// The environment in which the real client program talks only to the fake.
 
-/** Without a token the client is logged out. `path` is where programs are looked for. */
+/** Without a token the client is logged out. `path` is the search path for programs. */
 export function ghEnvironment(
   codehost: Pick<FakeCodehost, 'port' | 'authorityFile' | 'folder'>,
   token?: string,
@@ -326,7 +325,7 @@ export function ghEnvironment(
   };
 }
 
-// A fake code host for one test: it has a token, and goes when the test ends.
+// A fake code host for one test: it has a token, and is stopped when the test ends.
 
 export const testToken = 'gho_0123456789abcdef';
 

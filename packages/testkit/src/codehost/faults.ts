@@ -1,4 +1,4 @@
-// Faults on command: what the code host, or the way to it, does wrong with the next requests.
+// Faults on command: what the code host, or the network, does wrong with the next requests.
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, notAdmin, notFound, Refusal } from './answer.ts';
@@ -7,14 +7,14 @@ export type CodehostFault =
   | { kind: 'unauthorised' }
   | { kind: 'no-admin' }
   | { kind: 'not-found' }
-  /** The secondary limit: 403 and, unless it is left out, Retry-After in seconds. */
+  /** The secondary limit: 403 and, unless omitted, Retry-After in seconds. */
   | { kind: 'rate-limited'; retryAfter?: number }
   | { kind: 'server-error'; status: number }
-  /** The answer comes this much later. */
+  /** The answer is delayed by this time. */
   | { kind: 'slow'; ms: number }
-  /** 200 with this text in place of the answer; it keeps the Link header of the page. */
+  /** 200 with this text instead of the answer; it keeps the Link header of the page. */
   | { kind: 'body'; text: string }
-  /** The connection ends: without a word, or in the middle of the answer. */
+  /** The connection closes: without an answer, or in the middle of it. */
   | { kind: 'cut'; when: 'before' | 'within' };
 
 /** Which requests: a part of `METHOD /path?query`, or a pattern for it. */
@@ -25,7 +25,7 @@ type Planned = { fault: CodehostFault; on: string | RegExp | undefined; left: nu
 export type FaultPlan = {
   failNext: (fault: CodehostFault, target?: FaultTarget) => void;
   take: (line: string) => CodehostFault | undefined;
-  mend: () => void;
+  restore: () => void;
 };
 
 export function createFaultPlan(): FaultPlan {
@@ -40,7 +40,7 @@ export function createFaultPlan(): FaultPlan {
       next.left -= 1;
       return next.fault;
     },
-    mend: () => void planned.splice(0),
+    restore: () => void planned.splice(0),
   };
 }
 
@@ -49,7 +49,7 @@ function isOn(line: string, on: string | RegExp | undefined): boolean {
   return typeof on === 'string' ? line.includes(on) : on.test(line);
 }
 
-/** The refusal that stands in place of an answer; undefined when the fault is of another kind. */
+/** The rejection to send instead of the answer; undefined for other kinds of fault. */
 export function refusalOf(fault: CodehostFault): Refusal | undefined {
   switch (fault.kind) {
     case 'unauthorised':
@@ -75,7 +75,7 @@ export async function delay(fault: CodehostFault | undefined): Promise<void> {
   if (fault?.kind === 'slow') await sleep(fault.ms, undefined, { ref: false });
 }
 
-/** Sends the answer, or what the fault makes of it. */
+/** Sends the answer, as changed by the fault. */
 export function send(
   response: ServerResponse,
   { status, headers }: Answer,

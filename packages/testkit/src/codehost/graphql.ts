@@ -1,6 +1,6 @@
-// `POST /api/graphql`: executes the operation against the schema beside this file. What the schema does not
-// have is refused, so that a wrong query of ours fails in a test. Errors have the vendor's form: the type
-// stands beside the message, and the rest of the answer still comes.
+// `POST /api/graphql`: executes the operation against the schema next to this file. Anything that is not in the schema
+// is rejected, so a wrong query of ours fails in a test. Errors have the vendor's form: the type is next to the
+// message, and the rest of the answer is still there.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { JsonObject } from '../payloads/example.ts';
 import type { Answer } from './answer.ts';
 import { type CodehostCloud, fullNameOf, type PullRequestRow, type RepoRow } from './cloud.ts';
 
-// Rows as the GraphQL schema shows them: a root for one caller.
+// Rows in the form of the GraphQL schema: a root for one caller.
 
 type View = Record<string, unknown>;
 type Listing = {

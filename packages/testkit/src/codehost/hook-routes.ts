@@ -1,4 +1,4 @@
-// `repos/:owner/:repo/hooks`: list, create, change, remove. The secret is taken and never shown.
+// `repos/:owner/:repo/hooks`: list, create, change, remove. The secret is accepted and never shown.
 import type { JsonObject } from '../payloads/example.ts';
 import { type Answer, type Call, invalid, isoTime, notFound, numberedPage, type Route } from './answer.ts';
 import { type CodehostCloud, fullNameOf, type HookConfig, type HookRow, type RepoRow } from './cloud.ts';
@@ -27,7 +27,7 @@ export function hookRoutes(options: {
     return { status: 201, body: view(base, repo, hook) };
   };
 
-  /** A config that is sent replaces the old one as a whole; a secret that is not sent again is gone. */
+  /** A new config replaces the old one as a whole; a secret that is not sent again is lost. */
   const change = ({ repo, parts, body, base }: Call): Answer => {
     const hook = hookOf(repo, parts[0]);
     const events = eventsIn(body['events']) ?? hook.events;

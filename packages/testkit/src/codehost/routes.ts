@@ -42,7 +42,7 @@ export function checkRoutes(): Route[] {
     return { status: 200, body: { id, name, status: 'completed', conclusion, steps } };
   };
 
-  /** Kept for a while only. */
+  /** Stored only for a while. */
   const log = (call: Call): Answer => {
     const { log: text } = jobOf(call);
     if (text === null) throw notFound();
@@ -72,7 +72,7 @@ function checkView(repo: RepoRow, row: CheckRunRow): object {
   };
 }
 
-// `compare/<base>...<head>`: how two commits stand to each other, from the parents that the cloud was told.
+// `compare/<base>...<head>`: how two commits are related, from the parents that the cloud knows.
 
 export function compareRoutes(): Route[] {
   const compare = ({ repo, parts }: Call): Answer => {
@@ -110,14 +110,14 @@ function statusOf(ahead: number, behind: number): string {
   return behind === 0 ? 'ahead' : 'diverged';
 }
 
-/** The commit and everything before it, newest first. */
+/** The commit and its ancestors, newest first. */
 function historyOf(repo: RepoRow, sha: string): Set<string> {
   const history = new Set([sha]);
   for (const commit of history) for (const parent of repo.commits.get(commit) ?? []) history.add(parent);
   return history;
 }
 
-// `hooks/:id/deliveries`: what was sent in the last three days, newest first; one of them in full; once more.
+// `hooks/:id/deliveries`: the deliveries of the last three days, newest first; one of them in full; redelivery.
 
 const KEPT_MS = 3 * 24 * 3_600_000;
 
@@ -297,7 +297,7 @@ function issueView(repo: RepoRow, row: IssueRow): object {
   };
 }
 
-// What a repository demands of a merge: the rules of its main branch, and what ran on its closed pull requests.
+// What a repository requires for a merge: the rules of its main branch, and the checks of its closed pull requests.
 
 export function mergeRoutes(): Route[] {
   const rules = ({ repo }: Call): Answer => ({ status: 200, body: repo.rules });

@@ -1,5 +1,5 @@
-// A program that a script starts again and again, or measures, as one file: the many files of its source would take
-// longer to load than it lives.
+// Bundles a program that a script starts many times, or measures, into one file: loading its many source files would
+// take longer than it runs.
 import { symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'rolldown';
@@ -7,10 +7,10 @@ import { scriptFolder } from '../script.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 
-/** `bundleProcess('chaos/outbox-child.ts')`, from the root of the repository: the file, which goes with the script. */
+/** `bundleProcess('chaos/outbox-child.ts')`, from the repository's root: the file, removed with the script. */
 export async function bundleProcess(program: string): Promise<string> {
   const folder = scriptFolder('bundle');
-  // For what is not bundled.
+  // For modules that are not bundled.
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
   await build({
     cwd: repository,

@@ -1,6 +1,6 @@
-// A port that stays ours while its server is down. Below the range that the system gives to outgoing
-// connections: a sender that knocks at a closed port of that range may end up connected to itself.
-// Until its server listens, only a file with our process id keeps other test processes from taking it.
+// A port that stays ours while its server is down. Below the range for outgoing connections: a sender that connects to
+// a closed port in that range may end up connected to itself. Until the server listens, only a file with our process id
+// keeps other test processes from taking the port.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

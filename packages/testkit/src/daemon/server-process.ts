@@ -1,4 +1,4 @@
-// A server in a process of its own, for chaos and benches: started, waited for, killed by its own pid.
+// A server in its own process, for chaos and benches: started, waited for, killed by its pid.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,24 +12,24 @@ type Announcement = { pid: number; port: number; instance?: string };
 
 export type ServerProcess = {
   pid: number;
-  /** Resolves when it listens; rejects when it ends before, or never does. */
+  /** Resolves when it listens; rejects if it ends before that, or never listens. */
   ready: Promise<Announcement>;
   /** Resolves when it has ended, with its exit code or the signal that ended it. */
   ended: Promise<number | string>;
-  /** -9: no chance to say goodbye. */
+  /** SIGKILL. */
   kill: () => Promise<void>;
-  /** Asks it to stop; one that never does is killed, and that is an error. */
+  /** Asks it to stop; if it does not, it is killed, and that is an error. */
   stop: () => Promise<number | string>;
 };
 
 export type ServerOptions = {
-  /** Arguments of node. */
+  /** Arguments for node. */
   command: readonly string[];
   environment: Record<string, string>;
   folder: string;
-  /** The file of its announcement: one of another pid is an old one. */
+  /** The file with its announcement: one with another pid is old. */
   announcedIn: string;
-  /** Where its output is appended. */
+  /** Its output is appended here. */
   output: string;
 };
 
@@ -46,7 +46,7 @@ export function startServer(options: ServerOptions): ServerProcess {
   endWithScript(child);
   const ended = endOf(child);
   const ready = announcementOf(child, pid, options);
-  // Whoever kills it while it starts has no use for the rejection.
+  // A caller that kills it during its start does not need the rejection.
   ready.catch(() => undefined);
   return {
     pid,
@@ -88,7 +88,7 @@ function readAnnouncement(file: string): Announcement | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // Not there yet, or half written: it is looked at again.
+    // Missing or half written: read it again.
     return undefined;
   }
 }
@@ -97,8 +97,8 @@ function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
 }
 
-// Kills daemons in the midst of their start: after they have taken the data root, before they answer. How long that
-// takes depends on the machine, so it is found out by trying.
+// Kills daemons during their start: after they have locked the data root, before they answer. The time for that depends
+// on the machine, so it is found by trying.
 
 const FIRST_GUESS_MS = 300;
 
@@ -109,8 +109,8 @@ export function createStartKiller({ dataDir }: { dataDir: string }, random: Rand
   let startMs = FIRST_GUESS_MS;
 
   /**
-   * Starts daemons until one was killed before it answered. The daemon before must have been killed too: the record
-   * that it left goes when the next one takes the data root.
+   * Starts daemons until one was killed before it answered. The previous daemon must have been killed too: its leftover
+   * record is removed when the next one locks the data root.
    */
   return async (start: () => ServerProcess): Promise<void> => {
     for (let isInTime = false; !isInTime; ) {

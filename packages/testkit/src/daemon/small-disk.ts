@@ -1,4 +1,4 @@
-// A disk that fills up: a small file system in memory, with a ballast file in it that can be thrown out.
+// A disk that fills up: a small file system in memory, with a ballast file in it that can be removed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ const MIB = 1024 * 1024;
 
 export type SmallDisk = {
   folder: string;
-  /** Takes up room, so that so much is left. */
+  /** Uses up space, so that this much is left. */
   leave: (mebibytes: number) => void;
-  /** Takes up all of it. */
+  /** Uses up all space. */
   fill: () => void;
   makeRoom: () => void;
   unmount: () => void;
 };
 
-/** The reason in words when this machine does not allow it: mounting needs root. */
+/** The reason, if this machine does not allow it: mounting needs root. */
 export function mountSmallDisk(folder: string, mebibytes: number): SmallDisk | string {
   mkdirSync(folder, { recursive: true });
   const options = ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=700`, 'svc-small-disk', folder];
@@ -41,7 +41,7 @@ export function mountSmallDisk(folder: string, mebibytes: number): SmallDisk | s
   };
 }
 
-/** A write on a full disk may keep a part: that is as good, and there is no more room then. */
+/** A write on a full disk may keep a part: that is fine, because the disk is full then. */
 function canAppend(file: string, bytes: number): boolean {
   try {
     writeFileSync(file, Buffer.alloc(bytes), { flag: 'a' });

@@ -1,4 +1,4 @@
-// The real daemon, as it is shipped: the bundle in dist/, in a home of its own, with secrets of its own.
+// The real daemon, as it is shipped: the bundle in dist/, with its own home and its own secrets.
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptFolder } from '../script.ts';
@@ -7,7 +7,7 @@ import { type ServerProcess, startServer } from './server-process.ts';
 const repository = join(import.meta.dirname, '../../../..');
 const bundle = join(repository, 'packages/monitor/dist');
 
-/** Secrets of test daemons: they guard nothing. */
+/** Secrets of test daemons: they protect nothing. */
 export const codehostSecret = '6368616f73'.repeat(6);
 export const trackerSecret = '62656e6368'.repeat(6);
 
@@ -15,12 +15,12 @@ export type DaemonHome = {
   home: string;
   dataDir: string;
   eventsDir: string;
-  /** Everything that daemons of this home printed. */
+  /** The output of all daemons of this home. */
   output: string;
   remove: () => void;
 };
 
-/** A folder that goes with the process; tests use `temporaryFolder`. */
+/** A folder that is removed with the process; tests use `temporaryFolder`. */
 export function createDaemonHome(name: string): DaemonHome {
   const home = scriptFolder(name);
   const dataDir = join(home, 'data');
@@ -62,15 +62,15 @@ export function startDaemon(
   });
 }
 
-/** A copy, so that a build in the meantime does not change what is being tried. */
+/** A copy, so that a build in the meantime does not change what is tested. */
 function copyBundle(home: string): void {
-  if (!existsSync(join(bundle, 'svc.js'))) throw new Error('There is no bundle; run: npm run build');
+  if (!existsSync(join(bundle, 'svc.js'))) throw new Error('no bundle; run: npm run build');
   cpSync(bundle, join(home, 'dist'), { recursive: true });
   symlinkSync(join(repository, 'node_modules'), join(home, 'node_modules'));
 }
 
-// The files that start our programs. From source, so that a change is tried without a build; with TEST_BUILT=1, as CI
-// sets it after its build, the bundles that are shipped, which start in less than half the time.
+// The files that start our programs. From source, so that a change is tested without a build; with TEST_BUILT=1, which
+// CI sets after its build, the shipped bundles, which start in less than half the time.
 
 const packages = join(import.meta.dirname, '../../..');
 const isBuilt = process.env['TEST_BUILT'] === '1';

@@ -1,15 +1,15 @@
-// Posts deliveries over connections that are kept, as many at once as the caller starts.
+// Posts deliveries over kept-alive connections, as many at once as the caller starts.
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { WAIT_MS } from '../waiting.ts';
 import type { SignedDelivery } from './signed-delivery.ts';
 
-/** What a receiver says: `{ok, event, id}`, `{ok, duplicate, id}` or `{error, code, remedy}`. */
+/** A receiver's answer: `{ok, event, id}`, `{ok, duplicate, id}` or `{error, code, remedy}`. */
 export type AnswerBody = { ok?: boolean; event?: string; duplicate?: boolean; id?: string; code?: string };
 export type DeliveryAnswer = { status: number; body: AnswerBody };
 
 export type Post = {
-  /** Rejects when there was no whole answer: refused, reset, cut off. */
+  /** Rejects without a complete answer: refused, reset, cut off. */
   post: (delivery: SignedDelivery) => Promise<DeliveryAnswer>;
   close: () => void;
 };

@@ -1,5 +1,5 @@
-// An honest sender: many deliveries at once, and each again until it was answered with 2xx. It writes down
-// what it was told, so that the log can be held against it.
+// A correct sender: many deliveries at once, each repeated until it is answered with 2xx. It records the answers, so
+// that the log can be compared with them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryAnswer, Post } from './post-delivery.ts';
 import type { SignedDelivery } from './signed-delivery.ts';
@@ -7,14 +7,14 @@ import type { SignedDelivery } from './signed-delivery.ts';
 type Acknowledged = { lineId: string; event?: string };
 
 export type SendReport = {
-  /** By delivery id: what the receiver said that it wrote. */
+  /** By delivery id: the line that the receiver reported. */
   acknowledged: Map<string, Acknowledged>;
-  /** Answers by status, and `none` for a connection that broke. */
+  /** Answers by status, and `none` for a broken connection. */
   answers: Map<string, number>;
-  /** Sends that were acknowledged in the end. */
+  /** Deliveries that were finally acknowledged. */
   sends: number;
   duplicates: number;
-  /** Answers that cannot be true: two ids for one delivery, two acceptances, a refusal of a good one. */
+  /** Impossible answers: two ids for one delivery, two acceptances, the rejection of a valid one. */
   contradictions: string[];
 };
 
@@ -32,7 +32,7 @@ export function createReport(): SendReport {
   return { acknowledged: new Map(), answers: new Map(), sends: 0, duplicates: 0, contradictions: [] };
 }
 
-/** `report` may be looked at while it grows. */
+/** `report` may be read while it grows. */
 export async function sendUntilAcknowledged(options: SendOptions, report: SendReport): Promise<void> {
   const waiting = options.sends.values();
   const deadline = performance.now() + options.deadlineMs;
@@ -63,12 +63,12 @@ async function attempt(post: Post['post'], delivery: SignedDelivery): Promise<De
   try {
     return await post(delivery);
   } catch {
-    // Whatever broke the connection: not acknowledged, to be sent again.
+    // Whatever broke the connection: not acknowledged, so send it again.
     return undefined;
   }
 }
 
-/** Whether it is acknowledged. */
+/** Whether it was acknowledged. */
 function note(report: SendReport, { deliveryId }: SignedDelivery, { status, body }: DeliveryAnswer): boolean {
   if (status < 200 || status > 299) {
     if (status < 500 || status === 500)

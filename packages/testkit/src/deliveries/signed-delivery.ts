@@ -1,4 +1,4 @@
-// A delivery as it goes over the wire: the exact bytes, and the signature over them.
+// A delivery as it is sent: the exact bytes, and their signature.
 import { createHmac } from 'node:crypto';
 import { codehostExamples } from '../payloads/codehost-examples.ts';
 import { codehostHeaders, type Delivery, type Example, withDelivery } from '../payloads/example.ts';
@@ -23,8 +23,8 @@ export function signedDelivery(delivery: Delivery, secret: string): SignedDelive
   };
 }
 
-// Deliveries by the thousand: the published examples of all ten types in turn, each with an id of its own,
-// some of them sent twice, all in random order.
+// Thousands of deliveries: the published examples of all ten types in turn, each with its own id, some of them sent
+// twice, all in random order.
 
 /** Bodies and signatures are shared by all deliveries of an example: only the id differs. */
 export function exampleDeliveries(count: number, secret: string): SignedDelivery[] {
@@ -46,10 +46,10 @@ export function sentTwice<T>(deliveries: readonly T[], part: number, random: Ran
 }
 
 function fail(): never {
-  throw new Error('There are no examples');
+  throw new Error('no examples');
 }
 
-// Deliveries of a wanted size that every receiver of ours takes: a push with a text in it.
+// Deliveries of a given size that all our receivers accept: a push with a text in it.
 
 const push = {
   ref: 'refs/heads/main',

@@ -1,5 +1,5 @@
-// Reads a log strictly, as nobody in the product does: every byte of every month file must belong to a
-// whole line that the schema knows, and `seq` must go up by one from 1.
+// Reads a log more strictly than the product does: every byte of every month file must belong to a complete line that
+// the schema knows, and `seq` must increase by one from 1.
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventLine, parseEventLine } from '@svc/core';
@@ -9,13 +9,13 @@ export type LogAudit = {
   bytes: number;
   /** Lines that are not events, and an end without a newline. */
   torn: number;
-  /** Places where `seq` is not one more than before. */
+  /** Positions where `seq` is not one more than before. */
   holes: number;
-  /** By delivery id: the lines that tell of it. */
+  /** By delivery id: its lines. */
   deliveries: Map<string, { lineId: string; event: string; via: string }[]>;
-  /** Torn ends that were set aside by the daemon after a crash. */
+  /** Torn ends that the daemon moved aside after a crash. */
   quarantined: number;
-  /** The first few of what is wrong, in words. */
+  /** The first few problems. */
   problems: string[];
 };
 
@@ -33,7 +33,7 @@ export async function auditLog(eventsDir: string): Promise<LogAudit> {
     problems: [],
   };
   let expected = 1;
-  const complain = (problem: string): void => {
+  const report = (problem: string): void => {
     if (audit.problems.length < PROBLEMS_SHOWN) audit.problems.push(problem);
   };
   for (const file of listed(eventsDir)
@@ -44,13 +44,13 @@ export async function auditLog(eventsDir: string): Promise<LogAudit> {
       const parsed = whole ? parseText(text) : { ok: false as const, problem: 'no newline at the end' };
       if (!parsed.ok) {
         audit.torn += 1;
-        complain(`${file}: ${parsed.problem}: ${text.slice(0, 200)}`);
+        report(`${file}: ${parsed.problem}: ${text.slice(0, 200)}`);
         continue;
       }
       audit.lines += 1;
       if (parsed.line.seq !== expected) {
         audit.holes += 1;
-        complain(`${file}: seq ${parsed.line.seq} where ${expected} was due`);
+        report(`${file}: seq ${parsed.line.seq} where ${expected} was due`);
       }
       expected = parsed.line.seq + 1;
       note(audit, parsed.line);
@@ -74,7 +74,7 @@ function parseText(text: string): ReturnType<typeof parseEventLine> {
   }
 }
 
-/** Splits at newlines and nothing else: a carriage return or a line separator is a byte like any other. */
+/** Splits only at newlines: a carriage return or a line separator is a byte like any other. */
 async function* linesOf(path: string): AsyncGenerator<{ text: string; whole: boolean }> {
   let rest = Buffer.alloc(0);
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {

@@ -1,14 +1,14 @@
-// Damages a log, or a copy of one, in a known way. A check that does not notice is no check.
+// Damages a log, or a copy of one, in a known way. A check that does not notice it is useless.
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is done to one line, and what the verdict has to say then. */
+/** A change of one line, and the verdict that has to follow. */
 export const sabotages = {
-  'remove a line': { does: (_line: string) => '', says: 'lost 1 duplicated 0 torn 0' },
-  'repeat a line': { does: (line: string) => line + line, says: 'lost 0 duplicated 1 torn 0' },
+  'remove a line': { change: (_line: string) => '', verdict: 'lost 1 duplicated 0 torn 0' },
+  'repeat a line': { change: (line: string) => line + line, verdict: 'lost 0 duplicated 1 torn 0' },
   'tear a line': {
-    does: (line: string) => `${line.slice(0, line.length / 2)}\n`,
-    says: 'lost 1 duplicated 0 torn 1',
+    change: (line: string) => `${line.slice(0, line.length / 2)}\n`,
+    verdict: 'lost 1 duplicated 0 torn 1',
   },
 } as const;
 
@@ -17,7 +17,7 @@ export function sabotageCopy(
   eventsDir: string,
   copy: string,
   deliveryId: string,
-  does: (line: string) => string,
+  change: (line: string) => string,
 ): void {
   cpSync(eventsDir, copy, { recursive: true });
   for (const name of readdirSync(copy).filter((file) => file.endsWith('.jsonl'))) {
@@ -27,13 +27,13 @@ export function sabotageCopy(
     if (at < 0) continue;
     const start = text.lastIndexOf('\n', at) + 1;
     const end = text.indexOf('\n', at) + 1;
-    writeFileSync(path, text.slice(0, start) + does(text.slice(start, end)) + text.slice(end));
+    writeFileSync(path, text.slice(0, start) + change(text.slice(start, end)) + text.slice(end));
     return;
   }
-  throw new Error(`There is no line of ${deliveryId} to damage`);
+  throw new Error(`no line of ${deliveryId} to damage`);
 }
 
-/** Leaves what a power cut may leave at the end of the newest file: the beginning of a line. */
+/** Appends what a power cut may leave at the end of the newest file: the start of a line. */
 export function leaveTornEnd(eventsDir: string, length: number): boolean {
   const newest = newestMonth(eventsDir);
   if (newest === undefined) return false;

@@ -22,7 +22,7 @@ const lineOf = (seq: number, deliveryId: string): string =>
     deliveryId,
   })}\n`;
 
-/** Two months with three lines, of which two were acknowledged. */
+/** Two months with three lines, two of them acknowledged. */
 function createLog() {
   const folder = join(temporaryFolder(), 'events');
   mkdirSync(folder);
@@ -34,19 +34,19 @@ function createLog() {
   return { folder, report };
 }
 
-test('a log that holds what was acknowledged is kept; a line more does no harm', async () => {
+test('a log with everything that was acknowledged passes; an additional line does no harm', async () => {
   const { folder, report } = createLog();
   const verdict = judge(report, await auditLog(folder));
   expect(verdictLine(verdict)).toBe('acknowledged 2 lost 0 duplicated 0 torn 0');
   expect(isKept(verdict)).toBe(true);
 });
 
-test.each(Object.entries(sabotages))('%s is noticed', async (name, { does, says }) => {
+test.each(Object.entries(sabotages))('%s is noticed', async (name, { change, verdict: expected }) => {
   const { folder, report } = createLog();
   const copy = join(temporaryFolder(), name);
-  sabotageCopy(folder, copy, 'one', does);
+  sabotageCopy(folder, copy, 'one', change);
   const verdict = judge(report, await auditLog(copy));
-  expect(verdictLine(verdict)).toContain(says);
+  expect(verdictLine(verdict)).toContain(expected);
   expect(isKept(verdict)).toBe(false);
 });
 
@@ -54,13 +54,13 @@ test.each<[string, (folder: string) => unknown, string]>([
   ['a torn end', (folder) => leaveTornEnd(folder, 100), 'torn 1'],
   ['a hole', (folder) => appendFileSync(join(folder, '2026-02.jsonl'), lineOf(5, 'five')), 'holes 1'],
   ['a line of another shape', (folder) => appendFileSync(join(folder, '2026-02.jsonl'), '{}\n'), 'torn 1'],
-])('%s is noticed', async (_name, damage, says) => {
+])('%s is noticed', async (_name, damage, expected) => {
   const { folder, report } = createLog();
   damage(folder);
-  expect(verdictLine(judge(report, await auditLog(folder)))).toContain(says);
+  expect(verdictLine(judge(report, await auditLog(folder)))).toContain(expected);
 });
 
-test('an answer that named another line is noticed', async () => {
+test('an answer with another line is noticed', async () => {
   const { folder, report } = createLog();
   report.acknowledged.set('three', { lineId: 'line-2' });
   expect(verdictLine(judge(report, await auditLog(folder)))).toContain('untrue 1');

@@ -1,17 +1,17 @@
-// Holds the log against what senders were told: the promise is `lost 0 duplicated 0 torn 0`.
+// Compares the log with the answers to senders: the promise is `lost 0 duplicated 0 torn 0`.
 import type { SendReport } from '../deliveries/send-until-acknowledged.ts';
 import type { LogAudit } from './audit-log.ts';
 
 export type Verdict = {
   acknowledged: number;
-  /** Acknowledged, and not in the log. */
+  /** Acknowledged, but not in the log. */
   lost: number;
   /** Deliveries with more than one line. */
   duplicated: number;
   torn: number;
   /** Where `seq` skips or repeats. */
   holes: number;
-  /** A line that is not the one that the sender was told of, and answers that contradict each other. */
+  /** A line that differs from the one reported to the sender, and contradictory answers. */
   untrue: number;
   problems: string[];
 };
@@ -20,15 +20,15 @@ export function judge(report: SendReport, audit: LogAudit): Verdict {
   const problems = [...audit.problems, ...report.contradictions.slice(0, 10)];
   let lost = 0;
   let untrue = report.contradictions.length;
-  for (const [deliveryId, told] of report.acknowledged) {
+  for (const [deliveryId, reported] of report.acknowledged) {
     const [line] = audit.deliveries.get(deliveryId) ?? [];
     if (line === undefined) {
       lost += 1;
-      problems.push(`${deliveryId} was acknowledged and is not in the log`);
-    } else if (line.lineId !== told.lineId || line.event !== (told.event ?? line.event)) {
+      problems.push(`${deliveryId} was acknowledged but is not in the log`);
+    } else if (line.lineId !== reported.lineId || line.event !== (reported.event ?? line.event)) {
       untrue += 1;
       problems.push(
-        `${deliveryId} is line ${line.lineId} (${line.event}), told was ${told.lineId} (${told.event})`,
+        `${deliveryId} is line ${line.lineId} (${line.event}), not ${reported.lineId} (${reported.event})`,
       );
     }
   }

@@ -1,18 +1,18 @@
-// A local server that speaks as the model vendors do, each under a path of its own, with the faults that they
-// have. Not streaming: a request for a stream is refused.
+// A local server with the APIs of the model vendors, each under its own path, and with their faults. No streaming: a
+// request for a stream is rejected.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Board } from '@svc/core';
 import { onTestFinished } from 'vitest';
 import { sampleAttention, sampleBoard, sampleTicket, sampleWorker } from '../state/sample-board.ts';
 
-// The wire formats of the vendors: what a request must hold, and what a success and an error look like.
+// The wire formats of the vendors: what a request must contain, and what a success and an error look like.
 
 type WireRequest = { model: string; system: string; user: string };
 export type Usage = { input: number; output: number; cachedInput: number };
 
 export type WireFormat = {
   keyIn: (headers: Record<string, string | string[] | undefined>) => string | undefined;
-  /** Undefined when the vendor would refuse the body. */
+  /** Undefined if the vendor would reject the body. */
   read: (body: Fields) => WireRequest | undefined;
   success: (model: string, text: string, usage: Usage) => object;
   failure: (status: number, message: string) => object;
@@ -126,7 +126,7 @@ export const chatCompletions: WireFormat = {
   failure: (_status, message) => ({ error: { message, type: 'error', param: null, code: null } }),
 };
 
-/** Every text in a tree of turns and parts. */
+/** Every text in a tree of messages and parts. */
 function textIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(textIn).join('');
@@ -142,7 +142,7 @@ export type ModelCall = {
   system: string;
   user: string;
   at: number;
-  /** The client went away before it was answered. */
+  /** The client disconnected before the answer. */
   wasLeft: boolean;
 };
 
@@ -282,30 +282,29 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-// What may go wrong at a model vendor. Errors quote the key, as vendors have been seen to do: whatever is
-// said of them further on must not.
+// What may go wrong at a model vendor. Errors quote the key, as some vendors do: our own messages must not.
 export type ModelFault =
-  /** The answer breaks off in the middle of its body. */
+  /** The answer stops in the middle of its body. */
   | { kind: 'cut' }
   | { kind: 'status'; status: number; retryAfter?: string }
-  /** Nothing is answered until the client leaves. */
+  /** No answer until the client disconnects. */
   | { kind: 'slow' }
-  /** The answer begins and does not go on. */
+  /** The answer starts and does not continue. */
   | { kind: 'stalled' }
-  /** 200, and no JSON. */
+  /** 200, but not JSON. */
   | { kind: 'malformed' }
-  /** 200 and JSON, but nothing that the vendor would say. */
+  /** 200 and JSON, but not in the vendor's format. */
   | { kind: 'wrong-shape' }
   | { kind: 'empty' }
-  /** A body without an end. */
+  /** An endless body. */
   | { kind: 'endless' }
   | { kind: 'redirect'; to: string }
   /** Success, but only after this time. */
   | { kind: 'late'; afterMs: number };
 
-// The model vendors of one test, and a small run to ask them about.
+// The model vendors for one test, and a small run to summarise.
 
-/** Gone with the test. */
+/** Stopped after the test. */
 export async function modelsForTest(key: string): Promise<FakeModels> {
   const models = await startFakeModels({ key });
   onTestFinished(models.close);

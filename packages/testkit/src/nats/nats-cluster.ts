@@ -1,5 +1,5 @@
-// Real nats-servers with JetStream for tests, chaos and benches: one alone, or a cluster with routes of its own.
-// Whoever starts one stops it; a test uses `natsForTest` and `natsClusterForTest`.
+// Real nats-servers with JetStream for tests, chaos and benches: a single one, or a cluster with its own routes. The
+// caller has to stop it; tests use `natsForTest` and `natsClusterForTest`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,22 +26,22 @@ export type NatsCluster = {
   urls: readonly string[];
   /** The node that leads the cluster's own group; undefined during an election. */
   metaLeader: () => Promise<NatsNode | undefined>;
-  /** The node that leads the stream; undefined during an election, or when there is no such stream. */
+  /** The node that leads the stream; undefined during an election, or if there is no such stream. */
   streamLeader: (stream: string) => Promise<NatsNode | undefined>;
-  /** The planned change of leader: the one there is steps down. Resolves when it has agreed. */
+  /** The planned change of leader: the current one steps down. Resolves when it has agreed. */
   stepDown: (stream: string) => Promise<void>;
   streams: () => Promise<readonly string[]>;
   /** The stream with the most messages, and its leader. */
   busiestStream: () => Promise<{ stream: string; leader: NatsNode } | undefined>;
-  /** Whether every stream has a leader that finds all its replicas up to date. */
+  /** Whether every stream has a leader whose replicas are all up to date. */
   isCurrent: () => Promise<boolean>;
   stop: () => Promise<void>;
 };
 
-/** Another process may take a port between the look and the start. */
+/** Another process may take a port between the check and the start. */
 const ATTEMPTS = 5;
 let started = 0;
-/** Stores of servers that were not stopped: they go with the process. */
+/** Stores of servers that were not stopped: removed with the process. */
 const folders = new Set<string>();
 
 function removeFolders(): void {
@@ -70,7 +70,7 @@ export async function startNatsCluster({
     return undefined;
   }
 
-  /** What each node says of its streams. */
+  /** What each node reports about its streams. */
   async function groups(): Promise<Group[]> {
     const details = await Promise.all(nodes.map((node) => monitored(node, '/jsz?accounts=1&streams=1')));
     return details.flatMap((detail, index) =>
@@ -85,7 +85,7 @@ export async function startNatsCluster({
     );
   }
 
-  /** A node that leads says so itself; what others say of it may be old. */
+  /** A leading node reports it itself; the reports of others may be old. */
   async function leaders(): Promise<LedGroup[]> {
     return (await groups()).filter((group): group is LedGroup => group.leader !== undefined);
   }
@@ -96,7 +96,7 @@ export async function startNatsCluster({
 
   async function stepDown(stream: string): Promise<void> {
     const asked = nodes.find((node) => node.pid() !== undefined);
-    if (asked === undefined) throw new Error('No node runs');
+    if (asked === undefined) throw new Error('no running node');
     const answer = await askNats(asked.port, `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, '');
     if (!/"success":\s*true/.test(answer)) throw new Error(`${stream} did not change its leader: ${answer}`);
   }
@@ -203,18 +203,18 @@ async function monitored(node: NatsNode, path: string): Promise<JetStreamState |
     const response = await fetch(node.monitorUrl + path, { signal: AbortSignal.timeout(2000) });
     return response.ok ? ((await response.json()) as JetStreamState) : undefined;
   } catch {
-    // It is going down, or paused: it leads nothing then.
+    // It is stopping, or paused: it leads nothing.
     return undefined;
   }
 }
 
 function only<T>(list: readonly T[]): T {
   const [first] = list;
-  if (first === undefined) throw new Error('There is none');
+  if (first === undefined) throw new Error('no node');
   return first;
 }
 
-// Real nats-servers for one test: they go, with their stores, when it ends.
+// Real nats-servers for one test: removed, with their stores, when it ends.
 
 export async function natsForTest(settings: NatsSettings = {}): Promise<NatsServer> {
   const server = await startNatsServer(settings);

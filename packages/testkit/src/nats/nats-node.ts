@@ -1,5 +1,5 @@
-// One nats-server with JetStream, as a process of its own on loopback ports of its own: killed, paused, drained and
-// started again on the same ports and the same store. It ends with the process that started it.
+// One nats-server with JetStream, as a process with its own loopback ports: killed, paused, drained and restarted with
+// the same ports and the same store. It ends with the process that started it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -14,19 +14,19 @@ export type NatsNode = {
   url: string;
   /** Where `/healthz`, `/varz` and `/jsz` answer. */
   monitorUrl: string;
-  /** Its files: configuration, store, and all that it printed. */
+  /** Its files: configuration, store, and its output. */
   folder: string;
-  /** Undefined while it does not run. */
+  /** Undefined while it is not running. */
   pid: () => number | undefined;
-  /** Again, on the same ports and store. Resolves when it answers that it is healthy. */
+  /** With the same ports and store. Resolves when it reports that it is healthy. */
   start: () => Promise<void>;
-  /** -9: no chance to say goodbye. */
+  /** SIGKILL. */
   kill: () => Promise<void>;
   /** SIGTERM: it hands over what it leads, and ends. */
   terminate: () => Promise<void>;
-  /** It stops taking connections, hands over what it leads, sends its clients away one by one, and ends. */
+  /** It stops accepting connections, hands over what it leads, disconnects its clients one by one, and ends. */
   lameDuck: () => Promise<void>;
-  /** Its connections stay open and nothing comes any more. Resolves when it stands still. */
+  /** Its connections stay open, but nothing is sent. Resolves when it is stopped. */
   pause: () => Promise<void>;
   unpause: () => void;
   healthy: () => Promise<boolean>;
@@ -35,7 +35,7 @@ export type NatsNode = {
 const running = new Set<ChildProcess>();
 let endsWithUs = false;
 
-/** No server outlives the process that started it, however that ends, -9 aside. */
+/** No server outlives the process that started it, unless that is killed by SIGKILL. */
 function endWithUs(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -65,13 +65,13 @@ export function createNatsNode(given: {
     try {
       return (await fetch(`${monitorUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok;
     } catch {
-      // Nobody listens, or it is paused.
+      // It is not listening, or paused.
       return false;
     }
   }
 
   async function start(): Promise<void> {
-    if (child !== undefined) throw new Error(`${name} runs already`);
+    if (child !== undefined) throw new Error(`${name} is already running`);
     writeFileSync(file, configuration);
     const written = openSync(output, 'a');
     const started = spawn(natsProgram, ['-c', file], {
@@ -141,14 +141,14 @@ function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
 }
 
-// Which nats-server tests, chaos and benches start, and its configuration file as the relay wants it.
+// Which nats-server tests, chaos and benches start, and its configuration for the relay.
 
 const fetched = join(import.meta.dirname, '../../../../.cache/nats-server/usr/sbin/nats-server');
 
-/** The one that `NATS_SERVER` names, else the one that `.ci/nats-server` has fetched, else the installed one. */
+/** The one in `NATS_SERVER`, else the one that `.ci/nats-server` downloaded, else the installed one. */
 export const natsProgram: string =
   process.env['NATS_SERVER'] ?? (existsSync(fetched) ? fetched : 'nats-server');
-/** A path in which that program is the first of its name; Debian's folder for it is not in everybody's. */
+/** A PATH on which that program comes first; Debian's folder for it is not on every user's PATH. */
 export const natsPath = (): string =>
   [...(natsProgram.includes('/') ? [dirname(natsProgram)] : []), process.env['PATH'], '/usr/sbin'].join(':');
 
@@ -157,9 +157,9 @@ export type NatsSettings = {
   maxPayload?: number;
   /** Every write synced before it is acknowledged. */
   syncAlways?: boolean;
-  /** Clients are not told of the other nodes: needed where they come through a proxy. */
+  /** Clients do not learn about the other nodes: needed if they connect through a proxy. */
   quietAboutPeers?: boolean;
-  /** Where the stores lie, a folder for each node; without it they lie beside the configuration, and go with it. */
+  /** The folder for the nodes' stores; by default they are next to the configuration, and removed with it. */
   storesIn?: string;
 };
 
@@ -181,7 +181,7 @@ export function natsConfiguration(given: {
     `listen: "127.0.0.1:${member.port}"`,
     `http: "127.0.0.1:${member.monitorPort}"`,
     ...(settings.maxPayload === undefined ? [] : [`max_payload: ${settings.maxPayload}`]),
-    // The least that the server allows.
+    // The minimum that the server allows.
     'lame_duck_duration: 30s',
     'lame_duck_grace_period: 1s',
     `jetstream {\n  ${jetStream.join('\n  ')}\n}`,
@@ -196,7 +196,7 @@ export function natsConfiguration(given: {
   return `${lines.join('\n')}\n`;
 }
 
-/** `2.15.1`, or the reason in words why there is none. */
+/** `2.15.1`, or the reason why it is unknown. */
 export function natsServerVersion(): { ok: true; version: string } | { ok: false; problem: string } {
   const { stdout, error } = spawnSync(natsProgram, ['--version'], {
     encoding: 'utf8',
@@ -205,11 +205,11 @@ export function natsServerVersion(): { ok: true; version: string } | { ok: false
   });
   const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
   if (version !== undefined) return { ok: true, version };
-  const why = error?.message ?? 'it does not tell its version';
+  const why = error?.message ?? 'it does not print its version';
   return { ok: false, problem: `nats-server: ${why} (run .ci/nats-server to get one)` };
 }
 
-// One request to a nats-server over a bare socket: enough for the few orders of tests, without a client library.
+// One request to a nats-server over a plain socket: enough for tests, without a client library.
 
 const INBOX = '_INBOX.svc-test';
 
@@ -234,7 +234,7 @@ export function askNats(port: number, subject: string, text: string): Promise<st
       received += chunk;
       const problem = /^-ERR (.*)\r\n/m.exec(received)?.[1];
       if (problem !== undefined) return end(new Error(`${subject}: ${problem}`));
-      if (/^HMSG /m.test(received)) return end(new Error(`${subject}: nobody answers`));
+      if (/^HMSG /m.test(received)) return end(new Error(`${subject}: no responder`));
       const message = /^MSG \S+ \S+ (?:\S* )?(\d+)\r\n/m.exec(received);
       if (message === null) return undefined;
       const start = message.index + message[0].length;

@@ -25,7 +25,7 @@ function isAlive(pid: number | undefined): boolean {
   }
 }
 
-test('one server keeps what it acknowledged over kill -9, on the same port', async () => {
+test('one server keeps acknowledged writes after kill -9, on the same port', async () => {
   const nats = await natsForTest();
   await addStream(nats.port, 's', 1);
   expect(await write(nats.port, 's.a', 'one')).toMatchObject({ stream: 's', seq: 1 });
@@ -49,20 +49,20 @@ test('stopping ends the process and removes the store', async () => {
   expect(existsSync(nats.folder)).toBe(false);
 });
 
-test('a paused server answers nothing, and goes on afterwards', async () => {
+test('a paused server answers nothing, and continues afterwards', async () => {
   const nats = await natsForTest();
   const other = await natsForTest();
   await nats.pause();
   let answered = false;
   const answer = askNats(nats.port, '$JS.API.INFO', '').finally(() => (answered = true));
-  // One that is asked later, many times, answers each.
+  // Later requests are all answered.
   for (let asked = 0; asked < 50; asked += 1) await askNats(other.port, '$JS.API.INFO', '');
   expect(answered).toBe(false);
   nats.unpause();
   await expect(answer).resolves.toContain('account_info_response');
 });
 
-test('writes are synced at once when asked, and the server that runs is the one whose version is reported', async () => {
+test('writes are synced at once if configured, and the reported version is that of the running server', async () => {
   const settingsOf = async (server: { monitorUrl: string }) =>
     (await (await fetch(`${server.monitorUrl}/varz`)).json()) as {
       version: string;

@@ -1,4 +1,4 @@
-// The real relay, `svc-relay serve`, as a process of its own on a loopback port, for chaos and benches.
+// The real relay, `svc-relay serve`, as a process on a loopback port, for chaos and benches.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, startServer } from '../daemon/server-process.ts';
@@ -13,26 +13,26 @@ export type RelayProcess = ServerProcess & { url: string; port: number };
 export type RelayChannel = { channel: string; writeUrl: string; readUrl: string; readKey: string | null };
 
 export type RelayProcessOptions = {
-  /** Where its announcement and its output go; several relays may share it. */
+  /** The folder for its announcement and its output; several relays may share it. */
   folder: string;
   name: string;
   natsUrls: readonly string[];
-  /** 0: any that is free. A relay that is to come back under the same address needs one of its own. */
+  /** 0: any free port. A relay that has to restart under the same address needs a fixed one. */
   port?: number;
   /** Seconds between two heartbeats of a stream. */
   pingSeconds?: number;
-  /** More words for `serve`, such as `--provision`. */
+  /** More arguments for `serve`, such as `--provision`. */
   words?: readonly string[];
   environment?: Record<string, string>;
   nodeOptions?: readonly string[];
 };
 
-/** Resolves when it is ready to take deliveries: it listens and the engine answers. */
+/** Resolves when it can accept deliveries: it listens and the engine answers. */
 export async function startRelay(options: RelayProcessOptions): Promise<RelayProcess> {
   const { folder, name, natsUrls, port = 0, pingSeconds = 30 } = options;
   mkdirSync(folder, { recursive: true });
   const announcedIn = join(folder, `${name}.json`);
-  // As it is shipped, where it was built.
+  // The shipped bundle, if it was built.
   const program = existsSync(bundle) ? bundle : source;
   const server = startServer({
     command: [
@@ -70,7 +70,7 @@ export async function startRelay(options: RelayProcessOptions): Promise<RelayPro
   return { ...server, url, port: announced.port };
 }
 
-/** A channel of its own: with a read key, or open to everybody who knows its address. */
+/** A new channel: with a read key, or open to everyone who knows its URL. */
 export async function newRelayChannel(url: string, { open = false } = {}): Promise<RelayChannel> {
   const response = await fetch(`${url}/new`, {
     method: 'POST',
@@ -86,7 +86,7 @@ async function isReady(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) })).ok;
   } catch {
-    // It has just ended, or is busy with its start.
+    // It has just ended, or is still starting.
     return false;
   }
 }

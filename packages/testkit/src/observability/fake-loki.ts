@@ -1,6 +1,6 @@
-// A server that speaks the documented HTTP API of Grafana Loki, as far as logs are asked for: query,
-// query_range and labels, with stream selectors (=, !=, =~, !~), line filters (|=, !=) and count_over_time.
-// An unreadable query is answered as Loki does: 400, in plain text.
+// A server with the parts of Grafana Loki's documented HTTP API that log queries use: query, query_range and labels,
+// with stream selectors (=, !=, =~, !~), line filters (|=, !=) and count_over_time. An invalid query gets the same
+// answer as from Loki: 400, in plain text.
 import type { ServerResponse } from 'node:http';
 import { answerWithJson, type RecordingServer, startRecordingServer } from './recording-server.ts';
 

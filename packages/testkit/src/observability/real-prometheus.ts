@@ -1,5 +1,5 @@
-// A real Prometheus, by its program alone: a port of the loopback address, a data folder of its own, one daemon to
-// scrape. The service of the distribution's package is not used.
+// A real Prometheus, run as a plain program: a loopback port, its own data folder, one daemon to scrape. The service of
+// the distribution's package is not used.
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { createRandom } from '../random.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { WAIT_MS } from '../waiting.ts';
 
-/** Both of Debian's package `prometheus`. */
+/** Both from Debian's package `prometheus`. */
 const program = 'prometheus';
 const checker = 'promtool';
 
 export type RealPrometheus = { url: string; stop: () => Promise<void> };
 
-/** Known before it runs: whoever asks it may be started first. */
+/** Known before it runs, so its clients may start first. */
 export function portForPrometheus(): Promise<number> {
   return freePort(createRandom(process.pid * 1_000 + (Date.now() % 1_000)));
 }
@@ -73,7 +73,7 @@ export async function startPrometheus({
   }
 }
 
-/** `promtool check …`: what it says when it is not content; null when it is. */
+/** `promtool check …`: its complaint; null if there is none. */
 export function promtoolComplaint(...words: readonly string[]): string | null {
   const { status, stdout, stderr, error } = spawnSync(checker, words, {
     encoding: 'utf8',
@@ -87,7 +87,7 @@ async function isReady(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/-/ready`)).ok;
   } catch {
-    // Nobody listens yet.
+    // It is not listening yet.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// A server on the loopback address that keeps what it was asked, and answers as a test wants.
+// A loopback server that records its requests, and answers as the test wants.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';

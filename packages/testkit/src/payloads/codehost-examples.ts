@@ -1,5 +1,5 @@
-// Payloads of the code host: the published examples of the ten subscribed types, and variants of them for
-// what the published ones do not show. Read when first asked for: the file is 4 MB.
+// Payloads of the code host: the published examples of the ten subscribed types, and variants for what those do not
+// show. Loaded on first use: the file is 4 MB.
 import { createRequire } from 'node:module';
 import { codehostEventTypes } from '@svc/core';
 import { codehostVariants } from './codehost-variants.ts';
@@ -10,7 +10,7 @@ type PublishedType = { name: string; examples: JsonObject[] };
 const require = createRequire(import.meta.url);
 let published: Example[] | undefined;
 
-/** Every published example of every type, also of those that are not subscribed. */
+/** Every published example of every type, even of types that are not subscribed. */
 export function publishedExamples(): readonly Example[] {
   published ??= readPublished();
   return published;
@@ -23,10 +23,10 @@ export function codehostExamples(): Example[] {
   return [...ofTheTen, ...codehostVariants(ofTheTen)];
 }
 
-/** The one payload of that name, such as `pull_request merged` or `deployment_status failure`. */
+/** The payload of that name, such as `pull_request merged` or `deployment_status failure`. */
 export function codehostExample(name: string): Example {
   const found = codehostExamples().find((example) => example.name === name);
-  if (found === undefined) throw new Error(`There is no code-host example named ${name}`);
+  if (found === undefined) throw new Error(`no code-host example named ${name}`);
   return found;
 }
 

@@ -1,5 +1,5 @@
-// What the published examples do not show: a merge, verdicts of reviews and checks, the states of a
-// deployment, the remaining actions. One story throughout: ticket ENG-42 on its branch, pull request 42.
+// What the published examples do not show: a merge, verdicts of reviews and checks, the states of a deployment, the
+// remaining actions. All about the same work: ticket ENG-42 on its branch, pull request 42.
 import { type Example, type JsonObject, patched } from './example.ts';
 
 export const storyRepo = 'acme/web';
@@ -97,7 +97,7 @@ export function codehostVariants(published: readonly Example[]): Example[] {
   return variants.map(([name, patch]) => {
     const type = name.split(' ')[0];
     const example = published.find((candidate) => candidate.type === type);
-    if (example === undefined) throw new Error(`There is no published example of ${type}`);
+    if (example === undefined) throw new Error(`no published example of ${type}`);
     return patched(example, name, patch);
   });
 }

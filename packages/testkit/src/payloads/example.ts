@@ -1,8 +1,8 @@
-// A payload as a vendor sends it, and how variants of one are made: always the same ones, never at random.
+// A payload as a vendor sends it, and variants of it: always the same ones, never random.
 
 export type JsonObject = { [name: string]: unknown };
 
-/** `type` is what the event header would say. */
+/** `type` is the value of the event header. */
 export type Example = { name: string; type: string; payload: JsonObject };
 export type Delivery = Example & { deliveryId: string };
 
@@ -11,7 +11,7 @@ export function withDelivery(example: Example, n: number): Delivery {
   return { ...example, deliveryId: `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}` };
 }
 
-/** A copy with other values in some places; a list is replaced as a whole. */
+/** A copy with some values replaced; a list is replaced as a whole. */
 export function patched(example: Example, name: string, patch: JsonObject): Example {
   return { name, type: example.type, payload: merged(example.payload, patch) };
 }
@@ -30,7 +30,7 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// The headers that a delivery comes with, signature apart, in lower case as Node hands them over.
+// The headers of a delivery without the signature, in lower case as in Node.
 
 export function codehostHeaders(delivery: Delivery): Record<string, string> {
   return { 'x-codehost-event': delivery.type, 'x-codehost-delivery': delivery.deliveryId };

@@ -5,7 +5,7 @@ import { codehostHeaders, patched, trackerHeaders, withDelivery } from './exampl
 
 import { trackerExamples } from './tracker-examples.ts';
 
-test('examples have names of their own and are the same each time', () => {
+test('examples have unique names and are the same each time', () => {
   for (const examples of [codehostExamples, trackerExamples]) {
     const names = examples().map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -13,7 +13,7 @@ test('examples have names of their own and are the same each time', () => {
   }
 });
 
-test('there are published ones of all ten types, and of others', () => {
+test('published examples exist for all ten types, and for others', () => {
   const types = new Set(publishedExamples().map(({ type }) => type));
   for (const type of codehostEventTypes) expect(types).toContain(type);
   expect(types.size).toBeGreaterThan(40);
@@ -40,6 +40,6 @@ test('a delivery number always gives the same id', () => {
   expect(trackerHeaders(merge)['tracker-delivery']).toBe(merge.deliveryId);
 });
 
-test('an example that does not exist is a mistake of the test', () => {
+test('an unknown example throws', () => {
   expect(() => codehostExample('nothing')).toThrow('nothing');
 });

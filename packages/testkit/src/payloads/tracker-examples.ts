@@ -1,5 +1,5 @@
-// Payloads of the issue tracker, written by us after the vendor's published webhook schema: one for every
-// row of the spec's table, and for what lies beside it. The same story as the code host's: ticket ENG-42.
+// Payloads of the issue tracker, written by us from the vendor's published webhook schema: one for every row of the
+// spec's table, and some beyond it. About the same work as the code host's: ticket ENG-42.
 import type { Example, JsonObject } from './example.ts';
 
 const organizationId = '0f000000-0000-4000-8000-000000000001';
@@ -111,7 +111,7 @@ export function trackerExamples(): Example[] {
   ];
 }
 
-/** Issue updates that changed several fields at once: exactly one topic is to come of each. */
+/** Issue updates that changed several fields at once: each must give exactly one topic. */
 export function trackerExamplesOfManyChanges(): Example[] {
   return [
     delivered('Issue update, state, priority and assignee', issue, {
@@ -124,7 +124,7 @@ export function trackerExamplesOfManyChanges(): Example[] {
   ];
 }
 
-/** What the tracker may deliver beside the table. */
+/** What the tracker may deliver beyond the table. */
 export function trackerExamplesBesideTheTable(): Example[] {
   return [
     delivered('Reaction update', reaction),
@@ -142,7 +142,7 @@ function lifecycle(type: string, data: JsonObject, updatedFrom: JsonObject): Exa
   ];
 }
 
-/** The name begins with type and action: `Issue update, stateId changed`. */
+/** The name starts with type and action: `Issue update, stateId changed`. */
 function delivered(name: string, data: JsonObject, updatedFrom?: JsonObject): Example {
   const [type = '', action = ''] = name.split(/[ ,]+/);
   const payload: JsonObject = {

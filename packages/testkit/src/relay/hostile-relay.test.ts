@@ -8,7 +8,7 @@ async function relay(options?: HostileOptions): Promise<HostileRelay> {
   return started;
 }
 
-/** What one subscriber reads, as text. */
+/** What one subscriber receives, as text. */
 async function listen(url: string, headers: Record<string, string> = {}) {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());
@@ -21,7 +21,7 @@ async function listen(url: string, headers: Record<string, string> = {}) {
     try {
       for await (const chunk of response.body ?? []) heard.text += Buffer.from(chunk).toString();
     } catch {
-      // Cut off: that is what a test asks for.
+      // Cut off, as the test wants.
     }
     heard.ended = true;
   })();
@@ -41,7 +41,7 @@ const bodies = (text: string): string[] =>
   [...text.matchAll(/"body":(\{.*?\})/g)].map((match) => match[1] ?? '');
 const idLines = (text: string): string[] => [...text.matchAll(/^id: (.*)$/gm)].map((match) => match[1] ?? '');
 
-test('without faults it is the public relay, with a record', async () => {
+test('without faults it is the public relay with a record', async () => {
   const hostile = await relay();
   const channel = hostile.newChannel();
   const heard = await listen(channel);
@@ -73,7 +73,7 @@ test('it drops, duplicates, reorders and rewrites', async () => {
     .toEqual(['{"n":2}', '{"n":2}', '{"n":4}', '{"n":3}', '{"m":6,"n":5}']);
 });
 
-test('the last of a reordered series still comes', async () => {
+test('the last of a reordered series still arrives', async () => {
   const hostile = await relay({ faults: { reorder: 1 }, heldMs: 10 });
   const channel = hostile.newChannel();
   const heard = await listen(channel);
@@ -94,7 +94,7 @@ test('it writes streams in every form', async () => {
   );
 });
 
-test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
+test('it cuts, goes silent, stalls, restarts and answers as scripted', async () => {
   const hostile = await relay();
   const channel = hostile.newChannel();
   const first = await listen(channel);
@@ -112,7 +112,7 @@ test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
   const before = second.text;
   for (let times = 0; times < 5; times += 1) {
     hostile.ping();
-    // It answers what it is asked after that.
+    // It answers later requests.
     await post(hostile.newChannel());
   }
   expect({ second: second.text, third: third.text }).toEqual({ second: before, third: '' });
@@ -134,7 +134,7 @@ test('it cuts, goes silent, stalls, restarts and answers as told', async () => {
   expect((await listen(channel)).response.status).toBe(200);
 });
 
-test('ours makes channels with a read key, and knows no others when it is strict', async () => {
+test('our relay creates channels with a read key, and in strict mode has no others', async () => {
   const hostile = await relay({ ours: true, strict: true, createKey: 'create' });
   const make = (headers: Record<string, string> = {}) =>
     fetch(`${hostile.url}/new`, { method: 'POST', body: '{}', headers });
@@ -159,7 +159,7 @@ test('ours makes channels with a read key, and knows no others when it is strict
   expect(status).toEqual({ subscribers: { named: [{ subscriber: 'host-1', lag: 0 }] } });
 });
 
-test('ours keeps, resumes, sends raw bytes, and says what it lost', async () => {
+test('our relay stores, resumes, sends raw bytes, and reports gaps', async () => {
   const hostile = await relay({ ours: true, readKey: 'key' });
   const channel = hostile.newChannel();
   const key = { authorization: 'Bearer key' };

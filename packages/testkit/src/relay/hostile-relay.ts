@@ -1,7 +1,6 @@
-// A relay that misbehaves on command, and writes down what it was sent and what it delivered to whom. As the
-// public relay it keeps nothing. With `ours` it is the relay that we would run: it keeps, resumes, sends raw
-// bytes, makes channels with read keys; it then never drops or reorders, but everything else can still happen
-// to it.
+// A relay that misbehaves on command, and records what it received and what it delivered to whom. Like the public relay
+// it stores nothing. With `ours` it behaves like our own relay: it stores, resumes, sends raw bytes, and creates
+// channels with read keys; it then never drops or reorders, but everything else can still happen.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerValue, RELAY_HEADER } from '@svc/core';
@@ -18,7 +17,7 @@ import { createOwnChannels } from './own-channels.ts';
 import { publicLayout, streamHeaders } from './public-relay.ts';
 import { rulingOn, startRelayHttp } from './relay-http.ts';
 
-// A channel of a relay that keeps what it takes: positions `<epoch>.<seq>`, and everything after one of them.
+// A channel of a relay that stores deliveries: positions `<epoch>.<seq>`, and everything after a position.
 
 type Kept<T> = { seq: number; message: T };
 
@@ -26,10 +25,10 @@ export type KeptChannel<T> = {
   add: (message: T) => Kept<T>;
   position: (seq: number) => string;
   newest: () => number;
-  /** What follows a position; `gap` when the relay no longer has, or never had, all of it. */
+  /** What follows a position; `gap` if the relay no longer has, or never had, all of it. */
   after(position: string): { from: number; gap: { requested: string; oldest: string } | null };
   since: (seq: number) => Kept<T>[];
-  /** Throws away all but the newest few. */
+  /** Deletes all but the newest few. */
   trim: (keep: number) => void;
 };
 
@@ -80,17 +79,17 @@ export type HostileRelay = {
   faults: Faults;
   sent: readonly Sent[];
   delivered: readonly Delivered[];
-  /** Every subscription that was asked for, also those that were refused. */
+  /** Every requested subscription, also the rejected ones. */
   connected: readonly Connected[];
   subscribers: () => number;
   ping: () => void;
   cutAll: () => void;
-  /** Connections stay open and nothing comes any more, not even pings; new ones are accepted and ignored. */
+  /** Connections stay open without any data, not even pings; new ones are accepted and ignored. */
   halfOpen: () => void;
   /** Holds everything back for a while, and then sends it. */
   stall: (milliseconds: number) => Promise<void>;
   recover: () => void;
-  /** The next subscriptions are answered like this, one each, and then as usual. */
+  /** The answers to the next subscriptions, one each; then as usual. */
   answerNext: (...answers: ScriptedAnswer[]) => void;
   /** Closes everything, refuses connections for a while, and answers the first subscriptions as given. */
   restart: (options?: {
@@ -100,7 +99,7 @@ export type HostileRelay = {
     answers?: ScriptedAnswer[];
   }) => Promise<void>;
   sendRaw: (bytes: Uint8Array) => void;
-  /** Ours only: forgets all but the newest few of every channel. */
+  /** Ours only: deletes all but the newest few of every channel. */
   forget: (keep?: number) => void;
   /** Ours only: another epoch, as after the loss of its store. */
   loseStore: () => void;
@@ -120,13 +119,13 @@ export type HostileOptions = {
   ours?: boolean;
   pingMs?: number;
   faults?: Partial<Faults>;
-  /** A delivery that is to come after the next one waits so long for it. */
+  /** How long a delivery that has to come after the next one waits for it. */
   heldMs?: number;
-  /** Ours only: subscribers of every channel that was not made by `POST /new` must bring this key. */
+  /** Ours only: subscribers of a channel that was not created by `POST /new` need this key. */
   readKey?: string;
-  /** Ours only: `POST /new` wants this key. */
+  /** Ours only: `POST /new` requires this key. */
   createKey?: string;
-  /** Ours only: channels exist only when they were made by `POST /new`. */
+  /** Ours only: channels exist only if they were created by `POST /new`. */
   strict?: boolean;
 };
 
@@ -153,7 +152,7 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
   }
 
   function post(channel: string, request: IncomingMessage, raw: Buffer, query: URLSearchParams) {
-    if (ours && !own.exists(channel)) return { status: 404, problem: 'There is no such channel.' };
+    if (ours && !own.exists(channel)) return { status: 404, problem: 'no such channel' };
     const ruling = ours ? { ok: true as const } : rulingOn(request.headers, raw);
     if (!ruling.ok) return ruling;
     const deliveryId =
@@ -165,7 +164,7 @@ export async function startHostileRelay(options: HostileOptions = {}): Promise<H
     return { status: 200 };
   }
 
-  /** One delivery to one subscriber, with whatever chance makes of it. */
+  /** One delivery to one subscriber, with random faults. */
   function pass(subscriber: Subscriber, message: Message): void {
     if (ours) return catchUp(subscriber);
     if (random.chance(faults.drop)) return;
@@ -337,7 +336,7 @@ function rewritten(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).toReversed());
 }
 
-/** What is no JSON goes to old readers as text. */
+/** Anything but JSON goes to old readers as text. */
 function jsonIn(raw: Buffer): unknown {
   const text = raw.toString('utf8');
   try {

@@ -1,15 +1,15 @@
-// One subscriber's stream, with every liberty that the standard gives and every fault that it does not.
+// One subscriber's stream, with every freedom that the standard allows and every fault that it does not.
 import type { ServerResponse } from 'node:http';
 import type { Random } from '../random.ts';
 
 export type Frame = { id?: string; event?: string; data: string };
 
 export type HostileStream = {
-  /** Resolves when the whole frame was written; false when the connection ended before. */
+  /** Resolves when the whole frame was written; false if the connection ended before that. */
   send: (frame: Frame) => Promise<boolean>;
   /** Writes half of the frame and cuts the connection. */
   cutWithin: (frame: Frame) => void;
-  /** Keeps the connection open, and writes nothing until it is woken. */
+  /** Keeps the connection open, and writes nothing until it is resumed. */
   freeze: () => void;
   thaw: () => void;
   sendRaw: (bytes: Uint8Array) => void;
@@ -27,7 +27,7 @@ export function createHostileStream(
   let writing = false;
   let begun = false;
 
-  /** One for a whole frame: a CR that meets an LF would be one end of line, not two. */
+  /** The same for a whole frame: a CR followed by an LF would be one line end, not two. */
   function lineEnd(): string {
     const { lineEnd: given } = faults();
     return given === 'mixed' ? random.pick(['\n', '\r\n', '\r']) : given;
@@ -121,7 +121,7 @@ export type Faults = {
   /** Writes a comment before the frame. */
   comment: number;
   lineEnd: '\n' | '\r\n' | '\r' | 'mixed';
-  /** Begins the stream with a byte order mark. */
+  /** Starts the stream with a byte order mark. */
   byteOrderMark: boolean;
 };
 

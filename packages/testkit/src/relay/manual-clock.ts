@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it. Between two timers it lets the program do its work, so
-// that what a timer sets off has happened when the next one is due.
+// A clock that stops until a test moves it. Between two timers it lets the program work, so the effects of a timer have
+// happened when the next one is due.
 import { setImmediate as turn } from 'node:timers/promises';
 
 type Timer = { due: number; call: () => void };
@@ -8,11 +8,11 @@ export type ManualClock = {
   now: () => number;
   monotonic: () => number;
   after: (milliseconds: number, call: () => void) => () => void;
-  /** Lets time pass: every timer that falls due is called in order. */
+  /** Lets time pass: every due timer is called in order. */
   advance: (milliseconds: number) => Promise<void>;
-  /** The machine sleeps: the wall goes on, timers and the steady clock do not. */
+  /** The machine sleeps: the wall clock continues, timers and the steady clock do not. */
   sleep: (milliseconds: number) => void;
-  /** Lets the program do all that it can do without time passing. */
+  /** Lets the program do everything that it can do without time passing. */
   settle: () => Promise<void>;
   timers: () => number;
 };

@@ -1,18 +1,18 @@
-// The channels of a relay of ours, as its web side sees them: `POST /new`, read keys, and what does not exist.
+// The channels of our own relay over HTTP: `POST /new`, read keys, and unknown channels.
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export type OwnChannels = {
-  /** True when it was a `POST /new` and is answered. */
+  /** True if it was a `POST /new` and is answered. */
   answerNew: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** True when it was a `GET /:channel/status` and is answered; `readersOf` names who has read. */
+  /** True if it was a `GET /:channel/status` and is answered; `readersOf` lists the readers. */
   answerStatus: (
     request: IncomingMessage,
     response: ServerResponse,
     readersOf: (channel: string) => readonly string[],
   ) => boolean;
   exists: (channel: string) => boolean;
-  /** True when the subscriber was refused: no such channel, or not its key. */
+  /** True if the subscriber was rejected: no such channel, or a wrong key. */
   refuseReader: (channel: string, request: IncomingMessage, response: ServerResponse) => boolean;
 };
 

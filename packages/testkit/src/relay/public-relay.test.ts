@@ -1,4 +1,4 @@
-// The fake against the public relay's own client, unchanged: what it forwards, and what breaks on the way.
+// The fake with the public relay's own client: what it forwards, and what is lost on the way.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WAIT_MS } from '../waiting.ts';
 import { type PublicRelay, startPublicRelay } from './public-relay.ts';
 
-const secret = 'it guards nothing';
+const secret = 'it protects nothing';
 
 function codehostSignature(body: Uint8Array): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
@@ -20,7 +20,7 @@ async function relay(options?: { pingMs?: number }): Promise<PublicRelay> {
   return started;
 }
 
-/** A receiver that notes whether the signature holds over the bytes that arrive. */
+/** A receiver that records whether the signature matches the received bytes. */
 async function target() {
   const taken: { body: string; signed: boolean; headers: NodeJS.Dict<string | string[]>; url: string }[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -56,7 +56,7 @@ function post(channel: string, body: string, headers: Record<string, string> = {
   });
 }
 
-test('the real client makes a channel, and what is posted to it arrives signed', async () => {
+test('the real client creates a channel, and posts to it arrive signed', async () => {
   const { url } = await relay();
   const channel = await SmeeClient.createChannel({ newChannelUrl: `${url}/new` });
   expect(channel).toMatch(new RegExp(`^${url}/[A-Za-z0-9_-]{16}$`));
@@ -77,12 +77,12 @@ test.each([
   ['raw UTF-8', '{"a":"é"}', true],
   ['lower-case escapes', '{"a":"\\u001b"}', true],
   ['upper-case escapes, as the code host sends them', '{"a":"\\u001B"}', false],
-  ['a number with a fraction of nothing', '{"a":1.0}', false],
+  ['a number with a zero fraction', '{"a":1.0}', false],
   ['spaces', '{"a": 1}', false],
   ['a trailing newline', '{"a":1}\n', false],
   ['keys that look like numbers', '{"b":1,"1":2}', false],
   ['escaped slashes', '{"a":"\\/"}', false],
-])('a signature survives the real server’s writing, or does not: %s', async (_name, body, survives) => {
+])('a signature survives the real server’s serialisation, or does not: %s', async (_name, body, survives) => {
   const channel = (await relay()).newChannel();
   const { taken, url: to } = await target();
   await client(channel, to);
@@ -99,15 +99,15 @@ test.each([
   ['a poisoned constructor', '{"constructor":{"prototype":1}}', {}, 400],
   ['a form', 'payload={}', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
   ['another kind of JSON', '{}', { 'content-type': 'application/cloudevents+json' }, 415],
-  ['a delivery id that is no UUID', '{}', { 'x-github-delivery': '7' }, 400],
+  ['a delivery id that is not a UUID', '{}', { 'x-github-delivery': '7' }, 400],
   ['a signature of another shape', '{}', { 'x-hub-signature-256': 'sha256=AB' }, 400],
   ['more than a mebibyte', JSON.stringify({ a: 'x'.repeat(1024 * 1024) }), {}, 413],
-])('it refuses %s', async (_name, body, headers, status) => {
+])('it rejects %s', async (_name, body, headers, status) => {
   const channel = (await relay()).newChannel();
   expect((await post(channel, body, headers)).status).toBe(status);
 });
 
-test('nobody listens, and it answers 200; later nothing of it is left', async () => {
+test('it answers 200 without a subscriber; later nothing is left', async () => {
   const { newChannel } = await relay();
   const channel = newChannel();
   expect((await post(channel, '{"a":1}')).status).toBe(200);
@@ -118,7 +118,7 @@ test('nobody listens, and it answers 200; later nothing of it is left', async ()
   await expect.poll(() => taken.map(({ body }) => body)).toEqual(['{"a":2}']);
 });
 
-test('the frames to the byte: ids count ready and ping, and begin anew with every connection', async () => {
+test('the frames to the byte: ids count ready and ping, and restart with every connection', async () => {
   const started = await relay({ pingMs: 10 * WAIT_MS });
   const channel = started.newChannel();
   for (const lastEventId of ['', '7']) {

@@ -1,11 +1,11 @@
-// The public relay as it behaves on the wire: it keeps nothing, counts ids per connection (ready and ping
-// included), parses bodies and writes them anew, and answers 200 whether or not anybody listens.
+// The public relay as it behaves on the wire: it stores nothing, counts ids per connection (including ready and ping),
+// parses bodies and serialises them again, and answers 200 even without a subscriber.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { rulingOn, startRelayHttp } from './relay-http.ts';
 
 export type PublicRelay = {
   url: string;
-  /** The address of a channel that nobody has used. */
+  /** The URL of an unused channel. */
   newChannel: () => string;
   subscribers: () => number;
   /** A heartbeat now, besides those of the timer. */
@@ -16,7 +16,7 @@ export type PublicRelay = {
 
 type Subscriber = { channel: string; response: ServerResponse; sent: number };
 
-/** Whoever starts it stops it. Heartbeats come from one timer for all connections, as there. */
+/** The caller has to stop it. One timer sends the heartbeats of all connections, as in the real one. */
 export async function startPublicRelay({ pingMs = 30_000 } = {}): Promise<PublicRelay> {
   const subscribers = new Set<Subscriber>();
 

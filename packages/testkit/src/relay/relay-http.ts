@@ -1,12 +1,12 @@
-// The web side that all our relays have in common: `/new`, posting to a channel, subscribing to one. What a
-// relay does with a post or a subscriber is its own.
+// The HTTP part that all our relays share: `/new`, posting to a channel, subscribing to one. Each relay handles posts
+// and subscribers in its own way.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 export type RelayHandlers = {
-  /** May answer anything before the rules of the relay apply; true when it did. */
+  /** May answer any request before the rules of the relay apply; true if it did. */
   before?: (request: IncomingMessage, response: ServerResponse) => boolean;
   post: (
     channel: string,
@@ -26,7 +26,7 @@ export type RelayHttp = {
   url: string;
   port: number;
   newChannel: () => string;
-  /** Cuts every connection, without a word. */
+  /** Cuts every connection without an answer. */
   cutAll: () => void;
   close: () => Promise<void>;
   listen: () => Promise<void>;
@@ -104,7 +104,7 @@ export async function startRelayHttp(handlers: RelayHandlers): Promise<RelayHttp
   };
 }
 
-/** 96 bits, as the public relay makes them. */
+/** 96 bits, like those of the public relay. */
 function newChannelId(): string {
   return randomBytes(12).toString('base64url');
 }
@@ -124,8 +124,8 @@ function answer(response: ServerResponse, status: number, problem?: string): voi
   response.end(JSON.stringify({ statusCode: status, message: problem }));
 }
 
-// What the public relay accepts at `POST /:channel`, and how it answers what it does not: the rules of its
-// framework (body limit, JSON only, no poisoned prototypes) and of its own schema.
+// What the public relay accepts at `POST /:channel`, and how it rejects the rest: the rules of its framework (body
+// limit, JSON only, no poisoned prototypes) and of its own schema.
 
 const PUBLIC_BODY_LIMIT = 1024 * 1024;
 const channelPattern = /^[a-zA-Z0-9-_]{1,128}$/;

@@ -1,5 +1,5 @@
-// A relay without a network, for tests that set the clock: each attempt to connect gets the next answer of
-// the script, and an open stream says what the test says.
+// A relay without a network, for tests that set the clock: each connection attempt gets the next answer of the script,
+// and an open stream sends what the test sends.
 type Request = { url: URL; headers: Record<string, string>; signal: AbortSignal };
 type Answer = {
   status: number;
@@ -13,11 +13,11 @@ export type ScriptedStream = {
   end: () => void;
   /** The connection breaks. */
   fail: (error: Error) => void;
-  /** Whether our side has let go of it. */
+  /** Whether our side has closed it. */
   abandoned: () => boolean;
 };
 
-/** `open` says ready at once; `mute` is accepted and says nothing; `hang` never answers. */
+/** `open` sends ready at once; `mute` is accepted and sends nothing; `hang` never answers. */
 export type ScriptedConnection =
   | 'open'
   | 'mute'
@@ -31,7 +31,7 @@ export type ScriptedConnect = {
   streams: ScriptedStream[];
   /** The newest stream. */
   stream: () => ScriptedStream;
-  /** What the next attempts meet; afterwards every one is `open`. */
+  /** The answers to the next attempts; afterwards every one is `open`. */
   next: (...script: ScriptedConnection[]) => void;
 };
 
@@ -60,7 +60,7 @@ export function createScriptedConnect(): ScriptedConnect {
     streams,
     stream() {
       const newest = streams.at(-1);
-      if (newest === undefined) throw new Error('Nothing was connected yet');
+      if (newest === undefined) throw new Error('no connection yet');
       return newest;
     },
     next: (...given) => void script.push(...given),

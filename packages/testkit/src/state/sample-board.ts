@@ -1,5 +1,5 @@
-// Entities of the board as a log would have made them, for tests of what is asked of a board. Each is whole by
-// itself: a test names only what it is about.
+// Entities of the board as a log would have produced them, for tests that query a board. Each is complete: a test only
+// sets the values that it is about.
 import {
   type AttentionItem,
   type Board,
@@ -17,7 +17,7 @@ import {
 } from '@svc/core';
 
 export const sampleMergeSha = 'a'.repeat(40);
-/** A moment of the sample's day, by its hour and minute. */
+/** A time on the sample's day, by its hour and minute. */
 export const sampleTime = (time: string): string => `2026-01-02T${time}:00.000Z`;
 
 export const verifiedPolicy = { ...defaultDeployPolicy, skipDeployVerification: false };

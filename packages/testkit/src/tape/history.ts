@@ -1,6 +1,6 @@
-// Weeks of work before the day: thousands of workers from ticket to production, written into the month files before a
-// daemon starts. Each card repeats a ticket of the recorded day with names, numbers and times of its own. A few were
-// never merged.
+// Weeks of work before the recorded day: thousands of workers from ticket to production, written into the month files
+// before a daemon starts. Each card repeats a ticket of the recorded day with its own names, numbers and times. A few
+// were never merged.
 import type { EventLine } from '@svc/core';
 import { DAY_ENDS, openDay } from '../../../demo/src/day.ts';
 import { pastOf, writeMonthFiles } from '../../../demo/src/past.ts';
@@ -11,11 +11,11 @@ const CARD_MS = 3 * 3_600_000;
 
 export type HistoryOptions = {
   cards: number;
-  /** The last line is from before this moment. */
+  /** The last line is from before this time. */
   until: Date;
   days?: number;
   seed?: number;
-  /** The part of the cards that was never merged. */
+  /** The share of cards that were never merged. */
   open?: number;
 };
 
@@ -33,7 +33,7 @@ export function* historyLines(options: HistoryOptions): Generator<EventLine> {
   const from = until.getTime() - days * DAY_MS;
   const step = (days * DAY_MS - CARD_MS) / cards;
   const { configApplied, templates } = readTemplates();
-  /** In the order of the time of the next line. */
+  /** Ordered by the time of the next line. */
   const underWay: Card[] = [];
   const put = (card: Card): void => {
     underWay.splice(underWay.findLastIndex(({ at }) => at <= card.at) + 1, 0, card);
@@ -62,14 +62,14 @@ export function* historyLines(options: HistoryOptions): Generator<EventLine> {
 }
 
 type Template = {
-  /** What is different in each card. */
+  /** What differs in each card. */
   ticket: string;
   orchestrator: string;
   pr: number;
   sha: string;
   mergeSha: string;
   deploymentId: number;
-  /** JSON of the lines, and the times that they have in the recorded day. */
+  /** JSON of the lines, and their times in the recorded day. */
   lines: { text: string; time: number }[];
 };
 
@@ -94,7 +94,7 @@ const UNTIL_MERGE = 6;
 function readTemplates(): { configApplied: EventLine; templates: Template[] } {
   const { lines } = pastOf(openDay({ now: new Date(), nowIs: DAY_ENDS, pid: process.pid }));
   const [configApplied] = lines;
-  if (configApplied === undefined) throw new Error('The recorded day is empty');
+  if (configApplied === undefined) throw new Error('the recorded day is empty');
   return { configApplied, templates: tickets.map((ticket) => templateOf(ticket, lines)) };
 }
 
@@ -104,7 +104,7 @@ function templateOf(ticket: string, lines: readonly EventLine[]): Template {
   const own = lines.filter(({ scope }) => scope.ticket === ticket || scope.sha === mergeSha);
   const chosen = steps.map((isStep, index) => {
     const line = own.find(isStep);
-    if (line === undefined) throw new Error(`The recorded day has no line ${index} of ${ticket}`);
+    if (line === undefined) throw new Error(`the recorded day has no line ${index} of ${ticket}`);
     return line;
   });
   const { orchestrator = '' } = chosen[1]?.scope ?? {};

@@ -1,12 +1,12 @@
 // The recorded day with an attack in every text that comes from outside: titles, branches, logins, comments, labels,
-// addresses. The same text is always attacked in the same way, so that the day comes to the same end.
+// addresses. The same text is always attacked in the same way, so the day ends in the same state.
 import type { DayRecord } from '../../../demo/src/day.ts';
 
 const escape = String.fromCharCode(0x1b);
 const rightToLeft = String.fromCharCode(0x202e);
 const zeroWidth = String.fromCharCode(0x200b);
 
-/** What a page would set if any of it ran. */
+/** The variable that a page would set if any attack ran. */
 export const PWNED = '__pwned';
 
 const attacks: readonly string[] = [
@@ -34,7 +34,7 @@ const title: Attack = (plain) => {
   const attacked = `${attackFor(plain, 1)} ${plain}`;
   return plain.length % 7 === 0 ? `${attacked} ${'long '.repeat(2_000)}`.slice(0, 10_000) : attacked;
 };
-/** Keeps its beginning, by which a branch is tied to its ticket. */
+/** Keeps its start, which links a branch to its ticket. */
 const branch: Attack = (plain) => `${plain}-${attackFor(plain, 2)}`.slice(0, 200);
 const login: Attack = (plain) => `${plain}${attackFor(plain, 3)}`.slice(0, 200);
 const comment: Attack = (plain) => `${attackFor(plain, 4)}\n\n${plain}\n\n${attackFor(plain, 5)}`;
@@ -68,7 +68,7 @@ const fields: Readonly<Record<string, Attack>> = {
   target_url: url,
 };
 
-/** What a `name` is depends on what it is the name of. */
+/** The attack on a `name` depends on its parent. */
 const names: Readonly<Record<string, Attack>> = {
   labels: label,
   app: label,
@@ -84,7 +84,7 @@ export function hostileDay(records: readonly DayRecord[]): DayRecord[] {
   return records.map((record) => attackedFields(record, '') as DayRecord);
 }
 
-/** `parent` is the name of the field that the value, or the list with it, stands in. */
+/** `parent` is the name of the field that contains the value, or the list with it. */
 function attackedFields(value: unknown, parent: string): unknown {
   if (Array.isArray(value)) return value.map((item) => attackedFields(item, parent));
   if (typeof value !== 'object' || value === null) return value;

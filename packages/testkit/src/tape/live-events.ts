@@ -1,5 +1,5 @@
-// Steady traffic, like a busy hour: records of the day are sent again at a steady rate, each with the current time.
-// Checks start and end, people comment, tickets change, agents print and spend.
+// Steady traffic, like in a busy hour: records of the day are sent again at a constant rate, each with the current
+// time. Checks start and end, people comment, tickets change, agents print output and cost money.
 import type { DayRecord } from '../../../demo/src/day.ts';
 import { appendOutput, changeSignal } from '../../../demo/src/worker-files.ts';
 import { createRandom } from '../random.ts';
@@ -7,23 +7,23 @@ import { sendRecord } from './send.ts';
 import type { TapeDaemon } from './tape-daemon.ts';
 
 export type LiveEvents = {
-  /** Records that the daemon has taken. */
+  /** Records that the daemon has accepted. */
   sent: () => number;
-  /** The first thing that went wrong, if anything did. */
+  /** The first problem, if any. */
   problem: () => unknown;
   stop: () => Promise<void>;
 };
 
 const workers = ['TID-121', 'TID-123', 'TID-124'];
 const reviewed = /\btid-12[678]\b/i;
-/** Of each as many are sent. */
+/** How many of each are sent. */
 const kinds = ['pull_request', 'check_suite', 'issue_comment', 'Issue', 'Comment', 'output'];
-/** What leaves every card in its column. */
+/** Only changes that leave every card in its column. */
 const only: Record<string, string> = { pull_request: '"synchronize"', Issue: '"name":"In Review"' };
 
 /** `const live = liveEvents(daemon, { perMinute: 60 }); … await live.stop();` */
 export function liveEvents(
-  daemon: Pick<TapeDaemon, 'url' | 'runsDir' | 'hear' | 'day'>,
+  daemon: Pick<TapeDaemon, 'url' | 'runsDir' | 'applyDelivery' | 'day'>,
   { perMinute, seed = 7 }: { perMinute: number; seed?: number },
 ): LiveEvents {
   const random = createRandom(seed);
@@ -47,7 +47,7 @@ export function liveEvents(
   const underWay = new Set<Promise<void>>();
   const began = performance.now();
   let begun = 0;
-  // By the clock and not by the timer, which is late when the machine is busy.
+  // By the clock, because the timer is late on a busy machine.
   const timer = setInterval(
     () => {
       for (const due = ((performance.now() - began) * perMinute) / 60_000; begun < due; begun += 1) {

@@ -44,12 +44,12 @@ function newComment({ day }: TapeDaemon): Record<string, unknown> {
   };
 }
 
-it('starts with the day behind it, and finds nothing new in its own past', async () => {
+it('starts after the recorded day, and finds nothing new in the past', async () => {
   const daemon = await tapeDaemon({ past: 'end' });
   const board = await boardOf(daemon);
   const past = boardView(pastOf(daemon.day).board, { all: true });
   expect(statusesOf(board)).toEqual(statusesOf(past));
-  // It has looked everywhere once: at the signal files, the code host and the tracker.
+  // It has checked everything once: the signal files, the code host and the tracker.
   await untilHolds(async () => {
     const { feeds, signals, sources } = await get<Health>(daemon, '/api/health');
     expect(sources.tunnels.map(({ feeds: names, grade }) => [names.join(), grade])).toEqual([
@@ -70,12 +70,12 @@ it('starts with the day behind it, and finds nothing new in its own past', async
     const found = await get<{ events: { event: string; id: string }[] }>(daemon, path);
     return found.events.some((line) => line.id === id) ? found.events : undefined;
   });
-  // It starts, its feeds come up, and the code host greets its new hooks.
+  // It starts, its feeds connect, and the code host pings its new hooks.
   const news = events.filter(({ event }) => !/^monitor\.|^codehost\.other$/.test(event));
   expect(news.map((line) => line.id)).toEqual([id]);
 });
 
-it('comes to the same when the afternoon is played live', async () => {
+it('reaches the same state when the afternoon is played live', async () => {
   const daemon = await tapeDaemon({ past: 'midday' });
   await playTeamDay(daemon, { upTo: 'end', pace: 5 });
   const day = openDay({ now: new Date(), nowIs: momentOf.end, pid: process.pid });
@@ -85,7 +85,7 @@ it('comes to the same when the afternoon is played live', async () => {
   await expect.poll(reasons).toEqual(wanted.attention.map(({ id }) => id).toSorted());
 });
 
-it('keeps a steady traffic that the daemon takes', async () => {
+it('sends steady traffic that the daemon accepts', async () => {
   const daemon = await tapeDaemon({ past: 'end' });
   const live = liveEvents(daemon, { perMinute: 1_200 });
   await until(() => live.sent() >= 30 || live.problem() !== undefined);
@@ -94,7 +94,7 @@ it('keeps a steady traffic that the daemon takes', async () => {
   expect(live.sent()).toBeGreaterThanOrEqual(30);
 });
 
-it('begins behind a history that was written before', async () => {
+it('starts after a history that was written before', async () => {
   const daemon = await tapeDaemon({
     past: 'end',
     history: (eventsDir, end) => writeHistory(eventsDir, { cards: 50, until: end, days: 10 }),

@@ -1,9 +1,9 @@
 // Starts a daemon from source with the recorded day in it, and prints the address of its dashboard:
 //
-//   node packages/testkit/src/tape/play.ts --keep                 the whole day is past, then live events
+//   node packages/testkit/src/tape/play.ts --keep                 the whole day has passed, then live events
 //   node packages/testkit/src/tape/play.ts --keep --past midday   the afternoon is played in about three minutes
 //   node packages/testkit/src/tape/play.ts --keep --hostile       every text from outside is an attack
-//   node packages/testkit/src/tape/play.ts --keep --past nothing  a machine on which nothing ever happened
+//   node packages/testkit/src/tape/play.ts --keep --past nothing  an empty machine
 import { parseArgs } from 'node:util';
 import { liveEvents } from './live-events.ts';
 import { playTeamDay } from './send.ts';

@@ -1,4 +1,4 @@
-// Puts records of the day, and single deliveries, into a running daemon: a signed delivery, a changed signal file, a
+// Sends records of the day, and single deliveries, to a running daemon: a signed delivery, a changed signal file, a
 // line of an agent's output, a report of the orchestrator.
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ import { type Moment, momentOf, type TapeDaemon } from './tape-daemon.ts';
 export type Target = {
   url: string;
   runsDir: string;
-  /** The code host has to know what it sends. */
-  hear?: (type: string, payload: JsonObject) => void;
+  /** The code host must have what it reports. */
+  applyDelivery?: (type: string, payload: JsonObject) => void;
 };
 
 /**
- * Plays what is left of the day. `pace` is the milliseconds that a minute of the day takes: with 600 an afternoon takes
- * three minutes, with 0 everything is sent at once. Each record is sent after the one before was taken.
+ * Plays the rest of the day. `pace` is the milliseconds that a minute of the day takes: with 600 an afternoon takes
+ * three minutes, with 0 everything is sent at once. Each record is sent after the previous one was accepted.
  *
  *     await playTeamDay(daemon, { upTo: 'end', pace: 600 });
  */
@@ -42,7 +42,7 @@ export async function playTeamDay(
   return { played };
 }
 
-/** Resolves when the daemon has it: for a delivery, when it was answered. */
+/** Resolves when the daemon has it: for a delivery, when it is answered. */
 export async function sendRecord(target: Target, record: DayRecord): Promise<void> {
   switch (record.kind) {
     case 'codehost':
@@ -60,20 +60,20 @@ export async function sendRecord(target: Target, record: DayRecord): Promise<voi
         headers: { 'content-type': 'application/json' },
       }));
     }
-    // The daemon notices ended processes by itself, and writes its own lines.
+    // The daemon detects ended processes itself, and writes its own lines.
     case 'died':
     case 'daemon':
     case 'scene':
   }
 }
 
-// A payload of the code host in its full size: the published example of its type, with the given values in it.
+// A full payload of the code host: the published example of its type, with the given values in it.
 
 const first = new Map<string, Example>();
 
 function example(type: string): Example {
   const known = first.get(type) ?? publishedExamples().find((one) => one.type === type);
-  if (known === undefined) throw new Error(`There is no published example of ${type}`);
+  if (known === undefined) throw new Error(`no published example of ${type}`);
   first.set(type, known);
   return known;
 }
@@ -82,12 +82,12 @@ export type Accepted = { ok: boolean; id?: string; event?: string; duplicate?: b
 
 /** The answer of the receiver: the line is durable then. */
 export function sendCodehost(
-  { url, hear }: Pick<Target, 'url' | 'hear'>,
+  { url, applyDelivery }: Pick<Target, 'url' | 'applyDelivery'>,
   type: string,
   values: JsonObject,
   deliveryId: string = randomUUID(),
 ): Promise<Accepted> {
-  hear?.(type, values);
+  applyDelivery?.(type, values);
   const { payload } = patched(example(type), type, values);
   const { headers, body } = signedDelivery({ name: type, type, payload, deliveryId }, codehostSecret);
   return post(`${url}/api/webhook`, { headers, body: new Uint8Array(body) });

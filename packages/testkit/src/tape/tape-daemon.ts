@@ -1,5 +1,5 @@
-// A real daemon in a home of its own, with the recorded day, or a part of it, behind it: secrets, a project file, a
-// relay on this machine, a past in the log, signal files and agents' output in the runs folder.
+// A real daemon in its own home, after the recorded day or a part of it: secrets, a project file, a relay on this
+// machine, earlier events in the log, signal files and agents' output in the runs folder.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { openTapeWorld, type TapeWorld, tokens } from './world.ts';
 
 const repository = join(import.meta.dirname, '../../../..');
 
-/** Minutes of the day. At `start` only the days before are past. */
+/** Minutes of the day. At `start` only earlier days have passed. */
 export const momentOf = { start: 0, midday: 270, end: DAY_ENDS } as const;
 export type Moment = keyof typeof momentOf;
 
@@ -27,34 +27,34 @@ export type TapeDaemon = {
   home: string;
   eventsDir: string;
   runsDir: string;
-  /** What was printed by the daemon. */
+  /** The daemon's output. */
   output: string;
   day: Day;
-  hear: TapeWorld['hear'];
+  applyDelivery: TapeWorld['applyDelivery'];
   /** The command line in the same home, as a person uses it. */
   svc: (...words: string[]) => Promise<{ code: number; printed: string }>;
-  /** Stops it and starts it again, with what it has on disk, on the same port. */
+  /** Stops it and starts it again, with the same data and port. */
   restart: () => Promise<void>;
-  /** As a crash would: at once. */
+  /** At once, like a crash. */
   kill: () => Promise<void>;
   close: () => Promise<void>;
 };
 
 export type TapeOptions = {
-  /** How much of the day is past when the daemon starts; `nothing` is a machine on which nothing ever happened. */
+  /** How much of the day has passed when the daemon starts; `nothing` is an empty machine. */
   past?: Moment | 'nothing';
   hostile?: boolean;
   port?: number;
   environment?: Record<string, string>;
-  /** As it is shipped, from packages/monitor/dist, instead of from source. */
+  /** The shipped bundle in packages/monitor/dist, instead of the source. */
   built?: boolean;
-  /** Writes older lines into the log before the day's, and says how many. */
+  /** Writes older lines into the log before the day's, and returns their number. */
   history?: (eventsDir: string, until: Date) => { lines: number };
-  /** Any folder to make the home in. */
+  /** A folder for the home. */
   folder?: string;
 };
 
-/** Whoever starts it closes it: `await daemon.close()`. */
+/** The caller has to close it: `await daemon.close()`. */
 export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDaemon> {
   const { past = 'end', hostile = false, environment = {} } = options;
   const home = mkdtempSync(join(options.folder ?? tmpdir(), 'svc-tape-'));
@@ -77,7 +77,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
 
   const folder = join(home, 'tideline');
   const start = options.built ? join(repository, 'packages/monitor/dist/svc.js') : svcProgram;
-  if (!existsSync(start)) throw new Error('There is no bundle; run: npm run build');
+  if (!existsSync(start)) throw new Error('no bundle; run: npm run build');
   const variables = (): Record<string, string> => ({
     HOME: home,
     SVC_DATA_DIR: dataDir,
@@ -116,7 +116,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
     runsDir,
     output,
     day,
-    hear: world.hear,
+    applyDelivery: world.applyDelivery,
     svc: (...words) =>
       new Promise((resolve) => {
         const env = { ...variables(), PATH: process.env['PATH'] };
@@ -144,7 +144,7 @@ export async function startTapeDaemon(options: TapeOptions = {}): Promise<TapeDa
   };
 }
 
-/** The tracker has no channel: its feed is disabled, and its deliveries are posted straight to the daemon. */
+/** The tracker has no channel: its feed is disabled, and its deliveries are posted directly to the daemon. */
 function writeConfiguration(home: string, { relay, models, backends }: TapeWorld): void {
   const write = (path: string, value: object): void => {
     mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });

@@ -19,7 +19,7 @@ describe('the day of the tape', () => {
     expect(JSON.stringify(pastOf(dayAt('end')).lines)).toBe(once);
   });
 
-  it('is made of lines as the log has them, in order', () => {
+  it('consists of valid log lines, in order', () => {
     const { lines } = pastOf(dayAt('end'));
     expect(lines.length).toBeGreaterThan(400);
     for (const [index, line] of lines.entries()) {
@@ -41,7 +41,7 @@ describe('the day of the tape', () => {
     expect(tickets.length).toBeGreaterThan(12);
   });
 
-  it('has deployments that succeeded, failed and run, and one that only a person moves on', () => {
+  it('has succeeded, failed and running deployments, and one that needs a person', () => {
     const { deployments, workers } = boardAt('end');
     const states = new Set(deployments.map(({ state }) => state));
     expect(states).toEqual(new Set(['success', 'failure', 'in_progress']));
@@ -50,7 +50,7 @@ describe('the day of the tape', () => {
     );
   });
 
-  it('needs a person for several reasons, acknowledged and snoozed among them', () => {
+  it('needs a person for several reasons, some acknowledged or snoozed', () => {
     const { attention } = boardAt('end');
     expect(attention.map(({ reason }) => reason).toSorted()).toEqual([
       'deploy-budget-exhausted',
@@ -69,7 +69,7 @@ describe('the day of the tape', () => {
     ]);
   });
 
-  it('has checks that run, failed and passed, a review that wants changes, and open threads', () => {
+  it('has running, failed and passed checks, a review that requests changes, and open threads', () => {
     const { pullRequests } = boardAt('end');
     const of = (number: number) => pullRequests.find((one) => one.number === number);
     expect(of(426)?.checks.map(({ conclusion }) => conclusion)).toEqual([null, null]);
@@ -94,14 +94,14 @@ describe('the day of the tape', () => {
     expect(gaps.filter((gap) => gap > 10 * 3_600_000)).toHaveLength(2);
   });
 
-  it('can be ended at midday and in the morning', () => {
+  it('can end at midday and in the morning', () => {
     expect(boardAt('start').workers.map(({ orchestrator }) => orchestrator)).not.toContain(
       'run-winter-storage',
     );
     expect(boardAt('midday').workers.length).toBeLessThan(boardAt('end').workers.length);
   });
 
-  it('attacks in every text from outside when it is hostile, and comes to the same', () => {
+  it('has an attack in every external text if hostile, and ends in the same state', () => {
     const { board, lines } = pastOf(dayAt('end', hostileDay(recorded)));
     const view = boardView(board);
     expect(view.workers.map(({ status }) => status)).toEqual(
@@ -115,13 +115,13 @@ describe('the day of the tape', () => {
     expect(attacked(view.pullRequests.map(({ branch }) => branch))).toBe(true);
     expect(attacked(view.pullRequests.map(({ author }) => author))).toBe(true);
     expect(lines.filter((line) => JSON.stringify(line).includes(PWNED)).length).toBeGreaterThan(200);
-    // The log cuts what is longer than it keeps.
+    // The log cuts longer texts.
     expect(lines.some(({ detail }) => String(detail['title']).length >= 2_000)).toBe(true);
   });
 });
 
 describe('the history', () => {
-  it('has so many workers, most of them done, in order', () => {
+  it('has the given number of workers, most of them done, in order', () => {
     const board = emptyBoard();
     let seq = 0;
     for (const line of historyLines({ cards: 300, until: now, days: 20 })) {

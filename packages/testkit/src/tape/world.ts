@@ -1,5 +1,5 @@
 // The services around the daemon, on this machine: the code host behind the real client program, the tracker, the
-// relay, and a model vendor. They know the same as the log, so that no reconciliation finds news.
+// relay, and a model vendor. Their data matches the log, so a reconciliation finds nothing new.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Board, PullRequest } from '@svc/core';
@@ -13,11 +13,11 @@ import type { JsonObject } from '../payloads/example.ts';
 import { startPublicRelay } from '../relay/public-relay.ts';
 import { startFakeTracker } from '../tracker/fake-tracker.ts';
 
-/** They open nothing. */
+/** They protect nothing. */
 export const tokens = { codehost: 'tape-token', tracker: 'lin_api_tape', models: 'tape-model-key' };
 
 const SUMMARY =
-  'Ten of fifteen tickets are under way. TID-106 waits for a person: three deployments ran out of memory. TID-128 has two open threads. Nothing else is late.';
+  'Ten of fifteen tickets are in progress. TID-106 waits for a person: three deployments ran out of memory. TID-128 has two open threads. Nothing else is late.';
 
 export type TapeWorld = Awaited<ReturnType<typeof openTapeWorld>>;
 
@@ -48,7 +48,7 @@ export async function openTapeWorld({ home, board, day }: { home: string; board:
       ...(headSha !== null && { headSha }),
       mergeSha: merge?.sha ?? null,
       author: known.author ?? '',
-      // Reviews and checks come by deliveries alone.
+      // Reviews and checks come only by deliveries.
       mergeStateStatus: 'UNKNOWN',
       createdAt: time,
       updatedAt: time,
@@ -75,7 +75,7 @@ export async function openTapeWorld({ home, board, day }: { home: string; board:
         priority,
         assigneeId: assignee.id,
         stateId: board.tickets.get(identifier)?.state?.id ?? stateIds.Todo,
-        // Nothing that a poll would call new.
+        // Nothing that a poll would report as new.
         updatedAt: '2026-01-01T00:00:00.000Z',
       });
     for (const [ticket, blockers] of blockersOf(day))
@@ -88,8 +88,8 @@ export async function openTapeWorld({ home, board, day }: { home: string; board:
     tracker,
     models,
     backends,
-    /** What a delivery says is so at the code host too. */
-    hear: (type: string, payload: JsonObject): void => {
+    /** Applies a delivery's content to the code host's data too. */
+    applyDelivery: (type: string, payload: JsonObject): void => {
       if (type !== 'pull_request') return;
       const change = payload['pull_request'] as {
         number: number;
@@ -130,7 +130,7 @@ type Issue = {
   assignee: { id: string; name: string };
 };
 
-/** Each change of a ticket, in the order of time. */
+/** Each change of a ticket, in chronological order. */
 function issuesOf({ records }: Day): Issue[] {
   return records.flatMap((record) =>
     record.kind === 'tracker' && record.type === 'Issue' ? [record.payload['data'] as Issue] : [],

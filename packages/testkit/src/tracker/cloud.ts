@@ -1,8 +1,8 @@
-// The tracker's cloud in memory: its rows, and what a person at its screen could do to them.
+// The tracker's cloud in memory: its rows, and what a user of its web page could do with them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { notFound } from './faults.ts';
 
-/** The states that a new team of the tracker begins with. */
+/** The states of a new team. */
 const usualStates = [
   ['Backlog', 'backlog'],
   ['Todo', 'unstarted'],
@@ -25,7 +25,7 @@ export type TrackerCloud = Tables & {
   /** Changes an issue, found by id or by name (`ABC-1`). */
   changeIssue: (id: string, change: Partial<IssueRow>) => IssueRow;
   issueOf: (id: string) => IssueRow;
-  /** The first issue blocks the second, unless another type is named; both by id or by name. */
+  /** The first issue blocks the second, unless another type is given; both by id or by name. */
   relate: (issue: string, related: string, type?: string) => RelationRow;
   addWebhook: (given: Given<WebhookRow, 'url'>) => WebhookRow;
   statesOf: (teamId: string) => StateRow[];
@@ -124,7 +124,7 @@ export function teamOf(tables: Pick<Tables, 'teams'>, id: string): TeamRow {
   return team;
 }
 
-// What the fake tracker keeps: plain rows, as a person would describe them. Times are ISO 8601.
+// What the fake tracker stores: plain rows. Times are ISO 8601.
 
 type Row = { id: string; createdAt: string; updatedAt: string; archivedAt: string | null };
 
@@ -160,7 +160,7 @@ export type WebhookRow = Row & {
   resourceTypes: string[];
   teamId: string | null;
   allPublicTeams: boolean;
-  /** Signs deliveries. The tracker tells it once, when the webhook is created. */
+  /** Signs deliveries. The tracker returns it once, when the webhook is created. */
   secret: string;
   creatorId: string;
 };

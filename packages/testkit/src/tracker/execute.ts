@@ -1,5 +1,5 @@
-// Executes one GraphQL operation against the schema and the rows. What the schema does not have is refused,
-// as by the real server, so that a wrong query of ours fails in a test.
+// Executes one GraphQL operation against the schema and the rows. Anything that is not in the schema is rejected, as by
+// the real server, so a wrong query of ours fails in a test.
 import {
   defaultFieldResolver,
   type ExecutionResult,
@@ -22,7 +22,7 @@ export type Operation = {
 
 export type Executed = { status: number; result: ExecutionResult };
 
-/** The name of each root field that the operation asks for, for the list of calls. */
+/** The name of each root field of the operation, for the list of calls. */
 export function rootFieldsOf(query: string): string[] {
   return parse(query).definitions.flatMap((definition) =>
     definition.kind === 'OperationDefinition'
@@ -65,7 +65,7 @@ const blanks: Record<string, unknown> = {
   JSONObject: {},
 };
 
-/** Fields that rows do not keep (most of what the vendor's client asks for) get a blank of their type. */
+/** Fields that rows do not have (most of what the vendor's client requests) get an empty value of their type. */
 const resolveOrFill: GraphQLFieldResolver<unknown, unknown> = (source, args, context, info) => {
   const value = defaultFieldResolver(source, args, context, info);
   if (value !== undefined || !isNonNullType(info.returnType)) return value;

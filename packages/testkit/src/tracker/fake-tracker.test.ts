@@ -1,8 +1,8 @@
-// What our own client and the vendor's do not touch yet.
+// What our own client and the vendor's do not use yet.
 import { expect, test } from 'vitest';
 import { testTracker } from './fake-tracker.ts';
 
-async function house() {
+async function newTracker() {
   const tracker = await testTracker('key');
   const ask = async (query: string, variables: object = {}) => {
     const response = await fetch(tracker.url, {
@@ -19,14 +19,14 @@ async function house() {
 }
 
 test('the viewer is the owner of the token', async () => {
-  const { ask } = await house();
+  const { ask } = await newTracker();
   expect((await ask('{ viewer { name admin } }')).data).toEqual({
     viewer: { name: 'Owner of key', admin: true },
   });
 });
 
 test('an issue is filed with labels, found by name and changed', async () => {
-  const { tracker, ask } = await house();
+  const { tracker, ask } = await newTracker();
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   const label = tracker.cloud.addLabel({ name: 'auto-submitted' });
   tracker.cloud.addLabel({ name: 'other' });
@@ -52,7 +52,7 @@ test('an issue is filed with labels, found by name and changed', async () => {
 });
 
 test('pages can be walked backwards', async () => {
-  const { tracker, ask } = await house();
+  const { tracker, ask } = await newTracker();
   for (const key of ['A', 'B', 'C']) tracker.cloud.addTeam({ key, createdAt: `2026-01-01T00:00:0${key}Z` });
   const page = (words: string) =>
     ask(`{ teams(${words}) { nodes { key } pageInfo { hasNextPage hasPreviousPage startCursor } } }`);
@@ -65,8 +65,8 @@ test('pages can be walked backwards', async () => {
   });
 });
 
-test('what is not there, or not a query, is a 400', async () => {
-  const { ask } = await house();
+test('an unknown entity or an invalid query is a 400', async () => {
+  const { ask } = await newTracker();
   expect(await ask('{ issue(id: "ABC-9") { id } }')).toMatchObject({
     status: 400,
     errors: [{ message: 'Entity not found: Issue', extensions: { code: 'INPUT_ERROR' } }],
@@ -74,8 +74,8 @@ test('what is not there, or not a query, is a 400', async () => {
   expect(await ask('{ issue(')).toMatchObject({ status: 400 });
 });
 
-test('a slow answer comes late, and calls are counted by their root field', async () => {
-  const { tracker, ask } = await house();
+test('a slow answer is delayed, and calls are counted by their root field', async () => {
+  const { tracker, ask } = await newTracker();
   tracker.failNext({ kind: 'slow', ms: 50 }, { field: 'viewer' });
   await ask('{ teams { nodes { id } } }');
   expect((await ask('{ viewer { id } }')).status).toBe(200);

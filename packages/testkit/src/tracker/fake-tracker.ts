@@ -1,5 +1,5 @@
-// A fake of the issue tracker's cloud on loopback: `POST /graphql`, executed against the schema beside this
-// file. It counts every call and goes wrong on command.
+// A fake of the issue tracker's cloud on loopback: `POST /graphql`, executed against the schema next to this file. It
+// counts every call and fails on command.
 //
 //   const tracker = await startFakeTracker();
 //   tracker.addToken('lin_api_test');
@@ -17,7 +17,7 @@ import type { Operation } from './execute.ts';
 import { createFaultPlan, type FaultPlan, Refusal, refusalBody, type TrackerFault } from './faults.ts';
 import { createOperations } from './operations.ts';
 
-// The tracker's quota of requests: counted down by every answer, told in its headers.
+// The tracker's request quota: every answer counts, and has it in its headers.
 
 type Quota = { limit: number; remaining: number; resetAt: number };
 
@@ -29,7 +29,7 @@ export function quotaHeaders({ limit, remaining, resetAt }: Quota): Record<strin
   };
 }
 
-// Who is calling: a personal key stands bare in the header, an OAuth token behind `Bearer`.
+// Authentication: a personal key is in the header as it is, an OAuth token after `Bearer`.
 
 type KnownToken = { token: string; kind: 'key' | 'oauth'; user: UserRow };
 
@@ -46,7 +46,7 @@ function callerOf(header: string | undefined, known: readonly KnownToken[]): Use
 
 // How each fault looks on the wire.
 
-/** Faults that answer in place of the tracker. Returns whether the request is dealt with. */
+/** Faults that answer instead of the tracker. Returns whether the request is answered. */
 export async function preempt(fault: TrackerFault, response: ServerResponse): Promise<boolean> {
   switch (fault.kind) {
     case 'unauthorised':
@@ -93,7 +93,7 @@ export async function preempt(fault: TrackerFault, response: ServerResponse): Pr
   }
 }
 
-/** Ends the connection without a word, or after half of the answer. */
+/** Closes the connection without an answer, or after half of it. */
 export function cut(response: ServerResponse, body: string | undefined): void {
   if (body === undefined) {
     response.destroy();
@@ -116,19 +116,19 @@ export function send(
 const LIMIT_PER_HOUR = 5_000;
 const HOUR_MS = 3_600_000;
 
-export type FakeTracker = Pick<FaultPlan, 'failNext' | 'mend'> & {
+export type FakeTracker = Pick<FaultPlan, 'failNext' | 'restore'> & {
   /** The address of the API. */
   url: string;
   cloud: TrackerCloud;
-  /** A token that is let in. A key of a person who is no admin may not touch webhooks. */
+  /** Adds an accepted token. The key of a person who is not an admin may not change webhooks. */
   addToken: (token: string, as?: { kind?: 'key' | 'oauth'; admin?: boolean }) => void;
-  /** The root fields asked for so far, in order: one entry per call. */
+  /** The requested root fields so far, in order: one entry per call. */
   calls: () => string[];
   /** Headers and variables of every call so far. */
   requests: () => readonly TrackerRequest[];
   forgetCalls: () => void;
   setQuota: (quota: Partial<Quota>) => void;
-  /** No page holds more than this, however many are asked for. */
+  /** The maximum size of a page, whatever the request. */
   limitPages: (size: number) => void;
   close: () => Promise<void>;
 };
@@ -144,7 +144,7 @@ export async function startFakeTracker({
 }: {
   now?: () => number;
 } = {}): Promise<FakeTracker> {
-  // Loaded here and not above: most tests that use this package have no need of GraphQL.
+  // Loaded here and not above: most tests that use this package do not need GraphQL.
   const { executeOperation, rootFieldsOf } = await import('./execute.ts');
   const cloud = createTrackerCloud(now);
   const faults = createFaultPlan();
@@ -170,7 +170,7 @@ export async function startFakeTracker({
     if (fault && (await preempt(fault, response))) return;
     const { status, body } = await answerOf(request, operation).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      // The API answers a used-up quota with 400, not with 429.
+      // Without quota the API answers 400, not 429.
       const code = error.extensions['code'] === 'RATELIMITED' ? 400 : Number(error.extensions['statusCode']);
       return { status: code, body: refusalBody(error) };
     });
@@ -192,7 +192,7 @@ export async function startFakeTracker({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
     cloud,
     failNext: faults.failNext,
-    mend: faults.mend,
+    restore: faults.restore,
     addToken(token, { kind = 'key', admin = true } = {}) {
       tokens.push({ token, kind, user: cloud.addUser({ name: `Owner of ${kind}`, admin }) });
     },
@@ -209,7 +209,7 @@ export async function startFakeTracker({
   };
 }
 
-/** A fake tracker that lets one token in, and goes when the test that asked for it ends. */
+/** A fake tracker that accepts one token, and is stopped when the calling test ends. */
 export async function testTracker(token: string): Promise<FakeTracker> {
   const tracker = await startFakeTracker();
   onTestFinished(() => tracker.close());

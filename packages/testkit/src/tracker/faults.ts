@@ -1,19 +1,19 @@
-// Faults on command: what the tracker's cloud, or the way to it, does wrong with the next requests.
+// Faults on command: what the tracker's cloud, or the network, does wrong with the next requests.
 
 export type TrackerFault =
-  /** 401, whatever the token. */
+  /** 401 for any token. */
   | { kind: 'unauthorised' }
-  /** 429 with Retry-After, as a gateway in front answers. */
+  /** 429 with Retry-After, as from a gateway. */
   | { kind: 'too-many-requests'; retryAfter: string }
-  /** 400 with the code RATELIMITED, as the API itself answers. */
+  /** 400 with the code RATELIMITED, as from the API itself. */
   | { kind: 'rate-limited' }
   | { kind: 'server-error'; status: number }
-  /** The answer comes this much later. */
+  /** The answer is delayed by this time. */
   | { kind: 'slow'; ms: number }
-  /** The connection ends: before the operation, after it and before the answer, or within the answer. */
+  /** The connection closes: before the operation, after it but before the answer, or within the answer. */
   | { kind: 'cut'; when: 'before' | 'after' | 'within' }
   | { kind: 'graphql-error'; message: string; code?: string; status?: number }
-  /** 200 with this text in place of the answer. */
+  /** 200 with this text instead of the answer. */
   | { kind: 'body'; text: string }
   /** 200 with an answer of at least this size. */
   | { kind: 'huge'; bytes: number }
@@ -23,11 +23,11 @@ export type TrackerFault =
 type Planned = { fault: TrackerFault; field: string | undefined; left: number };
 
 export type FaultPlan = {
-  /** The next request, or the next of a root field (`webhookCreate`), goes wrong; `times` of them. */
+  /** The next request, or the next for a root field (`webhookCreate`), fails; `times` of them. */
   failNext: (fault: TrackerFault, on?: { field?: string; times?: number }) => void;
-  /** The fault of a request that arrives now. */
+  /** The fault for a request that arrives now. */
   take: (fields: readonly string[]) => TrackerFault | undefined;
-  mend: () => void;
+  restore: () => void;
 };
 
 export function createFaultPlan(): FaultPlan {
@@ -44,11 +44,11 @@ export function createFaultPlan(): FaultPlan {
       next.left -= 1;
       return next.fault;
     },
-    mend: () => void planned.splice(0),
+    restore: () => void planned.splice(0),
   };
 }
 
-// An error as the tracker words it: a message, and extensions by which a client tells the kinds apart.
+// An error in the tracker's format: a message, and extensions by which a client distinguishes the kinds.
 const kinds = {
   INPUT_ERROR: { type: 'invalid input', statusCode: 400, userError: true },
   AUTHENTICATION_ERROR: { type: 'authentication error', statusCode: 401, userError: true },
@@ -72,7 +72,7 @@ export function notFound(entity: string): Refusal {
   return new Refusal('INPUT_ERROR', `Entity not found: ${entity}`, `Could not find referenced ${entity}.`);
 }
 
-/** The body of an answer that is nothing but one error. */
+/** The body of an answer with only one error. */
 export function refusalBody(refusal: Refusal): string {
   return JSON.stringify({ errors: [{ message: refusal.message, extensions: refusal.extensions }] });
 }

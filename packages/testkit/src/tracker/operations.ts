@@ -13,7 +13,7 @@ import {
 
 import { notFound, Refusal } from './faults.ts';
 
-// Rows as GraphQL shows them: what a row refers to is found when somebody asks for it.
+// Rows in GraphQL form: references are resolved when they are requested.
 
 type View = Record<string, unknown>;
 type Listing = PageArguments & { filter?: NameFilter };
@@ -74,7 +74,7 @@ function createViews(cloud: TrackerCloud, pageLimit: number) {
     issue: () => issue(cloud.issueOf(row.issueId)),
     relatedIssue: () => issue(cloud.issueOf(row.relatedIssueId)),
   });
-  /** The secret is told when the webhook is created, and never again. */
+  /** The secret is returned when the webhook is created, and never again. */
   const webhook = (row: WebhookRow, secret: string | null = null): View => ({
     ...row,
     secret,
@@ -84,7 +84,7 @@ function createViews(cloud: TrackerCloud, pageLimit: number) {
   return { page, team, state, label, issue, webhook };
 }
 
-/** Resource types that the tracker can send. `IssueRelation` is not among them. */
+/** Resource types that the tracker can send, which does not include `IssueRelation`. */
 export const deliveredResourceTypes = [
   'Attachment',
   'Comment',
@@ -107,7 +107,7 @@ type IssueInput = Partial<
 type LabelInput = Pick<LabelRow, 'name'> & Partial<LabelRow>;
 type WebhookInput = Partial<WebhookRow> & Pick<WebhookRow, 'url' | 'resourceTypes'>;
 
-/** The root of one request, seen by one user. */
+/** The root for one request of one user. */
 export function createOperations(cloud: TrackerCloud, viewer: UserRow, pageLimit: number) {
   const views = createViews(cloud, pageLimit);
   const done = { success: true, lastSyncId: 1 };
@@ -193,7 +193,7 @@ function checkState(cloud: TrackerCloud, teamId: string, stateId: string | undef
     throw notFound('WorkflowState');
 }
 
-/** The id is the caller's to choose, once. */
+/** The caller may choose the id, once. */
 function checkNewId(rows: readonly { id: string }[], id: string | undefined): void {
   if (id === undefined) return;
   if (!UUID_V4.test(id)) throw new Refusal('INPUT_ERROR', 'Argument Validation Error: id must be a UUID');
@@ -220,8 +220,7 @@ function checkWebhook(input: WebhookInput): void {
     throw new Refusal('INPUT_ERROR', 'Either teamId or allPublicTeams has to be given');
 }
 
-// Pages of a list, as the tracker gives them: newest first, 50 unless asked otherwise, at most 250,
-// with cursors that stay right while rows change.
+// Pages of a list, as from the tracker: newest first, 50 by default, at most 250, with cursors that survive changes.
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 250;
@@ -247,7 +246,7 @@ export type Connection<Shown> = {
   };
 };
 
-/** One page of rows. `pageLimit` makes pages smaller than asked for, as a busy server may. */
+/** One page of rows. `pageLimit` makes pages smaller than requested, as a busy server may. */
 function connectionOf<R extends Sortable, Shown>(
   rows: readonly R[],
   page: PageArguments,
@@ -289,7 +288,7 @@ function placeAt(cursor: string | null | undefined): string | undefined {
   return place;
 }
 
-// The tracker's filters, as far as the schema here has them: every comparator that is given must hold.
+// The filters in our part of the tracker's schema: every given comparator must match.
 
 type Comparator = { eq?: unknown; eqIgnoreCase?: string; in?: unknown[]; contains?: string };
 type DateComparator = { eq?: string; gt?: string; gte?: string; lt?: string; lte?: string };

@@ -1,4 +1,4 @@
-// The schema that the fake tracker executes: the parts that we use, and what the vendor's own client asks for.
+// The schema that the fake tracker executes: the parts that we use, and those that the vendor's own client requests.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -27,15 +27,15 @@ export const trackerSchema: GraphQLSchema = buildSchema(
   files.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('\n'),
 );
 
-// The vendor's published schema. It is for checking, not for committing: it lies beside the repository
-// on our machines and in CI, and nowhere else.
+// The vendor's published schema. It is for checks and not committed: it is next to the repository on our machines and
+// in CI only.
 
 const repository = join(import.meta.dirname, '..', '..', '..', '..');
 export const publishedSchemaFile = join(repository, '..', 'shared', 'tracker-schema.graphql.gz');
 
 let published: GraphQLSchema | undefined;
 
-/** Undefined where the file is not there. */
+/** Undefined if the file does not exist. */
 export function publishedSchema(): GraphQLSchema | undefined {
   if (published === undefined && existsSync(publishedSchemaFile)) {
     published = buildSchema(gunzipSync(readFileSync(publishedSchemaFile)).toString('utf8'), {
@@ -45,11 +45,11 @@ export function publishedSchema(): GraphQLSchema | undefined {
   return published;
 }
 
-// Checks a GraphQL document as the tracker would: against our schema and, where it is there, the published one.
+// Checks a GraphQL document as the tracker would: against our schema and, if available, the published one.
 
 export type DocumentProblems = {
   inOurSchema: string[];
-  /** Undefined where the published schema is not there. */
+  /** Undefined without the published schema. */
   inPublishedSchema: string[] | undefined;
 };
 
@@ -65,12 +65,12 @@ function problemsIn(schema: GraphQLSchema, document: string): string[] {
   return validate(schema, parse(document)).map((error) => error.message);
 }
 
-// Holds one schema against another: everything in ours must be in theirs, with the same type, and
-// whatever theirs requires must be in ours. What theirs has beyond that does not matter.
+// Compares two schemas: everything in ours must be in theirs, with the same type, and everything that theirs requires
+// must be in ours. Other parts of theirs do not matter.
 
 type Given = GraphQLArgument | GraphQLInputField;
 
-/** One sentence for each difference; none when ours is a part of theirs. */
+/** One sentence for each difference; empty if ours is a part of theirs. */
 export function schemaDifferences(ours: GraphQLSchema, theirs: GraphQLSchema): string[] {
   return Object.values(ours.getTypeMap())
     .filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type))

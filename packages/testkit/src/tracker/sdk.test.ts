@@ -1,4 +1,4 @@
-// The vendor's own client against the fake: a check from outside that the fake speaks the vendor's API.
+// Uses the vendor's own client with the fake, to check independently that the fake has the vendor's API.
 import { LinearClient } from '@linear/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFakeTracker } from './fake-tracker.ts';
@@ -45,7 +45,7 @@ test('creates, lists and deletes a webhook; its secret is not shown again', asyn
   await expect(client.deleteWebhook(webhook?.id ?? '')).rejects.toThrow('Entity not found: Webhook');
 });
 
-test('a key stands bare, an OAuth token behind Bearer; anything else is an authentication error', async () => {
+test('a key without Bearer, an OAuth token with it; anything else is an authentication error', async () => {
   await expect((await vendorClient({ accessToken: 'lin_oauth_good' })).client.teams()).resolves.toBeDefined();
   for (const wrong of [
     { accessToken: 'lin_api_good' },
@@ -57,13 +57,13 @@ test('a key stands bare, an OAuth token behind Bearer; anything else is an authe
   }
 });
 
-test('a used-up quota is told as the vendor tells it', async () => {
+test('a used-up quota is reported like the vendor does', async () => {
   const { tracker, client } = await vendorClient();
   tracker.setQuota({ remaining: 0 });
   await expect(client.teams()).rejects.toMatchObject({ type: 'Ratelimited' });
 });
 
-test('what is wrong in a query is refused', async () => {
+test('an invalid query is rejected', async () => {
   const { client } = await vendorClient();
   await expect(client.client.rawRequest('query { teams { nodes { nonsense } } }', {})).rejects.toThrow(
     'Cannot query field "nonsense"',

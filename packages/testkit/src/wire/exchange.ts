@@ -1,5 +1,5 @@
-// Sends bytes as they are and waits for the first answer: on a connection of its own, in pieces, with
-// pauses, with an early end; or on a connection that is kept for the next.
+// Sends bytes unchanged and waits for the first answer: on its own connection, in pieces, with pauses, with an early
+// end; or on a connection that is kept for the next request.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WAIT_MS } from '../waiting.ts';
@@ -11,7 +11,7 @@ export type Sending = {
   pieces: Iterable<Uint8Array>;
   /** Between two pieces. */
   pauseMs?: number;
-  /** After the last piece: end our half, at once or when no answer comes, or cut the connection. */
+  /** After the last piece: end our half, at once or without an answer, or cut the connection. */
   after?: 'end' | 'end-later' | 'cut';
 };
 
@@ -31,12 +31,12 @@ export async function exchange(port: number, sending: Sending, timeoutMs = WAIT_
   }
 }
 
-/** Stops early when the other side has answered or gone: that is for the reply to tell. */
+/** Stops early if the other side has answered or closed: the reply shows which. */
 async function write(socket: Socket, { pieces, pauseMs = 0 }: Sending): Promise<void> {
   for (const piece of pieces) {
     if (socket.destroyed || !socket.writable) return;
-    const room = socket.write(piece);
-    if (!room) await drained(socket);
+    const hasSpace = socket.write(piece);
+    if (!hasSpace) await drained(socket);
     if (pauseMs > 0) await sleep(pauseMs);
   }
 }
@@ -59,7 +59,7 @@ function firstReply(socket: Socket, timeoutMs: number): Promise<Reply> {
       resolve(reply);
     };
     socket.on('data', createResponseReader(settle));
-    // A reset is an end like another: what counts is whether an answer came before.
+    // A reset is treated like any end: what counts is whether an answer came before.
     socket.on('error', () => settle('closed'));
     socket.on('close', () => settle('closed'));
   });
@@ -70,7 +70,7 @@ export type KeptConnection = {
   close: () => void;
 };
 
-/** One request after another on the same connection, on a new one when the other side has closed it. */
+/** One request after another on the same connection, or on a new one if the other side has closed it. */
 export function keepConnection(port: number, timeoutMs = WAIT_MS): KeptConnection {
   let current: { socket: Socket; settle: (reply: Reply) => void } | undefined;
 
@@ -109,8 +109,8 @@ export function keepConnection(port: number, timeoutMs = WAIT_MS): KeptConnectio
   };
 }
 
-// Reads answers from the bytes of a connection: the status line, the length and the body, nothing else,
-// so that a load generator spends its time on sending.
+// Reads answers from the bytes of a connection: only the status line, the length and the body, so that a load generator
+// spends its time on sending.
 
 export type RawResponse = { status: number; body: Buffer; closes: boolean };
 
@@ -118,7 +118,7 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const lengthPattern = /\r\ncontent-length: *(\d+)/i;
 const closePattern = /\r\nconnection: *close/i;
 
-/** An answer without a length has no body that matters; such an answer ends the connection. */
+/** An answer without a length has no relevant body, and ends the connection. */
 export function createResponseReader(onResponse: (response: RawResponse) => void): (chunk: Buffer) => void {
   let rest: Buffer | undefined;
   return (chunk) => {
@@ -135,7 +135,7 @@ export function createResponseReader(onResponse: (response: RawResponse) => void
   };
 }
 
-/** Bytes of one whole answer, 0 while there is none. */
+/** The size of one complete answer, 0 while there is none. */
 function readOne(bytes: Buffer, onResponse: (response: RawResponse) => void): number {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return 0;
@@ -144,7 +144,7 @@ function readOne(bytes: Buffer, onResponse: (response: RawResponse) => void): nu
   const start = headEnd + END_OF_HEAD.length;
   if (bytes.length < start + length) return 0;
   const status = Number(head.slice(9, 12));
-  // 1xx only announces the answer.
+  // 1xx only announces an answer.
   if (status >= 200) {
     onResponse({ status, body: bytes.subarray(start, start + length), closes: closePattern.test(head) });
   }

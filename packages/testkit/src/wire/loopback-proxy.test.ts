@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoopbackProxy, startLoopbackProxy } from './loopback-proxy.ts';
 
-/** Says its name, and then everything back. */
+/** Sends its name, and then echoes everything. */
 async function echo(name: string): Promise<number> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -35,7 +35,7 @@ function client(port: number) {
   return state;
 }
 
-test('it takes its targets in turn, and passes over one that refuses', async () => {
+test('it uses its targets in turn, and skips one that refuses', async () => {
   const gone = createServer();
   await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
   const refusing = (gone.address() as AddressInfo).port;
@@ -46,7 +46,7 @@ test('it takes its targets in turn, and passes over one that refuses', async () 
   expect(new Set(clients.map(({ text }) => text))).toEqual(new Set(['a', 'b']));
 });
 
-test('a cut ends what is open, and the next connection works', async () => {
+test('a cut closes open connections, and the next one works', async () => {
   const proxy = await proxyTo(await echo('a'));
   const first = client(proxy.port);
   await expect.poll(() => first.text).toBe('a');
@@ -57,18 +57,18 @@ test('a cut ends what is open, and the next connection works', async () => {
   await expect.poll(() => second.text).toBe('ahello');
 });
 
-test('closed, it lets nobody in until it is mended', async () => {
+test('closed, it accepts no connection until it is restored', async () => {
   const proxy = await proxyTo(await echo('a'));
   proxy.close();
   const refused = client(proxy.port);
   await expect.poll(() => refused.ended).toBe(true);
   expect(refused.text).toBe('');
-  proxy.mend();
+  proxy.restore();
   const next = client(proxy.port);
   await expect.poll(() => next.text).toBe('a');
 });
 
-test('frozen, connections stay open and nothing comes through; mending ends them', async () => {
+test('frozen, connections stay open without data; restoring closes them', async () => {
   const target = await echo('a');
   const proxy = await proxyTo(target);
   const before = client(proxy.port);
@@ -77,14 +77,14 @@ test('frozen, connections stay open and nothing comes through; mending ends them
   const during = client(proxy.port);
   before.socket.write('lost');
   await expect.poll(proxy.connections).toBe(2);
-  // The target itself answers what it is sent after that, again and again.
+  // The target itself still answers.
   const direct = client(target);
   for (let heard = 'a'; heard.length < 10; heard += 'x') {
     await expect.poll(() => direct.text).toBe(heard);
     direct.socket.write('x');
   }
   expect([before.text, before.ended, during.text, during.ended]).toEqual(['a', false, '', false]);
-  proxy.mend();
+  proxy.restore();
   await expect.poll(() => before.ended && during.ended).toBe(true);
   expect(before.text).toBe('a');
 });

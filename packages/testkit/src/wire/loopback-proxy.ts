@@ -1,18 +1,17 @@
-// A way between two processes that can be spoiled: connections are cut, or stay open while nothing comes through
-// any more. Every new connection goes to the next target in turn, as behind a load balancer; one that refuses is
-// passed over.
+// A connection between two processes that can be disturbed: connections are cut, or stay open without data. Every new
+// connection goes to the next target in turn, as behind a load balancer; one that refuses is skipped.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type LoopbackProxy = {
   port: number;
-  /** Ends every connection of this moment, at both ends. */
+  /** Closes every current connection, at both ends. */
   cut: () => void;
-  /** Cuts, and refuses new connections until `mend`. */
+  /** Cuts, and refuses new connections until `restore`. */
   close: () => void;
-  /** Connections stay, and nothing comes through, neither bytes nor an end; new ones are accepted and ignored. */
+  /** Connections stay open, but pass on neither bytes nor an end; new ones are accepted and ignored. */
   freeze: () => void;
-  /** Ends what was frozen or refused; new connections work. What was held back is lost with its connection. */
-  mend: () => void;
+  /** Closes frozen connections; new ones work. Held-back data is lost with its connection. */
+  restore: () => void;
   connections: () => number;
   stop: () => Promise<void>;
 };
@@ -51,7 +50,7 @@ export async function startLoopbackProxy(targets: () => readonly number[]): Prom
       pass(far, pair.near);
       if (isFrozen) freezePair(pair);
     });
-    // A reset or a refusal is an end like another.
+    // A reset or a refusal is treated like any end.
     far.on('error', () => undefined);
     far.on('close', () => {
       if (!connected) return dial(pair, others);
@@ -59,7 +58,7 @@ export async function startLoopbackProxy(targets: () => readonly number[]): Prom
     });
   }
 
-  /** By hand, since a frozen pair must not pass on an end. */
+  /** Not by `pipe`, because a frozen pair must not pass on an end. */
   function pass(from: Socket, to: Socket): void {
     from.on('data', (chunk: Buffer) => {
       if (!to.write(chunk)) {
@@ -100,7 +99,7 @@ export async function startLoopbackProxy(targets: () => readonly number[]): Prom
       isFrozen = true;
       for (const pair of pairs) freezePair(pair);
     },
-    mend() {
+    restore() {
       if (isFrozen) cut();
       isFrozen = false;
       isClosed = false;

@@ -1,9 +1,9 @@
-// A request as bytes, with nothing mended on the way: what a client library would refuse to send.
+// A request as bytes, sent unchanged, even if a client library would refuse to send it.
 
 export type RawRequest = {
   method?: string;
   path?: string;
-  /** In this order, also twice the same. `Host` is among them or missing. */
+  /** In this order, with duplicates. May contain `Host` or not. */
   headers: readonly (readonly [name: string, value: string])[];
   body?: Uint8Array;
 };

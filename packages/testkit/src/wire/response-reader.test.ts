@@ -16,7 +16,7 @@ const read = (pieces: readonly Buffer[]) => {
   return answers;
 };
 
-test.each([1, 7, 40, 1000])('answers are whole, however the bytes come (pieces of %d)', (size) => {
+test.each([1, 7, 40, 1000])('answers are complete, however the bytes arrive (pieces of %d)', (size) => {
   const bytes = Buffer.from(wire);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
     bytes.subarray(index * size, (index + 1) * size),
@@ -24,6 +24,6 @@ test.each([1, 7, 40, 1000])('answers are whole, however the bytes come (pieces o
   expect(read(pieces)).toEqual(['200 first stays', '503  stays', '400  closes']);
 });
 
-test('half an answer is none', () => {
+test('half an answer does not count', () => {
   expect(read([Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfir')])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The whole configuration as one tree. Every field says in which files it may stand.
+// The whole configuration as one tree. Every field lists the files that may hold it.
 import { z } from 'zod';
 import { Archive, Briefing, Monitor, Otel, Summaries } from './monitor.ts';
 import { Notify } from './notify.ts';

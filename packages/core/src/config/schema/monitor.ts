@@ -12,29 +12,29 @@ const CodehostFeed = z
   .object({
     smeeChannel: optionalField(kinds.url, {
       layers: global,
-      description: 'Relay channel URL of this machine for code-host deliveries',
+      description: 'This machine’s relay channel URL for code-host deliveries',
       env: 'SVC_RELAY_CHANNEL',
       opens: 'channel',
     }),
     relayReadKeyEnv: field(kinds.environmentName, {
       layers: global,
-      description: 'Name of the variable that holds the read key of the code-host channel, where it has one',
+      description: 'Name of the variable with the read key of the code-host channel, if it needs one',
       default: 'SVC_RELAY_READ_KEY',
     }),
     webhookSecretEnv: field(kinds.secretName, {
       layers: project,
-      description: 'Name of the variable that holds the code-host HMAC secret',
+      description: 'Name of the variable with the code-host webhook (HMAC) secret',
       default: 'SVC_WEBHOOK_SECRET',
     }),
     watchRepos: field(kinds.repoList, {
       layers: project,
-      description: 'Repositories subscribed at startup, besides those found in signal files',
+      description: 'Repositories to watch from startup, in addition to those found in signal files',
       default: [],
     }),
     hookRepos: field(kinds.repoList, {
       layers: global,
       description:
-        'Watched repositories that you confirmed: a hook is made there, as it is in the project’s own',
+        'Watched repositories, besides the project’s own, in which you allowed svc to create a webhook',
       default: [],
     }),
   })
@@ -44,36 +44,36 @@ const TrackerFeed = z
   .object({
     smeeChannel: optionalField(kinds.url, {
       layers: global,
-      description: 'Relay channel URL of this machine for issue-tracker deliveries',
+      description: 'This machine’s relay channel URL for issue-tracker deliveries',
       env: 'SVC_TRACKER_RELAY_CHANNEL',
       opens: 'channel',
     }),
     relayReadKeyEnv: field(kinds.environmentName, {
       layers: global,
-      description: 'Name of the variable that holds the read key of the tracker channel, where it has one',
+      description: 'Name of the variable with the read key of the tracker channel, if it needs one',
       default: 'SVC_TRACKER_RELAY_READ_KEY',
     }),
     webhookSecretEnv: field(kinds.secretName, {
       layers: project,
-      description: 'Name of the variable that holds the tracker HMAC secret',
+      description: 'Name of the variable with the tracker webhook (HMAC) secret',
       default: 'SVC_TRACKER_WEBHOOK_SECRET',
     }),
     webhookId: optionalField(kinds.text, {
       layers: global,
-      description: 'Id of the registered tracker webhook',
+      description: 'Id of the registered tracker webhook; written by svc',
     }),
     webhookUrl: optionalField(kinds.url, {
       layers: global,
-      description: 'URL of the registered tracker webhook',
+      description: 'URL of the registered tracker webhook; written by svc',
       opens: 'channel',
     }),
     registeredAt: optionalField(kinds.time, {
       layers: global,
-      description: 'When the tracker webhook was registered',
+      description: 'Time at which the tracker webhook was registered; written by svc',
     }),
     resourceTypes: optionalField(kinds.list, {
       layers: global,
-      description: 'Resource types of the registered tracker webhook',
+      description: 'Resource types that the registered tracker webhook reports; written by svc',
     }),
   })
   .prefault({});
@@ -84,7 +84,7 @@ export const Monitor = z
     linear: TrackerFeed,
     suppressVersionWarning: field(kinds.flag, {
       layers: project,
-      description: 'Suppresses the version-drift warning',
+      description: 'Suppress the warning that a newer version is installed',
       default: false,
     }),
   })
@@ -98,19 +98,19 @@ export const Otel = z
   .object({
     enabled: field(kinds.flag, {
       layers: either,
-      description: 'Enables the metrics and log proxy endpoints',
+      description: 'Enable the endpoints that proxy metrics and log queries',
       env: 'OTEL_ENABLED',
       default: false,
     }),
     prometheusUrl: field(orNull(kinds.url), {
       layers: either,
-      description: 'Metrics query URL',
+      description: 'URL of the Prometheus query API',
       env: 'PROMETHEUS_URL',
       default: null,
     }),
     lokiUrl: field(orNull(kinds.url), {
       layers: either,
-      description: 'Log query URL',
+      description: 'URL of the Loki query API',
       env: 'LOKI_URL',
       default: null,
     }),
@@ -121,20 +121,20 @@ export const Archive = z
   .object({
     root: field(kinds.text, {
       layers: global,
-      description: 'Root of archived blobs, one folder per orchestrator id',
+      description: 'Folder for archived runs, with one subfolder per orchestrator id',
       env: 'SVC_ARCHIVE_ROOT',
       default: '~/svc/archives',
     }),
     syncToThoughts: field(kinds.flag, {
       layers: global,
-      description: 'Also copy the summary file to thoughts/shared/handoffs/',
+      description: 'Also copy the summary to thoughts/shared/handoffs/',
       default: false,
     }),
     retention: z
       .object({
         days: field(orNull(wholeNumber(1)), {
           layers: global,
-          description: 'Default age for archive prune; null never prunes',
+          description: 'Age in days after which `svc archive prune` removes an archive; null: never',
           default: null,
         }),
       })
@@ -151,18 +151,18 @@ export const Summaries = z
   .object({
     enabled: field(kinds.flag, {
       layers: project,
-      description: 'Master toggle; no provider is called when off',
+      description: 'Enable summaries; when false, no model provider is called',
       default: false,
     }),
     defaultProvider: field(oneOf(providerNames), {
       layers: project,
-      description: 'Provider of a summary request that names none',
+      description: 'Provider for summary requests that do not name one',
       default: 'provider-a',
       canonical: neutralProviderName,
     }),
     defaultModel: field(kinds.text, {
       layers: project,
-      description: 'Model of a summary request that names none',
+      description: 'Model for summary requests that do not name one',
       default: DEFAULT_SUMMARY_MODEL,
     }),
     providers: z
@@ -173,10 +173,10 @@ export const Summaries = z
             layers: project,
             description: "Name of the environment variable that holds the provider's key",
           }),
-          // Never of the project file: whoever can change a repository must not say where a key is sent.
+          // Never from the project file: a commit must not be able to redirect a key.
           baseUrl: optionalField(safeUrl, {
             layers: ['secrets', 'global'],
-            description: "Base URL of the provider's API, instead of the vendor's own",
+            description: "Base URL of the provider's API, if it is not the vendor's default",
           }),
         }),
       )
@@ -186,22 +186,22 @@ export const Summaries = z
 
 export const Briefing = z
   .object({
-    gateway: optionalField(safeUrl, { layers: secrets, description: 'Gateway URL of the briefing' }),
+    gateway: optionalField(safeUrl, { layers: secrets, description: 'Gateway URL for the briefing' }),
     provider: field(oneOf(['provider-a', 'provider-b']), {
       layers: secrets,
-      description: 'Model vendor of the briefing',
+      description: 'Model vendor for the briefing',
       default: 'provider-a',
       canonical: neutralProviderName,
     }),
     model: field(kinds.text, {
       layers: secrets,
-      description: 'Model id of the briefing',
+      description: 'Model id for the briefing',
       default: DEFAULT_BRIEFING_MODEL,
     }),
     apiKey: optionalField(kinds.text, { layers: secrets, description: 'Gateway API key', secret: true }),
     autoRefreshSec: field(orNull(wholeNumber(60)), {
       layers: secrets,
-      description: 'Seconds after which the briefing is written anew by itself; null: only on demand',
+      description: 'Refresh the briefing after this many seconds; null: only on demand',
       default: null,
     }),
   })

@@ -1,16 +1,16 @@
-// Who is told when something needs a person. All of it is off until somebody names it.
+// Who is notified when something needs a person. Every channel is off until it is configured.
 import { z } from 'zod';
 import { FindingSeverity } from '../../feedback/findings.ts';
 import { field, kinds, optionalField } from '../field.ts';
 
 const layers = ['global'] as const;
 
-/** What is told may be confidential, so it crosses the network only encrypted. Credentials have no place in a URL. */
+/** A notification may be confidential, so it crosses the network only encrypted. A URL must not hold credentials. */
 export const safeUrl = {
   schema: z
     .url({ protocol: /^https?$/ })
     .regex(/^(?:https:\/\/[^@/?#\\]+|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?)(?:[/?#]|$)/i),
-  expects: 'an https URL without a password, or an http one of this machine',
+  expects: 'an https URL without a password, or an http URL on this machine',
 };
 
 const timeOfDay = {
@@ -29,7 +29,7 @@ export const Notify = z
       .object({
         enabled: field(kinds.flag, {
           layers,
-          description: 'Desktop notifications (notify-send or osascript)',
+          description: 'Show desktop notifications (notify-send or osascript)',
           default: false,
         }),
       })
@@ -38,7 +38,7 @@ export const Notify = z
       .object({
         url: optionalField(safeUrl, {
           layers,
-          description: 'URL that gets each notification as JSON',
+          description: 'URL to which each notification is posted as JSON',
           opens: 'notifier',
         }),
       })
@@ -54,15 +54,15 @@ export const Notify = z
       .prefault({}),
     minSeverity: field(severity, {
       layers,
-      description: 'Least severity that is told',
+      description: 'Lowest severity that sends a notification',
       default: 'medium',
     }),
     quietHours: z
       .object({
-        from: optionalField(timeOfDay, { layers, description: 'Nothing is told from this local time on' }),
+        from: optionalField(timeOfDay, { layers, description: 'Local time at which quiet hours start' }),
         to: optionalField(timeOfDay, {
           layers,
-          description: 'What was held is told from this local time on; may be past midnight',
+          description: 'Local time at which quiet hours end and held notifications are sent',
         }),
       })
       .prefault({}),

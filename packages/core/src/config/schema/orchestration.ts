@@ -27,7 +27,7 @@ const workerCommand = {
 const tests = (scope: string) =>
   field(kinds.list, {
     layers,
-    description: `Test types that a ${scope} change must have`,
+    description: `Test types required for a ${scope} change`,
     default: ['unit'],
   });
 
@@ -35,7 +35,7 @@ export const Worktree = z
   .object({
     setup: optionalField(kinds.list, {
       layers,
-      description: 'Commands run in order in a new worktree; when absent the setup is detected',
+      description: 'Commands to run in order in a new worktree; if absent, the setup is detected',
     }),
   })
   .prefault({});
@@ -44,27 +44,27 @@ export const Orchestration = z
   .object({
     worktreeDir: field(orNull(kinds.text), {
       layers,
-      description: 'Base directory of worktrees (null: ~/svc/wt/<projectKey>)',
+      description: 'Base directory for worktrees; null: ~/svc/wt/<projectKey>',
       default: null,
     }),
-    maxParallel: field(wholeNumber(1), { layers, description: 'Maximum of concurrent workers', default: 3 }),
+    maxParallel: field(wholeNumber(1), { layers, description: 'Maximum concurrent workers', default: 3 }),
     hooks: z
       .object({
         setup: field(kinds.list, {
           layers,
-          description: 'Commands run after worktree creation',
+          description: 'Commands to run after a worktree is created',
           default: [],
         }),
         teardown: field(kinds.list, {
           layers,
-          description: 'Commands run before worktree removal',
+          description: 'Commands to run before a worktree is removed',
           default: [],
         }),
       })
       .prefault({}),
     workerCommand: field(workerCommand, {
       layers,
-      description: 'Skill that a worker session runs',
+      description: 'Skill that each worker session runs',
       default: DEFAULT_WORKER_COMMAND,
     }),
     agent: field(kinds.list, {
@@ -74,36 +74,35 @@ export const Orchestration = z
     }),
     agentEnv: field(kinds.list, {
       layers,
-      description: 'Environment variables that a worker gets besides the ordinary ones',
+      description: 'Environment variables to pass to a worker in addition to the standard ones',
       default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
     }),
     stallAfterSec: field(wholeNumber(1), {
       layers,
-      description:
-        'Seconds without output or a change of its signal file after which a worker counts as hanging',
+      description: 'Seconds without output or a signal file change after which a worker counts as stalled',
       default: 1800,
     }),
     maxAwaitingReview: field(orNull(wholeNumber(1)), {
       layers,
-      description: 'Holds dispatch while more pull requests than this wait for a person (null: never)',
+      description: 'Pause dispatch while more pull requests than this wait for a person; null: never',
       default: null,
     }),
     testCommand: optionalField(kinds.text, {
       layers,
-      description: 'Command that tests a merged commit; when absent it is detected',
+      description: 'Command that tests a merged commit; if absent, it is detected',
     }),
-    workerModel: field(kinds.text, { layers, description: 'Model of worker sessions', default: 'opus' }),
+    workerModel: field(kinds.text, { layers, description: 'Model for worker sessions', default: 'opus' }),
     testRequirements: z
       .object({ backend: tests('backend'), frontend: tests('frontend'), fullstack: tests('fullstack') })
       .prefault({}),
     verifyBeforeMerge: field(kinds.flag, {
       layers,
-      description: 'Run adversarial verification on merged commits',
+      description: 'Run adversarial verification on each merged commit',
       default: true,
     }),
     allowSelfReportedCompletion: field(kinds.flag, {
       layers,
-      description: 'True: verification failures are advisory. False: they block the wave',
+      description: 'Treat verification failures as advisory; when false, they block the wave',
       default: false,
     }),
   })

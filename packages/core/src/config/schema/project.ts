@@ -5,7 +5,7 @@ const layers = ['project'] as const;
 
 export const projectKey = optionalField(kinds.key, {
   layers,
-  description: 'Links to the secrets file config-{projectKey}.json',
+  description: 'Short name of the project; its secrets are in config-{projectKey}.json',
 });
 
 export const Repository = z
@@ -24,7 +24,7 @@ export const Project = z
 
 export const Thoughts = z
   .object({
-    user: field(orNull(kinds.text), { layers, description: 'Context-store user name', default: null }),
+    user: field(orNull(kinds.text), { layers, description: 'User name in the context store', default: null }),
     directory: optionalField(kinds.text, {
       layers,
       description: 'Context directory, ${DIRECTORY} in worktree setup (default: the repository name)',
@@ -38,7 +38,7 @@ export const Thoughts = z
 
 export const projects = field(kinds.list, {
   layers: ['global'],
-  description: 'Paths of the projects that the daemon of this machine serves',
+  description: 'Paths of the projects that the daemon on this machine serves',
   default: [],
 });
 
@@ -64,11 +64,11 @@ export const Tracker = z
     teamKey: optionalField(kinds.text, {
       layers: ['project', 'secrets'],
       description:
-        'Team identifier used in ticket ids; must equal svc.project.ticketPrefix. The secrets file names it beside the token',
+        'Team key in ticket ids; must equal svc.project.ticketPrefix. A secrets file with a token must name it too',
     }),
     teamId: field(orNull(kinds.text), {
       layers,
-      description: 'Cached team UUID, resolved by resolve-tracker-ids.sh',
+      description: 'Team UUID, cached by resolve-tracker-ids.sh',
       default: null,
     }),
     stateMap: StateMap,
@@ -79,7 +79,7 @@ export const Tracker = z
       },
       {
         layers,
-        description: 'Cached tracker state UUIDs by display name; without it states are set by name',
+        description: 'Cached tracker state UUIDs by display name; when null, states are set by name',
         default: null,
       },
     ),
@@ -90,7 +90,7 @@ export const Tracker = z
     }),
     defaultTeam: optionalField(kinds.text, {
       layers: ['secrets'],
-      description: 'Team used when a command names none',
+      description: 'Team for commands that do not name one',
     }),
   })
   .prefault({});
@@ -98,27 +98,27 @@ export const Tracker = z
 const DeployOfRepo = z.object({
   timeoutSec: field(wholeNumber(1), {
     layers,
-    description: 'Hard timeout of the deploy phase in seconds, counted from the merge',
+    description: 'Timeout of the deploy phase, in seconds after the merge',
     default: 1800,
   }),
   productionEnvironment: field(kinds.text, {
     layers,
-    description: 'Deployment environment that gates done',
+    description: 'Environment that a merge must be deployed to before its ticket is done',
     default: 'production',
   }),
   stagingEnvironment: field(kinds.text, {
     layers,
-    description: 'Deployment environment shown on the dashboard, not gating',
+    description: 'Environment shown on the dashboard; does not affect when a ticket is done',
     default: 'staging',
   }),
   skipDeployVerification: field(kinds.flag, {
     layers,
-    description: 'True: a merged pull request is done at once. False: the deploy lifecycle applies',
+    description: 'Count a merged pull request as done at once; when false, wait for its deployment',
     default: true,
   }),
   acceptDescendants: field(kinds.flag, {
     layers,
-    description: 'Whether a deployment of a commit that contains the merge counts',
+    description: 'Also accept a deployment of a later commit that contains the merge',
     default: true,
   }),
 });
@@ -132,22 +132,22 @@ export const Feedback = z
   .object({
     autoFile: field(kinds.flag, {
       layers,
-      description: 'True: findings are filed at run end without a prompt',
+      description: 'File findings at the end of a run without asking',
       default: false,
     }),
     codehostRepo: field(kinds.repo, {
       layers,
-      description: 'Repository that gets findings when the tracker cannot',
+      description: 'Repository for findings that the tracker cannot take',
       default: UPSTREAM_REPO,
     }),
     consentFor: field(kinds.list, {
       layers: ['global'],
-      description: 'Places that you agreed to: findings are filed there without a prompt',
+      description: 'Trackers and repositories where you allowed svc to file findings without asking',
       default: [],
     }),
     labels: field(kinds.list, {
       layers,
-      description: 'Base labels of a filed finding; the skill name is added',
+      description: 'Labels for each filed finding; the skill name is added',
       default: ['auto-submitted'],
     }),
   })

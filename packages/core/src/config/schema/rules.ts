@@ -1,15 +1,15 @@
-// Rules: when a line like this comes, then that is done. They and their commands stand in the global file alone: a
-// rule can run a program of this machine, which a file that is committed must never be able to.
+// Rules: when a matching event arrives, do this. They and their commands may only be in the global file: a rule can
+// run a program on this machine, and a committed file must never be able to do that.
 import { z } from 'zod';
 import { FindingSeverity } from '../../feedback/findings.ts';
 import { field, optionalField, repoSlug } from '../field.ts';
 
 const layers = ['global'] as const;
 
-/** Part of topics' details, of attention reasons and of environment variables. */
+/** Used in event details, in attention reasons and in environment variables. */
 const ruleName = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected small letters, digits and dashes, at most 40, a letter first');
+  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a-z, 0-9 and dashes, at most 40 characters, a letter first');
 const commandName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'expected letters, digits, dots, dashes, underscores');
@@ -17,17 +17,17 @@ const message = z
   .string()
   .min(1)
   .max(400)
-  .describe('{event}, {ticket}, {repo}, {pr} and the like stand for what the line is about');
+  .describe('{event}, {ticket}, {repo}, {pr} and others are replaced by the values of the event');
 const severity = FindingSeverity.default('medium');
 
 export const RuleThen = z
   .strictObject({
-    notify: z.strictObject({ message, severity }).optional().describe('tell whoever svc.notify names'),
+    notify: z.strictObject({ message, severity }).optional().describe('notify as svc.notify says'),
     attention: z
       .strictObject({ message, severity, remedy: z.string().min(1).max(200).optional() })
       .optional()
       .describe('open an attention item'),
-    run: commandName.optional().describe('name of a command of svc.commands'),
+    run: commandName.optional().describe('name of a command in svc.commands'),
   })
   .refine(
     ({ notify, attention, run }) => notify !== undefined || attention !== undefined || run !== undefined,
@@ -36,12 +36,12 @@ export const RuleThen = z
 
 export const Rule = z.strictObject({
   name: ruleName,
-  enabled: z.boolean().default(false).describe('a rule is off until it is switched on'),
+  enabled: z.boolean().default(false).describe('a rule does nothing until it is enabled'),
   when: z.strictObject({
-    event: z.string().min(1).max(200).describe('topic, or a glob of topics: codehost.pr.*'),
+    event: z.string().min(1).max(200).describe('topic, or a pattern for topics: codehost.pr.*'),
     ticket: z.string().min(1).max(200).optional(),
     repo: repoSlug.optional(),
-    filter: z.string().min(1).max(4000).optional().describe('jq filter; true for the lines that are meant'),
+    filter: z.string().min(1).max(4000).optional().describe('jq filter; true for matching events'),
   }),
   then: RuleThen,
   limit: z
@@ -53,15 +53,15 @@ export const Rule = z.strictObject({
         .default('10m'),
     })
     .prefault({})
-    .describe('how often it fires at most, for each ticket'),
+    .describe('maximum number of times the rule fires for one ticket in a period'),
 });
 
 export const rules = field(
   { schema: z.array(Rule).max(100), expects: 'a list of rules, see docs/guide/rules.md' },
-  { layers, description: 'What is done when a line of a kind comes', default: [] },
+  { layers, description: 'Automations: what to do when a matching event arrives', default: [] },
 );
 
-/** Never a shell: the program is given its arguments as they stand here, and none of the event's. */
+/** Never a shell: the program gets exactly these arguments, and nothing from the event. */
 const argv = {
   schema: z
     .array(z.string().min(1).max(4000))
@@ -69,20 +69,20 @@ const argv = {
     .max(100)
     .refine(
       ([program = '']) => program.startsWith('/') || !program.includes('/'),
-      'expected a program of the PATH or an absolute path first',
+      'expected a program on the PATH or an absolute path first',
     ),
-  expects: 'a program of the PATH or its absolute path, then its arguments, as a list',
+  expects: 'a list: a program on the PATH or its absolute path, then its arguments',
 };
 
 const Command = z.object({
-  argv: optionalField(argv, { layers, description: 'Program and arguments that a rule may run' }),
+  argv: optionalField(argv, { layers, description: 'Program and arguments that a rule can run' }),
   timeoutSeconds: field(
     { schema: z.int().min(1).max(600), expects: 'a whole number from 1 to 600' },
-    { layers, description: 'The program is ended after so many seconds', default: 60 },
+    { layers, description: 'Seconds after which the program is killed', default: 60 },
   ),
 });
 
-/** Keyed by name; `then.run` of a rule names one. */
+/** Keyed by the name that a rule's `then.run` uses. */
 export const Commands = z.record(commandName, Command).prefault({});
 
 export type Rule = z.output<typeof Rule>;

@@ -1,5 +1,5 @@
-// A world of runs, agents and people that carries out acts as the run loop would, and does by chance what worlds
-// do: agents die, hang, lie and succeed, the daemon is killed, people pause, retry and cancel.
+// Simulates runs, agents and people: executes acts as the run loop would, and makes random things happen: agents die,
+// hang, report falsely and succeed, the daemon is killed, people pause, retry and cancel.
 import type { Run, Worker } from '../../state/board-types.ts';
 import type { Act, LiveAgent, PlannedRun, Revivals, RunTimings, Verification, World } from '../acts.ts';
 
@@ -33,7 +33,7 @@ export function simulateRuns({
   const processes = new Map<string, LiveAgent>();
   const revivals = new Map<string, Revivals>();
   const verifications = new Map<string, Verification>();
-  /** What came of things, for the test to judge. */
+  /** The results, for the test to check. */
   const problems: string[] = [];
 
   for (const { id, project, waves, most } of given) {
@@ -89,17 +89,17 @@ export function simulateRuns({
       revivals.set(key, { ...known, lastDeathAt: now(), lastEnd });
   };
 
-  function begin(key: string, id: string, ticket: string): void {
+  function start(key: string, id: string, ticket: string): void {
     const planned = runs.get(id);
     const inProject = [...processes.keys()].filter(
       (other) => runs.get(other.split('/')[0] ?? '')?.plan.project === planned?.plan.project,
     );
     if (inProject.some((other) => other.endsWith(`/${ticket}`))) problems.push(`${key} was started twice`);
-    if (planned?.run.state !== 'running') problems.push(`${key} was started in a run that does not run`);
+    if (planned?.run.state !== 'running') problems.push(`${key} was started in a run that is not running`);
     const wave = planned?.plan.waves.findIndex((tickets) => tickets.includes(ticket)) ?? 0;
     const before = planned?.run.waves.filter((one) => one.wave <= wave);
     if (before?.length !== wave || before.some(({ state }) => state !== 'completed'))
-      problems.push(`${key} was started before the wave before it was complete`);
+      problems.push(`${key} was started before the previous wave was complete`);
     processes.set(key, { state: 'starting', lastActivityAt: now() });
     if (!workers.has(key)) workers.set(key, newWorker(id, ticket, now()));
     if (inProject.length + 1 > projectMost) problems.push(`${key} was one too many in its project`);
@@ -107,7 +107,7 @@ export function simulateRuns({
     if (own + 1 > (planned?.plan.maxParallel ?? 0)) problems.push(`${key} was one too many in its run`);
   }
 
-  function toldOfWave(
+  function waveChanged(
     id: string,
     number: number,
     state: Run['waves'][number]['state'],
@@ -116,7 +116,7 @@ export function simulateRuns({
     const waves = runs.get(id)?.run.waves ?? [];
     const isReady = waves.filter((one) => one.wave < number && one.state === 'completed').length;
     if (state === 'started' && isReady !== number - 1)
-      problems.push(`wave ${number} of ${id} began before the one before it was complete`);
+      problems.push(`wave ${number} of ${id} started before the previous one was complete`);
     const others = waves.filter((one) => one.wave !== number);
     change(id, { waves: [...others, { wave: number, state, tickets, seq: 1 }] });
   }
@@ -126,18 +126,18 @@ export function simulateRuns({
     const key = 'ticket' in act ? `${id}/${act.ticket}` : '';
     switch (act.kind) {
       case 'dispatch':
-        return begin(key, id, act.ticket);
+        return start(key, id, act.ticket);
       case 'revive': {
         const known = revivals.get(key);
         if (act.notBefore > now()) problems.push(`${key} was revived too early`);
-        begin(key, id, act.ticket);
+        start(key, id, act.ticket);
         if (known !== undefined) revivals.set(key, { ...known, count: act.attempt });
         if (act.attempt > quickTimings.revivalDelaysSec.length) problems.push(`${key} was revived too often`);
         return;
       }
       case 'recall':
-        if (processes.has(key)) problems.push(`${key} was recalled while its agent lives`);
-        begin(key, id, act.ticket);
+        if (processes.has(key)) problems.push(`${key} was recalled while its agent is alive`);
+        start(key, id, act.ticket);
         return toStatus(key, workers.get(key)?.status ?? 'pr-created', { recall: null });
       case 'end':
         gone(key, 'died');
@@ -145,7 +145,7 @@ export function simulateRuns({
       case 'end-hanging':
         return gone(key, 'hanging');
       case 'fail':
-        if (processes.has(key)) problems.push(`${key} was given up while its agent lives`);
+        if (processes.has(key)) problems.push(`${key} was given up while its agent is alive`);
         if (!workers.has(key)) workers.set(key, newWorker(id, act.ticket, now()));
         return toStatus(key, act.status);
       case 'start-verification':
@@ -153,13 +153,13 @@ export function simulateRuns({
       case 'file-remediation':
         return void verifications.set(key, { state: 'failed', remediation: 'filed' });
       case 'start-wave':
-        return toldOfWave(id, act.wave, 'started', act.tickets);
+        return waveChanged(id, act.wave, 'started', act.tickets);
       case 'complete-wave':
-        return toldOfWave(id, act.wave, 'completed', act.tickets);
+        return waveChanged(id, act.wave, 'completed', act.tickets);
       case 'block-wave':
         if (runs.get(id)?.run.waves.some((one) => one.wave === act.wave && one.state === 'blocked'))
           problems.push(`wave ${act.wave} of ${id} was blocked twice`);
-        return toldOfWave(id, act.wave, 'blocked', act.tickets);
+        return waveChanged(id, act.wave, 'blocked', act.tickets);
       case 'complete-run':
         return change(id, { state: 'completed' });
       case 'hold':
@@ -174,7 +174,7 @@ export function simulateRuns({
     revivals.set(key, { count: revivals.get(key)?.count ?? 0, lastDeathAt: null, lastEnd: 'died' });
   };
 
-  /** One thing that happens by chance. */
+  /** One random event. */
   function happen(): void {
     const agent = some([...processes.keys()]);
     const worker = some([...workers.keys()]);
@@ -196,7 +196,7 @@ export function simulateRuns({
         time += choose(STALL_SEC * 1000 * 2);
         return;
       case 6:
-        // The daemon is killed: dispatches under way and verifications are forgotten.
+        // The daemon is killed: dispatches in progress and verifications are lost.
         for (const [key, { state }] of processes) if (state === 'starting') processes.delete(key);
         for (const [key, { state }] of verifications) if (state === 'running') verifications.delete(key);
         return;
@@ -249,7 +249,7 @@ export function simulateRuns({
     if (worker?.merge === null && worker.status !== 'done') toStatus(key, 'canceled', { claim: null });
   }
 
-  /** What was not begun is taken out; the rest is the loop's. */
+  /** Tickets that were not started are removed; the loop handles the rest. */
   function cancelRun(id: string): void {
     change(id, { state: 'canceled' });
     for (const ticket of runs.get(id)?.plan.waves.flat() ?? []) {
@@ -258,7 +258,7 @@ export function simulateRuns({
     }
   }
 
-  /** A run that is over goes on, at the wave of the ticket. */
+  /** A finished run continues, at the wave of the ticket. */
   function retry(key: string): void {
     if (processes.has(key) || workers.get(key)?.merge !== null) return;
     const [id = '', ticket = ''] = key.split('/');
@@ -273,7 +273,7 @@ export function simulateRuns({
     toStatus(key, 'dispatched', { claim: null });
   }
 
-  /** From here on all goes well: people do what is theirs, and agents finish. */
+  /** From here on everything succeeds: people act, and agents finish. */
   function goWell(): void {
     time += 60_000;
     for (const [id, { run }] of runs) if (run.state === 'paused') change(id, { state: 'running' });

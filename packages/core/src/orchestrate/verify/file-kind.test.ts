@@ -27,6 +27,6 @@ test.each([
   ['README.md', false],
   ['vendor/x.go', false],
   ['vite.config.ts', false],
-])('%s demands tests: %s', (path, demands) => {
+])('%s requires tests: %s', (path, demands) => {
   expect(isSubjectToTests(path)).toBe(demands);
 });

@@ -1,5 +1,5 @@
-// What a file is, by its path alone: its language, whether it is a test, documentation or generated, and which side of
-// the product it belongs to.
+// Classifies a file by its path alone: its language, whether it is a test, documentation or generated, and whether it
+// belongs to the frontend or the backend.
 
 export type Language =
   | 'javascript'
@@ -43,7 +43,7 @@ export function languageOf(path: string): Language {
   return languageByExtension.get(extensionOf(path)) ?? 'other';
 }
 
-/** In lower case, without the dot; empty when there is none. */
+/** In lower case, without the dot; empty if there is none. */
 export function extensionOf(path: string): string {
   const name = fileNameOf(path);
   const dot = name.lastIndexOf('.');
@@ -59,7 +59,7 @@ export function folderOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
-/** The names of the folders on the way, in lower case. */
+/** The names of the folders in the path, in lower case. */
 export function foldersOf(path: string): string[] {
   const folder = folderOf(path);
   return folder === '' ? [] : folder.toLowerCase().split('/');
@@ -81,14 +81,14 @@ const testNames = [
   /\.bats$/,
 ];
 
-/** A file of a known language that holds tests or helps them. */
+/** A file of a known language that contains tests or helpers for them. */
 export function isTestFile(path: string): boolean {
   if (languageOf(path) === 'other') return false;
   const name = fileNameOf(path);
   return testNames.some((pattern) => pattern.test(name)) || foldersOf(path).some((f) => testFolders.has(f));
 }
 
-/** Its name says that it holds tests; a file that only lies among tests may help them. */
+/** Its name identifies it as a test; a file that is only in a test folder may be a helper. */
 export function isNamedTest(path: string): boolean {
   return isTestFile(path) && testNames.some((pattern) => pattern.test(fileNameOf(path)));
 }
@@ -134,8 +134,8 @@ export const diffScopes = ['backend', 'frontend', 'fullstack', 'docs-only'] as c
 export type DiffScope = (typeof diffScopes)[number];
 
 /**
- * A file's extension says its side where that is clear, else the nearest folder with a known name; other code belongs to
- * the backend.
+ * The extension decides if it is unambiguous, else the nearest folder with a known name; other code belongs to the
+ * backend.
  */
 type Side = 'backend' | 'frontend';
 
@@ -152,7 +152,7 @@ const sideFolders: Readonly<Record<Side, string>> = {
     'backend back-end server servers api apis services service db database migrations migration workers worker ' +
     'jobs queue queues cmd internal controllers models routes handlers lambda lambdas functions cli daemon core',
 };
-/** Apps for phones are written in languages that are a backend's elsewhere. */
+/** Phone apps are written in languages that are used for backends elsewhere. */
 const appFolders = new Set(['android', 'ios', 'mobile']);
 
 const sideOf = (table: Readonly<Record<Side, string>>): ReadonlyMap<string, Side> =>
@@ -173,7 +173,7 @@ export function scopeOfDiff(paths: readonly string[]): DiffScope {
   return sides.has('frontend') ? 'frontend' : 'backend';
 }
 
-/** Whether tests can be demanded for it: code or style, not settings and data. */
+/** Whether tests can be required for it: code or style, not settings and data. */
 export function isSubjectToTests(path: string): boolean {
   return !isDocumentation(path) && !isForeign(path) && voteOf(path) !== undefined;
 }
@@ -188,7 +188,7 @@ function voteOf(path: string): Side | undefined {
   return nearest === undefined ? 'backend' : sideByFolder.get(nearest);
 }
 
-/** `vite.config.ts`: neither side's. */
+/** `vite.config.ts` belongs to neither side. */
 function isSettings(path: string): boolean {
   return /\.(?:config|conf|rc)$/.test(fileNameOf(path).replace(/\.[a-z]{2,3}$/, ''));
 }

@@ -83,7 +83,7 @@ describe('skipped', () => {
     expect(scan(path, `+${line}`)).toEqual([]);
   });
 
-  test('one that was there, went, or moved is no finding', () => {
+  test('one that existed before, was removed, or moved is not a finding', () => {
     expect(scan('a.test.ts', ` it.skip('adds')`)).toEqual([]);
     expect(scan('a.test.ts', `-it.skip('adds', () => {`, `+it('adds', () => {`)).toEqual([]);
     const line = `it.skip('adds two numbers', () => {`;
@@ -134,14 +134,14 @@ describe('removed', () => {
     expect(scan(path, ...lines)).toEqual([]);
   });
 
-  test('what moved is still there', () => {
+  test('a moved assertion is not missing', () => {
     const gone = { path: 'a.test.ts', lines: ['-  expect(cart.total).toBe(1);'] };
     expect(
       testAdvice(diffOf(gone, { path: 'b.test.ts', lines: ['+    expect(cart.total).toBe(1);'] })),
     ).toEqual([]);
   });
 
-  test('a deleted file of tests, unless what it tested is deleted too', () => {
+  test('a deleted test file, unless its source is deleted too', () => {
     const tests: Change = {
       path: 'test/cart.test.ts',
       status: 'deleted',
@@ -191,7 +191,7 @@ describe('the diff', () => {
     expect(testAdvice(`--- /dev/null\n${header}\n@@ -0,0 +1 @@\n+it.skip()`)).toMatchObject([{ path }]);
   });
 
-  test('whatever it holds, nothing throws', () => {
+  test('no diff makes it throw', () => {
     const part = fc.constantFrom(
       '--- ',
       '+++ ',
@@ -226,7 +226,7 @@ describe('bounds', () => {
     expect(findings.at(-1)?.why).toContain('101 more');
   });
 
-  test('texts and paths can be shown', () => {
+  test('texts and paths are safe to display', () => {
     const [found] = scan('a.test.ts', `+it.skip('\u001b[31m\u202e${'x'.repeat(900)}')`);
     expect(found?.text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(found?.text?.length).toBeLessThanOrEqual(200);

@@ -8,7 +8,7 @@ const LONGEST_LINE = 2_000;
 
 type Patterns = { skipped: RegExp; assertion: RegExp };
 
-/** A skip begins its line, so one that is named in a text or a comment does not count. */
+/** A skip has to be at the start of its line, so a mention in a string or a comment does not count. */
 const patterns: Readonly<Partial<Record<Language, Patterns>>> = {
   javascript: {
     skipped:
@@ -70,7 +70,7 @@ const comment = /^\s*(?:\/\/(?!go:build)|\/\*|\*\s|#(?!\[))/;
 /** `testAdvice(await git diff …)`: at most 200 findings. Null is a diff that is too large to read. */
 export function testAdvice(diff: string | null): VerifyFinding[] {
   if (diff === null)
-    return [advice('not-scanned', 'the diff is too large to look for skipped or removed tests in it')];
+    return [advice('not-scanned', 'the diff is too large to check for skipped or removed tests')];
   const files = readDiff(diff);
   const withTests = files.filter(
     ({ path }) => !isForeign(path) && (isTestFile(path) || languageOf(path) === 'rust'),
@@ -91,7 +91,7 @@ function advice(kind: VerifyFinding['kind'], why: string, path?: string, line?: 
   };
 }
 
-/** A skip that the diff removes elsewhere, in the same words, has only moved. */
+/** A skip that the diff removes elsewhere, with the same text, has only moved. */
 function newSkips(files: readonly DiffFile[]): VerifyFinding[] {
   const skips = files.flatMap(({ path, lines }) =>
     lines.filter(({ text }) => matches('skipped', text, path)).map((line) => ({ path, line })),
@@ -102,7 +102,7 @@ function newSkips(files: readonly DiffFile[]): VerifyFinding[] {
     .map(({ path, line }) => advice('test-skipped', 'a test is skipped', path, line));
 }
 
-/** Only where the change as a whole has fewer assertions: those that moved to another file are still there. */
+/** Only if the change as a whole has fewer assertions: those that moved to another file still exist. */
 function lostAssertions(files: readonly DiffFile[], withTests: readonly DiffFile[]): VerifyFinding[] {
   const deletedSubjects = new Set(
     files.filter(({ path, deleted }) => deleted && !isTestFile(path)).map(({ path }) => subjectOf(path)),
@@ -119,7 +119,7 @@ function lostAssertions(files: readonly DiffFile[], withTests: readonly DiffFile
     .filter(({ lost }) => lost > 0)
     .map(({ path, deleted, lost, first }) =>
       deleted
-        ? advice('test-removed', 'a file of tests was deleted, and what it tested was not', path, first)
+        ? advice('test-removed', 'a test file was deleted, but its source was not', path, first)
         : advice('assertion-removed', `${lost} fewer assertions`, path, first),
     );
 }
@@ -135,11 +135,11 @@ type DiffLine = {
   number: number;
 };
 
-/** A path is as git writes it: what it quotes stays escaped, so that a name with a line break is one line. */
+/** A path is as git writes it: quoted characters stay escaped, so a name with a line break is one line. */
 type DiffFile = { path: string; deleted: boolean; lines: DiffLine[] };
 
 /**
- * Reads the text of `git diff`. The counts in the header of a hunk say where it ends, so a line of content that looks
+ * Parses the text of `git diff`. The counts in the header of a hunk determine its end, so a line of content that looks
  * like a header is content.
  */
 function readDiff(text: string): DiffFile[] {

@@ -1,9 +1,9 @@
-// Which command tests a project, when none is configured: by the files at its root, in the order of this table.
+// The command that tests a project, if none is configured: by the files at its root, in the order of this table.
 import { makefileNames } from '../detect-setup.ts';
 
 export type RootFiles = {
   names: readonly string[];
-  /** The text of a file at the root; undefined when it is not there or too large. */
+  /** The text of a file at the root; undefined if it is missing or too large. */
   text: (name: string) => string | undefined;
 };
 
@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
   fixed('deno.jsonc', 'deno test'),
 ];
 
-/** Undefined when nothing says how the project is tested. */
+/** Undefined if no file shows how the project is tested. */
 export function detectTestCommand(files: RootFiles): TestCommand | undefined {
   const present = new Set(files.names);
   for (const row of rows) {
@@ -55,7 +55,7 @@ export function detectTestCommand(files: RootFiles): TestCommand | undefined {
   return undefined;
 }
 
-/** The files whose text may be asked for. */
+/** The files whose text may be read. */
 export const testCommandFiles: readonly string[] = [
   'package.json',
   ...makefileNames,
@@ -74,7 +74,7 @@ function testScriptIn(text: string | undefined): string | undefined {
   try {
     data = JSON.parse(text);
   } catch (error) {
-    // A broken file names no command; what needs it fails by itself.
+    // A broken file gives no command; programs that need it fail anyway.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -100,7 +100,7 @@ function packageManager(has: (name: string) => boolean): string {
   return has('bun.lock') || has('bun.lockb') ? 'bun run' : 'npm';
 }
 
-/** A rule `test:`, also among several targets; a variable is none. */
+/** A rule `test:`, also among several targets; a variable does not count. */
 function hasTestTarget(text: string): boolean {
   return text.split('\n').some((line) => {
     const colon = line.indexOf(':');

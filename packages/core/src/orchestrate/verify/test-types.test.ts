@@ -79,7 +79,7 @@ describe('for a change', () => {
     ]);
   });
 
-  test('tests inside a source count', () => {
+  test('tests inside a source file count', () => {
     const found = testTypesPresent({
       scope: 'backend',
       tree: ['src/lib.rs'],
@@ -90,7 +90,7 @@ describe('for a change', () => {
     expect(found).toEqual([{ type: 'unit', state: 'in-diff', examples: ['src/lib.rs'] }]);
   });
 
-  test('documentation, settings and tests alone demand nothing', () => {
+  test('changes to only documentation, settings and tests require nothing', () => {
     expect(testTypesPresent({ scope: 'docs-only', tree: [], changed: ['a.md'], required: ['unit'] })).toEqual(
       [],
     );

@@ -1,5 +1,5 @@
-// Which types of tests there are for a change, by the conventions of paths and file names. What a file of that name
-// really holds is not judged here: the tests are run.
+// Which types of tests exist for a change, by the conventions for paths and file names. The contents of the files are
+// not checked here: the tests are run.
 import {
   type DiffScope,
   extensionOf,
@@ -15,17 +15,17 @@ import {
 export type TestTypeState =
   /** A test of the type is added or changed by the diff. */
   | 'in-diff'
-  /** It was there already, near what was changed. */
+  /** It already existed, near the changed files. */
   | 'nearby'
   | 'missing'
-  /** No such type is known here: cannot be checked. */
+  /** An unknown type: cannot be checked. */
   | 'unknown';
 
 export type TestTypePresence = { type: string; state: TestTypeState; examples: string[] };
 
 type Row = { type: string; also?: string; folder?: string; name?: RegExp; extension?: string };
 
-/** The first row that fits says what a test is; one that fits none is a unit test. */
+/** The first matching row decides the type of a test; without a match it is a unit test. */
 const rows: readonly Row[] = [
   {
     type: 'e2e',
@@ -89,7 +89,7 @@ const typeByName = new Map(
   rows.flatMap((row) => [row.type, ...(row.also?.split(' ') ?? [])].map((name) => [name, row.type] as const)),
 );
 
-/** `unit`, `Unit Tests` and `unit-test` are the same; undefined when the type is not known. */
+/** `unit`, `Unit Tests` and `unit-test` are the same; undefined if the type is unknown. */
 export function testTypeNamed(name: string): string | undefined {
   const plain = name
     .trim()
@@ -99,17 +99,17 @@ export function testTypeNamed(name: string): string | undefined {
   return typeByName.get(plain);
 }
 
-/** A test may be of two types: `cart.test.tsx` is a unit test and one of a component. */
+/** A test may have two types: `cart.test.tsx` is a unit test and a component test. */
 export function testTypesOf(path: string): string[] {
   if (!isTestFile(path) && !/\.stories\.[a-z]{1,4}$/.test(path)) return [];
-  // A crate's `tests/` are its integration tests; what is inside its sources is not seen in a path.
+  // A crate's `tests/` are its integration tests; tests inside its sources are not visible in a path.
   if (/(?:^|\/)tests\/[^/]*\.rs$/.test(path)) return ['integration'];
   const found = tables.find(
     ({ folders, name }) =>
       foldersOf(path).some((folder) => folders.has(folder)) || name?.test(fileNameOf(path)),
   );
   if (found !== undefined) return [found.type];
-  // A helper beside the tests proves nothing, unless the language names all its tests by their folder.
+  // A helper next to the tests proves nothing, unless the language marks tests only by their folder.
   if (!isNamedTest(path) && !foldersOf(path).includes('__tests__')) return [];
   const types = ['unit'];
   const byExtension = tables.find(({ extensions }) => extensions.has(extensionOf(path)));
@@ -119,9 +119,9 @@ export function testTypesOf(path: string): string[] {
 const EXAMPLES = 3;
 
 /**
- * For each demanded type whether the change has tests of it. `tree` are the files of the repository with the change,
- * `changed` those of the diff, `withTestsInside` sources that hold their own tests (Rust).
- * Documentation and settings demand nothing.
+ * For each required type, whether the change has such tests. `tree` are the files of the repository after the change,
+ * `changed` those in the diff, `withTestsInside` sources that contain their own tests (Rust). Documentation and
+ * settings require nothing.
  */
 export function testTypesPresent({
   scope,
@@ -141,7 +141,7 @@ export function testTypesPresent({
   const inTree = new Set(tree);
   const typesIn = (path: string): string[] =>
     withTestsInside.has(path) ? ['unit', ...testTypesOf(path)] : testTypesOf(path);
-  // A test that the diff deletes is not there any more.
+  // A test that the diff deletes no longer exists.
   const changedTests = changed.filter((path) => inTree.has(path));
   const isNear = nearnessTo(subjects);
 
@@ -156,12 +156,12 @@ export function testTypesPresent({
   });
 }
 
-/** Folders that hold packages rather than being one. */
+/** Folders that contain packages. */
 const packageFolders = new Set('packages apps services libs modules crates plugins projects'.split(' '));
 
 /**
- * A unit test is near a file when it is named for it in the same package, or lies in its folder or in one for tests
- * in it. Tests of other types belong to a package, or to the repository as a whole.
+ * A unit test is near a file if it is named after it in the same package, or is in its folder or in a test folder
+ * inside it. Tests of other types belong to a package, or to the repository as a whole.
  */
 function nearnessTo(subjects: readonly string[]): (test: string, type: string) => boolean {
   const named = new Set(subjects.map((path) => `${packageOf(path)}\0${subjectOf(path)}`));
@@ -176,7 +176,7 @@ function nearnessTo(subjects: readonly string[]): (test: string, type: string) =
       folders.has(folderOf(test)) ||
       folders.has(beside) ||
       named.has(`${own}\0${subject}`) ||
-      // Tests of the whole repository in a tree of their own: `tests/shop/test_cart.py`.
+      // Tests of the whole repository in a separate tree: `tests/shop/test_cart.py`.
       (own === '' && [...packages].some((name) => named.has(`${name}\0${subject}`)))
     );
   };

@@ -12,10 +12,10 @@ const advice: VerifyFinding = {
   line: 3,
 };
 
-test('nothing found passes, and advice does not fail it', () => {
+test('no findings pass, and advice does not fail', () => {
   expect(verdict(nothing)).toEqual({
     passed: true,
-    summary: 'Tests passed (npm test, 2 s); nothing found.',
+    summary: 'Tests passed (npm test, 2 s); no findings.',
     findings: [],
     blocking: 0,
   });
@@ -33,7 +33,7 @@ test.each([
   expect(given.findings.map((finding) => finding.kind)).toEqual([kind, 'test-skipped']);
 });
 
-test('no test command is no obstacle for documentation', () => {
+test('a missing test command does not block documentation', () => {
   expect(verdict({ ...nothing, scope: 'docs-only', tests: { state: 'no-command' } })).toMatchObject({
     passed: true,
     findings: [{ kind: 'no-test-command', severity: 'advisory' }],

@@ -1,5 +1,5 @@
-// What a verification found, and what follows from it: whether the change counts as done. A blocking finding fails it;
-// an advisory one is only shown.
+// The findings of a verification and its verdict: whether the change counts as done. A blocking finding fails it; an
+// advisory one is only shown.
 import type { DiffScope } from './file-kind.ts';
 import type { TestTypePresence } from './test-types.ts';
 
@@ -29,7 +29,7 @@ export type VerifyFinding = {
 const LONGEST_PATH = 300;
 const LONGEST_TEXT = 200;
 
-/** Text from a diff as it may be shown: one line, nothing that steers a terminal, not too long. */
+/** Text from a diff, safe to display: one line without control characters, not too long. */
 export function shownText(text: string, longest: number = LONGEST_TEXT): string {
   const plain = text
     .slice(0, longest * 2)
@@ -98,18 +98,16 @@ function testFindings(tests: TestRun, scope: DiffScope): VerifyFinding[] {
     case 'failed':
       return [{ kind: 'tests-failed', severity: 'blocking', why: `${tests.command} ${tests.how}` }];
     case 'timed-out':
-      return [
-        { kind: 'tests-timed-out', severity: 'blocking', why: `${tests.command} ran too long and was ended` },
-      ];
+      return [{ kind: 'tests-timed-out', severity: 'blocking', why: `${tests.command} timed out` }];
     case 'setup-failed':
       return [{ kind: 'setup-failed', severity: 'blocking', why: `${tests.step} ${tests.how}` }];
     case 'no-command':
       return [
         {
           kind: 'no-test-command',
-          // Documentation demands no tests.
+          // Documentation requires no tests.
           severity: scope === 'docs-only' ? 'advisory' : 'blocking',
-          why: 'no command that runs the tests was found; name it in svc.orchestration.testCommand',
+          why: 'no test command was found; set svc.orchestration.testCommand',
         },
       ];
   }
@@ -122,7 +120,7 @@ function typeFindings(types: readonly TestTypePresence[], scope: DiffScope): Ver
         {
           kind: 'test-type-missing',
           severity: 'blocking',
-          why: `${scope} changes need ${type} tests; there are none in the change or near it`,
+          why: `${scope} changes need ${type} tests; the change has none, and there are none near it`,
         },
       ];
     if (state !== 'unknown') return [];
@@ -130,7 +128,7 @@ function typeFindings(types: readonly TestTypePresence[], scope: DiffScope): Ver
       {
         kind: 'test-type-unknown',
         severity: 'blocking',
-        why: `${JSON.stringify(type.slice(0, 60))} in svc.orchestration.testRequirements.${scope} cannot be checked: no such type of tests is known`,
+        why: `${JSON.stringify(type.slice(0, 60))} in svc.orchestration.testRequirements.${scope} cannot be checked: it is not a known test type`,
       },
     ];
   });
@@ -141,7 +139,7 @@ function summaryOf(tests: TestRun, findings: readonly VerifyFinding[], blocking:
   const named = findings.slice(0, Math.min(blocking, NAMED_FINDINGS)).map(findingText);
   const counts =
     findings.length === 0
-      ? 'nothing found'
+      ? 'no findings'
       : `${blocking} blocking and ${advisory} advisory findings${named.length > 0 ? `: ${named.join('; ')}` : ''}`;
   const text = `${testWords(tests)}; ${counts}.`;
   return text.length > LONGEST_SUMMARY ? `${text.slice(0, LONGEST_SUMMARY - 1).toWellFormed()}…` : text;
@@ -154,7 +152,7 @@ function testWords(tests: TestRun): string {
     case 'failed':
       return 'Tests failed';
     case 'timed-out':
-      return 'Tests did not end in time';
+      return 'Tests timed out';
     case 'setup-failed':
       return 'Tests were not run, because the setup failed';
     case 'no-command':

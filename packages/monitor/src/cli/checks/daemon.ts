@@ -61,7 +61,7 @@ function judgeDaemon(found: FoundDaemon, dataDir: string): DoctorFinding {
     case 'starting':
     case 'stopping':
       return doctorFinding('daemon', 'warning', `the daemon is ${found.state}`, {
-        remedy: `Look again: svc doctor. If it stays so: ${remedyFor(found, dataDir)}`,
+        remedy: `Check again: svc doctor. If it stays so: ${remedyFor(found, dataDir)}`,
       });
   }
 }

@@ -45,7 +45,7 @@ export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]
   const names = await namesIn(folder);
   if (names.length === 0) return [doctorFinding('spool', 'ok', 'nothing was rejected')];
   return [
-    doctorFinding('spool', 'warning', 'helpers left facts that could not be taken', {
+    doctorFinding('spool', 'warning', 'some reports from helper scripts could not be read', {
       evidence: `${names.length} in ${folder}`,
       remedy: `Look at them, then remove them: ls '${folder}'`,
     }),

@@ -46,7 +46,7 @@ test('switches and rules that are missing are warnings with their remedy', async
       what: 'acme/web: auto-merge is off',
       remedy: 'gh repo edit acme/web --enable-auto-merge',
     },
-    { grade: 'warning', what: expect.stringContaining('no active ruleset on refs/heads/main demands') },
+    { grade: 'warning', what: expect.stringContaining('no active ruleset on refs/heads/main requires') },
   ]);
 });
 
@@ -60,7 +60,7 @@ test('a required check that did not run on a closed pull request is a warning', 
   expect(await check()).toMatchObject([
     {
       grade: 'warning',
-      what: 'acme/web: required, but not run on each of the newest 2 pull requests: build',
+      what: 'acme/web: required checks that did not run on all of the newest 2 pull requests: build',
     },
   ]);
 });

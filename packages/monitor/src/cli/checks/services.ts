@@ -76,7 +76,7 @@ function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
   if (told.kind === 'repo-gone')
     return doctorFinding('code-host', 'broken', `${repo} has no hook and is polled: ${why}`, { remedy });
   const grade = passesByItself(told) ? 'warning' : 'broken';
-  return doctorFinding('code-host', grade, `the code host cannot be asked: ${why}`, { remedy });
+  return doctorFinding('code-host', grade, `the code host cannot be polled: ${why}`, { remedy });
 }
 
 const STORE = 'Store one: svc config set svc.tracker.apiToken - < token.txt';
@@ -120,7 +120,7 @@ export async function checkTrackerTokens(
     } catch (error) {
       if (!(error instanceof TrackerError)) throw error;
       // In the daemon's words, so that what both find is shown once.
-      return doctorFinding('tracker', 'broken', `team ${team} cannot be asked: ${error.message}`, {
+      return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error.message}`, {
         remedy: error.remedy ?? null,
       });
     }

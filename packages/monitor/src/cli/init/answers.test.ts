@@ -120,7 +120,7 @@ describe('with --yes', () => {
     ['a wrong key', { given: { projectKey: 'a b' } }, /^--project-key: Expected a plain name/, 'usage'],
     ['a wrong team', { stored: 'right-token', given: { team: 'ABD' } }, /no team ABD .* ABC, OPS/, 'usage'],
     ['two teams', { given: { team: 'ABC', ticketPrefix: 'OPS' } }, /must be equal/, 'usage'],
-    ['a slip', { given: { environment: 'prodution' } }, /Is it production\?/, 'usage'],
+    ['a slip', { given: { environment: 'prodution' } }, /Did you mean production\?/, 'usage'],
   ])('%s ends it with a sentence', async (_, given, words, code) => {
     const error = await collectAnswers(asking(given)).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(Failure);

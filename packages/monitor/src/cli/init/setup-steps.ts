@@ -259,7 +259,7 @@ async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
   });
   for (const { phase, name } of ids.unknown)
     quiet.err(
-      `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state. Name one: svc config set svc.tracker.stateMap.${phase} <state>`,
+      `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, but the team has no such state. Name one: svc config set svc.tracker.stateMap.${phase} <state>`,
     );
   const states = counted(Object.keys(ids.stateIds).length, 'state');
   return ids.asked

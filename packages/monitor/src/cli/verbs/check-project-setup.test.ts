@@ -118,7 +118,7 @@ test('--json has the same findings', async () => {
   expect(report.findings).toContainEqual({
     check: 'configuration',
     level: 'warning',
-    found: expect.stringContaining('svc.feedbak: nothing reads this key.'),
+    found: expect.stringContaining('svc.feedbak: unknown key.'),
     remedy: 'Did you mean feedback?',
     problem: { code: 'unknown-key', file: expect.any(String), line: 1, key: 'svc.feedbak' },
   });
@@ -147,7 +147,7 @@ describe('configuration', () => {
   test('an error of the configuration fails the check, with file, key, expected and found', async () => {
     const { about, app } = house({ project: { svc: { ...whole.svc, feedback: { autoFile: 'yes' } } } });
     expect(await about('configuration', 1)).toEqual([
-      `error configuration ${app}/.svc/config.json:1: svc.feedback.autoFile: expected true or false, found string "yes". What belongs there: svc config explain svc.feedback.autoFile`,
+      `error configuration ${app}/.svc/config.json:1: svc.feedback.autoFile: expected true or false, found string "yes". See the allowed values: svc config explain svc.feedback.autoFile`,
     ]);
   });
 
@@ -160,7 +160,7 @@ describe('configuration', () => {
 
   test('a folder without a project is an error, and nothing is made there', async () => {
     const { about, app, global } = house({ project: null });
-    expect(await about('project-file', 1)).toEqual([expect.stringMatching(/^error .*no project here/)]);
+    expect(await about('project-file', 1)).toEqual([expect.stringMatching(/^error .*no project found here/)]);
     expect(existsSync(join(app, '.svc'))).toBe(false);
     expect(existsSync(global)).toBe(false);
   });
@@ -169,7 +169,7 @@ describe('configuration', () => {
     const { about, write } = house({ project: null });
     write('app/.claude/config.json', whole);
     expect(await about('project-file', 0)).toEqual([
-      expect.stringMatching(/^ok .*the older place, which is still read\. To move it: /),
+      expect.stringMatching(/^ok .*a deprecated location that still works\. To move it: /),
     ]);
   });
 

@@ -132,7 +132,7 @@ describe('the secrets file names the team of its token', () => {
     [
       'another team',
       { apiToken: 'x', teamKey: 'XYZ' },
-      /config-demo\.json:\d+: svc\.tracker\.teamKey: is "XYZ", but the project file says "ABC"; they must be equal/,
+      /config-demo\.json:\d+: svc\.tracker\.teamKey: is "XYZ", but in the project file it is "ABC"; they must be equal/,
     ],
   ])('%s', async (_, tracker, problem) => {
     const { terminal, svc } = house({ project, secrets: { svc: { tracker } } });
@@ -214,7 +214,7 @@ test('a linked configuration file stays a link', async () => {
 });
 
 test.each([
-  ['an unknown key', ['svc.nothing', '1'], 'no configuration key'],
+  ['an unknown key', ['svc.nothing', '1'], 'Unknown configuration key'],
   ['a group', ['svc.tracker', '1'], 'group of keys'],
   ['a wrong value', ['svc.orchestration.maxParallel', 'many'], 'expected a whole number'],
   ['a wrong file', ['otel.enabled', 'true', '--layer', 'project'], 'is not read from the project file'],
@@ -255,7 +255,7 @@ test('validate: exit 0 and the file, or exit 1 and every problem', async () => {
   const bad = house({ project: { svc: { projectKy: 'x', orchestration: { maxParallel: 'three' } } } });
   expect(await bad.svc('config', 'validate')).toBe(1);
   expect(bad.terminal.printed()).toMatch(
-    /config\.json:3: svc\.projectKy: nothing reads this key\. Did you mean projectKey\?/,
+    /config\.json:3: svc\.projectKy: unknown key\. Did you mean projectKey\?/,
   );
   expect(bad.terminal.printed()).toMatch(
     /maxParallel: expected a whole number of at least 1, found string "three"/,

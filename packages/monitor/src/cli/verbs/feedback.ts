@@ -1,6 +1,6 @@
 // svc feedback consent check | grant | status
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Config, filingConsent, filingPlaces } from '@svc/core';
+import { type Config, filingConsent, filingDestinations } from '@svc/core';
 import type { ConfigFiles } from '../../config/load.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
@@ -56,7 +56,7 @@ export async function grantConsent(
   { config, files }: { config: Config; files: ConfigFiles },
 ): Promise<string> {
   const store = createConfigStore({ locks, files });
-  const places = filingPlaces(config);
+  const places = filingDestinations(config);
   const known = config.svc.feedback.consentFor;
   await store.set('global', PLACES_KEY.split('.'), [...new Set([...known, ...places])]);
   const file = await store.set('project', KEY.split('.'), true);

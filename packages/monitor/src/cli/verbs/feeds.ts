@@ -103,7 +103,7 @@ function tunnelRow(terminal: Terminal, tunnel: Tunnel): string[] {
   const colour =
     grade === 'live' ? 'green' : grade === 'disabled' || grade === 'connecting' ? 'gray' : 'yellow';
   const { exact, reserialised } = unauthorisedLastHour;
-  const rewritten = reserialised === 0 ? '' : ` (${reserialised} over bytes that the relay wrote anew)`;
+  const rewritten = reserialised === 0 ? '' : ` (${reserialised} with a body that the relay rewrote)`;
   return [
     feeds.join(' and '),
     paint(terminal, colour, grade),

@@ -368,7 +368,7 @@ describe('drain', () => {
     expect(terminal.complained()).toContain('svc config set svc.tracker.apiToken');
     expect(terminal.complained()).not.toContain(TOKEN);
     expect(existsSync(queue)).toBe(true);
-    tracker.mend();
+    tracker.restore();
     expect(await drain()).toBe(0);
     expect(tracker.cloud.issues).toHaveLength(1);
   });

@@ -105,7 +105,7 @@ test('status of a run: its waves, what each ticket does, and why something waits
     orchestrator: RUN,
     ticket: 'ABC-1',
     why: 'backoff',
-    message: 'The process of ABC-1 is gone; it is looked at again',
+    message: 'The process of ABC-1 is gone; waiting before the next step',
     until: '2026-01-02T03:12:00.000Z',
   });
   expect(await svc('status', RUN)).toBe(0);
@@ -118,7 +118,7 @@ test('status of a run: its waves, what each ticket does, and why something waits
     ' ABC-2 failed 10 min ago no ?[2Jdisk',
     'Wave 2: waiting',
     ' ABC-3 waiting',
-    'The process of ABC-1 is gone; it is looked at again (in 2 min)',
+    'The process of ABC-1 is gone; waiting before the next step (in 2 min)',
   ]);
 });
 

@@ -38,7 +38,7 @@ export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
       else printIds(terminal, ids);
       for (const { phase, name } of ids.unknown) {
         terminal.err(
-          `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, and the team has no such state. Name one that it has, or null: svc config set svc.tracker.stateMap.${phase} <state>`,
+          `warning: svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, but the team has no such state. Name one that it has, or null: svc config set svc.tracker.stateMap.${phase} <state>`,
         );
       }
     });

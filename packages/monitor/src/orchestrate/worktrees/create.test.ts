@@ -119,7 +119,7 @@ describe('where the branch begins', () => {
 
   test.each([
     ['nowhere', 'There is no branch nowhere'],
-    ['--upload-pack=x', 'begins with a dash'],
+    ['--upload-pack=x', 'starts with a dash'],
     ['a..b', 'two dots'],
   ])('a base that is none: %s', async (base, words) => {
     const { worktrees, files } = testRepository(temporaryFolder());
