@@ -80,7 +80,7 @@ const restores = await severalAtOnce(all.length, options['at-once'], async (at) 
       () => 'removed',
       (error: Error) => error.message,
     );
-    if (!told.includes('is not removed')) problems.push(`${work.name} (${work.kind}): ${told}`);
+    if (!told.includes('was not removed')) problems.push(`${work.name} (${work.kind}): ${told}`);
     else refused += 1;
   }
   const removed = await remove(work.branch, { force: holdsWork });

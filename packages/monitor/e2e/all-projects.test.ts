@@ -1,5 +1,5 @@
-// One daemon serves all projects of the machine: it sees the workers in the worktrees of each, and holds each to the
-// rules of its own project.
+// One daemon serves all projects of the machine: it watches the workers in the worktrees of each, and applies the
+// settings of each project.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BoardView } from '@svc/core';

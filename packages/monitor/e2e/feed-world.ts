@@ -68,7 +68,7 @@ export async function feedWorld() {
   return { relay, codehost, channel, home, write, useChannel, start, svc, doctor };
 }
 
-/** The code host greets a new hook with a ping, which is a line too. */
+/** The code host sends a ping to a new hook, which is an event too. */
 export const facts = (daemon: InProcessDaemon) =>
   daemon.lines().filter(({ event }) => event !== 'codehost.other');
 

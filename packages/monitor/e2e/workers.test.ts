@@ -49,7 +49,7 @@ async function story(deploy: object) {
   const open = async () => (await board()).attention.map(({ reason }) => reason);
   return {
     ...one,
-    /** The daemon goes, and comes back so much later. From then on nothing comes round by timer. */
+    /** Stops the daemon, and starts it again this much later. From then on no timer fires. */
     restart: async (laterMs: number) => {
       await daemon.close();
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -94,7 +94,7 @@ async function story(deploy: object) {
   };
 }
 
-test('merged where the proof is skipped: done, written into the file, and the ticket is moved', async () => {
+test('merged without required proof: done, written into the file, and the ticket is moved', async () => {
   const { says, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
   says('pr-created');
   await reaches('pr-created');
@@ -106,7 +106,7 @@ test('merged where the proof is skipped: done, written into the file, and the ti
   expect(await open()).toEqual([]);
 });
 
-test('a merge that is matched by the branch names its pull request in the file', async () => {
+test('a merge that is matched by the branch adds its pull request to the file', async () => {
   const { says, happens, reaches, signal } = await story(verified);
   says('pr-created', { pr: null });
   await reaches('pr-created');
@@ -164,7 +164,7 @@ test('three failed deployments wait for a person, whose retry counts what came s
   await until(() => signal().status === 'done');
 });
 
-test('a deadline that passes: the code host is asked once more, then the worker has stalled', async () => {
+test('a passed deadline: the code host is asked once more, then the worker has stalled', async () => {
   const { says, happens, reaches, needs, codehost, svc, signal } = await story({
     ...verified,
     timeoutSec: 1,
@@ -195,7 +195,7 @@ test('a deadline that passed while the daemon was down is noticed at its start',
   expect(signal().deploy).toMatchObject({ result: 'timeout' });
 });
 
-test('done without a merge is a claim: shown, not believed, until a person accepts it', async () => {
+test('done without a merge is a claim: shown, not accepted, until a person accepts it', async () => {
   const { says, reaches, needs, svc, worker, ticketState } = await story(verified);
   says('pr-created');
   await reaches('pr-created');

@@ -106,7 +106,7 @@ function prepareVersions(database: Database): void {
 
 export class DatabaseFromNewerVersion extends Error {
   readonly code = 'database-newer';
-  readonly remedy = 'Update svc, or name another file with SVC_DB_FILE.';
+  readonly remedy = 'Update svc, or set SVC_DB_FILE to another file.';
 
   constructor(area: string) {
     super(`The tables of "${area}" were made by a newer version of svc.`);

@@ -11,7 +11,10 @@ export function mcpVerb(terminal: Terminal): CommandUnknownOpts {
     example: ['svc mcp', 'svc mcp --scopes read,attention,findings'],
   })
     .option('--scopes <list>', 'what the client may do, separated by commas', 'read')
-    .addHelpText('after', ['', 'Scopes:', ...granted, '', 'Tools and set-up: docs/reference/mcp.md'].join('\n'))
+    .addHelpText(
+      'after',
+      ['', 'Scopes:', ...granted, '', 'Tools and set-up: docs/reference/mcp.md'].join('\n'),
+    )
     .action(async (options) => {
       const wanted = scopesFrom(options.scopes);
       if (terminal.inputIsTerminal)

@@ -78,7 +78,7 @@ function setUp(
             .filter((line) => line.startsWith('{"key":') && line.endsWith('}'))
             .map((line) => JSON.parse(line) as { key: string; text: string })
         : [],
-    /** An agent with this pid, that was launched so many seconds ago. */
+    /** An agent with this pid, launched this many seconds ago. */
     agent: (pid: number, attempt: number, seconds: number): void => {
       const { pidFile } = agentFiles(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1', attempt });
       mkdirSync(dirname(pidFile), { recursive: true });
@@ -147,17 +147,17 @@ test('the failing step, the end of the log and the link, through the real client
   ]);
 });
 
-test('a log that is gone, and a check of somebody else', async () => {
+test('a log that is gone, and a check of another program', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
   codehost.cloud.addCheckRun('acme/web', { sha: head, name: 'test' });
   const environment = ghEnvironment(codehost, testToken);
   const { tell, messages } = setUp({ gh: createGh({ environment, run: runCommand, now: Date.now }) });
   await tell(effect);
-  expect(messages()[0]?.text).toMatch(/Checks that failed:\n```\ntest: failure http\S+\n```$/);
+  expect(messages()[0]?.text).toMatch(/Failed checks:\n```\ntest: failure http\S+\n```$/);
 });
 
-test('without the code host the link is told', async () => {
+test('without the code host the message has the link', async () => {
   const { tell, messages } = setUp();
   await tell(effect);
   expect(messages()).toMatchObject([{ text: 'Checks failed.', url: effect.url }]);
@@ -182,13 +182,13 @@ test('the comments of a review', async () => {
   expect(messages()[0]?.text).toContain('src/a.ts:3\nNot like this\n\nsrc/b.ts\nNor this');
 });
 
-test('it is written once, also behind a line that was cut off, and delivered when an agent was started', async () => {
+test('it is written once, even after an incomplete line, and delivered when an agent was started', async () => {
   const { tell, messages, agent, inbox } = setUp();
   agent(NOBODY, 1, 600);
   mkdirSync(dirname(inbox), { recursive: true });
   appendFileSync(inbox, '{"key":"7:message-worker:run-1/ENG-1:ch');
   expect(await tell(effect)).toEqual({
-    failed: 'an agent is to be started for it',
+    failed: 'waiting for an agent to start',
     waiting: true,
     retryAfterMs: 5_000,
   });
@@ -202,23 +202,23 @@ test('it is written once, also behind a line that was cut off, and delivered whe
   expect(messages()).toHaveLength(2);
 });
 
-test('an agent that lives finds it when it looks, and is called back if it ends without a push', async () => {
+test('a running agent reads it at its next check, and is started again if it ends without a push', async () => {
   const startedAt = Date.now() - 600_000;
   const processStarts: ReadProcessStarts = async (pids) =>
     new Map(pids.map((pid) => [pid, { state: 'running', startedAt, mark: 'm' }]));
   const { tell, messages, agent, drafts } = setUp({ processStarts });
   agent(NOBODY, 1, 600);
-  expect(await tell(effect)).toEqual({ done: 'queued: the agent finds it when it looks' });
+  expect(await tell(effect)).toEqual({ done: 'queued: the agent reads it at its next check' });
   expect([messages().length, drafts.length]).toEqual([1, 1]);
 });
 
 test.each<[string, Parameters<typeof setUp>[0], string]>([
   ['a newer commit', { head: 'd'.repeat(40) }, 'skipped: there is a newer commit'],
-  ['a worker that is gone', { worker: { removed: true } }, 'skipped: there is no such worker any more'],
+  ['a worker that is gone', { worker: { removed: true } }, 'skipped: the worker no longer exists'],
   [
     'a worker that has failed',
     { worker: { status: 'failed' } },
-    'escalated: the worker is failed, and a person is asked for',
+    'escalated: the worker is failed and needs a person',
   ],
   ['a worker that has ended', { worker: { status: 'done' } }, 'skipped: the worker is done'],
   ['a run that is over', { run: 'canceled' }, 'skipped: the run is over'],
@@ -228,14 +228,14 @@ test.each<[string, Parameters<typeof setUp>[0], string]>([
   expect([existsSync(inbox), drafts]).toEqual([false, []]);
 });
 
-test('a newer commit while it waits is the answer', async () => {
+test('a newer commit while it waits is the outcome', async () => {
   const { tell, world } = setUp();
   await tell(effect);
   world.head = 'd'.repeat(40);
   expect(await tell(effect)).toEqual({ done: 'delivered: there is a newer commit' });
 });
 
-test('names that lead elsewhere are refused', async () => {
+test('unsafe names are refused', async () => {
   const { tell } = setUp();
-  await expect(tell({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('cannot be the name');
+  await expect(tell({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('is not a valid');
 });

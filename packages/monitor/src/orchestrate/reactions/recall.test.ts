@@ -37,7 +37,7 @@ const now = (): Date => new Date();
 const processStarts = processStartsOf(process.platform);
 const unavailable = failed({ kind: 'unavailable', message: 'no connection' });
 
-/** Folds what is appended; what lines ask to be appended comes right behind. */
+/** Folds what is appended; events that this causes are appended right after. */
 function logInMemory() {
   const board = emptyBoard();
   const listeners = new Set<(change: Change) => void>();
@@ -69,8 +69,8 @@ function logInMemory() {
 }
 
 /**
- * The first agent opens its pull request and ends; each later one only ends. All write down what they were told. What
- * the daemon says of an agent stands in its signal file before that changes it: both write the whole file.
+ * The first agent opens its pull request and ends; each later one only ends. All write down their prompts. The daemon
+ * updates an agent's signal file before the agent changes it, because both write the whole file.
  */
 const AGENT = `
 echo "$SVC_INBOX_FILE" >> "$0.inbox"; echo "$1" >> "$0.prompts"
@@ -220,16 +220,16 @@ test('checks fail after the agent has ended: it is started once more, and knows 
   await until(() => workerNow()?.recall === null);
   expect(workerNow()?.recalls).toBe(1);
 
-  // It has ended without a push: nobody starts it for the same commit again.
+  // It has ended without a push: it is not started for the same commit again.
   await until(async () => (await agents()).every(({ state }) => state === 'gone'));
   const lookAgain = async (): Promise<void> => {
     await watcher.rescan();
-    await orchestrator.lookNow();
+    await orchestrator.checkNow();
   };
   await lookAgain();
   await append(failing('a'.repeat(40)));
   await lookAgain();
-  // Whatever it began is done when it has stopped.
+  // Whatever it started is done when it has stopped.
   await orchestrator.stop();
   expect(await agents()).toHaveLength(2);
   expect([tells.length, linesOf('prompts').length, workerNow()?.status]).toEqual([1, 2, 'pr-created']);
