@@ -54,7 +54,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
 
   test('offers the tickets of the running daemon', async () => {
     const daemon = await storyDaemon();
-    daemon.says('implementing');
+    daemon.setStatus('implementing');
     const workers = async () => (await daemon.get('/api/board')).body['workers'];
     await expect.poll(workers).toHaveLength(1);
     const terminal = await shellAtTerminal(shell, { environment: { SVC_DATA_DIR: daemon.machine.dataDir } });

@@ -126,16 +126,16 @@ describe('the output of a worker', () => {
     const folder = join(daemon.machine.runsDir, 'run-1', 'workers', 'output');
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'ENG-1-stream.jsonl');
-    const say = (text: string) =>
+    const append = (text: string) =>
       appendFileSync(
         file,
         `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`,
       );
-    say('one');
-    say('two');
+    append('one');
+    append('two');
     const first = await get<WorkerOutput>(daemon, '/api/workers/ENG-1/output?limit=1');
     expect(first).toMatchObject({ exists: true, lines: [{ kind: 'text', text: 'two', cut: false }] });
-    say('three');
+    append('three');
     expect(
       await get<WorkerOutput>(daemon, `/api/workers/ENG-1/output?orchestrator=run-1&after=${first.to}`),
     ).toMatchObject({ from: first.to, lines: [{ text: 'three' }] });

@@ -140,7 +140,7 @@ describe('deploy-watcher', () => {
 
   async function merged() {
     const daemon = await storyDaemon({ settings });
-    daemon.says('pr-created');
+    daemon.setStatus('pr-created');
     await daemon.happens('pull_request merged');
     const status = async () =>
       ((await daemon.get('/api/board')).body['workers'] as { status: string }[])[0]?.status;
@@ -214,7 +214,7 @@ describe('orchestrate-watcher', () => {
     const { classify } = (await import(join(skills, 'orchestrate-watcher/classify.mjs'))) as {
       classify: (events: readonly EventLine[]) => { action: string };
     };
-    return { daemon, run, watch, currentTicket, says: () => classify(daemon.lines()).action };
+    return { daemon, run, watch, currentTicket, action: () => classify(daemon.lines()).action };
   }
 
   test('consumes events: waits, and prints what to do as soon as there is something', async () => {
@@ -229,32 +229,32 @@ describe('orchestrate-watcher', () => {
   });
 
   test('the classifier: each action from the deliveries that call for it', async () => {
-    const { daemon, watch, says } = await watched();
+    const { daemon, watch, action } = await watched();
     await daemon.happens('pull_request opened');
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 3, action: 'wait' });
     await daemon.happens('status failure');
     // A commit status names no pull request: it is found by its commit.
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'fix-checks' });
     await daemon.happens('status success');
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('pull_request_review changes_requested');
-    expect(says()).toBe('address-review');
+    expect(action()).toBe('address-review');
     await daemon.happens('pull_request_review approved');
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('pull_request_review changes_requested');
     // A new commit answers the findings about the previous one.
     await daemon.happens('pull_request opened', nextHead);
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('check_suite failure', onHead(storyHeadSha));
-    expect(says(), 'a late check of the old commit').toBe('wait');
+    expect(action(), 'a late check of the old commit').toBe('wait');
     await daemon.happens('pull_request edited', {
       pull_request: { head: { sha: 'e'.repeat(40) }, mergeable_state: 'dirty' },
     });
-    expect(says()).toBe('rebase');
+    expect(action()).toBe('rebase');
     await daemon.happens('check_suite action_required', onHead('e'.repeat(40)));
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 4, action: 'needs-a-person' });
     await daemon.happens('pull_request closed');
-    expect(says()).toBe('needs-a-person');
+    expect(action()).toBe('needs-a-person');
     await daemon.happens('pull_request merged');
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'done' });
   });

@@ -144,13 +144,13 @@ test('the name of the caller has at most 100 characters, as described, at every 
     ['/api/doctor', {}],
   ];
   for (const [path, body] of routes) {
-    const says = async (by: string) =>
+    const postAs = async (by: string) =>
       post(path, JSON.stringify({ ...body, by }), { 'Content-Type': 'application/json' });
-    expect(await says('x'.repeat(101)), path).toMatchObject({
+    expect(await postAs('x'.repeat(101)), path).toMatchObject({
       status: 400,
       body: { error: 'by: expected a text of at most 100 characters.' },
     });
-    expect((await says('x'.repeat(100))).body['error'] ?? '', path).not.toContain('by:');
+    expect((await postAs('x'.repeat(100))).body['error'] ?? '', path).not.toContain('by:');
   }
 });
 

@@ -65,7 +65,7 @@ async function start(home: string, content: string | null) {
     board,
     worker,
     dispatch: async () => {
-      daemon.says('implementing');
+      daemon.setStatus('implementing');
       await until(worker);
     },
     /** A signed merge, and the status that it leads to. */

@@ -124,7 +124,7 @@ describe('a clock that was ahead', () => {
     const settings = { deploy: { [storyRepo]: { skipDeployVerification: false, timeoutSec: 600 } } };
     const now = () => new Date(Date.now() + shift.ms);
     const daemon = await storyDaemon({ settings, now });
-    daemon.says('pr-created');
+    daemon.setStatus('pr-created');
     await daemon.happens('pull_request merged');
     await until(async () => (await whyOf(daemon)).status === 'merged');
     for (const id of [1, 2, 3]) await daemon.happens('deployment_status error', { deployment: { id } });
@@ -147,7 +147,7 @@ async function whyOf(daemon: InProcessDaemon): Promise<{ status?: string; until?
 
 test('whatever the umask, nothing in the data root is accessible to others', async () => {
   const daemon = await storyDaemon();
-  daemon.says('researching');
+  daemon.setStatus('researching');
   await facts(daemon, 1);
   await until(async () => (await daemon.get('/api/workers/ENG-42/why')).status === 200);
   const { dataDir } = daemon.machine;

@@ -133,7 +133,7 @@ describe('the tools', () => {
 
   test('board, why and receipt: a worker, by run and by ticket', async () => {
     const daemon = await storyDaemon();
-    daemon.says('pr-created');
+    daemon.setStatus('pr-created');
     await daemon.happens('pull_request opened');
     const { call } = await mcp(daemon.home);
     await until(async () => ((await call('board')).structured['workers'] as object[]).length === 1);
@@ -266,7 +266,7 @@ describe('the tools', () => {
       settings: { ai: { enabled: true, providers: { 'provider-a': { apiKeyEnv: 'MODEL_KEY' } } } },
       environment: { MODEL_KEY: 'sk_test' },
     });
-    daemon.says('implementing');
+    daemon.setStatus('implementing');
     const { call, fails } = await mcp(daemon.home);
     await until(async () => ((await call('board')).structured['workers'] as object[]).length === 1);
     const { structured, text: words } = await call('summarize', { run: 'run-1' });

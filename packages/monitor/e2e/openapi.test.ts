@@ -295,8 +295,8 @@ test('real responses of a daemon with a history match the description', async ()
   await ask('GET /api/workers/{ticket}/why', { params: { ticket: 'NONE-1' }, status: 404 });
   const output = join(daemon.machine.runsDir, 'run-1/workers/output');
   mkdirSync(output, { recursive: true });
-  const says = { type: 'assistant', message: { content: [{ type: 'text', text: 'hello' }] } };
-  appendFileSync(join(output, 'ENG-7-stream.jsonl'), `${JSON.stringify(says)}\nnot json\n`);
+  const message = { type: 'assistant', message: { content: [{ type: 'text', text: 'hello' }] } };
+  appendFileSync(join(output, 'ENG-7-stream.jsonl'), `${JSON.stringify(message)}\nnot json\n`);
   await ask('GET /api/workers/{ticket}/output', { params: { ticket: 'ENG-7' }, query: { limit: '5' } });
   await ask('POST /api/workers/{ticket}/deploy', {
     params: { ticket: 'ENG-9' },

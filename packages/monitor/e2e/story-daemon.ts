@@ -61,7 +61,7 @@ export async function storyDaemon(
       expect((await daemon.post('/api/events', JSON.stringify(fact), json)).status).toBe(200);
     },
     /** Writes the signal file of the story's worker. */
-    says: (status: WorkerStatus, more: object = {}) => {
+    setStatus: (status: WorkerStatus, more: object = {}) => {
       const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);
       const now = new Date().toISOString();
       const signal = {

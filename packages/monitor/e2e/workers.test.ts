@@ -63,7 +63,7 @@ async function story(deploy: object) {
       const { stateId } = tracker.cloud.issueOf(storyTicket);
       return tracker.cloud.states.find(({ id }) => id === stateId)?.name;
     },
-    says: (status: WorkerStatus, more: object = {}) => {
+    setStatus: (status: WorkerStatus, more: object = {}) => {
       const signal = {
         ticket: storyTicket,
         orchestrator: 'run-1',
@@ -95,8 +95,8 @@ async function story(deploy: object) {
 }
 
 test('merged without required proof: done, written into the file, and the ticket is moved', async () => {
-  const { says, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
-  says('pr-created');
+  const { setStatus, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('done');
@@ -107,8 +107,8 @@ test('merged without required proof: done, written into the file, and the ticket
 });
 
 test('a merge that is matched by the branch adds its pull request to the file', async () => {
-  const { says, happens, reaches, signal } = await story(verified);
-  says('pr-created', { pr: null });
+  const { setStatus, happens, reaches, signal } = await story(verified);
+  setStatus('pr-created', { pr: null });
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -120,8 +120,8 @@ test('a merge that is matched by the branch adds its pull request to the file', 
 });
 
 test('a failed deployment, another that succeeds: deploy-failed, deploying, done', async () => {
-  const { says, happens, reaches, needs, signal, ticketState, worker } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, signal, ticketState, worker } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -148,8 +148,8 @@ test('a failed deployment, another that succeeds: deploy-failed, deploying, done
 });
 
 test('three failed deployments wait for a person, whose retry counts what came since', async () => {
-  const { says, happens, reaches, needs, svc, worker, signal } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, svc, worker, signal } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -165,11 +165,11 @@ test('three failed deployments wait for a person, whose retry counts what came s
 });
 
 test('a passed deadline: the code host is asked once more, then the worker has stalled', async () => {
-  const { says, happens, reaches, needs, codehost, svc, signal } = await story({
+  const { setStatus, happens, reaches, needs, codehost, svc, signal } = await story({
     ...verified,
     timeoutSec: 1,
   });
-  says('pr-created');
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await needs('deploy-timeout');
@@ -184,8 +184,8 @@ test('a passed deadline: the code host is asked once more, then the worker has s
 });
 
 test('a deadline that passed while the daemon was down is noticed at its start', async () => {
-  const { says, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 3600 });
-  says('pr-created');
+  const { setStatus, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 3600 });
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -196,10 +196,10 @@ test('a deadline that passed while the daemon was down is noticed at its start',
 });
 
 test('done without a merge is a claim: shown, not accepted, until a person accepts it', async () => {
-  const { says, reaches, needs, svc, worker, ticketState } = await story(verified);
-  says('pr-created');
+  const { setStatus, reaches, needs, svc, worker, ticketState } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
-  says('done');
+  setStatus('done');
   await needs('done-unproven');
   expect(await worker()).toMatchObject({ status: 'pr-created', claim: { status: 'done' } });
   expect(ticketState()).toBe('Backlog');
@@ -210,8 +210,8 @@ test('done without a merge is a claim: shown, not accepted, until a person accep
 });
 
 test('a pull request that is closed without a merge needs a person until it is reopened', async () => {
-  const { says, happens, reaches, needs, worker } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, worker } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request opened');
   await happens('pull_request closed');

@@ -168,7 +168,10 @@ describe('webhook', () => {
   test('no connection, and the address is not in the message', async () => {
     const url = 'http://127.0.0.1:1/secret-path';
     const outcome = await notifierOf({ webhook: { url } })(effect);
-    expect(outcome).toMatchObject({ failed: expect.stringContaining('the connection failed'), permanent: false });
+    expect(outcome).toMatchObject({
+      failed: expect.stringContaining('the connection failed'),
+      permanent: false,
+    });
     expect(JSON.stringify(outcome)).not.toContain('secret-path');
   });
 });
