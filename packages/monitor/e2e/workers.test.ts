@@ -95,7 +95,9 @@ async function story(deploy: object) {
 }
 
 test('merged without required proof: done, written into the file, and the ticket is moved', async () => {
-  const { setStatus, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
+  const { setStatus, happens, reaches, signal, ticketState, open } = await story({
+    skipDeployVerification: true,
+  });
   setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');

@@ -88,7 +88,7 @@ function migrate(database: Database, area: string, migrations: readonly string[]
   }
 }
 
-/** Before 0.1.0 the table was `schema_rooms`, with the column `room`. */
+/** Before 0.1.0 the table and its column had other names. */
 function prepareVersions(database: Database): void {
   const exists = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
   const isFormer = (): boolean =>

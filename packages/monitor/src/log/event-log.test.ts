@@ -122,8 +122,8 @@ describe('querying the log', () => {
     const folder = temporaryFolder();
     const clock = createTestClock();
     const drafts = sample(5_000);
-    const now = [0, 2_000_000, 900 * 3_600_000, 4_000_000, 1_000_000, 6_000_000];
-    for (const [part, time] of now.entries()) {
+    const offsets = [0, 2_000_000, 900 * 3_600_000, 4_000_000, 1_000_000, 6_000_000];
+    for (const [part, time] of offsets.entries()) {
       clock.time = START + time;
       const log = openTestLog(folder, { clock });
       await fill(log, clock, drafts.slice(part * 800, part * 800 + 800));
