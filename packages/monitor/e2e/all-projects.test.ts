@@ -58,7 +58,6 @@ test('one daemon watches the worktrees of all projects, each by its own settings
   expect((await daemon.get('/api/health')).body).toMatchObject({
     configuration: { folders: expect.arrayContaining(listed), problems: [] },
   });
-  // There is no second one on the machine.
   expect(claimInstance(daemon.machine.dataDir)).toBeUndefined();
 });
 

@@ -45,7 +45,6 @@ function deliver(daemon: InProcessDaemon, id: string) {
   });
 }
 
-/** The CLI in the home of the daemon. */
 function cli(home: string) {
   const terminal = {
     ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }),

@@ -57,7 +57,6 @@ export async function feedWorld() {
     machine = other;
     return startInProcess({ home, environment: inForce, ...machine });
   };
-  /** In the daemon's own environment. */
   const doctor = (...words: string[]) =>
     runDoctor({ home, environment: inForce, tools: machine.run ? { run: machine.run } : {} }, ...words);
   const svc = async (...words: string[]) => {

@@ -59,7 +59,6 @@ export async function startInProcess(
     close,
     home,
     machine,
-    /** The daemon's own log, as text. */
     printed: () => printed.join(''),
     /** Every event of the log, read from its files, except the daemon's own. */
     lines: (): EventLine[] =>

@@ -60,7 +60,6 @@ export function expectPublished(name: string, status: number, body: unknown): vo
   if (status >= 400 && typeof code === 'string') expect(response['x-codes'], name).toContain(code);
 }
 
-/** Of a named schema. */
 export function expectSchema(name: string, value: unknown): void {
   const judged = judgeOf({ $ref: `#/components/schemas/${name}` }).safeParse(value);
   expect(judged.success ? '' : `${name}: ${z.prettifyError(judged.error)}`).toBe('');

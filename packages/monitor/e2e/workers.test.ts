@@ -178,7 +178,6 @@ test('a passed deadline: the code host is asked once more, then the worker has s
   await reaches('stalled');
   expect(codehost.calls().some((line) => line.includes('/deployments?environment=production'))).toBe(true);
   expect((await svc('why', storyTicket)).printed).toContain('stalled');
-  // It did ship.
   await happens('deployment_status success');
   await reaches('done');
   await needs();

@@ -14,7 +14,6 @@ export function readToken(dataDir: string): string | undefined {
   return ifPresentSync(() => readFileSync(tokenFile(dataDir), 'utf8').trim());
 }
 
-/** The header that a program sends. */
 export function authorization(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }

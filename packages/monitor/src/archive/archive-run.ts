@@ -30,7 +30,6 @@ export type ArchiveRunOptions = {
   /** The lines start after this one; 0 when they replace everything that is archived. */
   linesAfter: number;
   eventsDir: string;
-  /** What is archived already. */
   previous: ArchiveManifest | undefined;
   /** Of the archived files, when they were read. */
   identities: Identities;

@@ -87,7 +87,6 @@ export function createBlobFolder(archive: string) {
       const stats = await ifPresent(lstat(join(folder, blobName(file))));
       return stats !== undefined && stats.isFile() && stats.size === file.storedSize;
     },
-    /** Reads all of it. */
     async check(file: ArchivedFile): Promise<'ok' | 'missing' | 'damaged'> {
       try {
         for await (const chunk of read(file)) void chunk;

@@ -51,7 +51,6 @@ export type SweepOptions = {
 export type SweptRun = {
   orchestrator: string;
   outcome: ArchivedRun['outcome'] | 'waiting' | 'failed';
-  /** Why it waits or failed. */
   reason?: string;
   files: number;
   bytes: number;
@@ -79,7 +78,6 @@ type Candidate = {
   folder: RunFolder;
   previous: ArchiveManifest | undefined;
   indexed: IndexedRun | undefined;
-  /** Lines up to here are archived. */
   linesAfter: number;
 };
 

@@ -15,7 +15,6 @@ import type { z } from 'zod';
 import { Failure } from '../errors.ts';
 import { SummaryFailure } from '../summarize/summary-failure.ts';
 
-/** Routes of one subject, for a server. */
 export type Routes = (app: FastifyInstance) => void;
 
 type Part<Described, Name extends string> = Described extends {

@@ -61,7 +61,6 @@ const jsonHeaders: readonly string[] = [
 type Handlers = {
   /** Deliveries: signed, and accepted from everyone. */
   deliver?: DirectHandler;
-  /** The dashboard's files. */
   show: DirectHandler;
   access: Pick<Access, 'refuseConnection' | 'refuseRequest'>;
 };

@@ -36,7 +36,6 @@ async function filledLog(lines: number) {
   return { log, folder, end: clock.time };
 }
 
-/** The simple way. */
 function counted(folder: string, { from, to, buckets, since, until, ...filter }: CountQuery) {
   const bucketMs = Math.ceil((to - from) / buckets);
   const found = Array.from({ length: buckets }, () => new Map<string, number>());

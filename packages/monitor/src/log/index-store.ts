@@ -21,7 +21,6 @@ export type SeqRange = { low: number; high: number };
 /** Lines in this seq range that were accepted at `from` or later and before `before`. */
 export type LineRange = SeqRange & { from: number; before: number };
 
-/** What a stored block spans. */
 export type BlockSpan = {
   firstSeq: number;
   lastSeq: number;
@@ -50,7 +49,6 @@ export type IndexStore = {
   /** The same for blocks that have a line with the term, at most `limit` of them. */
   blocksWith: (term: number, range: SeqRange, limit: number) => number[];
   positions: (term: number, firstSeq: number) => number[];
-  /** The same, one by one. */
   eachPosition: (term: number, firstSeq: number, visit: (position: number) => void) => void;
   /** How many lines of a block have the term. */
   countOf: (term: number, firstSeq: number) => number;

@@ -42,7 +42,6 @@ export type StateOptions = {
   outbox: EffectTaker;
   now: () => number;
   onFailure: (error: unknown) => void;
-  /** Lines between two snapshots. */
   snapshotEvery?: number;
   rules?: BoardRules;
   retryMs?: (failures: number) => number;

@@ -107,7 +107,6 @@ export async function endLeftovers({
   ticket,
   graceMs = GRACE_MS,
 }: {
-  /** Of the agent that is gone. */
   pid: number;
   orchestrator: string;
   ticket: string;

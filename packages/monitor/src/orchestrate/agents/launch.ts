@@ -171,7 +171,6 @@ export async function launchAgent({
   argv: readonly [string, ...string[]];
   cwd: string;
   environment: Readonly<Record<string, string>>;
-  /** Of this attempt. */
   files: AgentFiles;
   processStarts: ReadProcessStarts;
   start?: typeof spawn;
@@ -313,7 +312,6 @@ export async function checkProgram({
   environment,
   run,
 }: {
-  /** `svc.orchestration.agent` */
   template: readonly string[];
   /** The project's folder: a relative program path is relative to it, as it is to a worktree. */
   folder: string;

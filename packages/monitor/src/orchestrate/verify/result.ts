@@ -129,7 +129,6 @@ function draftOf(
   };
 }
 
-/** The `verification` of a signal file. */
 export function signalBlock(
   result: VerificationResult,
   { advisory }: { advisory: boolean },

@@ -34,7 +34,6 @@ export type Worktrees = {
   list: () => Promise<ListedWorktree[]>;
   /** The folder that contains them. */
   base: () => Promise<string>;
-  /** What would be lost with it. */
   inspect: (name: string) => Promise<{ name: string; losses: Losses }>;
   /** Files the findings that wait in it, if the project has consent; a removed worktree has none. */
   fileFindings: (name: string, options: FileOptions) => Promise<FiledFindings>;

@@ -5,7 +5,6 @@ import type { Database } from '../../disk/sqlite.ts';
 
 export type Crash = {
   step: () => void;
-  /** Resolves at the crash. */
   happened: Promise<void>;
 };
 

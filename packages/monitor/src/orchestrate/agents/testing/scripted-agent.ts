@@ -10,7 +10,6 @@ export type AgentHome = {
   worktree: string;
   /** Of ENG-1 in run-1. */
   files: (attempt?: number) => AgentFiles;
-  /** A shell program by its lines. */
   script: (...lines: string[]) => [string, ...string[]];
 };
 

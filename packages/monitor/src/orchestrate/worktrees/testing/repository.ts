@@ -26,7 +26,6 @@ export type TestRepository = {
   write: (folder: string, path: string, text: string) => void;
   commit: (folder: string, path: string, text: string) => string;
   read: (folder: string, path: string) => string;
-  /** Branches of the repository. */
   branches: () => string[];
   /** Every file of the base folder, without the worktrees' `.git` and folders. */
   files: () => string[];
