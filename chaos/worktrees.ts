@@ -80,7 +80,7 @@ const restores = await severalAtOnce(all.length, options['at-once'], async (at) 
       () => 'removed',
       (error: Error) => error.message,
     );
-    if (!answer.includes('is not removed')) problems.push(`${work.name} (${work.kind}): ${answer}`);
+    if (!answer.includes('was not removed')) problems.push(`${work.name} (${work.kind}): ${answer}`);
     else refused += 1;
   }
   const removed = await remove(work.branch, { force: holdsWork });

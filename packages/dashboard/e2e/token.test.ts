@@ -12,14 +12,14 @@ test('a page without a key shows how to get one; a page opened with a code has i
   onTestFinished(() => browser.close());
   const { page } = await openPage(browser, { offline: true });
   await page.goto(daemon.url);
-  await page.getByText('This daemon asks for a token.').waitFor();
+  await page.getByText('This daemon requires a token.').waitFor();
   const { body } = await daemon.post('/api/access/code', '{}', {
     'Content-Type': 'application/json',
     Authorization: `Bearer ${token}`,
   });
   await page.goto(`${daemon.url}/#enter=${String(body['code'])}`);
   await page.reload();
-  await page.getByText('This daemon asks for a token.').waitFor({ state: 'detached' });
+  await page.getByText('This daemon requires a token.').waitFor({ state: 'detached' });
   expect(page.url()).toBe(`${daemon.url}/`);
   const another = await page.context().newPage();
   const [board] = await Promise.all([

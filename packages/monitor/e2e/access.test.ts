@@ -1,4 +1,4 @@
-// Only the owner: whom the daemon answers, whom the command line believes, and how both do without the kernel's table.
+// Only the owner: whom the daemon answers, which daemons the CLI accepts, and how both work without the kernel's table.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -27,12 +27,12 @@ import { registeredRoutes } from './registered-routes.ts';
 const SECRET = 'x'.repeat(64);
 const json = { 'Content-Type': 'application/json' };
 const REFUSED = {
-  error: 'The daemon answers connections of its own user only.',
+  error: 'The daemon only accepts connections from its own user.',
   code: 'not-the-owner',
   remedy: expect.any(String),
 };
 
-/** One that is taken from helpers. */
+/** An event that helpers may report. */
 const factOf = (orchestrator: string): string =>
   JSON.stringify({ event: 'orchestrator.run.started', scope: { orchestrator } });
 
@@ -47,7 +47,7 @@ async function svc(home: string, ...words: string[]) {
 const accessOf = async (daemon: InProcessDaemon, headers: Record<string, string> = {}) =>
   (await daemon.get('/api/health', headers)).body['access'];
 
-/** The kernel's table, in which from a moment on every socket is the other user's. */
+/** The kernel's table, in which from some point on every socket belongs to the other user. */
 function tableOfStrangers(): { read: ReadSocketTable; begin: () => void } {
   let theirs = false;
   return {
@@ -63,7 +63,7 @@ function tableOfStrangers(): { read: ReadSocketTable; begin: () => void } {
 
 describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
   test.runIf(canBeOtherUser)(
-    'another user gets 403 from every route, the event stream and the dashboard, and no data; deliveries are taken from everybody (skipped where no second user can be made: only root can)',
+    'another user gets 403 from every route, the event stream and the dashboard, and no data; deliveries are accepted from everyone (skipped where no second user can be created: only root can)',
     async () => {
       const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: SECRET } });
       const routes = (await registeredRoutes()).map(({ method, url }) => [
@@ -115,7 +115,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
   );
 
   test.runIf(canBeOtherUser)(
-    'nor is anybody let in who opens and closes connections as fast as possible, on ports that the owner uses too (skipped without root)',
+    'nor does anyone get in who opens and closes connections as fast as possible, on ports that the owner uses too (skipped without root)',
     async () => {
       const daemon = await startInProcess();
       let isOver = false;
@@ -129,25 +129,25 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
       expect(await owner).toBeGreaterThan(0);
       expect(burst.data).toBe(0);
       expect(burst.sent).toBeGreaterThan(100);
-      // A fact of the owner's comes after all of theirs.
+      // An event of the owner comes after all of theirs.
       await daemon.post('/api/events', factOf('owner'), json);
       expect(daemon.lines().map(({ scope }) => scope.orchestrator)).toEqual(['owner']);
     },
   );
 
-  test('a connection that the table gives to another user is refused, and asked for once', async () => {
+  test('a connection that the table assigns to another user is refused, and looked up once', async () => {
     const strangers = tableOfStrangers();
     const daemon = await startInProcess({ socketTable: strangers.read });
     expect((await daemon.get('/api/board')).status).toBe(200);
     strangers.begin();
-    // A connection that was let in stays so; another one is not.
+    // An accepted connection stays accepted; another one is refused.
     expect(await call(daemon, '/api/board')).toMatchObject({ status: 403, body: REFUSED });
     expect(await call(daemon, '/')).toMatchObject({ status: 403, body: REFUSED });
     expect((await call(daemon, '/api/webhook', { method: 'POST' })).status).toBe(503);
     expect(await accessOf(daemon)).toEqual({ by: 'owner', refused: { 'other-user': 2 } });
   });
 
-  test('a connection that ended before it was looked for is refused, also when the table still has it as ours', async () => {
+  test('a connection that ended before it was looked up is refused, even if the table still lists it as ours', async () => {
     const gate = Promise.withResolvers<void>();
     let isHeldUp = false;
     let asked = 0;
@@ -177,7 +177,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     expect(daemon.lines()).toEqual([]);
   });
 
-  test('a table that cannot be read any more lets nobody in, and health counts it when it can', async () => {
+  test('a table that can no longer be read lets no one in, and health counts it when it can', async () => {
     let fails = false;
     const daemon = await startInProcess({
       socketTable: () => (fails ? Promise.reject(new Error('EMFILE')) : readSocketTable()),
@@ -188,7 +188,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     expect(await accessOf(daemon)).toEqual({ by: 'owner', refused: { 'table-unreadable': 1 } });
   });
 
-  test('one reading of the table is for all connections that wait', async () => {
+  test('one read of the table serves all waiting connections', async () => {
     let readings = 0;
     const daemon = await startInProcess({
       socketTable() {
@@ -203,7 +203,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
   });
 });
 
-test('the owner needs no setup: no token is made, and the command line, the client and curl are answered', async () => {
+test('the owner needs no setup: no token is created, and the CLI, the client and curl are answered', async () => {
   const daemon = await startInProcess();
   if (existsSync('/proc/net/tcp')) expect(existsSync(join(daemon.machine.dataDir, 'api-token'))).toBe(false);
   expect(await svc(daemon.home, 'monitor', 'status')).toMatchObject({ code: 0 });
@@ -211,7 +211,7 @@ test('the owner needs no setup: no token is made, and the command line, the clie
   expect(await svc(daemon.home, 'open')).toMatchObject({ code: 0, out: daemon.url });
 });
 
-test('it listens on ::1 too, where there is one, and somebody else’s ::1 is a port that is taken', async () => {
+test('it listens on ::1 too, if available, and another program’s ::1 counts as a taken port', async () => {
   const daemon = await startInProcess();
   const six = daemon.url.replace('127.0.0.1', '[::1]');
   const other = createServer();
@@ -227,8 +227,8 @@ test('it listens on ::1 too, where there is one, and somebody else’s ::1 is a 
   other.close();
 });
 
-describe('whom the command line believes', () => {
-  test('the port of a dead daemon that somebody took with its id: not running, facts wait in the spool, nothing is sent', async () => {
+describe('which daemons the CLI accepts', () => {
+  test('the port of a dead daemon that another program took with its id: not running, events wait in the spool, nothing is sent', async () => {
     const home = temporaryFolder();
     const dataDir = join(home, 'svc');
     const instance = '00000000-0000-4000-8000-000000000001';
@@ -262,7 +262,7 @@ describe('whom the command line believes', () => {
   });
 
   test.runIf(canBeOtherUser)(
-    'a program of another user is sent nothing, also while the lock is held (skipped without root)',
+    'a program of another user is sent nothing, even while the lock is held (skipped without root)',
     async () => {
       const home = temporaryFolder();
       const dataDir = join(home, 'svc');
@@ -292,7 +292,7 @@ describe('whom the command line believes', () => {
       });
       const fact = ['--event', 'orchestrator.run.started', '--orchestrator', 'SECRETFACT'];
       expect(JSON.parse((await svc(home, 'events', 'append', ...fact)).out)).toHaveProperty('spooled');
-      // Our own request is the only one that it has seen.
+      // Our own request is the only one that it has received.
       await fetch(`http://127.0.0.1:${port}/last`);
       await until(() => said.includes('/last'));
       expect(said).toBe(`port ${port}\n/last\n`);
@@ -300,14 +300,14 @@ describe('whom the command line believes', () => {
   );
 });
 
-describe('where the system does not say who is behind a connection', () => {
+describe('where the system does not report who is behind a connection', () => {
   const withoutTable = (now?: () => Date) =>
     startInProcess({ socketTable: () => Promise.resolve(undefined), ...(now && { now }) });
   const tokenOf = ({ machine }: InProcessDaemon) =>
     readFileSync(join(machine.dataDir, 'api-token'), 'utf8').trim();
   const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-  test('a request without the token is refused with the way to it; deliveries and the dashboard’s files are not', async () => {
+  test('a request without the token is refused with instructions; deliveries and the dashboard’s files are not', async () => {
     const daemon = await withoutTable();
     const token = tokenOf(daemon);
     for (const { method, url } of await registeredRoutes()) {
@@ -332,13 +332,13 @@ describe('where the system does not say who is behind a connection', () => {
     expect(daemon.printed()).not.toContain(token);
   });
 
-  test('the command line sends it by itself', async () => {
+  test('the CLI sends it on its own', async () => {
     const daemon = await withoutTable();
     expect(await svc(daemon.home, 'monitor', 'status')).toMatchObject({ code: 0 });
     expect(await svc(daemon.home, 'board', '--json')).toMatchObject({ code: 0 });
     const fact = ['--event', 'orchestrator.run.started', '--orchestrator', 'SECRETFACT'];
     expect(JSON.parse((await svc(daemon.home, 'events', 'append', ...fact)).out)).toHaveProperty('seq');
-    // By the stream, of which it waits for the line that is there already.
+    // Through the stream, where it waits for an event that exists already.
     const wait = [
       'events',
       'wait-for',
@@ -355,7 +355,7 @@ describe('where the system does not say who is behind a connection', () => {
     });
   });
 
-  test('svc open makes a code that a page trades for a key, once and within a minute', async () => {
+  test('svc open creates a code that a page exchanges for a key, once and within a minute', async () => {
     let now = Date.now();
     const daemon = await withoutTable(() => new Date(now));
     const codeOf = async () => {
@@ -379,7 +379,7 @@ describe('where the system does not say who is behind a connection', () => {
     expect(daemon.printed()).not.toContain(key);
   });
 
-  test('a daemon that has the table again takes the file away; another start makes another token', async () => {
+  test('a daemon that has the table again removes the file; another start creates another token', async () => {
     const daemon = await withoutTable();
     const first = tokenOf(daemon);
     await daemon.close();
@@ -392,7 +392,7 @@ describe('where the system does not say who is behind a connection', () => {
   });
 });
 
-/** On a connection of its own. */
+/** On its own connection. */
 function call(
   { port }: Pick<InProcessDaemon, 'port'>,
   path: string,

@@ -19,11 +19,11 @@ import { killGroup, lives } from '../src/orchestrate/agents/testing/scripted-age
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
-/** Nothing is started again by itself while a test looks. */
+/** Nothing is restarted during a test. */
 const noRevivals = { SVC_ORCHESTRATE_TIMINGS: '{"revivalDelaysSec":[],"settleSec":0}' };
 const WORKS = 'while :; do sleep 0.1; done';
 
-/** A project whose agent runs the lines of a shell script, which a test may write again. */
+/** A project whose agent runs a shell script, which a test may rewrite. */
 async function world(
   script: string,
   given: { environment?: Record<string, string>; orchestration?: object } = {},
@@ -31,8 +31,8 @@ async function world(
   const root = temporaryFolder();
   const repository = testRepository(root);
   const { home, folder, write } = repository;
-  const says = (lines: string): void => writeFileSync(join(root, 'agent.sh'), `${lines}\n`);
-  says(script);
+  const writeScript = (lines: string): void => writeFileSync(join(root, 'agent.sh'), `${lines}\n`);
+  writeScript(script);
   const environment = { ...repository.environment, ...given.environment };
   const orchestration = {
     agent: ['/bin/sh', join(root, 'agent.sh'), '${PROMPT}'],
@@ -44,7 +44,7 @@ async function world(
   const daemon = await startInProcess({ home, environment });
   const workers = join(daemon.machine.runsDir, 'run-1', 'workers');
   const pidOf = (name: string): number => Number(readFileSync(join(workers, 'pids', name), 'utf8'));
-  // Also what a test that failed has left.
+  // Also what a failed test has left.
   onTestFinished(() => {
     const names = existsSync(join(workers, 'pids')) ? readdirSync(join(workers, 'pids')) : [];
     for (const pid of names.filter((name) => name.endsWith('.pid')).map(pidOf))
@@ -55,8 +55,8 @@ async function world(
     ...repository,
     root,
     daemon,
-    says,
-    /** The command line: its exit code and what it printed. */
+    writeScript,
+    /** The CLI: its exit code and its output. */
     svc: async (...words: string[]) => {
       const terminal = { ...testTerminal(), home, folder, environment: { ...environment } };
       const exit = await runCommandLine(terminal, words);
@@ -85,17 +85,17 @@ const statuses = async ({ run }: World) =>
   (await run()).waves.flatMap(({ tickets }) => tickets.map(({ status }) => status));
 
 async function cancelAndStartAgain(here: World): Promise<void> {
-  const { svc, says, signal, pid, attention, run } = here;
+  const { svc, writeScript, signal, pid, attention, run } = here;
   expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ exit: 0 });
-  // When the command has ended it is so, also of the ticket that was never begun.
+  // It holds as soon as the command has ended, also for the ticket that was never started.
   expect(await statuses(here)).toEqual(['canceled', 'canceled']);
   expect([signal('A-1')?.status, signal('A-2')?.status]).toEqual(['canceled', 'canceled']);
   await until(async () => (await attention()).length === 0);
-  // Said again it is no mistake.
+  // Repeating it is not an error.
   expect((await svc('orchestrate', 'cancel', 'run-1')).exit).toBe(0);
   expect((await svc('orchestrate', 'cancel', 'run-1', 'A-1')).exit).toBe(0);
 
-  says(WORKS);
+  writeScript(WORKS);
   const before = [1, 2, 3].find((attempt) => pid('A-1', attempt) === 0) ?? 0;
   expect(await svc('orchestrate', 'retry', 'run-1', 'A-1')).toMatchObject({ exit: 0 });
   const agent = await until(() => pid('A-1', before));
@@ -107,7 +107,7 @@ async function cancelAndStartAgain(here: World): Promise<void> {
   expect(await statuses(here)).toEqual(['canceled', 'canceled']);
 }
 
-test('a canceled run has no worker left over: one whose process is gone, one that was not begun', async () => {
+test('a canceled run has no worker left over: one whose process is gone, one that was not started', async () => {
   const here = await world('exit 0');
   const { svc, run } = here;
   expect((await svc('orchestrate', 'start', '--wave', 'A-1', '--wave', 'A-2', '--name', 'run-1')).exit).toBe(
@@ -130,12 +130,12 @@ test('a canceled run has no worker left over: one that was given up, with its at
 });
 
 test('a ticket that was canceled is started again after its run is complete', async () => {
-  const { svc, run, pid, says } = await world('exit 0');
+  const { svc, run, pid, writeScript } = await world('exit 0');
   expect((await svc('orchestrate', 'start', 'A-1', '--name', 'run-1')).exit).toBe(0);
   await until(() => pid('A-1', 1));
   expect((await svc('orchestrate', 'cancel', 'run-1', 'A-1')).exit).toBe(0);
   await until(async () => (await run()).state === 'completed');
-  says(WORKS);
+  writeScript(WORKS);
   expect(await svc('orchestrate', 'retry', 'run-1', 'A-1')).toMatchObject({ exit: 0 });
   const agent = await until(() => pid('A-1', 2));
   await expect.poll(run).toMatchObject({ state: 'running', waves: [{ state: 'started' }] });
@@ -143,7 +143,7 @@ test('a ticket that was canceled is started again after its run is complete', as
   await until(() => !lives(agent));
 });
 
-test('an agent program that is not there: no run is begun, and the remedy is said', async () => {
+test('a missing agent program: no run is started, and the fix is printed', async () => {
   const { svc, daemon } = await world('', { orchestration: { agent: ['no-such-agent', '${PROMPT}'] } });
   const { exit, complained } = await svc('orchestrate', 'start', 'A-1', '--name', 'run-1');
   expect(exit).toBe(6);
@@ -152,8 +152,8 @@ test('an agent program that is not there: no run is begun, and the remedy is sai
   expect((await daemon.get('/api/runs')).body).toEqual({ runs: [] });
 });
 
-test('a program that cannot be started is not started again, and everybody says why', async () => {
-  // There when it is asked, and then without what runs it.
+test('a program that cannot be started is not started again, and the reason is shown everywhere', async () => {
+  // It exists when it is checked, and later lacks its interpreter.
   const script = 'printf "\\033[31mstarting\\033[0m\\n" >&2; exec no-such-program';
   const here = await world(script, { environment: { SVC_ORCHESTRATE_TIMINGS: '{"settleSec":0}' } });
   const { svc, signal, pid, attention, worker, why } = here;
@@ -180,21 +180,21 @@ test('a program that cannot be started is not started again, and everybody says 
 
 test('the agent of a daemon with other folders reaches that daemon with its own svc', async () => {
   const elsewhere = temporaryFolder();
-  const place = (name: string): string => join(elsewhere, name);
-  mkdirSync(place('config'));
+  const folderOf = (name: string): string => join(elsewhere, name);
+  mkdirSync(folderOf('config'));
   const locations = {
-    SVC_DATA_DIR: place('data'),
-    SVC_CONFIG_DIR: place('config'),
-    SVC_RUNS_DIR: place('runs'),
-    SVC_EVENTS_DIR: place('events'),
-    SVC_DB_FILE: place('index.db'),
-    SVC_COMMS_DIR: place('comms'),
+    SVC_DATA_DIR: folderOf('data'),
+    SVC_CONFIG_DIR: folderOf('config'),
+    SVC_RUNS_DIR: folderOf('runs'),
+    SVC_EVENTS_DIR: folderOf('events'),
+    SVC_DB_FILE: folderOf('index.db'),
+    SVC_COMMS_DIR: folderOf('comms'),
     SVC_MONITOR_PORT: '0',
   };
   const svcOfAgent = `'${process.execPath}' '${svcProgram}'`;
   const script = [
     'env > "$HOME/seen.part"; mv "$HOME/seen.part" "$HOME/seen"',
-    // The board shows a worker when the daemon has seen its signal file.
+    // The board shows a worker when the daemon has read its signal file.
     `until ${svcOfAgent} board > "$HOME/board.part" 2>&1 && grep A-1 "$HOME/board.part"; do sleep 0.1; done`,
     'mv "$HOME/board.part" "$HOME/board"',
     `${svcOfAgent} ticket phase research A-1 > "$HOME/phase.part" 2>&1; mv "$HOME/phase.part" "$HOME/phase"`,
@@ -207,7 +207,7 @@ test('the agent of a daemon with other folders reaches that daemon with its own 
   const seen = (await text('seen')).split('\n');
   for (const [name, value] of Object.entries(locations)) expect(seen).toContain(`${name}=${value}`);
   expect(await text('board')).toContain('A-1');
-  // Straight into the log of that daemon, and into no spool.
+  // Directly into the log of that daemon, and not into a spool.
   expect(await text('phase')).toContain('no project that the daemon serves has tickets like A-1');
   expect(daemon.lines().map(({ event }) => event)).toContain('workflow.ticket.phase_changed');
   expect(existsSync(join(home, 'svc'))).toBe(false);
@@ -216,7 +216,7 @@ test('the agent of a daemon with other folders reaches that daemon with its own 
   await until(() => !lives(agent));
 });
 
-/** Exports its figures as the default agent program does when the variables of OpenTelemetry ask for it. */
+/** Exports its figures like the default agent program when the OpenTelemetry variables ask for it. */
 const exporter = `
 const { CLAUDE_CODE_ENABLE_TELEMETRY: on, OTEL_METRICS_EXPORTER: how, OTEL_EXPORTER_PROMETHEUS_PORT: port } = process.env;
 if (on !== '1' || how !== 'prometheus') throw new Error('telemetry is off');
@@ -238,9 +238,9 @@ require('node:http').createServer((_, response) => {
 }).listen(Number(port), '127.0.0.1');
 `;
 
-test('the telemetry panels have the figures of the agent of a run, from a real Prometheus', async () => {
+test("the telemetry panels show the figures of a run's agent, from a real Prometheus", async () => {
   const port = await portForPrometheus();
-  // Another one: by the same chance it could be the same.
+  // Another one: by chance it could be the same.
   const agentPort = await until(async () => {
     const other = await portForPrometheus();
     return other === port ? 0 : other;
@@ -276,7 +276,7 @@ test('the telemetry panels have the figures of the agent of a run, from a real P
       expect([title, newest]).toEqual([title, names.map((name) => [name, expect.any(Number)])]);
       for (const [, amount] of newest) expect(amount).toBeGreaterThan(0);
     });
-  // By these the figures of a run and of a ticket are told apart.
+  // These distinguish the figures of a run and of a ticket.
   expect((await ask('target_info'))[0]?.metric).toMatchObject({
     svc_orchestration: 'run-1',
     ticket_key: 'A-1',

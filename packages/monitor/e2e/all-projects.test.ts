@@ -1,5 +1,5 @@
-// One daemon serves all projects of the machine: it sees the workers in the worktrees of each, and holds each to the
-// rules of its own project.
+// One daemon serves all projects of the machine: it watches the workers in the worktrees of each, and applies the
+// settings of each project.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BoardView } from '@svc/core';
@@ -58,7 +58,6 @@ test('one daemon watches the worktrees of all projects, each by its own settings
   expect((await daemon.get('/api/health')).body).toMatchObject({
     configuration: { folders: expect.arrayContaining(listed), problems: [] },
   });
-  // There is no second one on the machine.
   expect(claimInstance(daemon.machine.dataDir)).toBeUndefined();
 });
 

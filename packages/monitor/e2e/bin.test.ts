@@ -32,7 +32,7 @@ test('svc works from any folder and through links to links', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: version });
 });
 
-test('the helpers reach their verbs and pass every word on as it is', async () => {
+test('the helpers reach their verbs and pass on every argument unchanged', async () => {
   const folder = temporaryFolder();
   const path = 'plans/a "b" $(c) *.md';
   symlinkSync(join(bin, 'workflow-context.sh'), join(folder, 'context'));
@@ -46,7 +46,7 @@ test('the helpers reach their verbs and pass every word on as it is', async () =
   });
 });
 
-test('every name of the interface is there and answers --help', async () => {
+test('every name of the interface exists and answers --help', async () => {
   const names = readdirSync(bin).filter((name) => name.endsWith('.sh'));
   expect(names).toEqual(
     expect.arrayContaining([
@@ -85,7 +85,7 @@ test('the version is that of the version.txt beside bin, and without a plugin ca
   });
 });
 
-test('without a build it says what to run', async () => {
+test('without a build it explains what to run', async () => {
   const clone = temporaryFolder();
   cpSync(bin, join(clone, 'bin'), { recursive: true });
   const { code, stderr } = await outcome(join(clone, 'bin', 'svc'), [], { cwd: clone });
@@ -93,7 +93,7 @@ test('without a build it says what to run', async () => {
   expect(stderr).toContain(`(cd '${clone}' && npm ci && npm run build)`);
 });
 
-test('without a Node that is new enough it says so in one sentence', async () => {
+test('without a recent Node it reports that in one sentence', async () => {
   const clone = temporaryFolder();
   cpSync(bin, join(clone, 'bin'), { recursive: true });
   mkdirSync(join(clone, 'packages/monitor/dist'), { recursive: true });

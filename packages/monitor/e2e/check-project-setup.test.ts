@@ -1,4 +1,4 @@
-// check-project-setup.sh as a person and an unattended run meet it: real processes, a real pseudo-terminal, a
+// check-project-setup.sh as a person and an unattended run use it: real processes, a real pseudo-terminal, a
 // real daemon.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const helper = join(root, 'bin', 'check-project-setup.sh');
-/** Runs a command at a pseudo-terminal of its own; part of every Linux. */
+/** Runs a command at its own pseudo-terminal; part of every Linux. */
 const pseudoTerminal = '/usr/bin/script';
 
 const project = { svc: { projectKey: 'app', project: { ticketPrefix: 'ABC' }, tracker: { teamKey: 'ABC' } } };
 
-/** A home with a project in it. Whatever daemon it ends up with is stopped when the test ends. */
-function house(more: Record<string, string> = {}) {
+/** A home with a project in it. Any daemon that it starts is stopped when the test ends. */
+function setUp(more: Record<string, string> = {}) {
   const home = temporaryFolder();
   const app = join(home, 'app');
   const write = (path: string, text: string, mode: number) => {
@@ -54,13 +54,13 @@ function house(more: Record<string, string> = {}) {
     run,
     svc,
     status,
-    /** The status once it runs. A daemon that is slow to answer counts as one that does not, for that moment. */
+    /** The status once it runs. A daemon that is slow to answer counts as not running for that moment. */
     running: () =>
       until(async () => {
-        const said = await status();
-        return said.running ? said : undefined;
+        const current = await status();
+        return current.running ? current : undefined;
       }),
-    /** At a terminal; `answer` is typed when the question is there. */
+    /** At a terminal; `answer` is typed when the question appears. */
     atTerminal: (answer: string) => atTerminal({ cwd: app, env }, answer),
   };
 }
@@ -88,27 +88,24 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
   test.each([
     ['an empty line', '\n'],
     ['y', 'y\n'],
-  ])(
-    '%s starts the daemon, which serves the project; the next pass has nothing to ask',
-    async (_, answer) => {
-      const { atTerminal: check, running, app } = house();
-      const first = await check(answer);
-      expect(first.screen).toContain('The daemon: it is not running. Start it? [Y/n] ');
-      expect(first.screen).toMatch(/^ok +daemon +started: pid \d+, http:\/\/127\.0\.0\.1:\d+\r?$/m);
-      expect(first.code).toBe(0);
-      const { pid, url } = await running();
-      const health = (await (await fetch(`${url}/api/health`)).json()) as { configuration: object };
-      expect(health.configuration).toMatchObject({ folders: [app] });
+  ])('%s starts the daemon, which serves the project; the next run has nothing to ask', async (_, answer) => {
+    const { atTerminal: check, running, app } = setUp();
+    const first = await check(answer);
+    expect(first.screen).toContain('The daemon: it is not running. Start it? [Y/n] ');
+    expect(first.screen).toMatch(/^ok +daemon +started: pid \d+, http:\/\/127\.0\.0\.1:\d+\r?$/m);
+    expect(first.code).toBe(0);
+    const { pid, url } = await running();
+    const health = (await (await fetch(`${url}/api/health`)).json()) as { configuration: object };
+    expect(health.configuration).toMatchObject({ folders: [app] });
 
-      const second = await check('');
-      expect(second.isAsked()).toBe(false);
-      expect(second.screen).toMatch(new RegExp(`^ok +daemon +running: pid ${pid}, ${url}`, 'm'));
-      expect(second.code).toBe(0);
-    },
-  );
+    const second = await check('');
+    expect(second.isAsked()).toBe(false);
+    expect(second.screen).toMatch(new RegExp(`^ok +daemon +running: pid ${pid}, ${url}`, 'm'));
+    expect(second.code).toBe(0);
+  });
 
   test('n leaves it stopped, with a warning that fails nothing', async () => {
-    const { atTerminal: check, status } = house();
+    const { atTerminal: check, status } = setUp();
     const { code, screen } = await check('n\n');
     expect(screen).toMatch(
       /^warning +daemon +it is not running, and was not started: declined\. Start it: /m,
@@ -117,15 +114,15 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
     expect((await status()).running).toBe(false);
   });
 
-  test('Ctrl-D is no yes, and Ctrl-C ends it with 130', async () => {
-    const { atTerminal: check, status } = house();
+  test('Ctrl-D is not a yes, and Ctrl-C ends it with 130', async () => {
+    const { atTerminal: check, status } = setUp();
     expect(await check('\u0004')).toMatchObject({ code: 0 });
     expect(await check('\u0003')).toMatchObject({ code: 130 });
     expect((await status()).running).toBe(false);
   });
 
-  test('with SVC_AUTONOMOUS=1 nobody is asked', async () => {
-    const { atTerminal: check, status } = house({ SVC_AUTONOMOUS: '1' });
+  test('with SVC_AUTONOMOUS=1 nothing is asked', async () => {
+    const { atTerminal: check, status } = setUp({ SVC_AUTONOMOUS: '1' });
     const { code, screen, isAsked } = await check('');
     expect(isAsked()).toBe(false);
     expect(screen).toContain('warning: the daemon: it is not running. Start it: svc-monitor.sh start');
@@ -134,8 +131,8 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
   });
 });
 
-test('without a terminal it warns on stderr, goes on, and tells no secret', async () => {
-  const { svc, home, app } = house();
+test('without a terminal it warns on stderr, continues, and prints no secret', async () => {
+  const { svc, home, app } = setUp();
   const { code, out, err } = await svc('check-project-setup', '--json');
   expect(code).toBe(0);
   expect(err).toBe('warning: the daemon: it is not running. Start it: svc-monitor.sh start\n');
@@ -146,8 +143,8 @@ test('without a terminal it warns on stderr, goes on, and tells no secret', asyn
   expect(global.svc.projects).toEqual([app]);
 });
 
-test('a daemon that was started before the project was known serves it from then on', async () => {
-  const { run, svc, home } = house();
+test('a daemon that was started before the project was registered serves it from then on', async () => {
+  const { run, svc, home } = setUp();
   const elsewhere = join(home, 'elsewhere');
   mkdirSync(elsewhere);
   await run('/bin/sh', ['-c', `cd '${elsewhere}' && '${process.execPath}' '${svcProgram}' monitor start`]);
@@ -155,7 +152,7 @@ test('a daemon that was started before the project was known serves it from then
 });
 
 test('check-project-setup.sh is this verb', async () => {
-  const { run } = house();
+  const { run } = setUp();
   const { code, out } = await run(helper, []);
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^ok +project-file /) });
 });

@@ -1,5 +1,5 @@
-// What the code host is asked for, by a small size of `bench/codehost-calls.ts`: hours that pass on a clock of
-// their own, with the daemon's own parts.
+// The requests to the code host, with a small version of `bench/codehost-calls.ts`: hours that pass on a simulated
+// clock, with the daemon's own parts.
 import { describe, expect, test } from 'vitest';
 import { countByKind, type DayOptions, simulateDay } from '../../../bench/codehost-calls-day.ts';
 import { compareWithTruth } from '../../../bench/codehost-calls-known.ts';
@@ -8,8 +8,8 @@ import { createCodehostCloud } from '../../testkit/src/codehost/cloud.ts';
 const hours = 4;
 const typical: DayOptions = { workers: 30, repos: 10, hours, webhooks: true, seed: 1, realGh: false };
 
-describe('calls an hour of 30 workers over 10 repositories', () => {
-  test('with webhooks: under 50, the first start included, and the log knows everything', async () => {
+describe('calls per hour for 30 workers in 10 repositories', () => {
+  test('with webhooks: under 50, including the first start, and the log has everything', async () => {
     const { calls, callsOfPollingEverything, truth } = await simulateDay(typical);
     expect(truth.problems).toEqual([]);
     expect(truth.merges).toBeGreaterThan(0);
@@ -18,7 +18,7 @@ describe('calls an hour of 30 workers over 10 repositories', () => {
     expect(callsOfPollingEverything / hours).toBeGreaterThan(10_000);
   });
 
-  test('without webhooks: under 500, and the log knows everything', async () => {
+  test('without webhooks: under 500, and the log has everything', async () => {
     const { calls, truth } = await simulateDay({ ...typical, webhooks: false });
     expect(truth.problems).toEqual([]);
     expect(truth.merges).toBeGreaterThan(0);
@@ -35,7 +35,7 @@ test('the real gh makes the calls that are counted', async () => {
   expect(countByKind(real.calls)).toEqual(countByKind((await simulateDay(small)).calls));
 });
 
-test('a log that knows the pull request as open is found to have missed the merge', () => {
+test('a log in which a merged pull request is open is reported as having missed the merge', () => {
   const cloud = createCodehostCloud(() => 1000);
   const repo = cloud.addRepo('acme/web');
   const row = cloud.addPullRequest('acme/web', { number: 7 });

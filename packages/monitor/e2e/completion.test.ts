@@ -45,7 +45,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
     ]);
   });
 
-  test('lists what may come, where there is more than one', async () => {
+  test('lists the candidates if there is more than one', async () => {
     const terminal = await shellAtTerminal(shell);
     const keys = shell === 'bash' ? TAB + TAB : TAB;
     const screen = await terminal.sees(`svc monitor st${keys}`, ['start', 'status', 'stop']);
@@ -54,7 +54,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
 
   test('offers the tickets of the running daemon', async () => {
     const daemon = await storyDaemon();
-    daemon.says('implementing');
+    daemon.setStatus('implementing');
     const workers = async () => (await daemon.get('/api/board')).body['workers'];
     await expect.poll(workers).toHaveLength(1);
     const terminal = await shellAtTerminal(shell, { environment: { SVC_DATA_DIR: daemon.machine.dataDir } });
@@ -62,7 +62,7 @@ describe.each<Shell>([...shells])('%s', (shell) => {
     expect(words).toEqual(['why', storyTicket]);
   });
 
-  test('runs nothing of what it is offered, and does not even write it', async () => {
+  test('executes nothing that it offers, and does not even insert it', async () => {
     const terminal = await shellAtTerminal(shell);
     const pressed = async (keys: string) => (await terminal.press(keys + ENTER))[0];
     terminal.answers(['ABC-1\tfine $(touch pwned) `touch pwned` (touch pwned) %s \\', ':4']);
@@ -86,11 +86,11 @@ describe.each<Shell>([...shells])('%s', (shell) => {
     expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
   });
 
-  test('runs nothing of what was typed before Enter', async () => {
+  test('executes nothing that was typed before Enter', async () => {
     const terminal = await shellAtTerminal(shell);
     const substitution = shell === 'fish' ? '(touch pwned)' : '$(touch pwned)';
     await terminal.sees(`svc why ${substitution} --orch${TAB}`, ['--orchestrator']);
-    // The line is given up, and the next one is run when all before it was done.
+    // The line is abandoned, and the next one runs when everything before it was done.
     expect(await terminal.press(`x "${substitution}${TAB}${GIVE_UP}svc done${ENTER}`)).toEqual([['done']]);
     expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
   });

@@ -1,5 +1,5 @@
-// Random corruptions of a project file that asks for proof of deploys, each followed by a signed merge: not one may be
-// taken for done. `npm run model:config` does 2,000 of them.
+// Random corruptions of a project file that requires proof of deploys, each followed by a signed merge: none may be
+// accepted as done. `npm run model:config` does 2,000 of them.
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ test(`of ${CORRUPTIONS} corrupted files not one makes a merge done`, async () =>
   const daemon = await startInProcess({ home, environment: { SVC_WEBHOOK_SECRET: SECRET } });
   const board = async () => (await daemon.get('/api/board?all=1')).body as unknown as BoardView;
   await until(async () => (await board()).workers.length === CORRUPTIONS);
-  // Whoever asks for a run makes the daemon read its files now.
+  // Starting a run makes the daemon read its files now.
   const refresh = async () => {
     const asked = { project: '/none', tickets: ['ENG-1'] };
     const headers = { 'Content-Type': 'application/json' };
@@ -80,7 +80,7 @@ test(`of ${CORRUPTIONS} corrupted files not one makes a merge done`, async () =>
     const found = merged.map((number) => known.get(`ENG-${number}`));
     return found.every((worker) => worker?.merge) ? found.map((worker) => worker?.status) : undefined;
   });
-  console.log(`${merged.length} corrupted files, ${others} that say something else: ${count(statuses)}`);
+  console.log(`${merged.length} corrupted files, ${others} that mean something else: ${count(statuses)}`);
   const wrong = merged.filter((_, index) => statuses[index] !== 'merged');
   expect(wrong.map((number) => contents.get(number))).toEqual([]);
   expect(merged.length).toBeGreaterThan(CORRUPTIONS / 2);
@@ -130,7 +130,7 @@ function withOtherType(tree: JsonObject, random: ReturnType<typeof createRandom>
   return copy;
 }
 
-/** It is a valid file without any problem: somebody's other will, and no corruption. */
+/** A valid file without any problem: a different configuration, not a corruption. */
 function isAnotherConfiguration(content: Buffer): boolean {
   const read = parseJson('file', content.toString('utf8'));
   if (read.state !== 'read') return false;

@@ -1,4 +1,4 @@
-// The daemon as a person and a service manager meet it: the built program, real processes, signals and ports.
+// The daemon as a person and a service manager use it: the built program, real processes, signals and ports.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -26,7 +26,7 @@ type Outcome = { code: number; out: string; err: string };
 function run(command: string, words: string[], cwd: string, env: Record<string, string>): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(command, words, { cwd, env }, (error, out, err) =>
-      // That it takes long on a busy machine is not what these tests are about.
+      // How long it takes on a busy machine is not what these tests are about.
       resolve({
         code: error === null ? 0 : Number(error.code),
         out,
@@ -36,8 +36,8 @@ function run(command: string, words: string[], cwd: string, env: Record<string, 
   });
 }
 
-/** A home with a project in it. Whatever daemon it ends up with is stopped when the test ends. */
-function house(given: { environment?: Record<string, string>; project?: unknown; program?: string } = {}) {
+/** A home with a project in it. Any daemon that it starts is stopped when the test ends. */
+function setUp(given: { environment?: Record<string, string>; project?: unknown; program?: string } = {}) {
   const home = temporaryFolder();
   const app = join(home, 'app');
   const dataDir = join(home, 'svc');
@@ -73,7 +73,7 @@ function house(given: { environment?: Record<string, string>; project?: unknown;
     write,
     svc,
     status,
-    /** The status once it runs. A daemon that is slow to answer counts as one that does not, for that moment. */
+    /** The status once it runs. A daemon that is slow to answer counts as not running for that moment. */
     statusOnceRunning: () =>
       until(async () => {
         const reported = await status();
@@ -112,16 +112,16 @@ async function foreignServer(answer: () => object): Promise<{ port: number; serv
 }
 
 test.each(['daemon.lock', '.'])(
-  '%s of the data root is removed: it is named, and restart works',
+  '%s of the data root is removed: it is reported, and restart works',
   async (gone) => {
-    const { svc, running, statusOnceRunning, dataDir } = house();
+    const { svc, running, statusOnceRunning, dataDir } = setUp();
     expect((await svc('start')).code).toBe(0);
     const first = await running();
     const healthOf = async (url: string) =>
       (await (await fetch(`${url}/api/health`)).json()) as { dataRoot: { state: string; why?: string } };
     rmSync(join(dataDir, gone), { recursive: true });
     expect((await healthOf(first.url)).dataRoot.why).toContain(`(pid ${first.pid})`);
-    // The daemon takes the lock again by itself.
+    // The daemon takes the lock again on its own.
     expect((await statusOnceRunning()).pid).toBe(first.pid);
     const restarted = await svc('restart');
     expect(restarted.out).toMatch(new RegExp(`^Stopped: pid ${first.pid}\nStarted: pid \\d+, http`));
@@ -130,7 +130,7 @@ test.each(['daemon.lock', '.'])(
 );
 
 test('start, start again, kill -9, start, restart, stop', async () => {
-  const { svc, status, statusOnceRunning, dataDir, app } = house();
+  const { svc, status, statusOnceRunning, dataDir, app } = setUp();
   expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
 
   const first = await svc('start');
@@ -170,8 +170,8 @@ test('start, start again, kill -9, start, restart, stop', async () => {
   expect(await svc('stop')).toMatchObject({ code: 0, out: 'Not running.\n' });
 });
 
-test('ten starts at the same moment are one daemon', async () => {
-  const { svc, running } = house();
+test('ten starts at the same time are one daemon', async () => {
+  const { svc, running } = setUp();
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => svc('start')));
   expect(outcomes.map(({ code }) => code)).toEqual(Array(10).fill(0));
   const { pid } = await running();
@@ -180,7 +180,7 @@ test('ten starts at the same moment are one daemon', async () => {
 });
 
 test('a leftover record of a live foreign process is not the daemon, and that process is left alone', async () => {
-  const { svc, status, running, dataDir, write } = house();
+  const { svc, status, running, dataDir, write } = setUp();
   const foreigner = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   onTestFinished(() => void foreigner.kill('SIGKILL'));
   const instance = '00000000-0000-4000-8000-000000000001';
@@ -201,9 +201,9 @@ test('a leftover record of a live foreign process is not the daemon, and that pr
   expect(readFileSync(join(dataDir, 'daemon.json'), 'utf8')).not.toContain(instance);
 });
 
-test('a port that somebody else has is told with the variable to change', async () => {
+test('a port that another program has is reported with the variable to change', async () => {
   const { port } = await foreignServer(() => ({}));
-  const { svc, status } = house({ environment: { SVC_MONITOR_PORT: String(port) } });
+  const { svc, status } = setUp({ environment: { SVC_MONITOR_PORT: String(port) } });
   const start = await svc('start');
   expect(start.code).toBe(6);
   expect(start.err).toContain(`Port ${port} is in use by another program.`);
@@ -214,8 +214,8 @@ test('a port that somebody else has is told with the variable to change', async 
   expect(await status()).toMatchObject({ code: 1, state: 'stopped', port });
 });
 
-test('a daemon that does not answer is told apart from a stopped one, and is not signalled', async () => {
-  const { svc, status, running, statusOnceRunning } = house();
+test('a daemon that does not answer is distinguished from a stopped one, and is not signalled', async () => {
+  const { svc, status, running, statusOnceRunning } = setUp();
   await svc('start');
   const { pid } = await running();
   process.kill(pid, 'SIGSTOP');
@@ -232,7 +232,7 @@ describe('in the foreground', () => {
     ['SIGTERM', 0],
     ['SIGINT', 130],
   ] as const)('%s closes everything and ends with %i', async (signal, code) => {
-    const { runInForeground, running, dataDir } = house();
+    const { runInForeground, running, dataDir } = setUp();
     const child = runInForeground();
     const ended = endOf(child);
     let logged = '';
@@ -249,8 +249,8 @@ describe('in the foreground', () => {
     expect(existsSync(join(dataDir, 'daemon.json'))).toBe(false);
   });
 
-  test('a second one says who is first, and start takes that for success', async () => {
-    const { runInForeground, svc, running } = house();
+  test('a second one names the first, and start counts that as success', async () => {
+    const { runInForeground, svc, running } = setUp();
     const child = runInForeground();
     const { url } = await running();
     const second = await svc('run');
@@ -260,8 +260,8 @@ describe('in the foreground', () => {
   });
 });
 
-test('it starts and restarts from source as well, each with the warning of a newer version', async () => {
-  const { svc, env } = house({ program: source });
+test('it starts and restarts from source as well, each with the warning about a newer version', async () => {
+  const { svc, env } = setUp({ program: source });
   mkdirSync(join(env.HOME, '.claude/plugins/cache/svc/svc-dev/99.0.0'), { recursive: true });
   const warning = 'warning: version 0.0.0-source is older than the installed 99.0.0.';
   const started = await svc('start');
@@ -275,7 +275,7 @@ test('it starts and restarts from source as well, each with the warning of a new
 
 describe('version drift', () => {
   const withCache = (project: unknown = {}) => {
-    const place = house({ project });
+    const place = setUp({ project });
     mkdirSync(join(place.env.HOME, '.claude/plugins/cache/svc/svc-dev/99.0.0'), { recursive: true });
     return place;
   };
@@ -303,8 +303,8 @@ describe('version drift', () => {
     expect(await monitor('restart')).toMatchObject({ code: 0, err: '' });
   });
 
-  test('an older daemon that still runs is told at start', async () => {
-    const { svc, env, write } = house({ environment: { SVC_VERSION_FILE: '~/version.txt' } });
+  test('an older daemon that still runs is reported at start', async () => {
+    const { svc, env, write } = setUp({ environment: { SVC_VERSION_FILE: '~/version.txt' } });
     write('version.txt', '0.0.1');
     await svc('start');
     write('version.txt', '0.0.2');
@@ -315,9 +315,9 @@ describe('version drift', () => {
   });
 });
 
-test('start warns once of each deprecated name', async () => {
+test('start warns once about each deprecated name', async () => {
   const project = { svc: { monitor: { github: { smeeChannel: 'https://relay.example/old' } } } };
-  const { svc, write } = house({ project });
+  const { svc, write } = setUp({ project });
   const otel = { prometheus: 'http://127.0.0.1:9090', loki: 'http://127.0.0.1:3100' };
   write('.config/svc/config.json', JSON.stringify({ otel }));
   const { code, err } = await svc('start');
@@ -331,7 +331,7 @@ describe('secret files', () => {
   const project = { svc: { monitor: { github: { webhookSecretEnv: 'APP_SECRET' } } } };
 
   test('fill unset variables of the daemon, and show up nowhere else', async () => {
-    const { svc, statusOnceRunning, write } = house({
+    const { svc, statusOnceRunning, write } = setUp({
       project,
       environment: { SVC_TRACKER_WEBHOOK_SECRET: '' },
     });
@@ -348,7 +348,7 @@ describe('secret files', () => {
   });
 
   test('that others may read are refused with a warning', async () => {
-    const { svc, running, write } = house({ project });
+    const { svc, running, write } = setUp({ project });
     write('.config/svc/webhook-secret', 'hush\n', 0o644);
     const start = await svc('start');
     expect(start.code).toBe(0);
@@ -356,8 +356,8 @@ describe('secret files', () => {
     expect(readFileSync(`/proc/${(await running()).pid}/environ`, 'utf8')).not.toContain('hush');
   });
 
-  test('that differ from the variable are told; the variable wins and no value is printed', async () => {
-    const { svc, running, write } = house({ project, environment: { APP_SECRET: 'hush-before' } });
+  test('that differ from the variable are reported; the variable wins and no value is printed', async () => {
+    const { svc, running, write } = setUp({ project, environment: { APP_SECRET: 'hush-before' } });
     write('.config/svc/webhook-secret', 'hush-rotated\n', 0o600);
     const start = await svc('start');
     expect(start.err).toContain('APP_SECRET is set, but not to what');
@@ -368,8 +368,8 @@ describe('secret files', () => {
   });
 });
 
-test('logs are the daemon’s lines, and --follow goes on until Ctrl-C', async () => {
-  const { svc, env, app } = house();
+test('logs are the daemon’s lines, and --follow continues until Ctrl-C', async () => {
+  const { svc, env, app } = setUp();
   await svc('start');
   const { code, out } = await svc('logs');
   expect(code).toBe(0);

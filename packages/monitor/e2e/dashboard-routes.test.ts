@@ -1,5 +1,5 @@
-// What the dashboard asks of a whole daemon: its own files, the board's changes, traces, output, configuration,
-// archive and figures; and the verbs that answer the same.
+// The dashboard's requests to a whole daemon: its own files, the board's changes, traces, output, configuration,
+// archive and figures; and the verbs with the same results.
 import { createHmac } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,6 @@ function deliver(daemon: InProcessDaemon, id: string) {
   });
 }
 
-/** The command line in the home of the daemon. */
 function cli(home: string) {
   const terminal = {
     ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') } }),
@@ -55,7 +54,7 @@ function cli(home: string) {
   return { terminal, svc: (...words: string[]) => runCommandLine(terminal, words) };
 }
 
-test('the page, or how to build it; never for what is not there under /api', async () => {
+test('the page, or how to build it; never for unknown paths under /api', async () => {
   const daemon = await startInProcess();
   for (const path of ['/', '/tickets/run-1/ENG-1']) {
     const response = await fetch(daemon.url + path);
@@ -67,7 +66,7 @@ test('the page, or how to build it; never for what is not there under /api', asy
   expect((await fetch(`${daemon.url}/metrics`)).headers.get('content-type')).toContain('text/plain');
 });
 
-test('a line comes as a change, and once more to nobody', async () => {
+test('an event arrives as a change, once', async () => {
   const daemon = await startInProcess();
   await moved(daemon, 'planning');
   const first = await get<BoardChanges & { instanceId: string }>(daemon, '/api/board/changes');
@@ -86,7 +85,7 @@ test('a line comes as a change, and once more to nobody', async () => {
   ).toBe(true);
 });
 
-test('the way of a ticket, as JSON and as bars', async () => {
+test('the trace of a ticket, as JSON and as bars', async () => {
   const daemon = await startInProcess();
   await moved(daemon, 'planning');
   await moved(daemon, 'implementing');
@@ -114,7 +113,7 @@ test('the way of a ticket, as JSON and as bars', async () => {
 });
 
 describe('the output of a worker', () => {
-  test('the newest lines, then what follows, then the verb', async () => {
+  test('the newest lines, then those that follow, then the verb', async () => {
     const daemon = await startInProcess();
     await moved(daemon, 'implementing');
     expect(await get<WorkerOutput>(daemon, '/api/workers/ENG-1/output')).toMatchObject({
@@ -126,16 +125,16 @@ describe('the output of a worker', () => {
     const folder = join(daemon.machine.runsDir, 'run-1', 'workers', 'output');
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'ENG-1-stream.jsonl');
-    const say = (text: string) =>
+    const append = (text: string) =>
       appendFileSync(
         file,
         `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`,
       );
-    say('one');
-    say('two');
+    append('one');
+    append('two');
     const first = await get<WorkerOutput>(daemon, '/api/workers/ENG-1/output?limit=1');
     expect(first).toMatchObject({ exists: true, lines: [{ kind: 'text', text: 'two', cut: false }] });
-    say('three');
+    append('three');
     expect(
       await get<WorkerOutput>(daemon, `/api/workers/ENG-1/output?orchestrator=run-1&after=${first.to}`),
     ).toMatchObject({ from: first.to, lines: [{ text: 'three' }] });
@@ -156,7 +155,7 @@ describe('the output of a worker', () => {
   });
 });
 
-test('every key of the configuration, of a project that is served; secrets are masked', async () => {
+test('every key of the configuration of a served project; secrets are masked', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, '.svc'));
   writeFileSync(join(home, '.svc', 'config.json'), '{"svc":{"projectKey":"shop","project":{"name":"Shop"}}}');
@@ -193,7 +192,7 @@ test('every key of the configuration, of a project that is served; secrets are m
     });
     expect(config.machine.map(({ variable }) => variable)).toContain('SVC_DATA_DIR');
     expect(JSON.stringify(config)).not.toContain('very-secret');
-    // The one that stands for the channel elsewhere.
+    // The variable that stands for the channel elsewhere.
     const { tunnels } = await get<{ tunnels: { channel: string }[] }>(daemon, '/api/feeds');
     expect(config.values.find(({ key }) => key === 'svc.monitor.github.smeeChannel')?.value).toBe(
       `http://127.0.0.1:9/******** (fingerprint ${tunnels[0]?.channel})`,
@@ -266,7 +265,7 @@ test('figures: deliveries, commits, calls', async () => {
   expect(terminal.printed()).toMatch(/^deliveries {2}3; of the last 3: p50 [\d.]+ ms, p99 [\d.]+ ms$/m);
 });
 
-test('an item is handed over, and keeps it over a restart', async () => {
+test('an item is handed over, and stays so across a restart', async () => {
   const home = temporaryFolder();
   const before = await startInProcess({ home });
   await report(
@@ -286,7 +285,7 @@ test('an item is handed over, and keeps it over a restart', async () => {
     .toMatchObject({ open: [{ id, handedOver: { to: 'alex' } }] });
 });
 
-test('lines of the past by jq, and how many there are', async () => {
+test('past events by jq, and their count', async () => {
   const daemon = await startInProcess();
   for (const to of ['planning', 'implementing', 'validating']) await moved(daemon, to);
   const { terminal, svc } = cli(daemon.home);

@@ -1,5 +1,5 @@
 // docs/internals/delivery.md lists the files that one signed delivery passes, from the socket to the board. This records
-// which modules are really entered, so that the page cannot differ from the code.
+// which modules are really entered, so the page cannot differ from the code.
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -19,7 +19,7 @@ const path = [...page.matchAll(/^\| \d+ \| `(packages\/[^`]+)` /gm)].map(([, fil
 const listed = [...page.matchAll(/`(packages\/[^`]+\/src\/[^`]+)`/g)].map(([, file = '']) => file);
 const inDaemon = listed.filter((file) => !/^packages\/(dashboard|client)\//.test(file));
 
-test('the path has at most 40 files, and every file of the page exists and stands once', () => {
+test('the path has at most 40 files, and every file of the page exists and appears once', () => {
   expect(path.length).toBeGreaterThan(10);
   expect(path.length).toBeLessThanOrEqual(MOST_FILES);
   expect(new Set(listed).size).toBe(listed.length);
@@ -31,7 +31,7 @@ test('a delivery enters the files of the page, and no others', async () => {
   const entered = await recordEntered();
   const { payload } = codehostExample('pull_request merged');
   const deliver = async (delivery: string) => {
-    // Bytes that were seen before are marked as a repetition, and nothing reacts to them.
+    // Bytes that arrived before are marked as a repetition, and nothing reacts to them.
     const body = JSON.stringify({ ...payload, delivery });
     const { status } = await daemon.post('/api/webhook', body, {
       'Content-Type': 'application/json',
@@ -49,7 +49,7 @@ test('a delivery enters the files of the page, and no others', async () => {
 
   await deliver('first');
   await settled();
-  // What runs by timer or belongs to the start is entered in one round or another, not in each.
+  // What runs by timer or belongs to the start is entered in some rounds, not in each.
   let always: string[] | undefined;
   const others = () => always?.filter((file) => !inDaemon.includes(file));
   for (let round = 0; round < MOST_ROUNDS && others()?.length !== 0; round += 1) {
@@ -63,7 +63,7 @@ test('a delivery enters the files of the page, and no others', async () => {
   expect(inDaemon.filter((file) => !always?.includes(file))).toEqual([]);
 });
 
-/** Each call returns the files of which a function ran since the call before. */
+/** Each call returns the files in which a function ran since the previous call. */
 async function recordEntered(): Promise<() => Promise<Set<string>>> {
   const session = new Session();
   session.connect();

@@ -1,5 +1,5 @@
 // The fault table of docs/internals/faults.md, row by row, without the rows of the feeds (feed-faults.test.ts): what
-// `svc doctor` says, its remedy, and what `--fix` makes of it. Faults that only a daemon can have come from one
+// `svc doctor` prints, its fix, and what `--fix` does. Faults that only a daemon can have come from one
 // that reports them.
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -23,7 +23,7 @@ type Row = {
   fault: string;
   given: (home: Home) => Promise<Partial<Patient> | undefined> | Partial<Patient> | undefined;
   says: (string | RegExp)[];
-  /** What `--fix` says that it did; without it nothing may be mended. */
+  /** What `--fix` reports; without it nothing may be fixed. */
   fixes?: RegExp;
   /** The files afterwards: none may be the doctor's. */
   leaves?: (home: Home) => string[];
@@ -41,7 +41,7 @@ function newHome() {
   return { home, write, at: (path: string) => join(home, path) };
 }
 
-/** A program that listens on a port of its own and answers every path with what is given for it. */
+/** A program that listens on its own port and answers every path with the given response. */
 async function listener(answers: Record<string, () => unknown> = {}): Promise<number> {
   const server = createServer((request, response) => {
     const answer = answers[(request.url ?? '').split('?')[0] ?? ''];
@@ -84,7 +84,7 @@ const well = {
   },
 };
 
-/** Holds the data root and reports what it is told to. */
+/** Holds the data root and reports what the test gives it. */
 async function reportingDaemon(
   home: string,
   reported: { health?: object; doctor?: object; feeds?: object },
@@ -269,7 +269,7 @@ const rows: Row[] = [
     given: async (home) => ({
       ...(await healthy(home)),
       tools: {
-        // As a full disk does: the file is made, and its bytes are not taken.
+        // As on a full disk: the file is created, and its bytes are refused.
         async writeFile(path) {
           writeFileSync(path, '');
           throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
@@ -370,7 +370,7 @@ const rows: Row[] = [
     ],
   },
   {
-    fault: 'a worktree half made',
+    fault: 'a worktree partly created',
     async given(home) {
       const { worktrees, base, patient } = await project(home);
       await worktrees.create('ABC-1');
@@ -380,9 +380,9 @@ const rows: Row[] = [
       return patient;
     },
     says: [
-      /^warning +worktrees +worktree ABC-1 is half made\n.*\n +Run: cd '.*' && svc worktree remove ABC-1$/m,
+      /^warning +worktrees +worktree ABC-1 is partly created\n.*\n +Run: cd '.*' && svc worktree remove ABC-1$/m,
     ],
-    fixes: /^worktrees +fixed: removed the worktree ABC-1, which was half made and held nothing$/m,
+    fixes: /^worktrees +fixed: removed the worktree ABC-1, which was partly created and held nothing$/m,
   },
   {
     fault: 'a worktree whose folder is gone',
@@ -526,8 +526,8 @@ const rows: Row[] = [
   },
   {
     fault: 'board degraded',
-    given: reports({ health: { state: { state: 'degraded', why: 'no room', remedy: 'Free disk space' } } }),
-    says: [/^broken +state +the board does not work: no room\n +Free disk space$/m],
+    given: reports({ health: { state: { state: 'degraded', why: 'disk full', remedy: 'Free disk space' } } }),
+    says: [/^broken +state +the board does not work: disk full\n +Free disk space$/m],
   },
   {
     fault: 'outbox given up',
@@ -552,8 +552,10 @@ const rows: Row[] = [
   },
   {
     fault: 'outbox not writable',
-    given: reports({ health: { outbox: { state: 'degraded', why: 'no room', remedy: 'Free disk space' } } }),
-    says: [/^broken +outbox +the outbox does not work: no room\n +Free disk space$/m],
+    given: reports({
+      health: { outbox: { state: 'degraded', why: 'disk full', remedy: 'Free disk space' } },
+    }),
+    says: [/^broken +outbox +the outbox does not work: disk full\n +Free disk space$/m],
   },
   {
     fault: 'folder of runs unreadable',
@@ -605,21 +607,21 @@ test.each(rows)('$fault', async ({ given, says, fixes, leaves }) => {
   expect(leaves?.(home).filter((name) => name.includes('.doctor-')) ?? []).toEqual([]);
   if (fixes === undefined) return;
   expect(printed).toContain('can be fixed by: svc doctor --fix');
-  const mended = await runDoctor(patient, '--fix');
-  expect(mended.printed).toMatch(fixes);
+  const fixed = await runDoctor(patient, '--fix');
+  expect(fixed.printed).toMatch(fixes);
 });
 
-test('what was mended is looked at again, and is well', async () => {
+test('what was fixed is checked again, and is fine', async () => {
   const home = newHome();
   await healthy(home);
   const file = home.write('.config/svc/config.json', {}, 0o644);
   expect((await runDoctor(home)).code).toBe(1);
-  const mended = await runDoctor(home, '--fix');
-  expect([mended.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
-  expect(mended.printed).toMatch(/No problems found\.$/);
+  const fixed = await runDoctor(home, '--fix');
+  expect([fixed.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
+  expect(fixed.printed).toMatch(/No problems found\.$/);
 });
 
-test('a healthy system: nothing is wrong, the delivery became no line, and one line was written to be read back', async () => {
+test('a healthy system: nothing is wrong, the test delivery became no event, and one event was written to be read back', async () => {
   const { start, doctor } = await feedWorld();
   const daemon = await start();
   await until(() => covered(daemon));
@@ -649,7 +651,7 @@ test('a healthy system: nothing is wrong, the delivery became no line, and one l
   expect((checked.body['events'] as unknown[]).length).toBe(2);
 });
 
-test('a delivery that only carries the header of a self-test is a delivery like any other', async () => {
+test('a delivery that only has the header of a self-test is a delivery like any other', async () => {
   const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: SECRET } });
   const send = (body: string, id: string) =>
     daemon.post('/api/webhook', body, {

@@ -1,4 +1,4 @@
-// The events verbs and routes against a real daemon, and with none.
+// The events verbs and routes, with and without a real daemon.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { claimInstance } from '../src/control/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { waitersOf } from './waiters.ts';
 
-/** Of a wait whose line comes. */
+/** For a wait whose event comes. */
 const LONG_S = String(WAIT_MS / 1000);
 
 const fact = (ticket: string, to = 'done') => ({
@@ -21,7 +21,7 @@ const fact = (ticket: string, to = 'done') => ({
 const report = (daemon: InProcessDaemon, body: object) =>
   daemon.post('/api/events', JSON.stringify(body), { 'Content-Type': 'application/json' });
 
-/** The command line in the home of a daemon that runs or not. */
+/** The CLI in the home of a daemon, which runs or not. */
 function cli(home: string, input?: string) {
   const terminal = {
     ...testTerminal({ environment: { SVC_DATA_DIR: join(home, 'svc') }, ...(input && { input }) }),
@@ -34,7 +34,7 @@ function cli(home: string, input?: string) {
   };
 }
 
-/** Holds the data root; its code-host feed is blind, and nothing ever comes. */
+/** Holds the data root; its code-host feed is blind, and no event ever comes. */
 async function blindDaemon(home: string): Promise<void> {
   const why = 'no ping for 95 s';
   const tunnels = [
@@ -71,7 +71,7 @@ async function blindDaemon(home: string): Promise<void> {
 }
 
 describe('wait-for', () => {
-  test('prints the line that comes and exits 0', async () => {
+  test('prints the event and exits 0', async () => {
     const daemon = await startInProcess();
     const { svc, printed } = cli(daemon.home);
     const { waits } = await waitersOf(daemon);
@@ -86,24 +86,24 @@ describe('wait-for', () => {
     });
   });
 
-  test('exits 1 when the time is over', async () => {
+  test('exits 1 on timeout', async () => {
     const { home } = await startInProcess();
     const { svc, terminal } = cli(home);
     const started = performance.now();
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
-    // Long before the 600 s that it waits when it is not told.
+    // Long before the default of 600 s.
     expect(performance.now() - started).toBeLessThan(WAIT_MS);
     expect(terminal.complained()).toContain('No such event came in time.');
   });
 
-  test('exits 1 when the time is over before the daemon was asked', async () => {
+  test('exits 1 if the time is over before the daemon was asked', async () => {
     const { home } = await startInProcess();
     const { svc, terminal } = cli(home);
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.001')).toBe(1);
     expect(terminal.complained()).toContain('No such event came in time.');
   });
 
-  test('strict: exits 3 when nobody listens, or the feed that could deliver it is blind', async () => {
+  test('strict: exits 3 when no daemon runs, or the feed that could deliver it is blind', async () => {
     const home = temporaryFolder();
     const strict = ['events', 'wait-for', '--strict', '--timeout', LONG_S, '--event'];
     expect(await cli(home).svc(...strict, 'codehost.push')).toBe(3);
@@ -116,19 +116,19 @@ describe('wait-for', () => {
     ).toBe(1);
   });
 
-  test('waits 600 s unless told otherwise', async () => {
+  test('waits 600 s by default', async () => {
     const { home } = await startInProcess();
     const inReality = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi
       .spyOn(AbortSignal, 'timeout')
-      // Any long wait is cut short, so that a wrong one is seen and not sat out.
+      // Any long wait is cut short, so a wrong one is noticed without waiting for it.
       .mockImplementation((milliseconds) => inReality(milliseconds > 30_000 ? 200 : milliseconds));
     onTestFinished(() => timeout.mockRestore());
     expect(await cli(home).svc('events', 'wait-for', '--event', 'codehost.push')).toBe(1);
     expect(timeout).toHaveBeenCalledWith(600_000);
   });
 
-  test('--since finds what came before the wait, so that check-then-wait has no race', async () => {
+  test('--since finds what came before the wait, so check-then-wait has no race', async () => {
     const daemon = await startInProcess();
     await report(daemon, fact('ABC-1'));
     for (const since of ['0', '5m', '2020-01-01T00:00:00Z']) {
@@ -145,7 +145,7 @@ describe('wait-for', () => {
     expect(JSON.parse(printed()[0] ?? '').detail.to).toBe('merged');
   });
 
-  test('a jq filter decides on the whole line', async () => {
+  test('a jq filter decides on the whole event', async () => {
     const daemon = await startInProcess();
     await report(daemon, fact('ABC-1', 'merged'));
     await report(daemon, fact('ABC-1', 'done'));
@@ -172,17 +172,17 @@ describe('wait-for', () => {
       ['--filter', '.event == "codehost.pr.megred"'],
       'No event can have the topic',
     ],
-    ['what is not jq', ['--filter', '.event =='], 'cannot be used'],
-    ['a since that is none', ['--since', 'yesterday'], '--since'],
-    ['a timeout that is none', ['--timeout', 'soon'], '--timeout'],
-    ['a pull request that is none', ['--pr', 'seven'], '--pr'],
+    ['invalid jq', ['--filter', '.event =='], 'not valid'],
+    ['an invalid since', ['--since', 'yesterday'], '--since'],
+    ['an invalid timeout', ['--timeout', 'soon'], '--timeout'],
+    ['an invalid pull request', ['--pr', 'seven'], '--pr'],
   ])('%s is a usage error, not a silent wait', async (_, words, message) => {
     const { svc, terminal } = cli(temporaryFolder());
     expect(await svc('events', 'wait-for', ...words)).toBe(2);
     expect(terminal.complained()).toContain(message);
   });
 
-  test('goes on when the daemon is stopped and started again meanwhile', async () => {
+  test('continues when the daemon is stopped and started again meanwhile', async () => {
     const first = await startInProcess();
     const { svc } = cli(first.home);
     const { waits } = await waitersOf(first);
@@ -195,13 +195,13 @@ describe('wait-for', () => {
     expect(await waiting).toBe(0);
   });
 
-  test('waits with the daemon down, and wakes when it is up', async () => {
+  test('waits with the daemon down, and continues when it is up', async () => {
     const home = temporaryFolder();
     const { terminal } = cli(home);
     const now = vi.fn<() => Date>(terminal.now);
     const words = ['events', 'wait-for', '--ticket', 'ABC-1', '--timeout', LONG_S];
     const waiting = runCommandLine({ ...terminal, now }, words);
-    // It looks at the clock for its options, and again when it has found no daemon: it waits from then on.
+    // It reads the clock for its options, and again when it has found no daemon: it waits from then on.
     await until(() => now.mock.calls.length === 2);
     const daemon = await startInProcess({ home });
     await report(daemon, fact('ABC-1'));
@@ -223,7 +223,7 @@ describe('list', () => {
     expect(down.terminal.complained()).toContain('without the index');
   });
 
-  test('as many as were asked for, although long lines fill a page of the daemon before', async () => {
+  test('as many as requested, even if long lines fill a page of the daemon earlier', async () => {
     const daemon = await startInProcess();
     const { svc, printed } = cli(daemon.home);
     const long = { ...fact('ABC-1'), detail: { to: 'done', error: 'x'.repeat(60_000) } };
@@ -238,7 +238,7 @@ describe('list', () => {
     expect(printed()).toHaveLength(100);
   });
 
-  test('nothing found is exit 1; --limit gives the newest', async () => {
+  test('nothing found is exit 1; --limit returns the newest', async () => {
     const daemon = await startInProcess();
     for (const ticket of ['ABC-1', 'ABC-2', 'ABC-3']) await report(daemon, fact(ticket));
     const { svc, printed } = cli(daemon.home);
@@ -247,7 +247,7 @@ describe('list', () => {
     expect(printed().map((line) => line.split(' ').at(-1))).toEqual(['ABC-2', 'ABC-3']);
   });
 
-  test('names from outside cannot steer the terminal', async () => {
+  test('names from outside cannot control the terminal', async () => {
     const daemon = await startInProcess();
     await report(daemon, {
       event: 'comms.attention',
@@ -261,7 +261,7 @@ describe('list', () => {
   });
 });
 
-test('a remedy of a helper is a plain command of svc or refused, and its item says who reported it', async () => {
+test("a helper's remedy is a plain svc command or refused, and its item names the reporter", async () => {
   const daemon = await startInProcess();
   const post = (remedy: string) =>
     daemon.post(
@@ -285,7 +285,7 @@ test('a remedy of a helper is a plain command of svc or refused, and its item sa
 });
 
 describe('append', () => {
-  test('goes to the daemon; the same key is taken once', async () => {
+  test('goes to the daemon; the same key is accepted once', async () => {
     const daemon = await startInProcess();
     const { svc, terminal } = cli(daemon.home);
     const words = [
@@ -324,11 +324,11 @@ describe('append', () => {
     expect(terminal.printed()).toContain('"spooled"');
     const daemon = await startInProcess({ home });
     await until(() => daemon.lines().length === 1);
-    // The file goes when its line is durable, not before.
+    // The file is removed when its event is durable, not before.
     await expect.poll(() => readdirSync(daemon.machine.spoolDir)).toEqual([]);
   });
 
-  test('a forged delivery in the spool is set aside, not believed', async () => {
+  test('a forged delivery in the spool is set aside, not accepted', async () => {
     const home = temporaryFolder();
     const spool = join(home, 'svc', 'spool');
     mkdirSync(spool, { recursive: true });
@@ -435,7 +435,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('a reindex gives the same answers', async () => {
+  test('a reindex gives the same results', async () => {
     const daemon = await startInProcess();
     for (const ticket of ['ABC-1', 'ABC-2']) await report(daemon, fact(ticket));
     const before = (await daemon.get('/api/events?ticket=ABC-1')).body;
@@ -448,7 +448,7 @@ describe('routes', () => {
   });
 });
 
-test('the index is ~/svc/svc.db, or where SVC_DB_FILE says', async () => {
+test('the index is ~/svc/svc.db, or at SVC_DB_FILE', async () => {
   expect(existsSync(join((await startInProcess()).home, 'svc', 'svc.db'))).toBe(true);
   const file = join(temporaryFolder(), 'elsewhere.db');
   const { home } = await startInProcess({ environment: { SVC_DB_FILE: file } });

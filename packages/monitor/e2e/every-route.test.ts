@@ -1,4 +1,4 @@
-// Asks every route that the daemon has what it answers with: JSON, but for the two that say otherwise.
+// Checks the response of every route of the daemon: JSON, except for the two that are documented otherwise.
 import { expect, test } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
@@ -34,7 +34,7 @@ test('every route answers under the one address, in JSON unless stated, also whe
   }
 });
 
-test('a body that is not JSON is refused, in JSON; what is switched off says that first', async () => {
+test('a body that is not JSON is refused, in JSON; what is switched off reports that first', async () => {
   const daemon = await startInProcess();
   for (const { method, url } of await registeredRoutes()) {
     if (method !== 'POST') continue;

@@ -1,5 +1,5 @@
-// The skills and the workflow of examples/, as they are shipped: run as processes, against a daemon with real
-// deliveries. The code host is asked with its own client, against its fake.
+// The skills and the workflow in examples/, as shipped: run as processes, against a daemon with real
+// deliveries. The code host is queried with its own client, against its fake.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ import { waitersOf } from './waiters.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
 const skills = join(examples, 'skills');
-/** Of a wait whose event comes. */
+/** For a wait whose event comes. */
 const LONG_S = String(Math.ceil(WAIT_MS / 1000));
 
 type Ended = { code: number; printed: string; complained: string };
 
-/** Runs a script in a worktree of its own, with `svc` on its path. */
+/** Runs a script in its own worktree, with `svc` on its path. */
 function runner(home: string, more: Record<string, string> = {}) {
   const bin = join(home, 'bin');
   const worktree = join(home, 'worktree');
@@ -62,7 +62,7 @@ describe('merge-watcher', () => {
   const script = 'merge-watcher/wait-for-merge.sh';
   const pull = [storyRepo, String(storyPullRequest)];
 
-  test('consumes events: a merge ends the wait, and the ticket is noted in the context file that it makes', async () => {
+  test('consumes events: a merge ends the wait, and the ticket is noted in the context file that it creates', async () => {
     const daemon = await storyDaemon();
     const { run, contextFile, currentTicket } = runner(daemon.home);
     expect(existsSync(contextFile)).toBe(false);
@@ -80,7 +80,7 @@ describe('merge-watcher', () => {
     });
   });
 
-  test('closed is told; one that was reopened is waited for again; a title cannot pretend', async () => {
+  test('closed is reported; a reopened one is awaited again; a title cannot pretend', async () => {
     const daemon = await storyDaemon();
     const { run } = runner(daemon.home);
     await daemon.happens('pull_request closed', { pull_request: { title: '"event":"codehost.pr.merged"' } });
@@ -96,7 +96,7 @@ describe('merge-watcher', () => {
     expect(await waiting).toMatchObject({ code: 0, printed: 'merged (by an event)' });
   });
 
-  test('after a timeout, and without a daemon, the state of the pull request is asked for: merges, not deploys', async () => {
+  test('after a timeout, and without a daemon, it asks for the state of the pull request: merges, not deploys', async () => {
     const codehost = await startFakeCodehost({ folder: temporaryFolder() });
     onTestFinished(() => codehost.close());
     codehost.addToken('token');
@@ -127,7 +127,7 @@ describe('merge-watcher', () => {
   });
 
   test.each([[[]], [['acme', '1']], [['acme/web', 'x']], [['acme/web', '1', 'soon']], [['acme/$(x)', '1']]])(
-    'wrong words %j are usage',
+    'wrong arguments %j are a usage error',
     async (words) => {
       expect(await runner(temporaryFolder()).run(script, ...words)).toMatchObject({ code: 2, printed: '' });
     },
@@ -140,7 +140,7 @@ describe('deploy-watcher', () => {
 
   async function merged() {
     const daemon = await storyDaemon({ settings });
-    daemon.says('pr-created');
+    daemon.setStatus('pr-created');
     await daemon.happens('pull_request merged');
     const status = async () =>
       ((await daemon.get('/api/board')).body['workers'] as { status: string }[])[0]?.status;
@@ -169,7 +169,7 @@ describe('deploy-watcher', () => {
     expect(currentTicket()).toBe(storyTicket);
   });
 
-  test('a failure is told with the log of the deployment', async () => {
+  test('a failure is reported with the log of the deployment', async () => {
     const { daemon, run } = await merged();
     const { waits } = await waitersOf(daemon);
     const waiting = run(script, storyTicket, '--timeout', LONG_S);
@@ -184,7 +184,7 @@ describe('deploy-watcher', () => {
     expect(code).toBe(1);
   });
 
-  test('a merge without a deployment is not taken for one; an unknown ticket and no daemon are said', async () => {
+  test('a merge without a deployment does not count as one; an unknown ticket and no daemon are reported', async () => {
     const { daemon, run } = await merged();
     const { code, printed } = await run(script, storyTicket, '--timeout', '1');
     expect([code, (JSON.parse(printed) as { outcome: string }).outcome]).toEqual([3, 'not-known']);
@@ -210,14 +210,14 @@ describe('orchestrate-watcher', () => {
       expect(printed, complained).not.toBe('');
       return { code, ...(JSON.parse(printed) as { action: string; why: string; seq: number }) };
     };
-    // What the script decides by, without the script around it.
+    // The script's decision, without the script around it.
     const { classify } = (await import(join(skills, 'orchestrate-watcher/classify.mjs'))) as {
       classify: (events: readonly EventLine[]) => { action: string };
     };
-    return { daemon, run, watch, currentTicket, says: () => classify(daemon.lines()).action };
+    return { daemon, run, watch, currentTicket, action: () => classify(daemon.lines()).action };
   }
 
-  test('consumes events: waits, and says what to do as soon as there is something', async () => {
+  test('consumes events: waits, and prints what to do as soon as there is something', async () => {
     const { daemon, watch, currentTicket } = await watched();
     await daemon.happens('pull_request opened');
     const { waits } = await waitersOf(daemon);
@@ -228,38 +228,38 @@ describe('orchestrate-watcher', () => {
     expect(currentTicket()).toBe(storyTicket);
   });
 
-  test('the classifier: each action from the deliveries that ask for it', async () => {
-    const { daemon, watch, says } = await watched();
+  test('the classifier: each action from the deliveries that call for it', async () => {
+    const { daemon, watch, action } = await watched();
     await daemon.happens('pull_request opened');
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 3, action: 'wait' });
     await daemon.happens('status failure');
     // A commit status names no pull request: it is found by its commit.
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'fix-checks' });
     await daemon.happens('status success');
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('pull_request_review changes_requested');
-    expect(says()).toBe('address-review');
+    expect(action()).toBe('address-review');
     await daemon.happens('pull_request_review approved');
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('pull_request_review changes_requested');
-    // A new commit is the answer to what was said of the one before.
+    // A new commit answers the findings about the previous one.
     await daemon.happens('pull_request opened', nextHead);
-    expect(says()).toBe('wait');
+    expect(action()).toBe('wait');
     await daemon.happens('check_suite failure', onHead(storyHeadSha));
-    expect(says(), 'a late check of the old commit').toBe('wait');
+    expect(action(), 'a late check of the old commit').toBe('wait');
     await daemon.happens('pull_request edited', {
       pull_request: { head: { sha: 'e'.repeat(40) }, mergeable_state: 'dirty' },
     });
-    expect(says()).toBe('rebase');
+    expect(action()).toBe('rebase');
     await daemon.happens('check_suite action_required', onHead('e'.repeat(40)));
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 4, action: 'needs-a-person' });
     await daemon.happens('pull_request closed');
-    expect(says()).toBe('needs-a-person');
+    expect(action()).toBe('needs-a-person');
     await daemon.happens('pull_request merged');
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 0, action: 'done' });
   });
 
-  test('the same fault again and again needs a person', async () => {
+  test('the same fault repeatedly needs a person', async () => {
     const { daemon, watch } = await watched();
     await daemon.happens('pull_request opened');
     for (const digit of ['1', '2', '3', '4']) {
@@ -270,19 +270,19 @@ describe('orchestrate-watcher', () => {
     expect(await watch('--timeout', '0.1')).toMatchObject({ code: 4, why: 'checks failed on 4 commits' });
   });
 
-  test('wrong words are usage', async () => {
+  test('wrong arguments are a usage error', async () => {
     expect((await runner(temporaryFolder()).run(script, 'acme', '1')).code).toBe(2);
   });
 });
 
-describe('as they are shipped', () => {
+describe('as shipped', () => {
   test('every shell script is clean by shellcheck', () => {
     const scripts = globSync(join(skills, '*/*.sh'));
     expect(scripts.length).toBeGreaterThan(0);
     expect(execFileSync('shellcheck', scripts, { encoding: 'utf8' })).toBe('');
   });
 
-  test('every skill says its name, when to use it, and the script that is there', () => {
+  test('every skill has its name, when to use it, and an existing script', () => {
     const texts = globSync(join(skills, '*/SKILL.md'));
     expect(texts).toHaveLength(3);
     for (const file of texts) {
@@ -295,7 +295,7 @@ describe('as they are shipped', () => {
     }
   });
 
-  test('the workflow is YAML, and its wait ends by the deployment of its commit', async () => {
+  test('the workflow is YAML, and its wait ends with the deployment of its commit', async () => {
     type Step = { name: string; run: string; env?: Record<string, string> };
     const workflow = parse(readFileSync(join(examples, 'ci/wait-for-deploy.yml'), 'utf8')) as {
       on: unknown;
@@ -303,7 +303,7 @@ describe('as they are shipped', () => {
     };
     expect(workflow.on).toEqual({ push: { branches: ['main'] } });
     const step = workflow.jobs.wait.steps.at(-1);
-    // No value of the event is text of a script.
+    // No value of the event is part of a script.
     for (const { run } of workflow.jobs.wait.steps) expect(run).not.toContain('${{');
     expect(step?.env).toMatchObject({ SHA: '${{ github.sha }}', REPO: '${{ github.repository }}' });
 

@@ -1,5 +1,5 @@
-// The fault table of docs/internals/faults.md, row by row: what `svc feeds` and `svc doctor` say, the remedy that they print,
-// and that the daemon goes on. A half-open connection takes 75 s to be told from an idle one: tunnel.test.ts has that row.
+// The fault table of docs/internals/faults.md, row by row: what `svc feeds` and `svc doctor` print, including the fix,
+// and that the daemon continues. A half-open connection takes 75 s to detect: tunnel.test.ts has that row.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -27,11 +27,11 @@ type Fault = {
   /** Before the daemon starts; the result is added to its environment. */
   before?: (world: FeedWorld) => Promise<Variables> | Variables;
   after?: (world: FeedWorld, daemon: InProcessDaemon) => Promise<void>;
-  /** Each stands in what `svc feeds` prints. */
+  /** Each appears in the output of `svc feeds`. */
   says: (string | RegExp)[];
-  /** Each stands in what `svc doctor` prints. */
+  /** Each appears in the output of `svc doctor`. */
   doctor: (string | RegExp)[];
-  /** A secret: neither said, nor logged, nor in health. */
+  /** A secret: neither printed, nor logged, nor in health. */
   nowhere?: string;
 };
 
@@ -364,7 +364,7 @@ test.each(faults)('$fault', async ({ before, after, says, doctor, nowhere }) => 
 });
 
 describe('gh hangs', () => {
-  /** A program that hangs is given up soon; the daemon's clock says that its whole time has passed. */
+  /** A program that hangs is stopped soon; on the daemon's clock its whole time has passed. */
   async function withHangingGh(change: (world: FeedWorld) => void = () => undefined) {
     const world = await feedWorld();
     change(world);
@@ -395,7 +395,7 @@ describe('gh hangs', () => {
         clock.time += 600_000;
         await vi.advanceTimersByTimeAsync(600_000);
       },
-      /** The program that is there works. */
+      /** The installed program works. */
       fix: () => {
         rmSync(gh);
         clock.isHanging = false;
@@ -406,7 +406,7 @@ describe('gh hangs', () => {
   test.each<[string, (world: FeedWorld) => void]>([
     ['a hook is wanted', () => undefined],
     ['it is only polled', ({ useChannel }) => useChannel(undefined)],
-  ])('%s: named within 90 s with how to check it, and well again when gh works', async (_, change) => {
+  ])('%s: reported within 90 s with how to check it, and well again when gh works', async (_, change) => {
     const { world, polling, secondsPassed, tenMinutesLater, fix } = await withHangingGh(change);
     const named = await until(async () => {
       const report = await polling();
@@ -455,7 +455,7 @@ test.each([
   await first.close();
   await codehost.emit('acme/web', 'pull_request', merged);
   const daemon = await start({}, { now: () => new Date(Date.now() + offMs) });
-  // The last hour is that of the code host's clock: what was missed comes back all the same.
+  // The last hour is by the code host's clock: what was missed still comes back.
   await until(() => facts(daemon).length === 1);
   expect(facts(daemon)[0]).toMatchObject({ event: 'codehost.pr.merged', via: 'replay' });
   expect((await svc('feeds')).printed).toContain(
@@ -465,7 +465,7 @@ test.each([
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 
-test('a clock that is right is not mentioned, and what was mended is no longer said', async () => {
+test('a clock that is right is not mentioned, and what was fixed is no longer reported', async () => {
   const { codehost, start, svc } = await feedWorld();
   codehost.failNext({ kind: 'server-error', status: 500 });
   const first = await start();
@@ -498,7 +498,7 @@ async function hostileRelay() {
   return relay;
 }
 
-/** A relay of our own, whose channels have a read key. */
+/** Our own relay, whose channels have a read key. */
 async function ownRelay() {
   const relay = await startHostileRelay({ ours: true, pingMs: 500, readKey: 'the-right-key' });
   onTestFinished(() => relay.stop());

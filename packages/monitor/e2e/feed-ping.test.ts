@@ -1,4 +1,4 @@
-// `svc feeds ping`: a delivery of our own through the relay and back, with a whole daemon.
+// `svc feeds ping`: our own delivery through the relay and back, with a whole daemon.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import { startHostileRelay, until } from '@svc/testkit';
@@ -11,7 +11,7 @@ const isLive = async (daemon: InProcessDaemon) => {
   return (body['tunnels'] as { grade: string }[])[0]?.grade === 'live';
 };
 
-test('a ping goes through the relay and back, is measured, and is no line; a disabled feed says so', async () => {
+test('a ping goes through the relay and back, is measured, and is not an event; a disabled feed reports that', async () => {
   const { start, svc } = await feedWorld();
   const daemon = await start();
   await until(() => covered(daemon));
@@ -50,7 +50,7 @@ test('on a shared channel each feed is pinged with its own signature', async () 
   ]);
 });
 
-/** A wait of so long is over as soon as a post to this address has its answer. */
+/** A wait of this length ends as soon as a post to this address has its response. */
 function overOnceAnswered(milliseconds: number, url: string): void {
   const over = new AbortController();
   const inReality = AbortSignal.timeout.bind(AbortSignal);
@@ -68,7 +68,7 @@ function overOnceAnswered(milliseconds: number, url: string): void {
   });
 }
 
-test('a relay that takes the ping and swallows it is found out within the timeout', async () => {
+test('a relay that accepts the ping and drops it is detected within the timeout', async () => {
   const { useChannel, start, svc } = await feedWorld();
   const relay = await startHostileRelay({ pingMs: 500, faults: { drop: 1 } });
   onTestFinished(relay.stop);
@@ -88,7 +88,7 @@ test('a feed that is not connected is not pinged: the reason is known', async ()
   const daemon = await start();
   await until(() => isLive(daemon));
   await relay.stop();
-  // The grade has patience; the connection is gone at once.
+  // The grade changes later; the connection is gone immediately.
   await until(async () => {
     const { body } = await daemon.get('/api/feeds');
     return (body['tunnels'] as { connectedSince: number | null }[])[0]?.connectedSince === null;

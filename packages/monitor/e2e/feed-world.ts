@@ -57,7 +57,6 @@ export async function feedWorld() {
     machine = other;
     return startInProcess({ home, environment: inForce, ...machine });
   };
-  /** In the daemon's own environment. */
   const doctor = (...words: string[]) =>
     runDoctor({ home, environment: inForce, tools: machine.run ? { run: machine.run } : {} }, ...words);
   const svc = async (...words: string[]) => {
@@ -68,7 +67,7 @@ export async function feedWorld() {
   return { relay, codehost, channel, home, write, useChannel, start, svc, doctor };
 }
 
-/** The code host greets a new hook with a ping, which is a line too. */
+/** The code host sends a ping to a new hook, which is an event too. */
 export const facts = (daemon: InProcessDaemon) =>
   daemon.lines().filter(({ event }) => event !== 'codehost.other');
 

@@ -21,7 +21,7 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const merged = codehostExample('pull_request merged').payload;
 
-test('a watched repository gets its hook, and what happens there becomes a line', async () => {
+test('a watched repository gets its hook, and what happens there becomes an event', async () => {
   const { codehost, channel, start, svc } = await world();
   const daemon = await start();
   await until(() => covered(daemon));
@@ -62,7 +62,7 @@ test('what the relay loses while the daemon runs is replayed after the reconnect
   expect(facts(daemon)).toHaveLength(1);
 });
 
-test('no admin right: a warning in the log, that repository is polled, the daemon goes on', async () => {
+test('no admin right: a warning in the log, that repository is polled, the daemon continues', async () => {
   const { codehost, start, svc } = await world();
   codehost.removeToken('token');
   codehost.addToken('token', ['public_repo:read']);
@@ -93,7 +93,7 @@ test('a wrong secret upstream is attention within a minute of the third 401', as
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 
-test('without channel and secret nothing fails: the feeds are disabled, with the reason and the remedy', async () => {
+test('without channel and secret nothing fails: the feeds are disabled, with the reason and the fix', async () => {
   const daemon = await startInProcess();
   const { body } = await daemon.get('/api/feeds');
   expect(body['tunnels']).toMatchObject([
@@ -108,7 +108,7 @@ test('without channel and secret nothing fails: the feeds are disabled, with the
   expect((await daemon.get('/api/health')).body['status']).toBe('ok');
 });
 
-test('the tracker is polled with a token and a team, and what it tells becomes lines', async () => {
+test('the tracker is polled with a token and a team, and its reports become events', async () => {
   const { home, write, start } = await world();
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ABC' });
@@ -150,7 +150,7 @@ async function sendIssue(channel: string): Promise<void> {
   });
 }
 
-test('what comes by the tracker’s own channel reaches its receiver', async () => {
+test('what arrives through the tracker’s own channel reaches its receiver', async () => {
   const { relay, channel, write, start } = await world();
   const own = relay.newChannel();
   write('.config/svc/config.json', {
@@ -195,7 +195,7 @@ test('both feeds on one channel share one connection, and each delivery reaches 
   ]);
 });
 
-/** The hooks are made without a tunnel when it is not up after 30 s; a slow machine may take that long. */
+/** The hooks are created without a tunnel if it is not up after 30 s; a slow machine may take that long. */
 function waitForTunnelsForEver(): void {
   const inReality = systemClock.after;
   const after = vi
@@ -215,7 +215,7 @@ test('the hooks wait for the tunnel, and the replay waits for the hooks', async 
   waitForTunnelsForEver();
   const daemon = await start();
   await until(() => relay.subscribers() === 1);
-  // Another daemon, whose relay is well, begins later and has made its hooks: this one has asked nothing.
+  // Another daemon with a working relay starts later and has created its hooks: this one has sent no request.
   const other = await world();
   const later = await other.start();
   await until(() => covered(later));
@@ -231,7 +231,7 @@ test('the hooks wait for the tunnel, and the replay waits for the hooks', async 
   expect(await covered(daemon)).toBe(true);
 });
 
-test('what anybody posts to the channel without a valid signature becomes no line', async () => {
+test('a post to the channel without a valid signature becomes no event', async () => {
   const { codehost, channel, start } = await world();
   const daemon = await start();
   await until(() => covered(daemon));
@@ -255,7 +255,7 @@ test('what anybody posts to the channel without a valid signature becomes no lin
   ]);
 });
 
-test('a channel that somebody committed gets no read key, and no hook is made for it; health says so', async () => {
+test('a committed channel gets no read key, and no hook is created for it; health reports that', async () => {
   const { codehost, write, useChannel, start } = await world();
   const stranger = await startRecordingServer((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -309,7 +309,7 @@ test('a checkout that names programs starts none of them by being served', async
   expect(existsSync(ran)).toBe(false);
 });
 
-test('with nobody looking the tracker is polled every 5 minutes, and the code host every 10', async () => {
+test('with no client connected the tracker is polled every 5 minutes, and the code host every 10', async () => {
   const { codehost, write, useChannel, start } = await world();
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ABC' });
@@ -330,7 +330,7 @@ test('with nobody looking the tracker is polled every 5 minutes, and the code ho
     [tracker, codehost].map((asked) => asked.calls().filter((call) => !ours.includes(call)).length);
   const settle = async (expected: number[]) => {
     await expect.poll(calls).toEqual(expected);
-    // Both are asked by us, and have answered: whatever else was on its way before has come too.
+    // We asked both, and they have answered: whatever was on its way before has arrived too.
     await fetch(tracker.url, {
       method: 'POST',
       body: JSON.stringify({ query: '{ viewer { id } }' }),

@@ -1,4 +1,4 @@
-// Findings with a daemon that runs: what the helpers do becomes lines of its log.
+// Findings with a running daemon: what the helpers do becomes events in its log.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal, testTracker } from '@svc/testkit';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
-test('a finding that is added and filed at the end of the run is told in the log', async () => {
+test('a finding that is added and filed at the end of the run is in the log', async () => {
   const tracker = await testTracker('lin_api_e2e');
   tracker.cloud.addTeam({ key: 'ABC' });
   const daemon = await startInProcess();

@@ -1,4 +1,4 @@
-// What holds for every route: who may call, what every answer carries, health and metrics.
+// What holds for every route: who may call, common headers, health and metrics.
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request, Server } from 'node:http';
@@ -34,12 +34,12 @@ test('it listens on loopback only', async () => {
 });
 
 test('without SVC_MONITOR_PORT it listens on port 7400 of this machine', async () => {
-  // The port itself may be taken by a daemon of this machine: it is seen, and another one is used.
+  // The port itself may be taken by a daemon of this machine: it is recorded, and another one is used.
   const asked: unknown[] = [];
   const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...words) {
-    const [wish, done] = words as [ListenOptions, () => void];
-    asked.push(wish);
-    return NetServer.prototype.listen.call(this, { ...wish, port: 0 }, done) as Server;
+    const [options, done] = words as [ListenOptions, () => void];
+    asked.push(options);
+    return NetServer.prototype.listen.call(this, { ...options, port: 0 }, done) as Server;
   });
   onTestFinished(() => listen.mockRestore());
   const { url } = await startInProcess({ environment: { SVC_MONITOR_PORT: '' } });
@@ -57,7 +57,7 @@ test.each([
   expect((await call(url, '/api/health', { headers })).status).toBe(status);
 });
 
-test('a state-changing request of another origin is refused, on every route', async () => {
+test('a state-changing request from another origin is refused, on every route', async () => {
   const { url } = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   const receivers = ['/api/webhook', '/api/webhook/tracker', '/api/webhook/linear'];
   const routes = [...(await registeredRoutes()), ...receivers.map((path) => ({ method: 'POST', url: path }))];
@@ -73,14 +73,14 @@ test('a state-changing request of another origin is refused, on every route', as
   expect(own.status).toBe(401);
 });
 
-test('every answer carries the security headers, errors have one shape', async () => {
+test('every response has the security headers, and errors have one shape', async () => {
   const daemon = await startInProcess();
   for (const { headers } of [await daemon.get('/api/health'), await daemon.get('/api/nowhere')]) {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   }
   expect((await daemon.get('/api/nowhere?x=1')).body).toEqual({
-    error: 'There is no GET /api/nowhere.',
+    error: 'No such route: GET /api/nowhere.',
     code: 'no-such-route',
   });
   const broken = await daemon.post('/api/events', '{"event":', { 'Content-Type': 'application/json' });
@@ -100,7 +100,7 @@ test.each([
 });
 
 test.each([
-  ['what is not HTTP', 'hello\r\n\r\n', '400 Bad Request'],
+  ['not HTTP', 'hello\r\n\r\n', '400 Bad Request'],
   [
     'headers that are too large',
     `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
@@ -120,7 +120,7 @@ test.each([
   }
 });
 
-test('a page of another site gets nothing of the API done; the dashboard can be linked to', async () => {
+test('a page of another site cannot use the API; the dashboard can be linked to', async () => {
   const daemon = await startInProcess();
   const from = (site: string) => ({ headers: { 'Sec-Fetch-Site': site } });
   for (const path of ['/api/health', '/api/events/stream', '/%61pi/health', '/metrics', '/openapi.json']) {
@@ -135,7 +135,7 @@ test('a page of another site gets nothing of the API done; the dashboard can be 
   expect((await call(daemon.url, '/', from('cross-site'))).status).not.toBe(403);
 });
 
-test('who says something has at most 100 characters, as the description of the routes says, at every route', async () => {
+test('the name of the caller has at most 100 characters, as described, at every route', async () => {
   const { post } = await startInProcess();
   const routes: [string, object][] = [
     ['/api/runs', { project: '/nowhere', tickets: ['ABC-1'] }],
@@ -144,17 +144,17 @@ test('who says something has at most 100 characters, as the description of the r
     ['/api/doctor', {}],
   ];
   for (const [path, body] of routes) {
-    const says = async (by: string) =>
+    const postAs = async (by: string) =>
       post(path, JSON.stringify({ ...body, by }), { 'Content-Type': 'application/json' });
-    expect(await says('x'.repeat(101)), path).toMatchObject({
+    expect(await postAs('x'.repeat(101)), path).toMatchObject({
       status: 400,
       body: { error: 'by: expected a text of at most 100 characters.' },
     });
-    expect((await says('x'.repeat(100))).body['error'] ?? '', path).not.toContain('by:');
+    expect((await postAs('x'.repeat(100))).body['error'] ?? '', path).not.toContain('by:');
   }
 });
 
-test('health names what is disabled with the remedy, and counts what was delivered', async () => {
+test('health lists what is disabled with the fix, and counts deliveries', async () => {
   const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'x'.repeat(64) } });
   await daemon.post('/api/webhook', '{}');
   const { body } = await daemon.get('/api/health');
@@ -183,7 +183,7 @@ test('metrics are in Prometheus format', async () => {
   }
 });
 
-test('a broken project configuration is named in health, and the daemon runs', async () => {
+test('a broken project configuration is reported in health, and the daemon runs', async () => {
   const home = temporaryFolder();
   mkdirSync(`${home}/.svc`);
   writeFileSync(`${home}/.svc/config.json`, '{"svc": {"orchestration": {"maxParallel": "x"}}}');
@@ -194,7 +194,7 @@ test('a broken project configuration is named in health, and the daemon runs', a
   );
 });
 
-test('a port that is taken is an error, not a second choice; what was opened before it is closed', async () => {
+test('a taken port is an error, not a second choice; what was opened before is closed', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
@@ -212,12 +212,12 @@ test('a port that is taken is an error, not a second choice; what was opened bef
   await expect(startInProcess({ home, environment })).rejects.toThrow('EADDRINUSE');
   other.close();
   expect(openFiles().filter((path) => path.startsWith(home))).toEqual([]);
-  // The log is nobody's: a daemon can have it now.
+  // The log is free: a daemon can have it now.
   const daemon = await startInProcess({ home });
   expect((await daemon.get('/api/health')).body['log']).toMatchObject({ state: 'live' });
 });
 
-test('bodies of all requests together have a bound: beyond it a request is told to come back, and the room returns', async () => {
+test('request bodies together have a limit: beyond it a request gets 503, and the memory is freed again', async () => {
   const daemon = await startInProcess();
   const post = () =>
     daemon.post('/api/events', `{"event":"${'x'.repeat(900_000)}"}`, {
@@ -238,7 +238,7 @@ test('bodies of all requests together have a bound: beyond it a request is told 
   await until(async () => (await post()).status === 400);
 });
 
-test('requests that are sent before their answers come are begun in turn; what waits when the client goes is never begun', async () => {
+test('pipelined requests start one after the other; those still waiting when the client leaves never start', async () => {
   const daemon = await startInProcess();
   const fact = (ticket: string) => {
     const body = JSON.stringify({
@@ -272,7 +272,7 @@ test('requests that are sent before their answers come are begun in turn; what w
   expect(tickets()).toEqual(['ENG-1', 'ENG-2', 'ENG-4']);
 });
 
-test('a graceful stop answers what is under way, and ends streams', async () => {
+test('a graceful stop finishes open requests, and ends streams', async () => {
   const secret = 'x'.repeat(64);
   const daemon = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: secret } });
   const stream = await fetch(`${daemon.url}/api/events/stream`);
@@ -290,22 +290,22 @@ test('a graceful stop answers what is under way, and ends streams', async () => 
     );
   });
   await sends[0];
-  // Connections are cut after 5 s of closing. A slow machine is given longer, and nothing may need it.
+  // Connections are cut after 5 s of closing. A slow machine gets longer, and nothing may need it.
   const inReality = setTimeout;
-  const patient = vi
+  const slowly = vi
     .spyOn(globalThis, 'setTimeout')
     .mockImplementation((work: () => void, ms?: number, ...given: []) =>
       inReality(work, ms === 5_000 ? WAIT_MS : ms, ...given),
     );
   const cut = vi.spyOn(Server.prototype, 'closeAllConnections');
   onTestFinished(() => {
-    patient.mockRestore();
+    slowly.mockRestore();
     cut.mockRestore();
   });
   await daemon.close();
   expect(cut).not.toHaveBeenCalled();
   const answers = await Promise.all(sends);
-  // What was taken was answered: as many lines as answers.
+  // Every accepted delivery was answered: as many events as responses.
   expect(daemon.lines()).toHaveLength(answers.filter((answer) => answer === 200).length);
   await stream.text();
 });

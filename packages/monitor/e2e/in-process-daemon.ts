@@ -1,4 +1,4 @@
-// A whole daemon inside the test's process, in a home of its own, with what it wrote at hand.
+// A whole daemon inside the test's process, in its own home, with access to its output.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLine } from '@svc/core';
@@ -59,9 +59,8 @@ export async function startInProcess(
     close,
     home,
     machine,
-    /** The daemon's own log, as text. */
     printed: () => printed.join(''),
-    /** Every line of the event log, read from its files; the daemon's own are left out. */
+    /** Every event of the log, read from its files, except the daemon's own. */
     lines: (): EventLine[] =>
       readdirSync(machine.eventsDir)
         .filter((name) => name.endsWith('.jsonl'))

@@ -1,5 +1,5 @@
-// A machine of a new user: a fresh checkout, the real gh against a fake code host, a fake tracker and a relay; and
-// `svc` as a process, at a pseudo-terminal or without one. Whatever daemon it ends up with is stopped.
+// A new user's machine: a fresh checkout, the real gh against a fake code host, a fake tracker and a relay; and
+// `svc` as a process, at a pseudo-terminal or without one. Any daemon that it starts is stopped.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import {
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 
-/** Runs a command at a pseudo-terminal of its own; part of every Linux. */
+/** Runs a command at its own pseudo-terminal; part of every Linux. */
 export const pseudoTerminal = '/usr/bin/script';
 export const TRACKER_TOKEN = 'hush-tracker-token';
 
-/** What appears on the screen, and what is typed then. Each is awaited in turn, in what came after the one before. */
+/** A text that appears on the screen, and what is typed then. Each is awaited in order, after the previous one. */
 export type Turn = readonly [appears: string, typed: string];
 
 export async function initWorld(more: Record<string, string> = {}) {
@@ -94,7 +94,7 @@ async function atTerminal(
       open.shift();
       clearTimeout(stuck);
       stuck = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
-      // A prompt listens before it draws itself.
+      // A prompt reads input before it draws itself.
       if (typed !== '') child.stdin.write(typed);
     }
   });

@@ -1,4 +1,4 @@
-// svc init as a new user meets it: a real pseudo-terminal, the real gh and git, a real daemon.
+// svc init as a new user uses it: a real pseudo-terminal, the real gh and git, a real daemon.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -90,12 +90,12 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
   });
 });
 
-test('a machine: --yes --json takes what can be detected, and a second pass changes nothing', async () => {
+test('a machine: --yes --json uses what can be detected, and a second run changes nothing', async () => {
   const world = await initWorld();
   world.tracker.cloud.addTeam({ key: 'ABC' });
-  const nobody = await world.svc(['init']);
-  expect(nobody).toMatchObject({ code: 2, out: '', err: expect.stringContaining('svc init --yes') });
-  expect(nobody.err).toContain(
+  const withoutTerminal = await world.svc(['init']);
+  expect(withoutTerminal).toMatchObject({ code: 2, out: '', err: expect.stringContaining('svc init --yes') });
+  expect(withoutTerminal.err).toContain(
     '--repo <owner/name> --project-key <key> --token-file <path> --team <key> --environment <name>',
   );
 
@@ -143,7 +143,7 @@ test('a machine: --yes --json takes what can be detected, and a second pass chan
   expect(again.dashboard).toBe(done.dashboard);
   expect(files.map(world.text)).toEqual(before);
 
-  expect(first.out + first.err + second.out + second.err + nobody.err).not.toContain(TRACKER_TOKEN);
+  expect(first.out + first.err + second.out + second.err + withoutTerminal.err).not.toContain(TRACKER_TOKEN);
 });
 
 function outcomes({ steps }: { steps: { step: string; outcome: string }[] }): Record<string, string> {

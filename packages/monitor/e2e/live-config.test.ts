@@ -1,4 +1,4 @@
-// What the daemon uses is what is shown, and what cannot be read never weakens it: through the real daemon, with signed
+// What the daemon uses is what it shows, and an unreadable file never weakens it: through the real daemon, with signed
 // deliveries.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const valid = {
 };
 const text = JSON.stringify(valid, null, 2);
 
-/** The file as it may be found on a bad day; null is gone. */
+/** The file in various broken states; null is removed. */
 const broken: [string, string | null][] = [
   ['a wrong value elsewhere', text.replace('"maxParallel": 2', '"maxParallel": 0')],
   ['a conflict marker', `<<<<<<< HEAD\n${text}\n=======\n{}\n>>>>>>> theirs\n`],
@@ -27,13 +27,13 @@ const broken: [string, string | null][] = [
   ['a wrong type of the key itself', text.replace(': false', ': "false"')],
   ['null for the key itself', text.replace(': false', ': null')],
   ['a misspelt key', text.replace('skipDeployVerification', 'skipDeployVerifcation')],
-  ['a key of no likeness in its place', text.replace('skipDeployVerification', 'verify')],
+  ['an unrelated key in its place', text.replace('skipDeployVerification', 'verify')],
   ['a misspelt section', text.replace('"deploy"', '"deplyo"')],
-  ['a section of no likeness', text.replace('"deploy"', '"x"')],
+  ['an unrelated section', text.replace('"deploy"', '"x"')],
   ['a misspelt root', text.replace('"svc"', '"scv"')],
-  ['a repository that is no name', text.replace(storyRepo, 'acme web')],
-  ['an entry that is no object', text.replace(/\{\s*"skipDeploy[^}]*\}/, 'true')],
-  ['a section that is no object', text.replace(/"deploy": \{[\s\S]*\}\s*\}\s*\}$/, '"deploy": 7 } }')],
+  ['an invalid repository name', text.replace(storyRepo, 'acme web')],
+  ['an entry that is not an object', text.replace(/\{\s*"skipDeploy[^}]*\}/, 'true')],
+  ['a section that is not an object', text.replace(/"deploy": \{[\s\S]*\}\s*\}\s*\}$/, '"deploy": 7 } }')],
   ['gone', null],
 ];
 
@@ -65,7 +65,7 @@ async function start(home: string, content: string | null) {
     board,
     worker,
     dispatch: async () => {
-      daemon.says('implementing');
+      daemon.setStatus('implementing');
       await until(worker);
     },
     /** A signed merge, and the status that it leads to. */
@@ -96,7 +96,7 @@ describe.each(broken)('a project file with %s', (_, content) => {
     expect(await daemon.merge()).toEqual({ status: 'merged', hasDeploy: true });
   });
 
-  test('at the very first start: nobody knows, and the merge waits', async () => {
+  test('at the very first start: the policy is unknown, and the merge waits', async () => {
     const daemon = await start(listed(), content);
     await daemon.dispatch();
     const { status, hasDeploy } = await daemon.merge();
@@ -118,7 +118,7 @@ describe.each(broken)('a project file with %s', (_, content) => {
 const hasProblems = async (daemon: Awaited<ReturnType<typeof start>>): Promise<boolean> =>
   ((await daemon.health())['configuration'] as { problems: string[] }).problems.length > 0;
 
-test('an error is an attention item that names file, key, expected and found, until it is fixed', async () => {
+test('an error is an attention item with file, key, expected and found value, until it is fixed', async () => {
   const home = listed();
   const daemon = await start(home, text.replace('"maxParallel": 2', '"maxParallel": 0'));
   const item = await until(daemon.attention);
@@ -167,7 +167,7 @@ test('GET /api/config shows what is used, and why the file is not', async () => 
   expect(entry['differs']).toContain('found string "many"');
 });
 
-test('each change is a line that names its keys, and no values', async () => {
+test('each change is an event that names its keys, and no values', async () => {
   const home = listed();
   const daemon = await start(home, text);
   write(home, text.replace('"maxParallel": 2', '"maxParallel": 5'));
@@ -180,7 +180,7 @@ test('each change is a line that names its keys, and no values', async () => {
   });
 });
 
-test('valid values that cannot be kept for the next start: the daemon runs, and says so until they are', async () => {
+test('valid values that cannot be saved for the next start: the daemon runs, and reports that until they are', async () => {
   const home = listed();
   const inTheWay = join(home, 'svc/last-good-config.json/x');
   mkdirSync(inTheWay, { recursive: true });
@@ -198,7 +198,7 @@ test('valid values that cannot be kept for the next start: the daemon runs, and 
   expect(readFileSync(join(home, 'svc/last-good-config.json'), 'utf8')).toContain('skipDeployVerification');
 });
 
-test('a global file that cannot be read takes no project away', async () => {
+test('a global file that cannot be read removes no project', async () => {
   const project = temporaryFolder();
   write(project, text);
   const home = temporaryFolder();

@@ -1,5 +1,5 @@
-// Faults of the clock and of the log's files: health names each, with what is wrong and the fix, and so does the
-// doctor; then the fix is carried out, and health is well.
+// Faults of the clock and of the log's files: health reports each, with the cause and the fix, and so does the
+// doctor; then the fix is applied, and health is ok.
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { storyRepo, testTerminal, until } from '@svc/testkit';
@@ -24,7 +24,7 @@ type Health = {
 const healthOf = async (daemon: InProcessDaemon): Promise<Health> =>
   (await daemon.get('/api/health')).body as unknown as Health;
 
-/** A fact of a helper; the answer is that of the daemon. */
+/** An event reported by a helper; returns the daemon's response. */
 const fact = (daemon: InProcessDaemon, ticket = 'ENG-7') =>
   daemon.post(
     '/api/events',
@@ -71,7 +71,7 @@ describe('a clock that was ahead', () => {
     return { daemon, clock, now };
   }
 
-  test('is named with the moment until which lines are late; after a restart lines have the true time', async () => {
+  test('is reported with the time until which lines are late; after a restart lines have the true time', async () => {
     const { daemon, clock, now } = await onceAhead();
     const late = '2026-12-01T12:00:00.000Z';
     expect(daemon.lines().at(-1)?.ts).toBe(late);
@@ -90,7 +90,7 @@ describe('a clock that was ahead', () => {
     expect(again.lines().at(-1)?.ts).toBe(now().toISOString());
     const { printed } = await runDoctor({ home: daemon.home });
     expect(printed).not.toMatch(/^broken/m);
-    // Questions by time go by the time of each line; the order is that of seq.
+    // Queries by time use the time of each line; the order is that of seq.
     clock.time += 60_000;
     const listed = await again.get(
       `/api/events?since=${new Date(START + 30_000).toISOString()}&until=${now().toISOString()}&event=orchestrator.*`,
@@ -119,12 +119,12 @@ describe('a clock that was ahead', () => {
     });
   });
 
-  test('the deadline of a deploy that is retried meanwhile goes by the clock of the machine', async () => {
+  test("the deadline of a deploy that is retried meanwhile uses the machine's clock", async () => {
     const shift = { ms: 0 };
     const settings = { deploy: { [storyRepo]: { skipDeployVerification: false, timeoutSec: 600 } } };
     const now = () => new Date(Date.now() + shift.ms);
     const daemon = await storyDaemon({ settings, now });
-    daemon.says('pr-created');
+    daemon.setStatus('pr-created');
     await daemon.happens('pull_request merged');
     await until(async () => (await whyOf(daemon)).status === 'merged');
     for (const id of [1, 2, 3]) await daemon.happens('deployment_status error', { deployment: { id } });
@@ -145,13 +145,13 @@ async function whyOf(daemon: InProcessDaemon): Promise<{ status?: string; until?
   return (await daemon.get('/api/workers/ENG-42/why')).body;
 }
 
-test('whatever the umask, nothing in the data root is for others', async () => {
+test('whatever the umask, nothing in the data root is accessible to others', async () => {
   const daemon = await storyDaemon();
-  daemon.says('researching');
+  daemon.setStatus('researching');
   await facts(daemon, 1);
   await until(async () => (await daemon.get('/api/workers/ENG-42/why')).status === 200);
   const { dataDir } = daemon.machine;
-  // What the test itself made, in the place of a worker.
+  // What the test itself created, in place of a worker.
   const own = new Set(['runs', 'runs/run-1', 'runs/run-1/workers', 'runs/run-1/workers/ENG-42.json']);
   const wide = readdirSync(dataDir, { recursive: true })
     .map(String)
@@ -203,7 +203,7 @@ describe('lines that go missing', () => {
     await acceptMissing(daemon);
   });
 
-  test('the end of the log is cut while the daemon is stopped: its numbers are not given again', async () => {
+  test('the end of the log is cut while the daemon is stopped: its numbers are not used again', async () => {
     const daemon = await startInProcess({ now });
     await facts(daemon, 10);
     await daemon.close();
@@ -245,7 +245,7 @@ describe('lines that go missing', () => {
     expect(await healthOf(fourth)).toMatchObject({ status: 'ok', log: { missing: [] } });
   });
 
-  test('the data root is removed while the daemon runs: it is named with the pid', async () => {
+  test('the data root is removed while the daemon runs: it is reported with the pid', async () => {
     const daemon = await startInProcess({ now });
     await facts(daemon, 3);
     rmSync(daemon.machine.dataDir, { recursive: true });

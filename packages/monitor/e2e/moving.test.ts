@@ -71,7 +71,7 @@ test('a machine moves: events, board, runs and configuration are the same on the
   const fresh = await machine();
   writeFileSync(fresh.at('svc-copy.tar.gz'), readFileSync(old.at('svc-copy.tar.gz')));
   fresh.shell(unpack);
-  // The doctor ends with 1 here: no gh is signed in.
+  // The doctor exits with 1 here: gh is not signed in.
   fresh.shell(`${start.trimEnd()} || test $? = 1`);
   await expect.poll(() => pullRequests(fresh)).toEqual(board);
   expect(logOf(fresh).slice(0, log.length)).toBe(log);

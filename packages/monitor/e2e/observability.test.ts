@@ -1,4 +1,4 @@
-// The proxies against a real Prometheus and a server that speaks Loki's API, the example files, the documented
+// The proxies against a real Prometheus and a server with Loki's API, the example files, the documented
 // metrics: all through a whole daemon.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -46,7 +46,7 @@ function panels(): { title: string; targets: { expr: string }[] }[] {
 const rules = (): string[] =>
   [...read(example('alerts.yml')).matchAll(/^ +expr: (.+)$/gm)].map(([, expr = '']) => expr);
 
-test('a real Prometheus scrapes the daemon and is asked through it, and knows the rules and every panel', async () => {
+test('a real Prometheus scrapes the daemon and is queried through it, and knows the rules and every panel', async () => {
   const port = await portForPrometheus();
   const daemon = await startInProcess({
     environment: {
@@ -80,7 +80,7 @@ test('a real Prometheus scrapes the daemon and is asked through it, and knows th
     logs: { state: 'disabled', why: 'otel.lokiUrl is not set' },
   });
 
-  // Instant and range, by GET, by POST with a form and by POST with JSON. A scrape that took too long leaves a hole
+  // Instant and range, by GET, by POST with a form and by POST with JSON. A scrape that took too long leaves a gap
   // until the next one.
   const refused = { query: 'svc_deliveries_total{outcome="bad-signature"}' };
   const posted = new URLSearchParams(refused).toString();
@@ -116,7 +116,7 @@ test('a real Prometheus scrapes the daemon and is asked through it, and knows th
     body: { status: 'error', errorType: 'bad_data' },
   });
 
-  // Every expression of the examples is one that Prometheus can evaluate.
+  // Prometheus can evaluate every expression of the examples.
   const expressions = [...rules(), ...panels().flatMap(({ targets }) => targets.map(({ expr }) => expr))];
   expect(expressions.length).toBeGreaterThan(30);
   for (const expr of expressions) {
@@ -129,7 +129,7 @@ test('a real Prometheus scrapes the daemon and is asked through it, and knows th
   expect(loaded.data.groups[0]?.rules).toHaveLength(rules().length);
 });
 
-test('the example files are content with promtool, and name only metrics that a daemon exposes', async () => {
+test('the example files pass promtool, and name only metrics that a daemon exposes', async () => {
   expect(promtoolComplaint('check', 'rules', example('alerts.yml'))).toBeNull();
   expect(promtoolComplaint('check', 'config', example('prometheus.yml'))).toBeNull();
   const exposed = await exposedBy(await startInProcess());
@@ -148,7 +148,7 @@ test('docs/reference/metrics.md names every metric with its type, and no other',
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(exposed));
 });
 
-test('logs, from a server that speaks the API of Loki', async () => {
+test('logs, from a server with the API of Loki', async () => {
   const now = Date.now();
   const lines = [1, 2, 3].map((number) => ({
     labels: { app: 'svc', level: number === 3 ? 'error' : 'info' },
@@ -191,15 +191,15 @@ test('logs, from a server that speaks the API of Loki', async () => {
   );
 });
 
-test('the panels of tool usage and API errors have their figures from the log backend', async () => {
+test('the panels of tool usage and API errors get their figures from the log backend', async () => {
   const now = Date.now();
-  const told = [
+  const logged = [
     { labels: { service_name: 'claude-code', tool_name: 'Bash' }, line: 'claude_code.tool_result' },
     { labels: { service_name: 'claude-code', error: 'overloaded' }, line: 'claude_code.api_error' },
     { labels: { service_name: 'other', tool_name: 'Edit' }, line: 'tool_result api_error' },
   ];
   const loki = await startFakeLoki(
-    told.map((one) => ({ ...one, at: now - 60_000 })),
+    logged.map((one) => ({ ...one, at: now - 60_000 })),
     () => now,
   );
   const daemon = await startInProcess({ environment: { OTEL_ENABLED: 'true', LOKI_URL: loki.url } });
@@ -281,7 +281,7 @@ test.each([
   expect((await daemon.post('/api/otel/query', '["up"]', json)).status).toBe(400);
 });
 
-test('nothing of a request reaches the backend but its parameters, and no other server is called', async () => {
+test('only the parameters of a request reach the backend, and no other server is called', async () => {
   const canary = await startRecordingServer((_, response) => answerWithJson(response, 200, {}));
   const backend = await startRecordingServer((_, response) =>
     answerWithJson(response, 200, { status: 'success' }),
@@ -340,7 +340,7 @@ test('nothing of a request reaches the backend but its parameters, and no other 
   expect(foreign.status).toBe(403);
 });
 
-/** The status line of a request whose target is sent as it is. */
+/** The status line of a request whose target is sent unchanged. */
 function rawStatus(port: number, target: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

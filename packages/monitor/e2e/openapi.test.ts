@@ -1,5 +1,5 @@
-// The published description is true: every route is in it and no other, and real answers of a real daemon with a
-// history are what it says, strictly.
+// The published description is true: it contains every route and no other, and real responses of a real daemon with a
+// history match it strictly.
 import { createHmac, randomUUID } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,7 +47,7 @@ const RULE = `{
   "when": { "event": "codehost.pr.*", "filter": ".scope.pr > 0" },
   "then": { "attention": { "message": "look at {ticket}" } }
 }`;
-/** Operations whose good answer was judged. */
+/** Operations whose successful response was checked. */
 const judged = new Set<string>();
 
 type Asked = {
@@ -57,7 +57,7 @@ type Asked = {
   status?: number;
 };
 
-/** Asks a daemon, and holds what it says against what is published. */
+/** Calls a daemon, and checks its response against the published description. */
 function asker(daemon: Pick<InProcessDaemon, 'url'>) {
   return async (name: string, { params = {}, query = {}, body, status = 200 }: Asked = {}) => {
     const [method = '', path = ''] = name.split(' ');
@@ -68,7 +68,7 @@ function asker(daemon: Pick<InProcessDaemon, 'url'>) {
       method,
       ...(method === 'POST' && { body: JSON.stringify(body ?? {}), headers: json }),
     };
-    // A run that ends asks a model for its summary: for a moment it may be its turn.
+    // A run that ends asks a model for its summary: that may be running for a moment.
     const response = await until(async () => {
       const given = await fetch(daemon.url + filled + asked, request);
       return given.status === 429 ? undefined : given;
@@ -134,10 +134,10 @@ async function world() {
   return { home, folder, environment, daemon, svc, terminal, ask: asker(daemon) };
 }
 
-/** Every example of a delivery that there is, signed. */
+/** Every example delivery, signed. */
 async function deliverEverything(daemon: InProcessDaemon): Promise<void> {
   const now = new Date().toISOString();
-  // A merge that nobody deploys.
+  // A merge without a deployment.
   const merged = patched(codehostExample('pull_request merged'), 'merged', {
     number: 77,
     pull_request: { number: 77, merge_commit_sha: 'c'.repeat(40), merged_at: now, closed_at: now },
@@ -174,7 +174,7 @@ async function deliverEverything(daemon: InProcessDaemon): Promise<void> {
   expectPublished('POST /api/webhook', refused.status, refused.body);
 }
 
-/** A worker's signal file, as rich as one can be. */
+/** A worker's signal file with every field. */
 function writeSignal(home: string, ticket: string, more: object): void {
   const file = join(home, 'svc/runs/run-1/workers', `${ticket}.json`);
   const now = new Date().toISOString();
@@ -194,17 +194,17 @@ function writeSignal(home: string, ticket: string, more: object): void {
   writeFileSync(file, JSON.stringify(signal));
 }
 
-test('the routes that are registered are the routes that are published, and no others', async () => {
+test('the registered routes are the published routes, and no others', async () => {
   const registered = (await registeredRoutes()).map(
     ({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`,
   );
-  // The receivers stand before the server's routes. The pages of the dashboard are no part of the API: what is
+  // The receivers run before the server's routes. The pages of the dashboard are not part of the API: what is
   // neither a route nor a receiver is answered with a file.
   const receivers = ['POST /api/webhook', 'POST /api/webhook/tracker'];
   expect([...registered, ...receivers].toSorted()).toEqual([...operations.keys()].toSorted());
 });
 
-test('the daemon serves what is published, with its own version', async () => {
+test('the daemon serves the published description, with its own version', async () => {
   const daemon = await startInProcess();
   const { body } = await daemon.get('/openapi.json');
   expectPublished('GET /openapi.json', 200, body);
@@ -213,7 +213,7 @@ test('the daemon serves what is published, with its own version', async () => {
   expect(body['paths']).toEqual(published.paths);
 });
 
-test('every verb says which routes it calls, as the description does', async () => {
+test('every verb declares the routes it calls, as the description does', async () => {
   const said = new Map<string, Set<string>>();
   const everyVerb = (command: CommandUnknownOpts, path: string[] = []): string[][] =>
     command.commands.flatMap((child) => [
@@ -237,7 +237,7 @@ test('every verb says which routes it calls, as the description does', async () 
   );
 });
 
-test('real answers of a daemon with a history are what is published', async () => {
+test('real responses of a daemon with a history match the description', async () => {
   const { home, folder, environment, daemon, svc, terminal, ask } = await world();
   await deliverEverything(daemon);
   writeSignal(home, storyTicket, { status: 'merging', pr: { number: 42 } });
@@ -295,8 +295,8 @@ test('real answers of a daemon with a history are what is published', async () =
   await ask('GET /api/workers/{ticket}/why', { params: { ticket: 'NONE-1' }, status: 404 });
   const output = join(daemon.machine.runsDir, 'run-1/workers/output');
   mkdirSync(output, { recursive: true });
-  const says = { type: 'assistant', message: { content: [{ type: 'text', text: 'hello' }] } };
-  appendFileSync(join(output, 'ENG-7-stream.jsonl'), `${JSON.stringify(says)}\nnot json\n`);
+  const message = { type: 'assistant', message: { content: [{ type: 'text', text: 'hello' }] } };
+  appendFileSync(join(output, 'ENG-7-stream.jsonl'), `${JSON.stringify(message)}\nnot json\n`);
   await ask('GET /api/workers/{ticket}/output', { params: { ticket: 'ENG-7' }, query: { limit: '5' } });
   await ask('POST /api/workers/{ticket}/deploy', {
     params: { ticket: 'ENG-9' },
@@ -384,7 +384,7 @@ test('real answers of a daemon with a history are what is published', async () =
 
   await ask('POST /api/doctor', { body: { by: 'kim' } });
   await ask('POST /api/doctor/run', { status: 501 });
-  // The route answers with what this prints.
+  // The route returns what this prints.
   const { printed } = await runDoctor({ home, environment, folder }, '--json');
   expectPublished('POST /api/doctor/run', 200, JSON.parse(printed));
   judged.add('POST /api/doctor/run');
@@ -409,7 +409,7 @@ test('a daemon with feeds, live and repaired', async () => {
   await ask('GET /api/figures');
 });
 
-test('AI that nobody configured says so, in the one shape that has no code', async () => {
+test('without AI configured the route reports that, in the one shape without a code', async () => {
   const daemon = await startInProcess();
   const ask = asker(daemon);
   const answer = await ask('POST /api/summarize', { body: { orchId: 'run-1' }, status: 503 });
@@ -419,7 +419,7 @@ test('AI that nobody configured says so, in the one shape that has no code', asy
   await ask('GET /api/health');
 });
 
-test('the client follows the stream of a daemon; its lines are what is published', async () => {
+test('the client follows the stream of a daemon; its events match the description', async () => {
   const daemon = await startInProcess();
   const client = createClient(daemon.url);
   const lines = client.follow({ query: { event: 'orchestrator.*', since: '0' } });
@@ -441,9 +441,9 @@ test('the client follows the stream of a daemon; its lines are what is published
   });
 });
 
-test('a field that is not described is refused, wherever fields are described', async () => {
+test('an undescribed field is refused, wherever fields are described', async () => {
   const daemon = await startInProcess();
-  // What is switched off says that first.
+  // What is switched off reports that first.
   const isOff = (path: string) => /^\/api\/(?:otel\/(?:query|logs)|summarize|webhook)/.test(path);
   const refused: string[] = [];
   for (const route of Object.values(api)) {
@@ -461,7 +461,7 @@ test('a field that is not described is refused, wherever fields are described', 
   expect(refused).toEqual([]);
 });
 
-test('every operation was judged by a good answer', () => {
+test('every operation was checked with a successful response', () => {
   // Not JSON: a stream, and text for a metrics backend.
   const exempt = ['GET /api/events/stream', 'GET /metrics'];
   expect([...operations.keys()].filter((name) => !judged.has(name)).toSorted()).toEqual(exempt.toSorted());

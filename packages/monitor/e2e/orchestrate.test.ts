@@ -1,4 +1,4 @@
-// Runs end to end in one process, with real git and a scripted agent: names from outside, and a run from its start to
+// Runs end to end in one process, with real git and a scripted agent: external names, and a run from its start to
 // its cancelation. Forty tickets with kills in between are `npm run chaos:orchestrate`.
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -123,7 +123,7 @@ test.each([
   await until(() => !lives(pid));
 });
 
-test('a status stands in the signal file of each worker, from its start to its cancelation', async () => {
+test('a status is in the signal file of each worker, from its start to its cancelation', async () => {
   const { svc, home, terminal } = await world();
   const statuses = (): string[] =>
     ['A-1', 'A-2'].flatMap((ticket) => {
@@ -150,7 +150,7 @@ test('the run is named in the context of a worker’s worktree and in the teleme
 
 const json = { 'Content-Type': 'application/json' };
 
-test('no program of a folder that nobody registered is started, by no way in', async () => {
+test('no program of an unregistered folder is started, by any route', async () => {
   const { daemon, home, root, write } = await world();
   const { folder } = testRepository(join(root, 'foreign'));
   const canary = join(root, 'canary');
@@ -192,22 +192,22 @@ test('no program of a folder that nobody registered is started, by no way in', a
   expect(existsSync(canary)).toBe(false);
 });
 
-test('in a fresh project the command line registers it and begins', async () => {
+test('in a fresh project the CLI registers it and starts the run', async () => {
   const { daemon, terminal, environment, root, home } = await world();
   const { folder, write } = testRepository(join(root, 'fresh'));
   const agent = ['/bin/sh', '-c', 'exit 0', '${PROMPT}'];
   const config = { projectKey: 'fresh', orchestration: { agent } };
   write(folder, '.svc/config.json', JSON.stringify({ svc: config }));
   const words = ['orchestrate', 'start', 'NEW-1', '--name', 'fresh-1', '--max-parallel', '1'];
-  const begun = runCommandLine({ ...terminal, folder, environment: { ...environment } }, words);
-  expect(await begun, terminal.complained()).toBe(0);
+  const started = runCommandLine({ ...terminal, folder, environment: { ...environment } }, words);
+  expect(await started, terminal.complained()).toBe(0);
   expect((await daemon.get('/api/runs/fresh-1')).body).toMatchObject({ project: folder });
   const global: unknown = JSON.parse(readFileSync(join(home, '.config/svc/config.json'), 'utf8'));
   expect(global).toMatchObject({ svc: { projects: expect.arrayContaining([folder]) } });
   await daemon.post('/api/runs/fresh-1/cancel', '{}', json);
 });
 
-test('neither git, setup nor agent sees the webhook secret of any project, also when its project asks', async () => {
+test('neither git, setup nor agent sees the webhook secret of any project, even if its project asks', async () => {
   const root = temporaryFolder();
   const { home, folder, environment, write } = testRepository(root);
   const shows = (name: string): string =>
@@ -238,7 +238,7 @@ test('neither git, setup nor agent sees the webhook secret of any project, also 
   await until(() => !lives(pid));
 });
 
-test('a run whose project cannot be read goes on with what was valid last, and is in health where nothing was', async () => {
+test('a run whose project cannot be read continues with the last valid configuration, and is in health if there was none', async () => {
   const { daemon: first, svc, folder, home, environment, write, terminal } = await world();
   const { body: before } = await first.get('/api/health');
   expect(before).toMatchObject({ runs: { state: 'live', agents: 0 } });

@@ -1,5 +1,5 @@
-// The whole way with a relay of our own: a delivery is posted to the real svc-relay on a real nats-server, and
-// becomes a line of a whole daemon, which was set up by the real command.
+// The whole path with our own relay: a delivery is posted to the real svc-relay on a real nats-server, and
+// becomes an event of a whole daemon, which was set up by the real command.
 import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,10 +66,10 @@ async function machineAt(relayUrl: string) {
     expect(warnings).toEqual([]);
     return startInProcess({ home, environment: environment as Record<string, string> });
   };
-  /** The delivery's id, and the position that the relay gave it. */
+  /** The delivery's id, and the position that the relay assigned. */
   const post = async (index: number): Promise<{ id: string; position: string }> => {
     const delivery: Delivery = withDelivery(example, index);
-    // With what breaks a signature when a relay writes the JSON anew.
+    // With content that breaks a signature when a relay re-serialises the JSON.
     const body = JSON.stringify(delivery.payload, null, 1).replaceAll('<', '\\u003C');
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     const response = await fetch(channel, {
@@ -109,7 +109,7 @@ const isLive = async (daemon: InProcessDaemon): Promise<boolean> => (await grade
 const idsOf = (daemon: InProcessDaemon): (string | undefined)[] =>
   facts(daemon).map(({ deliveryId }) => deliveryId);
 
-test('from the post to the line, asleep and awake: everything once, in order, with the relay’s position', async () => {
+test('from the post to the event, down and up: everything once, in order, with the relay’s position', async () => {
   const nats = await natsForTest();
   const relay = await startRelay(nats.url);
   const { start, post, status, svc } = await machineAt(relay.url);
@@ -151,7 +151,7 @@ test('from the post to the line, asleep and awake: everything once, in order, wi
   expect((await status()).subscribers.named).toMatchObject([{ subscriber: hostId }]);
 });
 
-test('a wrong key, no key, no such channel: health and svc feeds say so, with the remedy', async () => {
+test('a wrong key, no key, no such channel: health and svc feeds report it, with the fix', async () => {
   const nats = await natsForTest();
   const relay = await startRelay(nats.url);
   const { home, configDir, channel, readKey, start, svc } = await machineAt(relay.url);

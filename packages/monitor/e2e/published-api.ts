@@ -1,5 +1,5 @@
-// schemas/openapi.json as a judge of real answers: whatever a route answers must be what is published, field by field.
-// An answer with a field that is not described is refused like one that lacks a field.
+// Checks real responses against schemas/openapi.json: every response must match what is published, field by field.
+// A response with an undescribed field is refused, just like one that lacks a field.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -22,7 +22,7 @@ type Document = {
 const file = join(import.meta.dirname, '..', '..', '..', 'schemas', 'openapi.json');
 export const published = JSON.parse(readFileSync(file, 'utf8')) as Document;
 
-/** `GET /api/board` and the like. */
+/** Such as `GET /api/board`. */
 export const operations: ReadonlyMap<string, PublishedOperation> = new Map(
   Object.entries(published.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -43,12 +43,12 @@ export function operationNamed(name: string): PublishedOperation {
   return found;
 }
 
-/** Fails with what is wrong in the answer. */
+/** Fails with what is wrong in the response. */
 export function expectPublished(name: string, status: number, body: unknown): void {
   const { responses } = operationNamed(name);
   const response = responses[String(status)];
   if (response === undefined)
-    throw new Error(`${name} is not said to answer ${status}: ${JSON.stringify(body)}`);
+    throw new Error(`${name} is not described to return ${status}: ${JSON.stringify(body)}`);
   const [content] = Object.values(response.content ?? {});
   if (content === undefined) throw new Error(`${name} has no content for ${status}`);
   const judged = judgeOf(content.schema).safeParse(body);
@@ -60,16 +60,15 @@ export function expectPublished(name: string, status: number, body: unknown): vo
   if (status >= 400 && typeof code === 'string') expect(response['x-codes'], name).toContain(code);
 }
 
-/** Of a named schema. */
 export function expectSchema(name: string, value: unknown): void {
   const judged = judgeOf({ $ref: `#/components/schemas/${name}` }).safeParse(value);
   expect(judged.success ? '' : `${name}: ${z.prettifyError(judged.error)}`).toBe('');
 }
 
-/** What is sent must be what may be sent. */
+/** The request must be one that is allowed. */
 export function expectBodyPublished(name: string, body: unknown): void {
   const content = operationNamed(name).requestBody?.content['application/json'];
-  if (content === undefined) throw new Error(`${name} is not said to take a body`);
+  if (content === undefined) throw new Error(`${name} is not described to take a body`);
   const judged = judgeOf(content.schema).safeParse(body);
   expect(judged.success ? '' : `${name}: ${z.prettifyError(judged.error)}`).toBe('');
 }

@@ -1,4 +1,4 @@
-// The README's console examples, run as a new user would: what they show is what comes out.
+// The README's console examples, run as a new user would: the output matches.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Both receivers over real HTTP: the order of answers, the names, the secrets, one line per delivery.
+// Both receivers over real HTTP: the order of checks, the names, the secrets, one event per delivery.
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { judgeHealth, parseEventLine } from '@svc/core';
@@ -30,7 +30,7 @@ const without = (headers: Record<string, string>, name: string) =>
   Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
 
 describe('POST /api/webhook', () => {
-  test('an accepted delivery is one line with topic, source, scope and delivery id', async () => {
+  test('an accepted delivery is one event with topic, source, scope and delivery id', async () => {
     const daemon = await startInProcess({ environment });
     const { status, body } = await daemon.post('/api/webhook', merged, codehost(merged));
     expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe('POST /api/webhook', () => {
     expect(line?.scope.mergeSha).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  test('the line stands in ~/svc/events, in the file of its UTC month', async () => {
+  test('the event is in ~/svc/events, in the file of its UTC month', async () => {
     const { existsSync, readFileSync } = await import('node:fs');
     const now = () => new Date('2026-01-31T23:59:59.999Z');
     const daemon = await startInProcess({ environment, now });
@@ -61,10 +61,10 @@ describe('POST /api/webhook', () => {
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
     onTestFinished(() => reader?.cancel());
     const { body } = await daemon.post('/api/webhook', merged, codehost(merged));
-    let told = '';
+    let received = '';
     await until(async () => {
-      told += (await reader?.read())?.value ?? '';
-      return told.includes(String(body['id']));
+      received += (await reader?.read())?.value ?? '';
+      return received.includes(String(body['id']));
     });
     await untilHolds(async () => {
       const board = (await daemon.get('/api/board?all=1')).body;
@@ -72,7 +72,7 @@ describe('POST /api/webhook', () => {
     });
   });
 
-  test('the same delivery again is 200, a duplicate, and no second line', async () => {
+  test('the same delivery again is 200, a duplicate, and no second event', async () => {
     const daemon = await startInProcess({ environment });
     const first = await daemon.post('/api/webhook', merged, codehost(merged));
     const second = await daemon.post('/api/webhook', merged, codehost(merged));
@@ -81,16 +81,16 @@ describe('POST /api/webhook', () => {
     expect(daemon.lines()).toHaveLength(1);
   });
 
-  test('the same signed bytes under another id are taken, marked as a repeat, and change nothing', async () => {
+  test('the same signed bytes under another id are accepted, marked as a repeat, and change nothing', async () => {
     const daemon = await startInProcess({ environment });
     const { payload } = codehostExample('pull_request merged');
-    const told = (action: string, state: string) =>
+    const payloadOf = (action: string, state: string) =>
       JSON.stringify({
         ...payload,
         action,
         pull_request: { ...(payload['pull_request'] as object), state, merged: false, merged_at: null },
       });
-    const [closed, reopened] = [told('closed', 'closed'), told('reopened', 'open')];
+    const [closed, reopened] = [payloadOf('closed', 'closed'), payloadOf('reopened', 'open')];
     const send = (body: string, id: string) =>
       daemon.post('/api/webhook', body, codehost(body, { 'X-Codehost-Delivery': id }));
     const state = async () => (await daemon.get('/api/board?all=1')).body['pullRequests'];
@@ -106,7 +106,7 @@ describe('POST /api/webhook', () => {
     expect(await state()).toMatchObject([{ state: 'open' }]);
   });
 
-  test('a delivery that races itself is one line', async () => {
+  test('a delivery that races itself is one event', async () => {
     const daemon = await startInProcess({ environment });
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => daemon.post('/api/webhook', merged, codehost(merged))),
@@ -126,7 +126,7 @@ describe('POST /api/webhook', () => {
     expect(again.lines().map((line) => line.seq)).toHaveLength(1);
   });
 
-  test('all published examples of the ten event types become valid lines', async () => {
+  test('all published examples of the ten event types become valid events', async () => {
     const daemon = await startInProcess({ environment });
     const examples = codehostExamples();
     for (const [index, { type, payload }] of examples.entries()) {
@@ -139,7 +139,7 @@ describe('POST /api/webhook', () => {
     for (const line of lines) expect(parseEventLine(line).ok).toBe(true);
   });
 
-  test('the real names of the headers work too', async () => {
+  test('the real header names work too', async () => {
     const daemon = await startInProcess({ environment });
     const headers = {
       'X-Hub-Signature-256': `sha256=${hmac(SECRET, merged)}`,
@@ -155,7 +155,7 @@ describe('POST /api/webhook', () => {
     expect(body['event']).toBe('codehost.pr.merged');
   });
 
-  test('a form with the JSON in payload is read, its signature over the raw form', async () => {
+  test('a form with the JSON in payload is parsed, its signature over the raw form', async () => {
     const daemon = await startInProcess({ environment });
     const form = new URLSearchParams({ payload: merged }).toString();
     const headers = codehost(form, { 'Content-Type': 'application/x-www-form-urlencoded' });
@@ -169,7 +169,7 @@ describe('POST /api/webhook', () => {
     expect((await daemon.post('/api/webhook', pretty, codehost(pretty))).status).toBe(200);
   });
 
-  test('each of several configured secrets is accepted, whatever its variable is called', async () => {
+  test('each of several configured secrets is accepted, whatever the name of its variable', async () => {
     const { mkdirSync, writeFileSync } = await import('node:fs');
     const { temporaryFolder } = await import('@svc/testkit');
     const home = temporaryFolder();
@@ -197,7 +197,7 @@ describe('POST /api/webhook', () => {
     expect((await daemon.post('/api/webhook', merged, codehost(merged, {}, 'third'))).status).toBe(401);
   });
 
-  test('a variable that everybody knows is no secret: the project is left out, and said in health', async () => {
+  test('a variable that everyone knows is not a secret: the project is left out, and health reports it', async () => {
     const { mkdirSync, writeFileSync } = await import('node:fs');
     const { temporaryFolder } = await import('@svc/testkit');
     const home = temporaryFolder();
@@ -220,7 +220,7 @@ describe('POST /api/webhook', () => {
     });
   });
 
-  test('a short secret verifies nothing; the answer, health and the doctor say so', async () => {
+  test('a short secret verifies nothing; the response, health and the doctor report it', async () => {
     const weak = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'fifteen letters' } });
     const why = 'SVC_WEBHOOK_SECRET is not used: a secret of fewer than 16 characters could be guessed';
     const remedy = expect.stringContaining('setup-webhooks.sh --force');
@@ -325,7 +325,7 @@ describe('POST /api/webhook', () => {
       expect(status).toBe(413);
     });
 
-    test('25 MiB are taken', async () => {
+    test('25 MiB are accepted', async () => {
       const daemon = await startInProcess({ environment });
       const payload = JSON.stringify({ ...JSON.parse(merged), padding: '' });
       const body = payload.replace(
@@ -337,7 +337,7 @@ describe('POST /api/webhook', () => {
     });
   });
 
-  test('a secret never appears in an answer or in the log', async () => {
+  test('a secret never appears in a response or in the log', async () => {
     const daemon = await startInProcess({ environment });
     const answers = [
       await daemon.post('/api/webhook', merged, codehost(merged, {}, 'other')),
@@ -388,7 +388,7 @@ describe('POST /api/webhook/tracker', () => {
     expect(body['remedy']).toContain('SVC_TRACKER_WEBHOOK_SECRET');
   });
 
-  test('the secret is that of the variable which the configuration names', async () => {
+  test('the secret is that of the configured variable', async () => {
     const { mkdirSync, writeFileSync } = await import('node:fs');
     const { temporaryFolder } = await import('@svc/testkit');
     const home = temporaryFolder();

@@ -1,4 +1,4 @@
-// Every route that the daemon registers, in the words of its server; nothing is behind them here.
+// Every route that the daemon registers, as its server lists them; there is nothing behind them here.
 import Fastify from 'fastify';
 import { daemonRoutes } from '../src/daemon/routes.ts';
 

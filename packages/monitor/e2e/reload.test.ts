@@ -1,5 +1,5 @@
-// A changed file is changed behaviour, without a restart and without losing a delivery. Each setting is tried through
-// what it changes, not through what is shown of it.
+// A changed file changes the behaviour, without a restart and without losing a delivery. Each setting is tested through
+// its effect, not through what is shown of it.
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ async function deliver(daemon: InProcessDaemon, secret: string, id: string = ran
   return status;
 }
 
-test('the state map: a phase that was moved is no longer, when its state becomes null', async () => {
+test('the state map: a phase that was moved is no longer moved when its state becomes null', async () => {
   const { write, start } = await feedWorld();
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ENG' });
@@ -91,7 +91,7 @@ test('rules and notifiers: a new rule fires, and a new notifier is called', asyn
   onTestFinished(() => void receiver.close());
   await until(() => receiver.listening);
   const daemon = await start();
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/told`;
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/notify`;
   const rule = {
     name: 'pushes',
     enabled: true,
@@ -173,7 +173,7 @@ test('the channel: deliveries come through the new one, and hooks point to it', 
   });
 });
 
-test('the name of the secret: signatures by the newly named one are taken, by the old one refused', async () => {
+test('the name of the secret: signatures with the newly named one are accepted, with the old one refused', async () => {
   const { write, start } = await feedWorld();
   const daemon = await start({ MY_HOOK_SECRET: OTHER_SECRET });
   expect([await deliver(daemon, SECRET), await deliver(daemon, OTHER_SECRET)]).toEqual([200, 401]);
@@ -187,7 +187,7 @@ test('the name of the secret: signatures by the newly named one are taken, by th
   expect(await deliver(daemon, SECRET)).toBe(401);
 });
 
-test('200 signed deliveries during 20 reloads are 200 lines', async () => {
+test('200 signed deliveries during 20 reloads are 200 events', async () => {
   const { write, start } = await feedWorld();
   const daemon = await start();
   const refresh = async () => {
@@ -219,7 +219,7 @@ test('200 signed deliveries during 20 reloads are 200 lines', async () => {
   expect(events.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a project that is registered while the daemon runs is served at once, with its policy', async () => {
+test('a project that is registered while the daemon runs is served immediately, with its policy', async () => {
   const { home, write, start } = await feedWorld();
   const daemon = await start();
   const folder = join(home, 'second');

@@ -1,5 +1,5 @@
-// Rules with a real daemon: a delivery fires one, its command runs once over kills, the limit holds, and the back-test
-// says what live firing did.
+// Rules with a real daemon: a delivery fires one, its command runs once across kills, the limit holds, and the back-test
+// agrees with live firing.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import {
@@ -32,8 +32,8 @@ const merged = {
   then: { run: 'note' },
 };
 
-/** A home with rules, and a command that writes down each run; it waits while there is a file `hold`. */
-function house(svc: object) {
+/** A home with rules, and a command that records each run; it waits while there is a file `hold`. */
+function setUp(svc: object) {
   const home = temporaryFolder();
   const runs = join(home, 'runs.txt');
   const hold = join(home, 'hold');
@@ -87,7 +87,7 @@ function house(svc: object) {
 
 let deliveries = 0;
 
-/** A pull request was merged; with `again`, in the very bytes of an earlier delivery. */
+/** A pull request was merged; with `again`, in the same bytes as an earlier delivery. */
 async function deliver(url: string, ticket: string, pr: number, again?: number): Promise<number> {
   deliveries += 1;
   const body = JSON.stringify({
@@ -120,7 +120,7 @@ async function deliver(url: string, ticket: string, pr: number, again?: number):
   return again ?? deliveries;
 }
 
-const start = (given: ReturnType<typeof house>) =>
+const start = (given: ReturnType<typeof setUp>) =>
   startInProcess({ home: given.home, environment: given.environment });
 
 const isFollowing = async (daemon: Awaited<ReturnType<typeof start>>) => {
@@ -129,7 +129,7 @@ const isFollowing = async (daemon: Awaited<ReturnType<typeof start>>) => {
 };
 
 test('a replay under new ids runs no command: one real delivery and five replays are one run', async () => {
-  const given = house({ rules: [merged] });
+  const given = setUp({ rules: [merged] });
   const daemon = await start(given);
   await until(() => isFollowing(daemon));
   const first = await deliver(daemon.url, 'ABC-1', 7);
@@ -141,7 +141,7 @@ test('a replay under new ids runs no command: one real delivery and five replays
 });
 
 test('fires once on a delivery: the command runs with the environment; the limit holds; the back-test agrees', async () => {
-  const given = house({ rules: [merged] });
+  const given = setUp({ rules: [merged] });
   const daemon = await start(given);
   await until(() => isFollowing(daemon));
   for (const [ticket, pr] of [
@@ -189,7 +189,7 @@ test('fires once on a delivery: the command runs with the environment; the limit
   expect(listed.out).toMatch(/^on +merged +codehost\.pr\.merged, where .* run note +fired \d+ times, last /);
 });
 
-test('attention and notification, which the command line and a webhook get, and no loop', async () => {
+test('attention and notification, which the CLI and a webhook get, and no loop', async () => {
   const got: string[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     got.push(await text(request));
@@ -199,7 +199,7 @@ test('attention and notification, which the command line and a webhook get, and 
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => server.close().closeAllConnections());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const given = house({
+  const given = setUp({
     notify: { webhook: { url } },
     rules: [
       {
@@ -209,7 +209,7 @@ test('attention and notification, which the command line and a webhook get, and 
           attention: { message: 'look at {repo}#{pr}', severity: 'high', remedy: 'svc board' },
         },
       },
-      // Would fire on what the first raises, and on itself, for ever.
+      // Would fire on what the first raises, and on itself, forever.
       {
         name: 'echo',
         enabled: true,
@@ -227,7 +227,7 @@ test('attention and notification, which the command line and a webhook get, and 
     'look at acme/web#7',
   ]);
   expect((await given.svc('attention')).out).toContain('look at acme/web#7');
-  // The log is looked at in order: once the next one has fired, what the first one raised has been looked at.
+  // The log is checked in order: once the next one has fired, what the first one raised has been checked.
   await deliver(daemon.url, 'ABC-2', 8);
   await until(() => got.length === 4);
   const fired = given.lines('workflow.rule.fired');
@@ -239,8 +239,8 @@ test('attention and notification, which the command line and a webhook get, and 
 });
 
 describe('kill -9', () => {
-  /** The daemon in a process of its own. */
-  async function daemonProcess(given: ReturnType<typeof house>) {
+  /** The daemon in its own process. */
+  async function daemonProcess(given: ReturnType<typeof setUp>) {
     const child = spawn(process.execPath, [svcProgram, 'monitor', 'run'], {
       cwd: given.home,
       env: given.environment,
@@ -267,7 +267,7 @@ describe('kill -9', () => {
   }
 
   test('while the command runs: it does not run twice, and a person is asked', async () => {
-    const given = house({ rules: [merged] });
+    const given = setUp({ rules: [merged] });
     writeFileSync(given.hold, '');
     const first = await daemonProcess(given);
     await deliver(first.url, 'ABC-1', 7);
@@ -278,7 +278,7 @@ describe('kill -9', () => {
     await until(() => given.lines('comms.attention').length === 1);
     expect(given.lines('comms.attention')[0]?.detail).toMatchObject({
       reason: 'outbox-gave-up',
-      message: expect.stringContaining('how it ended is not known'),
+      message: expect.stringContaining('its result is unknown'),
       remedy: expect.stringMatching(/^svc outbox retry \d+:run-command:merged$/),
     });
     expect(given.lines('workflow.rule.fired')).toHaveLength(1);
@@ -287,8 +287,8 @@ describe('kill -9', () => {
   });
 
   test('between the firing and the run: it runs once', async () => {
-    // The outbox runs what is accepted at once, so that this moment is made by hand: the log ends with the firing.
-    const given = house({ rules: [merged] });
+    // The outbox runs what is accepted immediately, so this state is made by hand: the log ends with the firing.
+    const given = setUp({ rules: [merged] });
     const first = await daemonProcess(given);
     await deliver(first.url, 'ABC-0', 3);
     await first.kill();
@@ -339,7 +339,7 @@ describe('kill -9', () => {
 });
 
 test('before it is switched on: a rule that is off, and one from a file', async () => {
-  const given = house({ rules: [{ ...merged, enabled: false, when: { event: 'codehost.pr.*' } }] });
+  const given = setUp({ rules: [{ ...merged, enabled: false, when: { event: 'codehost.pr.*' } }] });
   const daemon = await start(given);
   await deliver(daemon.url, 'ABC-1', 7);
   await deliver(daemon.url, 'ABC-1', 8);
@@ -370,7 +370,7 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   expect(tested.out).toContain('would have fired 2 times, held back 0 times');
   for (const [rule, why] of [
     [{ ...fresh, when: { event: 'codehost.pr.megred' } }, 'Did you mean codehost.pr.merged?'],
-    [{ ...fresh, when: { event: '*', filter: '.event ==' } }, 'The jq filter cannot be used'],
+    [{ ...fresh, when: { event: '*', filter: '.event ==' } }, 'The jq filter is not valid'],
     [{ ...fresh, then: { run: 'nope' } }, 'svc.commands has no command nope'],
     [{ ...fresh, then: {} }, 'then: expected notify, attention or run'],
   ] as const) {
@@ -383,8 +383,8 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   expect(listed.out).toMatch(/^off +merged +codehost\.pr\.\* +run note$/);
 });
 
-test('a filter that jq does not take is a problem of the configuration, and the other rules go on', async () => {
-  const given = house({
+test('an invalid filter is a configuration problem, and the other rules continue', async () => {
+  const given = setUp({
     rules: [
       { ...merged, name: 'broken', when: { event: '*', filter: '.event | startwith("x")' } },
       { ...merged, when: { event: 'codehost.pr.merged' } },

@@ -1,4 +1,4 @@
-// `svc doctor` in a home of its own, with what it touches of the machine replaced where a test wants it.
+// `svc doctor` in its own home, with parts of the machine replaced if a test wants it.
 import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal, WAIT_MS } from '@svc/testkit';
 import type { DoctorTools } from '../src/cli/checks/check.ts';

@@ -1,5 +1,5 @@
-// The end of workers and of runs, through the real daemon and the command line, with real git and a scripted agent: the
-// findings are filed or kept, the summary is written, and the sweep hands it over.
+// The end of workers and of runs, through the real daemon and the CLI, with real git and a scripted agent: the
+// findings are filed or kept, the summary is written, and the sweep copies it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -19,7 +19,7 @@ import { startInProcess } from './in-process-daemon.ts';
 const TOKEN = 'lin_api_e2e';
 const finding = { ts: '2026-01-02T03:04:05.678Z', title: 'Slow tests of %s', body: 'Ten minutes.' };
 
-/** Notes a finding as a skill does, says what it cost, and ends or stays. */
+/** Notes a finding as a skill does, reports its cost, and ends or stays. */
 const AGENT = `mkdir -p .svc/findings
 printf '${JSON.stringify(finding)}\\n' "$SVC_TICKET" >> .svc/findings/current.jsonl
 printf '%s\\n' '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.42,"usage":{"input_tokens":10,"output_tokens":5}}'
@@ -112,7 +112,7 @@ async function world(given: Given = {}) {
 
 const titles = ({ cloud }: FakeTracker): string[] => cloud.issues.map(({ title }) => title);
 
-test('at the end of a worker its findings are filed, and the log tells whose they are', async () => {
+test('at the end of a worker its findings are filed, and the log has their owner', async () => {
   const { begin, tracker, queue, daemon, svc } = await world();
   await begin('ABC-1');
   await untilHolds(() => {
@@ -120,8 +120,8 @@ test('at the end of a worker its findings are filed, and the log tells whose the
     expect(existsSync(queue)).toBe(false);
   });
   await untilHolds(() => {
-    const told = daemon.lines().filter(({ event }) => event.startsWith('feedback.'));
-    expect(told).toMatchObject([
+    const logged = daemon.lines().filter(({ event }) => event.startsWith('feedback.'));
+    expect(logged).toMatchObject([
       {
         event: 'feedback.finding_filed',
         source: 'orchestrator',
@@ -134,7 +134,7 @@ test('at the end of a worker its findings are filed, and the log tells whose the
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
 });
 
-test('without consent nothing is filed, the queue and its worktree stay, and a person is told until it is done', async () => {
+test('without consent nothing is filed, the queue and its worktree stay, and a person is notified until it is done', async () => {
   const { begin, tracker, queue, svc, attention, base, at, folder, summary, daemon } = await world({
     autoFile: false,
   });
@@ -148,17 +148,17 @@ test('without consent nothing is filed, the queue and its worktree stay, and a p
     message: '1 finding of ABC-1 is not filed: nobody gave consent to file them (svc.feedback.autoFile)',
     remedy: `cd ${join(base, 'ABC-1')} && svc findings drain`,
   });
-  // The ticket is taken out, so that its wave and its run are complete.
+  // The ticket is canceled, so its wave and its run are complete.
   expect(await svc('orchestrate', 'cancel', 'run-1', 'ABC-1')).toBe(0);
   await until(() => existsSync(summary));
-  // At the end of the wave and at that of the run.
-  await until(() => daemon.printed().split('a worktree stays').length === 3);
+  // At the end of the wave and at the end of the run.
+  await until(() => daemon.printed().split('a worktree was kept').length === 3);
   expect(readFileSync(queue, 'utf8')).toContain('Slow tests');
   expect(tracker.calls()).toEqual([]);
 
   const person = at(folder);
   expect(await person.svc('worktree', 'remove', 'ABC-1')).toBe(1);
-  expect(person.complained()).toContain('1 finding that is not filed:\n  Slow tests of ABC-1');
+  expect(person.complained()).toContain('1 unfiled finding:\n  Slow tests of ABC-1');
   expect(readFileSync(summary, 'utf8')).toContain('- ABC-1: findings-waiting: 1 finding of ABC-1');
   expect(await at(join(base, 'ABC-1')).svc('findings', 'drain', '--yes')).toBe(0);
   expect(titles(tracker)).toEqual(['Slow tests of ABC-1']);
@@ -167,7 +167,7 @@ test('without consent nothing is filed, the queue and its worktree stay, and a p
   expect(await again.svc('worktree', 'remove', 'ABC-1'), again.complained()).toBe(0);
 });
 
-test('at the end of a run that is complete, findings are filed before the worktree goes', async () => {
+test('at the end of a completed run, findings are filed before the worktree is removed', async () => {
   const { begin, tracker, svc, base, summary } = await world({ stay: true });
   await begin('ABC-1');
   expect(await svc('orchestrate', 'cancel', 'run-1', 'ABC-1')).toBe(0);
@@ -175,7 +175,7 @@ test('at the end of a run that is complete, findings are filed before the worktr
   expect(titles(tracker)).toEqual(['Slow tests of ABC-1']);
 });
 
-test('at the end of a run that is canceled too; its worktrees stay', async () => {
+test('at the end of a canceled run too; its worktrees stay', async () => {
   const { begin, tracker, svc, base, queue, summary } = await world({ stay: true });
   await begin('ABC-1', 'ABC-2');
   expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
@@ -185,7 +185,7 @@ test('at the end of a run that is canceled too; its worktrees stay', async () =>
   expect(existsSync(join(base, 'ABC-1'))).toBe(true);
 });
 
-test('what a killed daemon did not come to, the next one does', async () => {
+test('what a killed daemon left undone, the next one does', async () => {
   const { begin, tracker, svc, daemon, start, queue, home, summary } = await world({ stay: true });
   await begin('ABC-1');
   tracker.failNext({ kind: 'unauthorised' }, { times: 99 });
@@ -200,7 +200,7 @@ test('what a killed daemon did not come to, the next one does', async () => {
   expect(existsSync(queue)).toBe(false);
 });
 
-test('the summary has the facts of each ticket and calls unknown what nobody knows; the sweep hands it over', async () => {
+test('the summary has the facts of each ticket and unknown for unknown values; the sweep copies it', async () => {
   const { begin, svc, summary, folder, at } = await world({
     stay: true,
     global: { archive: { syncToThoughts: true } },

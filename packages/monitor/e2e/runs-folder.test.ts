@@ -1,4 +1,4 @@
-// Where the daemon looks for runs.
+// The folder in which the daemon finds runs.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
@@ -7,7 +7,7 @@ import { startInProcess } from './in-process-daemon.ts';
 
 test.each([
   ['~/svc/runs', undefined],
-  ['where SVC_RUNS_DIR says', 'elsewhere'],
+  ['from SVC_RUNS_DIR', 'elsewhere'],
 ])('runs are read from %s', async (_where, folder) => {
   const home = temporaryFolder();
   const runsDir = join(home, folder ?? 'svc/runs');

@@ -1,5 +1,5 @@
-// The service as a service manager runs it: the command and the environment of the printed file and nothing of the
-// shell's. The manager itself is not part of this test.
+// The service as a service manager runs it: with the command and environment of the printed file and nothing from the
+// shell. The manager itself is not part of this test.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { thisProcess } from '../src/control/control.ts';
 
 const SECRET = 'f'.repeat(64);
 
-test('a daemon without the shell’s environment has its secrets from the files, and serves the listed projects', async () => {
+test('a daemon without the shell’s environment gets its secrets from the files, and serves the listed projects', async () => {
   const home = temporaryFolder();
   const project = join(home, 'web');
   const write = (path: string, content: string, mode = 0o600): void => {
@@ -68,11 +68,11 @@ test('a daemon without the shell’s environment has its secrets from the files,
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
   daemon.kill('SIGTERM');
   expect(await ended).toBe(0);
-  // A file that others may read is not used, and what is said of it has the form of the log.
+  // A file that others may read is not used, and the message about it has the format of the log.
   expect(JSON.parse(await said)).toMatchObject({ level: 40, msg: expect.stringContaining('wider than 600') });
 });
 
-test('install, status and uninstall, with a service manager that does what it is told', async () => {
+test('install, status and uninstall, with a service manager that obeys', async () => {
   const home = temporaryFolder();
   const file = join(home, '.config/systemd/user/svc-monitor.service');
   const environment = {

@@ -1,5 +1,5 @@
-// A real shell at a real terminal, with svc and its completion: keys go in as a person would press them, and what
-// the shell then starts is written down. The terminal is that of script(1); what ends it ends the shell too.
+// A real shell at a real terminal, with svc and its completion: keys are sent as a person would press them, and what
+// the shell then starts is recorded. The terminal is that of script(1); what ends it ends the shell too.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { completionScript, type Shell } from '../src/cli/completion/scripts.ts';
 const PROMPT = 'ready> ';
 const SVC_WAS_HERE = 'svc was here';
 
-/** Without the settings of the machine, so that only ours are in effect. */
+/** Without the settings of the machine, so only ours are in effect. */
 const commands: Readonly<Record<Shell, (folder: string) => string>> = {
   bash: (folder) => `bash --noprofile --rcfile '${folder}/rc' -i`,
   zsh: () => 'zsh -d -i',
@@ -22,7 +22,7 @@ const commands: Readonly<Record<Shell, (folder: string) => string>> = {
 
 const beginnings: Readonly<Record<Shell, string>> = {
   bash: `PS1='${PROMPT}'\n`,
-  // Tab only completes: by default it is zsh's own key to expand substitutions, too.
+  // Tab only completes: by default it is also zsh's key to expand substitutions.
   zsh: `PS1='${PROMPT}'; autoload -Uz compinit; compinit -D -u; bindkey '^I' complete-word\n`,
   fish: `function fish_prompt; printf '${PROMPT}'; end\nfunction fish_greeting; end\n`,
 };
@@ -31,7 +31,7 @@ export type ShellAtTerminal = {
   folder: string;
   /** What `svc complete` prints from now on: values that no svc would offer. */
   answers: (lines: readonly string[]) => void;
-  /** Presses the keys, waits until svc was started `times` times, and tells with which words each time. */
+  /** Presses the keys, waits until svc was started `times` times, and returns the arguments of each. */
   press: (keys: string, times?: number) => Promise<string[][]>;
   /** Presses the keys and waits until all of these are on the screen. */
   sees: (keys: string, words: readonly string[]) => Promise<string>;
@@ -82,7 +82,7 @@ export async function shellAtTerminal(
       screen = '';
       child.stdin.write(keys);
       await comes(`svc, started ${times} times`, () => started().length >= before + times);
-      // The shell listens again: keys that are pressed before it does reach the terminal and not its editor.
+      // The shell reads again: keys that are pressed earlier reach the terminal and not its editor.
       await comes('the next prompt', () => {
         const pieces = screen.split(SVC_WAS_HERE);
         return pieces.length > times && pieces.at(-1)?.includes(PROMPT) === true;
@@ -98,7 +98,7 @@ export async function shellAtTerminal(
   };
 }
 
-/** What svc was started with is written down, word for word; only completion is the real one, as a build has it. */
+/** Records the arguments of each svc; only completion is the real one, as in a build. */
 async function writeSvc(folder: string): Promise<void> {
   const bin = join(folder, 'bin');
   await build({
@@ -124,12 +124,10 @@ async function writeSvc(folder: string): Promise<void> {
 function needProgram(name: string, apt: string): void {
   const { error } = spawnSync(name, ['--version'], { stdio: 'ignore' });
   if (error !== undefined)
-    throw new Error(
-      `${name} is not installed, so that completion cannot be tried in it: apt-get install ${apt}`,
-    );
+    throw new Error(`${name} is not installed, so its completion cannot be tested: apt-get install ${apt}`);
 }
 
-/** The line is given up and the input ends, which ends the shell; else its terminal goes, which hangs up on it. */
+/** The line is abandoned and the input ends, which ends the shell; otherwise its terminal closes, which hangs up. */
 async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));

@@ -1,4 +1,4 @@
-// Repositories that turn up in signal files are subscribed like those that are watched: lazily, and once.
+// Repositories that appear in signal files are subscribed like watched ones: lazily, and once.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codehostExample, patched, until } from '@svc/testkit';
@@ -27,7 +27,7 @@ const hookCalls = ({ codehost }: FeedWorld, repo: string): string[] =>
     .calls()
     .filter((line) => line.toLowerCase().includes(`/repos/${repo}/hooks`) && !/\/\d+/.test(line));
 
-test('a repository seen in a signal file is subscribed once, lazily, and what happens there becomes a line', async () => {
+test('a repository in a signal file is subscribed once, lazily, and what happens there becomes an event', async () => {
   const one = await world();
   const { codehost, start } = one;
   codehost.cloud.addRepo('acme/lib');
@@ -46,12 +46,12 @@ test('a repository seen in a signal file is subscribed once, lazily, and what ha
   await codehost.emit('acme/lib', 'pull_request', payload);
   await until(() => facts(daemon).some(({ event }) => event === 'codehost.pr.merged'));
 
-  // Others of the same repository, however it is spelled and wherever it is named, ask nothing more.
+  // Others of the same repository, in any spelling and wherever it is named, cause no more requests.
   writeSignal(one, 'ENG-2', { repo: 'acme/lib' });
   writeSignal(one, 'ENG-3', { repo: 'Acme/Lib' });
   writeSignal(one, 'ENG-4', { pr: { number: 7, url: 'https://code.example/acme/lib/pull/7' } });
   await until(async () => ((await daemon.get('/api/board')).body['workers'] as object[]).length === 4);
-  // One of another repository comes after them, and its hook is made and replayed: they have asked whatever they ask.
+  // One of another repository comes after them, and its hook is created and replayed: they have sent all their requests.
   writeSignal(one, 'ENG-5', { repo: 'acme/tools' });
   await until(() => codehost.calls().some((line) => /\/acme\/tools\/hooks\/\d+\/deliveries/.test(line)));
   expect(hookCalls(one, 'acme/lib')).toEqual([
@@ -61,7 +61,7 @@ test('a repository seen in a signal file is subscribed once, lazily, and what ha
   expect(hooks).toHaveLength(1);
 });
 
-test('watched repositories are subscribed at startup, in addition to those of signal files that are there', async () => {
+test('watched repositories are subscribed at startup, in addition to those in existing signal files', async () => {
   const one = await world();
   const { codehost, start } = one;
   codehost.cloud.addRepo('acme/lib');
@@ -87,7 +87,7 @@ test('watched repositories are subscribed at startup, in addition to those of si
   expect(codehost.cloud.repoOf('acme/lib').hooks).toHaveLength(1);
 });
 
-test('a repository that is not there is told once and keeps nobody else from being subscribed', async () => {
+test('a missing repository is reported once and does not keep others from being subscribed', async () => {
   const one = await world();
   const { codehost, start } = one;
   codehost.cloud.addRepo('acme/lib');

@@ -1,4 +1,4 @@
-// What `svc-monitor.sh status` and `svc doctor` report of a daemon that runs and is not well, from anywhere on the
+// What `svc-monitor.sh status` and `svc doctor` report about a daemon that runs and is degraded, from anywhere on the
 // machine.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ async function svc(home: string, ...words: string[]) {
 const wrongValue =
   /^broken +configuration +.*\.svc\/config\.json:1: svc\.orchestration\.maxParallel: expected a whole number of at least 1, found number 0\n +See the allowed values: svc config explain svc\.orchestration\.maxParallel$/m;
 
-test('a daemon that is well: status has nothing to add', async () => {
+test('a healthy daemon: status has nothing to add', async () => {
   const { home } = await storyDaemon();
   const { code, printed } = await svc(home, 'monitor', 'status');
   expect(code).toBe(0);
@@ -27,7 +27,7 @@ test('a daemon that is well: status has nothing to add', async () => {
   expect(health).toMatchObject({ status: 'ok', attention: [] });
 });
 
-test('a daemon that runs: status --json has the fields of the interface first, and start leaves it alone', async () => {
+test('a running daemon: status --json has the fields of the interface first, and start leaves it alone', async () => {
   const { home, port, url } = await storyDaemon();
   mkdirSync(join(home, '.claude/plugins/cache/svc/svc-dev/99.0.0'), { recursive: true });
   const { code, printed } = await svc(home, 'monitor', 'status', '--json');
@@ -48,7 +48,7 @@ test('a daemon that runs: status --json has the fields of the interface first, a
   });
 });
 
-test('a daemon that is degraded: status names every problem with its remedy, and the open item', async () => {
+test('a degraded daemon: status lists every problem with its fix, and the open item', async () => {
   const { home } = await storyDaemon({ settings: { orchestration: { maxParallel: 0 }, feedbak: {} } });
   await untilHolds(async () => {
     const { code, printed } = await svc(home, 'monitor', 'status');
@@ -74,7 +74,7 @@ test('a daemon that is degraded: status names every problem with its remedy, and
   });
 });
 
-test('status names the parts that do not work, with their remedies', async () => {
+test('status lists the parts that do not work, with their fixes', async () => {
   const { home } = await storyDaemon({ environment: { SVC_WEBHOOK_SECRET: 'fifteen letters' } });
   const { code, printed } = await svc(home, 'monitor', 'status');
   expect(code).toBe(0);
@@ -83,7 +83,7 @@ test('status names the parts that do not work, with their remedies', async () =>
   );
 });
 
-test('doctor names the problems of a project that is served, also when it is run elsewhere', async () => {
+test('doctor lists the problems of a served project, even when it is run elsewhere', async () => {
   const { home, get } = await storyDaemon();
   const elsewhere = { home, folder: temporaryFolder() };
   expect((await runDoctor(elsewhere)).printed).not.toContain('maxParallel');
@@ -93,7 +93,7 @@ test('doctor names the problems of a project that is served, also when it is run
   const { code, printed } = await runDoctor(elsewhere);
   expect(code).toBe(1);
   expect(printed).toMatch(wrongValue);
-  // In the project the same is said once.
+  // In the project the same is reported once.
   const there = await runDoctor({ home });
   expect(there.printed.match(/maxParallel: expected/g)).toHaveLength(1);
 });
@@ -124,7 +124,7 @@ test('config show and explain: what the daemon uses in place of what the file gi
   });
 });
 
-test('a name that is deprecated is reported by start and by validate, and by nothing else', async () => {
+test('a deprecated name is reported by start and by validate, and by nothing else', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, '.config/svc'), { recursive: true });
   const otel = { prometheus: 'http://127.0.0.1:9', loki: 'http://127.0.0.1:9' };

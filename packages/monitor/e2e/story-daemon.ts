@@ -1,4 +1,4 @@
-// A daemon that receives the story's deliveries directly, and what a process of `svc` needs to find it.
+// A daemon that receives the story's deliveries directly, and what a `svc` process needs to find it.
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'd'.repeat(64);
 
-/** `settings` are of the project's file, null where it is there already; the project is the daemon's home. */
+/** `settings` go into the project's file, null if it exists already; the project is the daemon's home. */
 export async function storyDaemon(
   given: {
     settings?: object | null;
@@ -56,12 +56,12 @@ export async function storyDaemon(
       });
       expect(status).toBe(200);
     },
-    /** A fact of a helper. */
+    /** An event reported by a helper. */
     report: async (fact: object) => {
       expect((await daemon.post('/api/events', JSON.stringify(fact), json)).status).toBe(200);
     },
-    /** The signal file of the story's worker. */
-    says: (status: WorkerStatus, more: object = {}) => {
+    /** Writes the signal file of the story's worker. */
+    setStatus: (status: WorkerStatus, more: object = {}) => {
       const file = join(home, 'svc/runs/run-1/workers', `${storyTicket}.json`);
       const now = new Date().toISOString();
       const signal = {

@@ -1,5 +1,5 @@
-// One channel, one hook, many machines: two whole daemons on the channel of a relay of our own. Each has its
-// own cursor; neither makes a second hook, and neither loses anything while it is away.
+// One channel, one hook, many machines: two whole daemons on the channel of our own relay. Each has its
+// own cursor; neither creates a second hook, and neither loses anything while it is down.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -30,7 +30,7 @@ async function team() {
   const made = await fetch(`${relay.url}/new`, { method: 'POST' });
   const { writeUrl, readKey } = (await made.json()) as { writeUrl: string; readKey: string };
 
-  /** A machine of its own: home, data, environment; the channel, its key and the secret are the team's. */
+  /** A separate machine: home, data, environment; the channel, its key and the secret are the team's. */
   const machine = () => {
     const home = temporaryFolder();
     const write = (path: string, value: unknown) => {
@@ -59,7 +59,7 @@ async function team() {
 test('two machines, one hook: each gets everything, from its own position', async () => {
   const { relay, codehost, writeUrl, machine } = await team();
   const [one, other] = [machine(), machine()];
-  // At the same moment: both find no hook, and only one of them can make it.
+  // At the same time: both find no hook, and only one of them can create it.
   const [first, second] = await Promise.all([one.start(), other.start()]);
   await until(async () => (await covered(first)) && (await covered(second)));
   const hooks = codehost.cloud.repoOf('acme/web').hooks;
@@ -86,13 +86,13 @@ test('two machines, one hook: each gets everything, from its own position', asyn
   );
   expect(codehost.cloud.repoOf('acme/web').hooks).toHaveLength(1);
 
-  // The relay is told which machine reads, under a name that stays.
+  // The relay knows which machine reads, under a permanent name.
   const named = relay.connected.filter(({ raw }) => raw).map(({ subscriber }) => subscriber);
   expect(new Set(named).size).toBe(2);
   expect(named).not.toContain(null);
 });
 
-test('a machine that joins later takes the hook that is there, and leaves its secret as it is', async () => {
+test('a machine that joins later uses the existing hook, and leaves its secret unchanged', async () => {
   const { codehost, machine } = await team();
   const first = await machine().start();
   await until(() => covered(first));
@@ -107,7 +107,7 @@ test('a machine that joins later takes the hook that is there, and leaves its se
   await until(() => facts(first).length === 1 && facts(second).length === 1);
 });
 
-test('the key is in a header, and in no address, log, line, health report or print', async () => {
+test('the key is in a header, and in no address, log, event, health report or output', async () => {
   const { relay, readKey, machine } = await team();
   const { home, start } = machine();
   const daemon = await start();

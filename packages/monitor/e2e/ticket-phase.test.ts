@@ -1,4 +1,4 @@
-// `svc ticket phase`, from the command line to the tracker: every key of the state map moves a ticket.
+// `svc ticket phase`, from the CLI to the tracker: every key of the state map moves a ticket.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder, testTerminal, testTracker } from '@svc/testkit';
@@ -49,7 +49,7 @@ test('the phases one after the other, forth and back', async () => {
   }
 });
 
-test('a skill that runs moves its ticket to the state of its own phase, and a person cancels', async () => {
+test('a running skill moves its ticket to the state of its own phase, and a person cancels', async () => {
   const { terminal, phase, state } = await trackedProject({
     research: 'Todo',
     planning: 'In Review',
@@ -99,7 +99,7 @@ describe.each([
     }
   });
 
-  test('the ticket stays where its phase has no state', async () => {
+  test('the ticket stays where it is if its phase has no state', async () => {
     const { phase, state } = await trackedProject({ [key]: null });
     expect(await phase(named)).toBe(0);
     expect(state()).toBe('Backlog');

@@ -49,7 +49,7 @@ async function story(deploy: object) {
   const open = async () => (await board()).attention.map(({ reason }) => reason);
   return {
     ...one,
-    /** The daemon goes, and comes back so much later. From then on nothing comes round by timer. */
+    /** Stops the daemon, and starts it again this much later. From then on no timer fires. */
     restart: async (laterMs: number) => {
       await daemon.close();
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -63,7 +63,7 @@ async function story(deploy: object) {
       const { stateId } = tracker.cloud.issueOf(storyTicket);
       return tracker.cloud.states.find(({ id }) => id === stateId)?.name;
     },
-    says: (status: WorkerStatus, more: object = {}) => {
+    setStatus: (status: WorkerStatus, more: object = {}) => {
       const signal = {
         ticket: storyTicket,
         orchestrator: 'run-1',
@@ -94,9 +94,11 @@ async function story(deploy: object) {
   };
 }
 
-test('merged where the proof is skipped: done, written into the file, and the ticket is moved', async () => {
-  const { says, happens, reaches, signal, ticketState, open } = await story({ skipDeployVerification: true });
-  says('pr-created');
+test('merged without required proof: done, written into the file, and the ticket is moved', async () => {
+  const { setStatus, happens, reaches, signal, ticketState, open } = await story({
+    skipDeployVerification: true,
+  });
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('done');
@@ -106,9 +108,9 @@ test('merged where the proof is skipped: done, written into the file, and the ti
   expect(await open()).toEqual([]);
 });
 
-test('a merge that is matched by the branch names its pull request in the file', async () => {
-  const { says, happens, reaches, signal } = await story(verified);
-  says('pr-created', { pr: null });
+test('a merge that is matched by the branch adds its pull request to the file', async () => {
+  const { setStatus, happens, reaches, signal } = await story(verified);
+  setStatus('pr-created', { pr: null });
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -120,8 +122,8 @@ test('a merge that is matched by the branch names its pull request in the file',
 });
 
 test('a failed deployment, another that succeeds: deploy-failed, deploying, done', async () => {
-  const { says, happens, reaches, needs, signal, ticketState, worker } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, signal, ticketState, worker } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -148,8 +150,8 @@ test('a failed deployment, another that succeeds: deploy-failed, deploying, done
 });
 
 test('three failed deployments wait for a person, whose retry counts what came since', async () => {
-  const { says, happens, reaches, needs, svc, worker, signal } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, svc, worker, signal } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -164,19 +166,18 @@ test('three failed deployments wait for a person, whose retry counts what came s
   await until(() => signal().status === 'done');
 });
 
-test('a deadline that passes: the code host is asked once more, then the worker has stalled', async () => {
-  const { says, happens, reaches, needs, codehost, svc, signal } = await story({
+test('a passed deadline: the code host is asked once more, then the worker has stalled', async () => {
+  const { setStatus, happens, reaches, needs, codehost, svc, signal } = await story({
     ...verified,
     timeoutSec: 1,
   });
-  says('pr-created');
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await needs('deploy-timeout');
   await reaches('stalled');
   expect(codehost.calls().some((line) => line.includes('/deployments?environment=production'))).toBe(true);
   expect((await svc('why', storyTicket)).printed).toContain('stalled');
-  // It did ship.
   await happens('deployment_status success');
   await reaches('done');
   await needs();
@@ -184,8 +185,8 @@ test('a deadline that passes: the code host is asked once more, then the worker 
 });
 
 test('a deadline that passed while the daemon was down is noticed at its start', async () => {
-  const { says, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 3600 });
-  says('pr-created');
+  const { setStatus, happens, reaches, restart, signal } = await story({ ...verified, timeoutSec: 3600 });
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request merged');
   await reaches('merged');
@@ -195,11 +196,11 @@ test('a deadline that passed while the daemon was down is noticed at its start',
   expect(signal().deploy).toMatchObject({ result: 'timeout' });
 });
 
-test('done without a merge is a claim: shown, not believed, until a person accepts it', async () => {
-  const { says, reaches, needs, svc, worker, ticketState } = await story(verified);
-  says('pr-created');
+test('done without a merge is a claim: shown, not accepted, until a person accepts it', async () => {
+  const { setStatus, reaches, needs, svc, worker, ticketState } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
-  says('done');
+  setStatus('done');
   await needs('done-unproven');
   expect(await worker()).toMatchObject({ status: 'pr-created', claim: { status: 'done' } });
   expect(ticketState()).toBe('Backlog');
@@ -210,8 +211,8 @@ test('done without a merge is a claim: shown, not believed, until a person accep
 });
 
 test('a pull request that is closed without a merge needs a person until it is reopened', async () => {
-  const { says, happens, reaches, needs, worker } = await story(verified);
-  says('pr-created');
+  const { setStatus, happens, reaches, needs, worker } = await story(verified);
+  setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request opened');
   await happens('pull_request closed');

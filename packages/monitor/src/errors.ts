@@ -1,8 +1,8 @@
-// Every failure that a person or a program may have to handle: its code, the exit code of the command
-// line, the HTTP status, and the remedy. A bug throws something else.
+// Every failure that a person or a program may have to handle: its code, the exit code of the CLI, the HTTP status, and
+// the fix (`remedy`). A bug throws something else.
 import type { ApiFailureCode, apiFailureStatus } from '@svc/core';
 
-/** A code that the description of the routes has too has the same status there. */
+/** A code that the API description also has must have the same status there. */
 type Described = {
   [Code in ApiFailureCode]?: { exit: number; status: (typeof apiFailureStatus)[Code] };
 };

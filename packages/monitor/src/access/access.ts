@@ -1,7 +1,7 @@
-// Who is answered. The mode is chosen when the daemon starts:
-//   owner   the kernel says which user is behind a connection: the daemon's own and root are answered, nobody else
-//   token   it cannot say so here: whoever sends the token of a file that only the owner can read is answered, or the
-//           key of a page that `svc open` opened
+// Who gets a response. The mode is chosen when the daemon starts:
+//   owner   the kernel reports which user is behind a connection: only the daemon's own user and root get a response
+//   token   it cannot do so here: a client gets a response if it sends the token in a file that only the owner can read,
+//           or the key of a page that `svc open` opened
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -12,32 +12,32 @@ import { createCallers, type ReadSocketTable, readSocketTable, tableTellsUsers }
 import { tokenFile } from './token-file.ts';
 
 const CODE_COUNTS_MS = 60_000;
-/** The oldest goes when there are more. */
+/** The oldest one is dropped when there are more. */
 const MOST_KEPT = 1_000;
 
-/** What is answered instead, in the shape of every error. */
+/** The refusal, in the shape of every error. */
 export type Refusal = { status: 401 | 403; code: string; error: string; remedy: string };
 
 export type Access = {
-  /** Of whoever is at the other end; found out once for each connection. */
+  /** Judges the client at the other end; determined once for each connection. */
   refuseConnection: (socket: Socket) => Refusal | undefined | Promise<Refusal | undefined>;
-  /** Of a request for anything but the dashboard's files, which hold no data. */
+  /** Judges a request for anything but the dashboard's files, which contain no data. */
   refuseRequest: (request: IncomingMessage) => Refusal | undefined;
   report: () => ApiAnswer<typeof api.getHealth>['access'];
   /** A code that opens the dashboard once, within a minute. */
   createCode: () => { code: string; expiresAt: string };
-  /** The key that a page sends from now on, until the daemon ends; undefined for a code that does not count. */
+  /** The key that a page sends from now on, until the daemon ends; undefined for an invalid code. */
   exchangeCode: (code: string) => string | undefined;
 };
 
 export async function createAccess(options: {
   dataDir: string;
-  /** The kernel's table unless a test has another. */
+  /** The kernel's table, unless a test provides another. */
   read: ReadSocketTable | undefined;
   now: () => number;
 }): Promise<Access> {
   const { dataDir, read = readSocketTable, now } = options;
-  /** The daemon's own user; undefined where the system has no such numbers. */
+  /** The daemon's own user; undefined on systems without user ids. */
   const uid = process.geteuid?.();
   const refused: Record<string, number> = {};
   const count = (why: string): void => void (refused[why] = (refused[why] ?? 0) + 1);
@@ -59,7 +59,7 @@ export async function createAccess(options: {
     refuseRequest(request) {
       const given = bearerOf(request);
       if (given !== undefined && (isToken(given) || pages.isKey(given))) return undefined;
-      // A page that has no key yet trades its code for one.
+      // A page without a key exchanges its code for one.
       if (request.method === 'POST' && request.url === api.exchangeCode.path) return undefined;
       count(given === undefined ? 'no-token' : 'wrong-token');
       return tokenNeeded(given !== undefined, tokenFile(dataDir));
@@ -94,21 +94,21 @@ function refuseStrangers({
   };
 }
 
-/** What another user is told is the same whatever the reason: it is no business of theirs. */
+/** Other users get the same response whatever the reason: it is none of their business. */
 const notTheOwner: Refusal = {
   status: 403,
   code: 'not-the-owner',
-  error: 'The daemon answers connections of its own user only.',
+  error: 'The daemon only accepts connections from its own user.',
   remedy:
-    'Run it as the user that started the daemon. Why connections were refused: svc monitor status --json',
+    'Run this as the user who started the daemon. To see why connections were refused: svc monitor status --json',
 };
 
 function tokenNeeded(wasGiven: boolean, file: string): Refusal {
   return {
     status: 401,
     code: 'token-needed',
-    error: wasGiven ? 'The token is not that of this daemon.' : 'This daemon asks for a token.',
-    remedy: `Run: svc open, to open the dashboard. A program sends the token of ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
+    error: wasGiven ? 'The token does not belong to this daemon.' : 'This daemon requires a token.',
+    remedy: `To open the dashboard: svc open. Programs send the token in ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
   };
 }
 
@@ -144,7 +144,7 @@ function dropOldest(kept: Map<string, unknown> | Set<string>): void {
   }
 }
 
-/** Digests are compared, so that the time it takes tells nothing of the secret. */
+/** Compares digests, so the time it takes reveals nothing about the secret. */
 function isOneOf(digests: ReadonlySet<string>): (given: string) => boolean {
   return (given) => digests.has(digest(given));
 }

@@ -1,5 +1,4 @@
-// Reads the kernel's table of sockets, and finds with it who is behind a connection or a listening port of this
-// machine.
+// Reads the kernel's socket table, and finds the user behind a connection or a listening port of this machine.
 
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -15,7 +14,7 @@ import {
 } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 
-/** Undefined where the system has no such table. */
+/** Undefined on systems without such a table. */
 export type ReadSocketTable = () => Promise<SocketTable | undefined>;
 
 const LITTLE_ENDIAN = endianness() === 'LE';
@@ -27,20 +26,20 @@ export const readSocketTable: ReadSocketTable = async () => {
   return tcp === undefined ? undefined : { tcp, tcp6: tcp6 ?? '' };
 };
 
-/** Who listens on a port of 127.0.0.1; `no-table` where the system cannot say. */
+/** Who listens on a port of 127.0.0.1; `no-table` on systems that cannot report it. */
 export async function listenerOf(port: number): Promise<SocketOwner | undefined | 'no-table'> {
   const table = await readSocketTable();
   return table === undefined ? 'no-table' : findListener(table, port, LITTLE_ENDIAN);
 }
 
-/** Why somebody is not answered: by the rule, or because nobody can say who it is. */
+/** Why a caller is refused: by the rule, or because it cannot be identified. */
 type UnknownCaller = CallerRefusal | 'gone' | 'table-unreadable';
 
 export type Callers = { refuse: (socket: Socket) => Promise<UnknownCaller | undefined> };
 
 /**
- * Judges who is behind connections. Reading costs the more, the more sockets the machine has: one reading is for all
- * connections that wait when it begins.
+ * Determines who is behind connections. Reading costs more the more sockets the machine has: one read serves all
+ * connections that are waiting when it starts.
  */
 export function createCallers({ read, uid }: { read: ReadSocketTable; uid: number }): Callers {
   let waiting: { socket: Socket; judged: (refusal: UnknownCaller | undefined) => void }[] = [];
@@ -81,8 +80,8 @@ export function createCallers({ read, uid }: { read: ReadSocketTable; uid: numbe
 }
 
 /**
- * Undefined for a connection that has ended. It is asked after the table was read, and Node asks the kernel at the
- * first time: an address means that the connection lived all the while, so that nobody else can have had its ports.
+ * Undefined for a connection that has ended. It is called after the table was read, and Node asks the kernel on first
+ * access: an address means that the connection was open all the time, so no other process can have had its ports.
  */
 function connectionOf({ remoteAddress, remotePort, localAddress, localPort }: Socket) {
   if (remoteAddress === undefined || remotePort === undefined) return undefined;
@@ -93,7 +92,7 @@ function connectionOf({ remoteAddress, remotePort, localAddress, localPort }: So
   };
 }
 
-/** Whether the table tells users apart here: a connection of our own is in it as ours. */
+/** Whether the table identifies users here: our own connection is listed as ours. */
 export async function tableTellsUsers({
   read,
   uid,

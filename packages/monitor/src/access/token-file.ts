@@ -1,5 +1,5 @@
-// The file that holds the token of a daemon that asks for one. It is made when such a daemon starts, and is not there
-// while the daemon goes by users.
+// The token file of a daemon that requires a token. It is created when such a daemon starts, and does not exist while the
+// daemon identifies users.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,11 @@ export function tokenFile(dataDir: string): string {
   return join(dataDir, 'api-token');
 }
 
-/** Undefined where the daemon asks for none. */
+/** Undefined when the daemon requires no token. */
 export function readToken(dataDir: string): string | undefined {
   return ifPresentSync(() => readFileSync(tokenFile(dataDir), 'utf8').trim());
 }
 
-/** The header that a program sends. */
 export function authorization(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }

@@ -1,5 +1,5 @@
-// The index of the archive in SQLite: which runs are archived, and their files. All of it can be made again from the
-// manifests, except which runs were pruned.
+// The index of the archive in SQLite: which runs are archived, and their files. It can be rebuilt from the manifests,
+// except for which runs were pruned.
 
 import { readdir, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -48,11 +48,11 @@ export type IndexedRun = ArchiveList['runs'][number] & {
   manifestSha256: string;
   /** Every line of the run up to this one is in the archive. */
   scannedSeq: number;
-  /** When its archive was removed; null while it is there. */
+  /** When its archive was removed; null while it exists. */
   prunedAt: string | null;
 };
 
-/** `identity` is that of the file that was read: while it is the same, so are the bytes. */
+/** `identity` of the file that was read: while it is the same, so is the content. */
 export type IndexedFile = { path: string; size: number; sha256: string; identity: string | null };
 
 export type Identities = ReadonlyMap<string, string | null>;
@@ -86,7 +86,7 @@ function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: 
   );
 
   return {
-    /** Also those that were pruned. */
+    /** Including pruned runs. */
     runs: () => runs.all(root) as IndexedRun[],
     run: (orchestrator: string) => run.get(root, orchestrator) as IndexedRun | undefined,
     files: (orchestrator: string) => files.all(root, orchestrator) as IndexedFile[],
@@ -109,20 +109,20 @@ function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: 
           );
       });
     },
-    /** What a sweep that changed nothing has learned: it makes the next one quicker. */
+    /** What a sweep without changes has learned; it makes the next one faster. */
     note(orchestrator: string, scannedSeq: number, identities: Identities): void {
       const known = run.get(root, orchestrator) as IndexedRun | undefined;
-      const news = this.files(orchestrator).flatMap(({ path, identity }) => {
+      const changes = this.files(orchestrator).flatMap(({ path, identity }) => {
         const now = identities.get(path) ?? null;
         return now === null || now === identity ? [] : [{ path, now }];
       });
-      if (news.length === 0 && known?.scannedSeq === scannedSeq) return;
+      if (changes.length === 0 && known?.scannedSeq === scannedSeq) return;
       database.transaction(() => {
         setScanned.run(scannedSeq, root, orchestrator);
-        for (const { path, now } of news) setIdentity.run(now, root, orchestrator, path);
+        for (const { path, now } of changes) setIdentity.run(now, root, orchestrator, path);
       });
     },
-    /** The run is remembered, so that the next sweep does not bring it back. */
+    /** The run is remembered, so the next sweep does not bring it back. */
     markPruned(orchestrator: string, at: string): void {
       database.transaction(() => {
         setPruned.run(at, root, orchestrator);
@@ -133,10 +133,10 @@ function openArchiveIndex({ databaseFile, root }: { databaseFile: string; root: 
   };
 }
 
-// Makes index and blobs agree again after a sweep or prune that was cut off. What a manifest names is the archive:
-// the index follows it, and what no manifest names goes.
+// Makes index and blobs agree again after an interrupted sweep or prune. The manifests define the archive: the index
+// follows them, and what no manifest names is removed.
 
-/** Names of folders in the root that can be archives; none when there is no root. */
+/** Names of folders in the root that can be archives; none if the root does not exist. */
 export async function listArchives(root: string): Promise<string[]> {
   return (await entriesOf(root))
     .filter((entry) => entry.isDirectory() && safeSegment(entry.name))
@@ -144,7 +144,7 @@ export async function listArchives(root: string): Promise<string[]> {
     .toSorted();
 }
 
-/** Only while the root's lock is held: nobody else is half way through anything then. */
+/** Only while the root's lock is held: no other process is in the middle of a change then. */
 export async function repairArchives(root: string, index: ArchiveIndex): Promise<void> {
   for (const entry of await entriesOf(root))
     if (entry.name.startsWith(OURS)) await removeTree(join(root, entry.name));
@@ -152,7 +152,7 @@ export async function repairArchives(root: string, index: ArchiveIndex): Promise
   for (const orchestrator of await listArchives(root)) {
     await removeHalves(join(root, orchestrator));
     const reading = await readManifest(root, orchestrator);
-    // Without a manifest the next sweep of the run goes on where the last one was cut off.
+    // Without a manifest the next sweep of the run continues where the last one was interrupted.
     if (reading.state !== 'ok') continue;
     const { manifest, sha256 } = reading;
     const run = known.get(orchestrator);
@@ -166,20 +166,20 @@ export async function repairArchives(root: string, index: ArchiveIndex): Promise
   }
 }
 
-/** Manifests that were being written. */
+/** Removes manifests that were only partly written. */
 async function removeHalves(archive: string): Promise<void> {
   for (const { name } of await entriesOf(archive))
     if (isTemporaryName(name)) await rm(join(archive, name), { force: true });
 }
 
-/** Begins the name of everything that lies in the root only while somebody works. */
+/** Prefix of everything that is in the root only during an operation. */
 const OURS = '.svc-';
 
 export function workFolder(root: string): string {
   return join(root, `${OURS}${crypto.randomUUID()}`);
 }
 
-/** Gone under its name at once, then removed. */
+/** Renamed first, so its name is gone immediately, then removed. */
 export async function removeArchive(root: string, orchestrator: string): Promise<void> {
   const aside = workFolder(root);
   try {
@@ -195,7 +195,7 @@ async function entriesOf(root: string) {
   return (await ifPresent(readdir(root, { withFileTypes: true }))) ?? [];
 }
 
-// The archived runs, from the index; and how many lie in the root that the index does not know.
+// The archived runs, from the index; and how many archives in the root are not indexed.
 
 export async function listRuns({
   root,
@@ -207,7 +207,7 @@ export async function listRuns({
   root: string;
   index: Pick<ArchiveIndex, 'runs'>;
   state?: ArchivedRunState | undefined;
-  /** The run to go on behind, by name. */
+  /** The run to continue after, by name. */
   after?: string | undefined;
   limit?: number | undefined;
 }): Promise<ArchiveList> {
@@ -235,7 +235,7 @@ export async function listRuns({
   };
 }
 
-// Where the archive lies, and its index; for the verbs of the archive and for the daemon.
+// Opens the archive's root and index; for the CLI and the daemon.
 
 export function rootFrom(configured: string, home: string): string {
   if (configured === '~') return home;
@@ -248,7 +248,7 @@ export function rootFrom(configured: string, home: string): string {
   );
 }
 
-/** The index for as long as `work` takes. A file that cannot be used is a failure with its name. */
+/** Opens the index for the duration of `work`. A file that cannot be used is a failure with its name. */
 export async function withArchiveIndex<T>(
   databaseFile: string,
   root: string,
@@ -274,7 +274,7 @@ function openIndex(databaseFile: string, root: string): ArchiveIndex {
     throw new Failure(
       'file-unusable',
       `The index ${databaseFile} is damaged.`,
-      'Start the daemon, which makes it anew: svc-monitor.sh start. Then: svc archive sweep',
+      'Start the daemon to rebuild it: svc-monitor.sh start. Then: svc archive sweep',
     );
   }
 }

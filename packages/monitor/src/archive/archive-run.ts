@@ -1,6 +1,6 @@
-// Brings the archive of one run up to date: blobs first, each synced before it has its name; then the manifest, in
-// one step. Until that step the archive is the old one; blobs that no manifest names are removed by the next sweep.
-// What is gone from the run's folder stays in the archive.
+// Updates the archive of one run: blobs first, each synced before it is renamed; then the manifest, in one step. Until
+// that step the archive is the old one; the next sweep removes blobs that no manifest names. Files that are gone from the
+// run's folder stay in the archive.
 import { createReadStream } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,16 +27,15 @@ export type ArchiveRunOptions = {
   orchestrator: string;
   found: Found;
   lines: LinesOfRun;
-  /** The lines begin behind this one; 0 when they stand for all, whatever is archived. */
+  /** The lines start after this one; 0 when they replace everything that is archived. */
   linesAfter: number;
   eventsDir: string;
-  /** What is archived already. */
   previous: ArchiveManifest | undefined;
-  /** Of the files that were archived, as they were read. */
+  /** Of the archived files, when they were read. */
   identities: Identities;
-  /** Reads every file and every blob again, however sure it is that they are the same. */
+  /** Reads every file and every blob again, even if they seem unchanged. */
   thorough: boolean;
-  /** Only finds out what would change. */
+  /** Only determines what would change. */
   dryRun: boolean;
   now: number;
   onBytes: (bytes: number) => void;
@@ -102,7 +101,7 @@ async function takeFile(
   return { path, size: stored.size, sha256: stored.sha256, mode, mtime, source, ...encodingOf(stored) };
 }
 
-/** The slice of the log with its new lines; undefined when there are none. */
+/** The run's slice of the log with its new lines; undefined when there are none. */
 async function takeLines(
   { lines, linesAfter, eventsDir, dryRun, onBytes }: ArchiveRunOptions,
   blobs: BlobFolder,
@@ -149,7 +148,7 @@ function encodingOf({ encoding, storedSize }: StoredBlob): Pick<ArchivedFile, 'e
   return { encoding, storedSize };
 }
 
-/** Files with the same bytes share a blob; written again by another version it may be shorter or longer. */
+/** Files with the same content share a blob; rewritten by another version, it may be shorter or longer. */
 function sameSizes(files: ArchivedFile[]): ArchivedFile[] {
   const written = new Map(files.map((file) => [blobName(file), file.storedSize]));
   return files.map((file) => ({ ...file, storedSize: written.get(blobName(file)) ?? file.storedSize }));
@@ -159,11 +158,11 @@ function byPath(left: { path: string }, right: { path: string }): number {
   return left.path < right.path ? -1 : left.path > right.path ? 1 : 0;
 }
 
-// The lines of runs in the event log. One pass over the log serves all runs, from the first line that any of them
-// lacks; what is found goes into one file per run, so that memory stays the same however long the log is.
+// The lines of runs in the event log. One pass over the log serves all runs, from the first line that any of them lacks;
+// the lines go into one file per run, so memory use does not depend on the length of the log.
 
 const FLUSH_BYTES = 4 * 1024 * 1024;
-/** Cheaper than parsing a line: most lines of a log are of no run. */
+/** Cheaper than parsing: most lines of a log belong to no run. */
 const MARK = '"orchestrator":"';
 
 export type LinesOfRun = {
@@ -172,10 +171,10 @@ export type LinesOfRun = {
   /** 0 when there are none. */
   lastSeq: number;
   lastAt: string | null;
-  /** What the lines say of it; undefined when they say nothing. */
+  /** The run's state according to the lines; undefined if they do not contain it. */
   state: ArchivedRunState | undefined;
   project: string | undefined;
-  /** Where the lines lie; null when they were only counted. */
+  /** The file with the lines; null when they were only counted. */
   file: string | null;
 };
 

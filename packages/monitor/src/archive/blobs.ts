@@ -1,5 +1,5 @@
-// The bytes of archived files: one blob per content, named for its SHA-256, so that no name of a run's file ever
-// becomes a name in the archive, and a blob that is there under its name is whole. Large ones are compressed.
+// The content of archived files: one blob per content, named by its SHA-256. So the name of a run's file never becomes a
+// name in the archive, and an existing blob is complete. Large ones are compressed.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -14,20 +14,20 @@ import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
 import { makeFolder } from '../disk/make-folder.ts';
 
-/** From here on a file is compressed. */
+/** Files of this size or more are compressed. */
 const LARGE_BYTES = 64 * 1024;
 const SHA256 = /^[0-9a-f]{64}(?:\.zst)?$/;
 
 export type Bytes = AsyncIterable<Buffer> | Iterable<Buffer>;
 export type StoredBlob = Pick<ArchivedFile, 'sha256' | 'size' | 'encoding' | 'storedSize'>;
 
-/** A blob that is not there, or that no longer gives back the bytes it was made of. */
+/** A blob that is missing, or no longer returns its original content. */
 export class BlobDamaged extends Error {
   readonly path: string;
   readonly kind: 'missing' | 'damaged';
 
   constructor(path: string, kind: 'missing' | 'damaged', options?: ErrorOptions) {
-    super(`The archived bytes of ${path} are ${kind}.`, options);
+    super(`The archived content of ${path} is ${kind}.`, options);
     this.name = 'BlobDamaged';
     this.path = path;
     this.kind = kind;
@@ -40,7 +40,7 @@ export function createBlobFolder(archive: string) {
   const folder = join(archive, 'blobs');
   let isMade = false;
 
-  /** On the disk when it returns; its name is when `sync` has returned. */
+  /** The content is on the disk when it returns; its name is when `sync` has returned. */
   async function write(content: Bytes, expectedSize: number): Promise<StoredBlob> {
     if (!isMade) makeFolder(folder, 0o700);
     isMade = true;
@@ -60,7 +60,7 @@ export function createBlobFolder(archive: string) {
     }
   }
 
-  /** The original bytes. Damage is told by `BlobDamaged`, at the latest after the last byte. */
+  /** The original content. Damage throws `BlobDamaged`, at the latest after the last byte. */
   async function* read(file: ArchivedFile): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     let size = 0;
@@ -68,7 +68,7 @@ export function createBlobFolder(archive: string) {
     try {
       for await (const chunk of await openBlob(join(folder, blobName(file)), file)) {
         size += chunk.length;
-        // A damaged blob may unpack to far more than it was made of.
+        // A damaged blob may unpack to far more than its original size.
         if (size > file.size) throw damaged();
         hash.update(chunk);
         yield chunk;
@@ -82,12 +82,11 @@ export function createBlobFolder(archive: string) {
   return {
     write,
     read,
-    /** Whether a blob of that length lies under that name: enough to trust what was synced before it was named. */
+    /** Whether a blob of that length exists: sufficient, because it was synced before it was named. */
     async holds(file: ArchivedFile): Promise<boolean> {
       const stats = await ifPresent(lstat(join(folder, blobName(file))));
       return stats !== undefined && stats.isFile() && stats.size === file.storedSize;
     },
-    /** Reads all of it. */
     async check(file: ArchivedFile): Promise<'ok' | 'missing' | 'damaged'> {
       try {
         for await (const chunk of read(file)) void chunk;
@@ -100,13 +99,13 @@ export function createBlobFolder(archive: string) {
     sync: async (): Promise<void> => {
       if (isMade) await syncFolder(folder);
     },
-    /** Names in the folder that none of these files has. */
+    /** Names in the folder that belong to none of these files. */
     async extra(files: readonly ArchivedFile[]): Promise<string[]> {
       const known = new Set(files.map(blobName));
       const names = (await ifPresent(readdir(folder))) ?? [];
       return names.filter((name) => !known.has(name));
     },
-    /** Removes blobs and half-written ones that none of these files has. Anything else stays for a person to see. */
+    /** Removes blobs and partly written ones that belong to none of these files. Anything else stays for a person to inspect. */
     async tidy(files: readonly ArchivedFile[]): Promise<void> {
       for (const name of await this.extra(files))
         if (SHA256.test(name) || (name.startsWith('.') && name.endsWith('.tmp')))
@@ -159,13 +158,13 @@ async function openBlob(path: string, file: ArchivedFile): Promise<AsyncIterable
   const bytes = handle.createReadStream();
   if (file.encoding === 'identity') return bytes;
   const unpacked = createZstdDecompress();
-  // A failure of the reading side ends the unpacking with the same failure.
+  // A read failure ends the unpacking with the same failure.
   bytes.on('error', (error) => unpacked.destroy(error));
   unpacked.on('close', () => bytes.destroy());
   return Readable.from(bytes.pipe(unpacked));
 }
 
-/** The unpacker's own failures have codes such as ZSTD_error_corruption_detected, or Z_BUF_ERROR for a cut blob. */
+/** The unpacker's failures have codes such as ZSTD_error_corruption_detected, or Z_BUF_ERROR for a truncated blob. */
 function isUnpacking(error: unknown): boolean {
   return /^(?:ZSTD_|Z_|ERR_ZLIB|ERR__ERROR_)/.test(systemErrorCode(error) ?? '');
 }

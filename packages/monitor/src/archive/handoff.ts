@@ -1,4 +1,4 @@
-// `syncToThoughts`: the summary of an archived run, where the next person or agent looks for it.
+// `syncToThoughts`: copies the summary of an archived run to where the next person or agent looks for it.
 
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -8,7 +8,7 @@ import { ifPresent } from '@svc/lib/files';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { createBlobFolder } from './blobs.ts';
 
-/** A summary is for people: what is longer is not copied. */
+/** A summary is for people: a longer one is not copied. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export type Handoff =
@@ -16,7 +16,7 @@ export type Handoff =
   | { state: 'no-summary' }
   | { state: 'not-written'; reason: string };
 
-/** Into `thoughts/shared/handoffs/` of the project that the run was started in, else of the one given. */
+/** Into `thoughts/shared/handoffs/` of the project that the run was started in, otherwise of the given one. */
 export async function copySummary({
   root,
   manifest,
@@ -31,7 +31,7 @@ export async function copySummary({
   if (summary.size > MAX_BYTES) return { state: 'not-written', reason: 'the summary is too long' };
   const folder = (await isFolder(manifest.project)) ? manifest.project : project;
   if (folder === undefined || folder === null)
-    return { state: 'not-written', reason: 'the folder of its project is not known' };
+    return { state: 'not-written', reason: 'its project folder is not known' };
   const chunks: Buffer[] = [];
   for await (const chunk of createBlobFolder(join(root, manifest.orchestrator)).read(summary))
     chunks.push(chunk);
@@ -42,7 +42,7 @@ export async function copySummary({
     await writeFileAtomically(path, text);
     return { state: 'written', path };
   } catch (error) {
-    // The run is archived, whatever becomes of the copy.
+    // The run is archived, whether or not the copy works.
     if (systemErrorCode(error) === undefined || !(error instanceof Error)) throw error;
     return { state: 'not-written', reason: error.message };
   }

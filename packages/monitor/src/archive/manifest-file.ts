@@ -1,4 +1,4 @@
-// The manifest of one archive on the disk. Its checksum is in the index, so that the two can be compared.
+// The manifest of one archive on the disk. Its checksum is in the index, so the two can be compared.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export async function readManifest(root: string, orchestrator: string): Promise<
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) return { state: 'damaged', problem: 'is not a plain file' };
+      if (!stats.isFile()) return { state: 'damaged', problem: 'is not a regular file' };
       if (stats.size > MAX_BYTES) return { state: 'damaged', problem: 'is too large' };
       text = await handle.readFile('utf8');
     } finally {
@@ -34,10 +34,10 @@ export async function readManifest(root: string, orchestrator: string): Promise<
     if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'missing' };
     return { state: 'damaged', problem: code === 'ELOOP' ? 'is a link' : `cannot be read (${code})` };
   }
-  return understand(text, orchestrator);
+  return parseManifest(text, orchestrator);
 }
 
-function understand(text: string, orchestrator: string): ManifestReading {
+function parseManifest(text: string, orchestrator: string): ManifestReading {
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -50,7 +50,7 @@ function understand(text: string, orchestrator: string): ManifestReading {
     return { state: 'damaged', problem: `${issue?.path.join('.')}: ${issue?.message}` };
   }
   if (parsed.data.orchestrator !== orchestrator)
-    return { state: 'damaged', problem: `says that it is of ${JSON.stringify(parsed.data.orchestrator)}` };
+    return { state: 'damaged', problem: `names another run, ${JSON.stringify(parsed.data.orchestrator)}` };
   return { state: 'ok', manifest: parsed.data, sha256: sha256Of(text) };
 }
 

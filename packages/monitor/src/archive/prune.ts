@@ -1,5 +1,5 @@
-// Removes archives that are old enough. The index forgets an archive first: a prune that is cut off is finished by
-// the next sweep or prune.
+// Removes archives that are old enough. The index marks an archive first: an interrupted prune is finished by the next
+// sweep or prune.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPrunable } from '@svc/core';
@@ -53,7 +53,7 @@ async function oldOnes({ root, index, ageMs, now }: PruneOptions): Promise<Prune
   ];
 }
 
-/** Folders of sweeps that were cut off before there was a manifest, and never finished. */
+/** Folders of sweeps that were interrupted before there was a manifest, and never finished. */
 async function oldLeftovers(
   root: string,
   indexed: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// Gives an archived run back, byte for byte, into a folder of its own: all of it, or nothing.
+// Restores an archived run, byte for byte, into a separate folder: all of it, or nothing.
 import { mkdir, open, readdir, rename, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ArchiveManifest } from '@svc/core';
@@ -13,7 +13,7 @@ import { readManifest } from './manifest-file.ts';
 export type RestoreOptions = {
   root: string;
   orchestrator: string;
-  /** Absolute; not there yet, or empty. */
+  /** Absolute; a folder that does not exist yet, or is empty. */
   to: string;
   locks: FileLocks;
   onBytes?: (bytes: number) => void;
@@ -36,7 +36,7 @@ export async function restoreRun(options: RestoreOptions): Promise<ArchiveManife
         throw new Failure(
           'file-unusable',
           `${error.message} Nothing was restored.`,
-          `Where the run's own files are still there: svc archive sweep ${orchestrator}`,
+          `If the run's own files still exist, archive it again: svc archive sweep ${orchestrator}`,
         );
       throw error;
     }
@@ -45,7 +45,7 @@ export async function restoreRun(options: RestoreOptions): Promise<ArchiveManife
   });
 }
 
-/** The manifest of an archive, or the failure that says why there is none. */
+/** The manifest of an archive, or a failure with the reason. */
 export async function archivedManifest(root: string, orchestrator: string): Promise<ArchiveManifest> {
   const reading = await readManifest(root, orchestrator);
   if (reading.state === 'ok') return reading.manifest;
@@ -54,7 +54,7 @@ export async function archivedManifest(root: string, orchestrator: string): Prom
   throw new Failure(
     'file-unusable',
     `The manifest of ${orchestrator} ${reading.problem}.`,
-    `Where the run's own files are still there: svc archive sweep ${orchestrator}`,
+    `If the run's own files still exist, archive it again: svc archive sweep ${orchestrator}`,
   );
 }
 
@@ -66,7 +66,7 @@ async function requireEmpty(folder: string): Promise<void> {
     if (code === 'ENOENT') return;
     if (code !== 'ENOTDIR') throw error;
   }
-  throw new Failure('usage', `--to: ${folder} is there and not an empty folder.`);
+  throw new Failure('usage', `--to: ${folder} exists and is not an empty folder.`);
 }
 
 async function restoreInto(

@@ -28,12 +28,12 @@ test('a folder that becomes a link after it was listed is not followed', async (
   expect(await contentOf(file)).toEqual({ size: 4, content: 'mine' });
   renameSync(join(home, 'runs/o/deep'), join(home, 'runs/o/before'));
   symlinkSync(join(home, 'elsewhere'), join(home, 'runs/o/deep'));
-  expect(await contentOf(file)).toEqual({ unreadable: 'lies behind a link' });
+  expect(await contentOf(file)).toEqual({ unreadable: 'is behind a link' });
   rmSync(join(home, 'runs/o/deep'));
   expect(await contentOf(file)).toEqual({ unreadable: null });
 });
 
-test('a runs folder that is itself a link is what was configured', async () => {
+test('a runs folder that is itself a link is accepted as configured', async () => {
   const { home, write, find } = runFolder();
   write('disk/o/file', 'mine');
   symlinkSync(join(home, 'disk'), join(home, 'runs'));
@@ -41,7 +41,7 @@ test('a runs folder that is itself a link is what was configured', async () => {
   expect(await contentOf(file)).toEqual({ size: 4, content: 'mine' });
 });
 
-test('of a file that grows no more is read than it had', async () => {
+test('a growing file is read only up to its original size', async () => {
   const { home, write, find } = runFolder();
   write('runs/o/stream', 'one');
   const [file] = (await find()).files;

@@ -1,6 +1,5 @@
-// What lies in a run's folder. Workers wrote it, so nothing there is trusted: links are never followed, only plain
-// files are read, never more of one than it had when it was opened, and a file is read only when it really lies
-// where its path says.
+// The files in a run's folder. Workers wrote them, so nothing there is trusted: links are never followed, only regular
+// files are read, never beyond the size that a file had when it was opened, and only if it really is at its path.
 
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
@@ -11,15 +10,15 @@ import { namesIn } from '@svc/lib/files';
 
 const MAX_FILES = 100_000;
 const MAX_DEPTH = 64;
-/** Neither through a link, nor waiting for somebody at the other end of a pipe. */
+/** Neither follows a link nor blocks on a pipe. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** `path` is the name in the archive, `source` where it lies, `top` the configured folder that it lies in. */
+/** `path` is the name in the archive, `source` the file's location, `top` the configured folder that contains it. */
 export type SourceFile = { path: string; source: string; top: string; mtimeMs: number };
 export type Found = { files: SourceFile[]; skipped: SkippedFile[] };
-type Place = Found & { top: string };
+type Search = Found & { top: string };
 
-/** The files of a run and of its channels, in the order of their names. Folders that are not there have none. */
+/** The files of a run and of its channels, sorted by name. Missing folders have none. */
 export async function findSources({
   runsDir,
   commsDir,
@@ -29,7 +28,7 @@ export async function findSources({
   runsDir: string;
   commsDir: string;
   orchestrator: string;
-  /** All runs: a channel belongs to the one whose name fits best. */
+  /** All runs: a channel belongs to the run with the best matching name. */
   runs: ReadonlySet<string>;
 }): Promise<Found> {
   const found: Found = { files: [], skipped: [] };
@@ -40,8 +39,8 @@ export async function findSources({
   return found;
 }
 
-async function walk(folder: string, path: string, found: Place, depth: number): Promise<void> {
-  if (depth > MAX_DEPTH) return skip(found, path, 'lies too deep');
+async function walk(folder: string, path: string, found: Search, depth: number): Promise<void> {
+  if (depth > MAX_DEPTH) return skip(found, path, 'is nested too deeply');
   let names: string[];
   try {
     names = await namesIn(folder);
@@ -51,18 +50,19 @@ async function walk(folder: string, path: string, found: Place, depth: number): 
   for (const name of names) await take(join(folder, name), `${path}/${name}`, found, depth);
 }
 
-async function take(source: string, path: string, found: Place, depth: number): Promise<void> {
+async function take(source: string, path: string, found: Search, depth: number): Promise<void> {
   if (isTemporaryName(basename(source))) return;
-  if (!isArchivePath(path)) return skip(found, JSON.stringify(path), 'has a name that cannot be kept');
+  if (!isArchivePath(path)) return skip(found, JSON.stringify(path), 'has a name that cannot be archived');
   let stats: Awaited<ReturnType<typeof lstat>>;
   try {
     stats = await lstat(source);
   } catch (error) {
-    // It went away since its folder was listed.
+    // It disappeared after its folder was listed.
     return systemErrorCode(error) === 'ENOENT' ? undefined : skip(found, path, reasonOf(error));
   }
   if (stats.isDirectory()) return walk(source, path, found, depth + 1);
-  if (!stats.isFile()) return skip(found, path, stats.isSymbolicLink() ? 'is a link' : 'is not a plain file');
+  if (!stats.isFile())
+    return skip(found, path, stats.isSymbolicLink() ? 'is a link' : 'is not a regular file');
   if (found.files.length >= MAX_FILES) return skip(found, path, `is beyond the first ${MAX_FILES} files`);
   found.files.push({ path, source, top: found.top, mtimeMs: stats.mtimeMs });
 }
@@ -71,12 +71,12 @@ export type OpenSource = {
   size: number;
   mode: number;
   mtime: string;
-  /** Changes whenever the file is written; null when that was too short a time ago to tell. */
+  /** Changes whenever the file is written; null when it was written too recently to be sure. */
   identity: string | null;
   bytes: () => AsyncIterable<Buffer>;
 };
 
-/** Opens a file for as long as `work` takes. Else why it cannot be read as a plain file; null when it is gone. */
+/** Opens a file for the duration of `work`. Otherwise returns why it cannot be read; null when it is gone. */
 export async function withSource<T>(
   { source, top }: SourceFile,
   work: (open: OpenSource) => Promise<T>,
@@ -90,16 +90,16 @@ export async function withSource<T>(
   }
   try {
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile()) return { unreadable: 'is not a plain file' };
-    if (!(await liesThere(source, top, stats))) return { unreadable: 'lies behind a link' };
+    if (!stats.isFile()) return { unreadable: 'is not a regular file' };
+    if (!(await isAtPath(source, top, stats))) return { unreadable: 'is behind a link' };
     return await work(opened(handle, stats));
   } finally {
     await handle.close();
   }
 }
 
-/** A folder on the way may have become a link since it was listed: then what was opened lies elsewhere. */
-async function liesThere(source: string, top: string, { dev, ino }: BigIntStats): Promise<boolean> {
+/** A parent folder may have become a link since it was listed: then the opened file is elsewhere. */
+async function isAtPath(source: string, top: string, { dev, ino }: BigIntStats): Promise<boolean> {
   const [real, realTop] = await Promise.all([realpath(source), realpath(top)]);
   if (real !== join(realTop, relative(top, source))) return false;
   const now = await lstat(real, { bigint: true });
@@ -120,7 +120,7 @@ function opened(handle: FileHandle, stats: BigIntStats): OpenSource {
   };
 }
 
-/** Clocks of file systems may tick as slowly as this. */
+/** File systems may have clocks as coarse as this. */
 const SLOWEST_TICK_MS = 2_000;
 
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string | null {

@@ -1,5 +1,5 @@
-// Copies what runs left behind into the archive. A run's own files stay where they are: removing them is for
-// whoever owns them. Sweeping again changes nothing; a sweep that was cut off is finished by the next.
+// Copies the files of runs into the archive. A run's own files stay where they are: removing them is up to their owner.
+// Sweeping again changes nothing; an interrupted sweep is finished by the next.
 import { join } from 'node:path';
 import { type ArchiveManifest, archiveSizes, EVENTS_PATH, type WorkerStatus, whyNotEnded } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
@@ -37,21 +37,20 @@ export type SweepOptions = {
   eventsDir: string;
   index: ArchiveIndex;
   locks: FileLocks;
-  /** This run, whether or not it has ended, and all of it read anew. */
+  /** Only this run, whether or not it has ended, and read completely again. */
   only?: string | undefined;
   dryRun?: boolean;
   now: () => number;
-  /** No other run is begun once it is aborted. */
+  /** When aborted, no further run is started. */
   signal?: AbortSignal;
   onProgress?: (progress: SweepProgress) => void;
-  /** After a run is archived, also when nothing had changed. */
+  /** Called after a run is archived, even if nothing had changed. */
   onArchived?: (manifest: ArchiveManifest) => Promise<void>;
 };
 
 export type SweptRun = {
   orchestrator: string;
   outcome: ArchivedRun['outcome'] | 'waiting' | 'failed';
-  /** Why it waits or failed. */
   reason?: string;
   files: number;
   bytes: number;
@@ -79,7 +78,6 @@ type Candidate = {
   folder: RunFolder;
   previous: ArchiveManifest | undefined;
   indexed: IndexedRun | undefined;
-  /** Lines up to here are archived. */
   linesAfter: number;
 };
 
@@ -113,7 +111,7 @@ async function sweepAll(options: SweepOptions, work: string | undefined): Promis
   return swept;
 }
 
-/** All lines that were looked at, or none when their blob is found damaged. */
+/** The last line that was scanned, or 0 when its blob is damaged. */
 async function archivedUpTo(
   { root, only }: SweepOptions,
   previous: ArchiveManifest | undefined,
@@ -123,8 +121,8 @@ async function archivedUpTo(
   const events = previous.files.find(({ path }) => path === EVENTS_PATH);
   if (events !== undefined) {
     const blobs = createBlobFolder(join(root, previous.orchestrator));
-    const isThere = only === undefined ? await blobs.holds(events) : (await blobs.check(events)) === 'ok';
-    if (!isThere) return 0;
+    const isIntact = only === undefined ? await blobs.holds(events) : (await blobs.check(events)) === 'ok';
+    if (!isIntact) return 0;
   }
   return Math.max(previous.lastSeq, indexed?.scannedSeq ?? 0);
 }
@@ -171,7 +169,7 @@ async function sweepOne(
     const { files, skipped } = manifest;
     return { orchestrator, outcome, files: files.length, ...archiveSizes(files), skipped };
   } catch (error) {
-    // One run that cannot be archived does not keep the others from it.
+    // One run that cannot be archived does not stop the others.
     return { ...nothing, outcome: 'failed', reason: failureOf(error) };
   }
 }
@@ -193,8 +191,8 @@ async function whyWait(
 async function statusesOf(folder: RunFolder): Promise<(WorkerStatus | null)[]> {
   const { files, problems, tooMany } = await listSignals([folder]);
   const statuses: (WorkerStatus | null)[] = problems.length > 0 || tooMany ? [null] : [];
-  for (const place of files) {
-    const reading = await readSignal(place);
+  for (const location of files) {
+    const reading = await readSignal(location);
     if (reading.state === 'ok') statuses.push(reading.signal.status);
     if (reading.state === 'corrupt' && reading.foreign !== true) statuses.push(null);
   }

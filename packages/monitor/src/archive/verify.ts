@@ -1,4 +1,4 @@
-// Whether index, manifests and blobs agree, byte for byte.
+// Verifies that index, manifests and blobs agree, byte for byte.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchivedFile } from '@svc/core';
@@ -37,15 +37,15 @@ async function verifyAll({ root, index, only, signal, onProgress }: VerifyOption
   for (const [number, orchestrator] of wanted.entries()) {
     if (signal?.aborted === true) break;
     const report = { orchestrator, run: number + 1, runs: wanted.length };
-    const tell = (what: string): void => void result.problems.push({ orchestrator, what });
+    const note = (what: string): void => void result.problems.push({ orchestrator, what });
     const onFile = ({ size }: ArchivedFile): void => {
       result.files += 1;
       result.bytes += size;
       onProgress?.({ ...report, bytes: size });
     };
     result.runs += 1;
-    if (!folders.has(orchestrator)) tell('its folder is missing');
-    else await verifyOne({ root, index, orchestrator, isIndexed: indexed.has(orchestrator), tell, onFile });
+    if (!folders.has(orchestrator)) note('its folder is missing');
+    else await verifyOne({ root, index, orchestrator, isIndexed: indexed.has(orchestrator), note, onFile });
   }
   return result;
 }
@@ -55,33 +55,33 @@ async function verifyOne({
   index,
   orchestrator,
   isIndexed,
-  tell,
+  note,
   onFile,
 }: {
   root: string;
   index: ArchiveIndex;
   orchestrator: string;
   isIndexed: boolean;
-  tell: (what: string) => void;
+  note: (what: string) => void;
   onFile: (file: ArchivedFile) => void;
 }): Promise<void> {
-  if (!isIndexed) tell('is not in the index');
+  if (!isIndexed) note('is not in the index');
   const reading = await readManifest(root, orchestrator);
-  if (reading.state === 'missing') return tell(`${MANIFEST_NAME} is missing: its sweep was cut off`);
-  if (reading.state === 'damaged') return tell(`${MANIFEST_NAME} ${reading.problem}`);
+  if (reading.state === 'missing') return note(`${MANIFEST_NAME} is missing: its sweep was interrupted`);
+  if (reading.state === 'damaged') return note(`${MANIFEST_NAME} ${reading.problem}`);
   const { manifest, sha256 } = reading;
   if (isIndexed && index.run(orchestrator)?.manifestSha256 !== sha256)
-    tell(`${MANIFEST_NAME} is not the one that the index knows`);
-  if (isIndexed) for (const what of differences(manifest.files, index.files(orchestrator))) tell(what);
+    note(`${MANIFEST_NAME} does not match the index`);
+  if (isIndexed) for (const what of differences(manifest.files, index.files(orchestrator))) note(what);
   const blobs = createBlobFolder(join(root, orchestrator));
   for (const file of manifest.files) {
     const state = await blobs.check(file);
-    if (state !== 'ok') tell(`${file.path} is ${state}`);
+    if (state !== 'ok') note(`${file.path} is ${state}`);
     onFile(file);
   }
-  for (const name of await blobs.extra(manifest.files)) tell(`blobs/${name} is extra`);
+  for (const name of await blobs.extra(manifest.files)) note(`blobs/${name} is extra`);
   for (const name of await readdir(join(root, orchestrator)))
-    if (name !== MANIFEST_NAME && name !== 'blobs') tell(`${name} is extra`);
+    if (name !== MANIFEST_NAME && name !== 'blobs') note(`${name} is extra`);
 }
 
 function differences(files: readonly ArchivedFile[], rows: readonly IndexedFile[]): string[] {

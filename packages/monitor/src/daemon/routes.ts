@@ -59,7 +59,7 @@ export function daemonRoutes(parts: {
   orchestration: Orchestration;
   rules: () => Rules;
   signals: SignalStore;
-  workers: Pick<Workers, 'see'>;
+  workers: Pick<Workers, 'sync'>;
   summaries: () => Summaries;
   telemetry: Telemetry;
   selfCheck: ReturnType<typeof createSelfCheck>;
@@ -86,7 +86,7 @@ export function daemonRoutes(parts: {
     workerRoutes({ state, append, now: nowMs }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
-    runRoutes({ state, append, signals, ...orchestration, see: parts.workers.see, now }),
+    runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({
       list: () => parts.rules().list(),
       test: (...asked) => parts.rules().test(...asked),

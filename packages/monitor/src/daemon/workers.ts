@@ -16,7 +16,7 @@ export type Workers = {
   /** Null until the state has caught up. */
   figures: () => SignalFigures | null;
   /** Ends when the board has what the signal file of the worker says now. */
-  see: SignalWatcher['see'];
+  sync: SignalWatcher['sync'];
   stop: () => Promise<void>;
 };
 
@@ -74,7 +74,7 @@ export function createWorkers(options: {
       onFailure: problem('deadlines'),
     });
     // What passed while the daemon was down is not left to the first tick: a daemon may not live that long.
-    void deadlines.lookNow();
+    void deadlines.checkNow();
   }
 
   return {
@@ -84,8 +84,8 @@ export function createWorkers(options: {
       });
     },
     figures: () => signals?.figures() ?? null,
-    async see(worker) {
-      await signals?.see(worker);
+    async sync(worker) {
+      await signals?.sync(worker);
       await state.reached(log.lastSeq());
     },
     async stop() {

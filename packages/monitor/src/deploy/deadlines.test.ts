@@ -12,7 +12,7 @@ import { type DeadlineOptions, watchDeadlines } from './deadlines.ts';
 
 const deadline = Date.parse(sampleTime('11:30'));
 
-/** Workers, a clock, and a log that keeps a delivery once. */
+/** Workers, a clock, and a log that accepts a delivery once. */
 function world(workers: Worker[], given: Partial<DeadlineOptions> = {}) {
   const state = { workers, now: deadline };
   const lines = new Map<string, EventDraft>();
@@ -32,8 +32,8 @@ function world(workers: Worker[], given: Partial<DeadlineOptions> = {}) {
 }
 
 test('a worker past its deadline is given up after the code host was asked', async () => {
-  const { lookNow, lines, asked } = world([mergedWorker()]);
-  await lookNow();
+  const { checkNow, lines, asked } = world([mergedWorker()]);
+  await checkNow();
   expect(asked).toEqual(['run-1/ENG-1']);
   expect([...lines.values()]).toEqual([
     {
@@ -56,18 +56,18 @@ test('a worker past its deadline is given up after the code host was asked', asy
   ]);
 });
 
-test('the line makes it stalled, and it is looked at no more', async () => {
+test('the event makes it stalled, and it is not checked again', async () => {
   const board = sampleBoard({ workers: [mergedWorker()], pullRequests: [mergedPullRequest()] });
-  const { lookNow, asked } = world([], {
+  const { checkNow, asked } = world([], {
     workers: () => board.workers.values(),
     append: async (draft) => foldLine(board, { ...draft, seq: board.seq + 1, ts: sampleTime('11:30') }),
   });
-  await lookNow();
+  await checkNow();
   expect(board.workers.get('run-1/ENG-1')).toMatchObject({
     status: 'stalled',
     deploy: { result: 'timeout' },
   });
-  await lookNow();
+  await checkNow();
   expect(asked).toHaveLength(1);
 });
 
@@ -77,40 +77,40 @@ test.each<[string, Worker, number]>([
   ['done', mergedWorker({ status: 'done' }, { result: 'success' }), deadline],
   ['stalled already', mergedWorker({ status: 'stalled' }, { result: 'timeout' }), deadline],
   ['no deploy', { ...mergedWorker({ status: 'implementing' }), deploy: null }, deadline],
-])('%s: nothing is asked and nothing told', async (_, worker, now) => {
-  const { lookNow, state, lines, asked } = world([worker]);
+])('%s: nothing is asked and nothing is logged', async (_, worker, now) => {
+  const { checkNow, state, lines, asked } = world([worker]);
   state.now = now;
-  await lookNow();
+  await checkNow();
   expect([asked, lines.size]).toEqual([[], 0]);
 });
 
 test.each<[string, (worker: Worker) => Worker[]]>([
   ['it shipped', (worker) => [{ ...worker, status: 'done' }]],
-  ['a person said retry', () => [mergedWorker({}, { deadline: sampleTime('12:30') })]],
+  ['a person retried it', () => [mergedWorker({}, { deadline: sampleTime('12:30') })]],
   ['it is gone', () => []],
-])('the code host says otherwise: %s', async (_, changed) => {
+])('the code host reports otherwise: %s', async (_, changed) => {
   const worker = mergedWorker();
   const seen = world([worker], {
     askAgain: async () => {
       seen.state.workers = changed(worker);
     },
   });
-  await seen.lookNow();
+  await seen.checkNow();
   expect(seen.lines.size).toBe(0);
 });
 
 test('a code host that fails or hangs keeps no worker waiting', async () => {
   const refused = new Error('no network');
   const failing = world([mergedWorker()], { askAgain: () => Promise.reject(refused) });
-  await failing.lookNow();
+  await failing.checkNow();
   expect(failing.lines.size).toBe(1);
   expect(failing.failures).toEqual([refused]);
   const hanging = world([mergedWorker()], { askAgain: () => new Promise(() => undefined), askWithinMs: 20 });
-  await hanging.lookNow();
+  await hanging.checkNow();
   expect(hanging.lines.size).toBe(1);
 });
 
-test('a log that cannot be written is tried again; one worker does not hold up another', async () => {
+test('a log that cannot be written is tried again; one worker does not delay another', async () => {
   let full = true;
   const seen = world([mergedWorker(), mergedWorker({ key: 'run-1/ENG-2', ticket: 'ENG-2' })], {
     append: async (draft) => {
@@ -118,30 +118,30 @@ test('a log that cannot be written is tried again; one worker does not hold up a
       seen.lines.set(draft.deliveryId ?? '', draft);
     },
   });
-  await seen.lookNow();
+  await seen.checkNow();
   expect([...seen.lines.values()].map(({ scope }) => scope.ticket)).toEqual(['ENG-2']);
   expect(seen.failures).toHaveLength(1);
   full = false;
-  await seen.lookNow();
+  await seen.checkNow();
   expect(seen.lines.size).toBe(2);
 });
 
-test('thirty deadlines that fell into a sleep, and a restart, make one line each', async () => {
+test('thirty deadlines that passed during a sleep, and a restart, make one event each', async () => {
   const workers = Array.from({ length: 30 }, (_, n) =>
     mergedWorker({ key: `run-1/ENG-${n}`, ticket: `ENG-${n}` }),
   );
   const first = world(workers);
   first.state.now = deadline + 8 * 3_600_000;
-  await Promise.all([first.lookNow(), first.lookNow()]);
+  await Promise.all([first.checkNow(), first.checkNow()]);
   expect(first.asked).toHaveLength(30);
   const second = world(workers, {
     append: async (draft) => void first.lines.set(draft.deliveryId ?? '', draft),
   });
-  await second.lookNow();
+  await second.checkNow();
   expect(first.lines.size).toBe(30);
 });
 
-test('it looks by itself, and stopping ends a question that is under way', async () => {
+test('it checks on its own, and stopping ends a request that is running', async () => {
   const askAgain = vi.fn<DeadlineOptions['askAgain']>(() => new Promise(() => undefined));
   const seen = world([mergedWorker()], { everyMs: 5, askAgain });
   await until(() => askAgain.mock.calls.length === 1);

@@ -1,6 +1,6 @@
-// Gives up deploys that are past their deadline. The deadline stands with the worker, and that it has passed
-// becomes a line of the log: nothing is remembered here, so that a restart, a sleep or a clock that was set
-// changes only when it is noticed. Before that, the code host is asked once more: what was missed still counts.
+// Gives up deploys that are past their deadline. The deadline is stored with the worker, and its passing becomes an event
+// in the log: nothing is remembered here, so a restart, a sleep or a clock change only affects when it is noticed. Before
+// that, the code host is asked once more: what was missed still counts.
 
 import { type EventDraft, isWaitingForDeploy, scopeOfWorker, type Worker } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
@@ -9,20 +9,20 @@ import { within } from '@svc/lib/timeout';
 
 const EVERY_MS = 5_000;
 const ASK_WITHIN_MS = 30_000;
-/** Workers that are asked about together, after a sleep that many deadlines fell into. */
+/** Workers that are asked about at once, after a sleep during which many deadlines passed. */
 const AT_ONCE = 8;
 
 export type DeadlineWatch = {
-  /** Looks now, or joins the look that is under way. */
-  lookNow: () => Promise<void>;
+  /** Checks now, or joins a check that is already running. */
+  checkNow: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
 export type DeadlineOptions = {
-  /** All workers, as the state has them. */
+  /** All workers in the state. */
   workers: () => Iterable<Worker>;
   now: () => number;
-  /** Asks the code host; resolves when what it said is in the state. Cut off after 30 s. */
+  /** Asks the code host; resolves when its answer is in the state. Aborted after 30 s. */
   askAgain: (worker: Worker) => Promise<void>;
   /** `log.appendOnce` */
   append: (draft: EventDraft) => Promise<unknown>;
@@ -47,7 +47,7 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
   const isOverdue = (worker: Worker): boolean =>
     isWaitingForDeploy(worker) && worker.deploy !== null && now() >= Date.parse(worker.deploy.deadline);
 
-  /** A code host that cannot be asked keeps no worker waiting for ever. */
+  /** A code host that does not answer must not keep a worker waiting forever. */
   async function askOnce(worker: Worker): Promise<void> {
     const asked = askAgain(worker).catch(onFailure);
     await within(asked, askWithinMs, () => undefined, stopping.signal);
@@ -60,22 +60,22 @@ export function watchDeadlines(options: DeadlineOptions): DeadlineWatch {
     if (latest !== undefined && isOverdue(latest)) await append(timedOut(latest));
   }
 
-  const giveUpInTurn = (worker: Worker): Promise<void> =>
+  const giveUpLimited = (worker: Worker): Promise<void> =>
     limit(async () => {
       if (!stopping.signal.aborted) await giveUp(worker);
     }).catch(onFailure);
 
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     const overdue = [...workers()].filter(isOverdue);
-    await Promise.all(overdue.map(giveUpInTurn));
+    await Promise.all(overdue.map(giveUpLimited));
   }
 
-  const looks = every(everyMs, look, onFailure);
+  const rounds = every(everyMs, checkAll, onFailure);
   return {
-    lookNow: looks.runNow,
+    checkNow: rounds.runNow,
     async stop() {
       stopping.abort();
-      await looks.stop();
+      await rounds.stop();
     },
   };
 }

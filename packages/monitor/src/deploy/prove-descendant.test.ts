@@ -32,7 +32,7 @@ function git(folder: string, ...args: string[]): string {
   return execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment, encoding: 'utf8' }).trim();
 }
 
-/** A repository: base, the merge on it, something after the merge, and a branch beside. */
+/** A repository: base, the merge on it, a commit after the merge, and a branch beside it. */
 function repository() {
   const folder = join(temporaryFolder(), 'web');
   mkdirSync(folder);
@@ -49,7 +49,7 @@ function repository() {
 }
 
 function prover(codehost: FakeCodehost | undefined) {
-  const told: EventDraft[] = [];
+  const appended: EventDraft[] = [];
   const commands: string[] = [];
   const run: RunCommand = (command) => {
     commands.push(`${command.file} ${command.args.slice(2).join(' ')}`);
@@ -60,47 +60,47 @@ function prover(codehost: FakeCodehost | undefined) {
     run,
     environment,
     gh: createGh({ environment, run: runCommand, now: Date.now }),
-    append: async (draft) => void told.push(draft),
+    append: async (draft) => void appended.push(draft),
     now: Date.now,
   });
   const effect = { key: '1:prove-descendant:x', seq: 1, kind: 'prove-descendant', repo: 'acme/web' } as const;
   return {
-    told,
+    appended,
     commands,
     prove: (mergeSha: string, sha: string, worktreePath: string | null) =>
       prove({ ...effect, mergeSha, sha, worktreePath }, { signal: new AbortController().signal }),
   };
 }
 
-test('git in the worktree tells, without a call', async () => {
+test('git in the worktree answers, without a call', async () => {
   const { folder, merge, after, beside } = repository();
-  const { prove, told } = prover(undefined);
-  expect(await prove(merge, after, folder)).toEqual({ done: 'contains it, says git' });
-  expect(await prove(merge, beside, folder)).toEqual({ done: 'does not contain it, says git' });
+  const { prove, appended } = prover(undefined);
+  expect(await prove(merge, after, folder)).toEqual({ done: 'contains it, according to git' });
+  expect(await prove(merge, beside, folder)).toEqual({ done: 'does not contain it, according to git' });
   await prove(merge, merge, folder);
-  expect(told.map(({ detail }) => detail)).toEqual([
+  expect(appended.map(({ detail }) => detail)).toEqual([
     { contains: true, by: 'git' },
     { contains: false, by: 'git' },
     { contains: true, by: 'git' },
   ]);
-  expect(told[0]).toMatchObject({
+  expect(appended[0]).toMatchObject({
     event: 'orchestrator.deploy.descendant_checked',
     deliveryId: `descendant:acme/web:${merge}..${after}`,
     scope: { repo: 'acme/web', mergeSha: merge, sha: after },
   });
-  expect(told.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true, true]);
+  expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true, true]);
 });
 
-test('what was proven makes a worker done whose descendant is in production', async () => {
+test('a proof makes a worker done whose descendant is in production', async () => {
   const { folder, merge, after } = repository();
-  const { prove, told } = prover(undefined);
+  const { prove, appended } = prover(undefined);
   await prove(merge, after, folder);
   const state = { state: 'success' as const, at: sampleTime('11:15'), seq: 55, via: 'live' };
   const board = sampleBoard({
     workers: [mergedWorker({ merge: { sha: merge, at: sampleTime('11:00'), seq: 40 } })],
     deployments: [sampleDeployment({ sha: after, states: [state] })],
   });
-  for (const draft of told) foldLine(board, { ...draft, seq: board.seq + 1, ts: sampleTime('11:20') });
+  for (const draft of appended) foldLine(board, { ...draft, seq: board.seq + 1, ts: sampleTime('11:20') });
   expect(board.workers.get('run-1/ENG-1')).toMatchObject({
     status: 'done',
     deploy: { provenBy: { sha: after } },
@@ -110,7 +110,7 @@ test('what was proven makes a worker done whose descendant is in production', as
 test.each([
   ['there is no worktree', () => null],
   ['the worktree is gone', () => '/nowhere/at/all'],
-  ['the path is not a whole one', () => 'web'],
+  ['the path is not absolute', () => 'web'],
   [
     'the repository lacks the commit',
     () => {
@@ -126,13 +126,13 @@ test.each([
   codehost.cloud.addCommit('acme/web', merge);
   codehost.cloud.addCommit('acme/web', after, merge);
   codehost.cloud.addCommit('acme/web', beside);
-  const { prove, told } = prover(codehost);
+  const { prove, appended } = prover(codehost);
   const folder = worktree();
   await prove(merge, after, folder);
   await prove(merge, beside, folder);
   await prove(after, merge, folder);
   await prove(merge, merge, folder);
-  expect(told.map(({ detail }) => detail)).toEqual([
+  expect(appended.map(({ detail }) => detail)).toEqual([
     { contains: true, by: 'codehost' },
     { contains: false, by: 'codehost' },
     { contains: false, by: 'codehost' },
@@ -141,7 +141,7 @@ test.each([
   expect(codehost.calls()[0]).toBe(`GET /api/v3/repos/acme/web/compare/${merge}...${after}?per_page=1`);
 });
 
-test('a clone without its history cannot say no', async () => {
+test('a shallow clone cannot answer no', async () => {
   const { folder, merge, after } = repository();
   const shallow = join(temporaryFolder(), 'shallow');
   git(folder, 'clone', '-q', '--depth', '1', '--branch', 'main', `file://${folder}`, shallow);
@@ -150,15 +150,15 @@ test('a clone without its history cannot say no', async () => {
   codehost.cloud.addRepo('acme/web');
   codehost.cloud.addCommit('acme/web', merge);
   codehost.cloud.addCommit('acme/web', after, merge);
-  const { prove, told } = prover(codehost);
+  const { prove, appended } = prover(codehost);
   await prove(merge, after, shallow);
-  expect(told[0]?.detail).toEqual({ contains: true, by: 'codehost' });
+  expect(appended[0]?.detail).toEqual({ contains: true, by: 'codehost' });
 });
 
-test('a code host that does not know is no answer: it fails, to be tried again', async () => {
+test('a code host without the answer fails, to be tried again', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
-  const { prove, told } = prover(codehost);
+  const { prove, appended } = prover(codehost);
   const shas = ['a'.repeat(40), 'b'.repeat(40)] as const;
   expect(await prove(...shas, null)).toEqual({
     failed: 'the code host could not find it (HTTP 404: Not Found)',
@@ -168,7 +168,7 @@ test('a code host that does not know is no answer: it fails, to be tried again',
     failed: expect.stringContaining('quota'),
     retryAfterMs: expect.any(Number),
   });
-  expect(told).toEqual([]);
+  expect(appended).toEqual([]);
 });
 
 test.each([

@@ -1,6 +1,6 @@
-// Whether a deployed commit contains a merge. Git in the worker's worktree is asked first, when it has both
-// commits and their whole history: it costs nothing, and commits mean the same everywhere. Else the code host
-// compares them. The answer never changes, so that it is told to the log once.
+// Whether a deployed commit contains a merge. Git in the worker's worktree is asked first, if it has both commits and their
+// whole history: it costs nothing, and commits mean the same everywhere. Otherwise the code host compares them. The answer
+// never changes, so it is logged once.
 
 import { isAbsolute } from 'node:path';
 import {
@@ -41,7 +41,7 @@ export function createDescendantProof(options: {
     ...(HOME !== undefined && { HOME }),
   });
 
-  /** Undefined when the local repository cannot tell. */
+  /** Undefined when the local repository cannot answer. */
   async function askGit(folder: string, { mergeSha, sha }: Pair, signal: AbortSignal) {
     const git = (...args: string[]): Promise<CommandEnd> =>
       runGit(folder, args, {
@@ -53,7 +53,7 @@ export function createDescendantProof(options: {
     const asked = await git('merge-base', '--is-ancestor', '--end-of-options', mergeSha, sha);
     if (asked.ended !== 'exit' || asked.exitCode > 1) return undefined;
     if (asked.exitCode === 0) return { contains: true };
-    // A clone without its whole history does not see that one commit is before another.
+    // A shallow clone does not know that one commit is before another.
     const shallow = await git('rev-parse', '--is-shallow-repository');
     return shallow.ended === 'exit' && shallow.stdout.trim() === 'false' ? { contains: false } : undefined;
   }
@@ -69,13 +69,13 @@ export function createDescendantProof(options: {
       case 'diverged':
         return { contains: false };
       default:
-        return { failed: 'the code host compares the commits in words that are not known here' };
+        return { failed: 'the code host returned an unknown comparison status' };
     }
   }
 
   return async ({ repo, mergeSha, sha, worktreePath }, { signal }) => {
     if (repoNameIn(repo) === undefined || !commit.test(mergeSha) || !commit.test(sha))
-      return { failed: 'a repository and two whole commit ids are needed', permanent: true };
+      return { failed: 'a repository and two full commit ids are needed', permanent: true };
     const pair = { mergeSha, sha };
     const isLocal = worktreePath !== null && isAbsolute(worktreePath);
     const local = isLocal ? await askGit(worktreePath, pair, signal) : undefined;
@@ -90,7 +90,7 @@ export function createDescendantProof(options: {
       scope: { repo, mergeSha, sha },
       detail: { contains: compared.contains, by },
     });
-    return { done: `${compared.contains ? 'contains it' : 'does not contain it'}, says ${by}` };
+    return { done: `${compared.contains ? 'contains it' : 'does not contain it'}, according to ${by}` };
   };
 }
 

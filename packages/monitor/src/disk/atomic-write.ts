@@ -1,4 +1,4 @@
-// Replaces a file so that a reader sees the old or the new content, never a part, also after a power cut.
+// Replaces a file atomically: a reader sees the old or the new content, never a part, even after a power cut.
 
 import { constants } from 'node:fs';
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
@@ -7,9 +7,9 @@ import { ifPresent } from '@svc/lib/files';
 import { makeFolder } from './make-folder.ts';
 
 export type WriteOptions = {
-  /** Mode of the file, also when it existed with another. Without it an existing file keeps its mode. */
+  /** Mode of the file, even if it existed with another. Without it an existing file keeps its mode. */
   mode?: number;
-  /** Mode of folders that have to be made. */
+  /** Mode of folders that have to be created. */
   folderMode?: number;
 };
 
@@ -54,7 +54,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A linked file is replaced where it really lies, so that the link stays a link. */
+/** A linked file is replaced at its real location, so the link stays a link. */
 async function throughLinks(path: string): Promise<string> {
   return (await ifPresent(realpath(path))) ?? path;
 }

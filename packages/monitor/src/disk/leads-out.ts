@@ -1,10 +1,10 @@
-// Links that lead out of a checkout. A repository can hold one: what is read or written through it would be a file of the
-// user's that the repository has chosen.
+// Links that lead out of a checkout. A repository can contain one: reading or writing through it would access a file of
+// the user that the repository has chosen.
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { Failure } from '../errors.ts';
 
-/** Whether the file, or the place where it would be made, lies outside of the root. */
+/** Whether the file, or the location where it would be created, is outside the root. */
 export function leadsOut(root: string, path: string): boolean {
   const realRoot = realpathSync(root);
   for (let at = path; ; at = dirname(at)) {
@@ -12,7 +12,7 @@ export function leadsOut(root: string, path: string): boolean {
       const real = realpathSync(at);
       return real !== realRoot && !real.startsWith(realRoot + sep);
     } catch {
-      // Not there yet, so that its folder decides; or a link to what is not there.
+      // It does not exist yet, so its folder decides; or it is a dangling link.
       if (lstatSync(at, { throwIfNoEntry: false }) !== undefined || dirname(at) === at) return true;
     }
   }
@@ -22,7 +22,7 @@ export function refuseLeadingOut(root: string, path: string): void {
   if (leadsOut(root, path))
     throw new Failure(
       'file-unusable',
-      `${path} is a link that leads out of ${root}, and is not used.`,
-      'Remove the link; if the file is meant to be there, copy it.',
+      `${path} is a link to a file outside ${root}, so it is not used.`,
+      'Remove the link, or replace it with a copy of the file.',
     );
 }

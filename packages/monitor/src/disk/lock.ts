@@ -1,5 +1,5 @@
-// A lock between processes that dies with its holder: an open write transaction on an empty SQLite file.
-// The kernel gives it up when the process ends, however it ends, so that there is no stale lock to judge.
+// A lock between processes that ends with its holder: an open write transaction on an empty SQLite file. The kernel
+// releases it when the process ends, however it ends, so there are no stale locks.
 import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ const BUSY = 5;
 
 export type FileLocks = { withLock: <T>(path: string, work: () => Promise<T>) => Promise<T> };
 
-/** Locks by path. The lock files lie in `folder`, never beside the files that they guard. */
+/** Locks by path. The lock files are in `folder`, never beside the files that they guard. */
 export function createFileLocks({
   folder,
   timeoutMs = 10_000,
@@ -36,7 +36,7 @@ export type Hold = { release: () => void };
 
 /**
  * Takes the lock file itself, without waiting; undefined while another process or hold has it.
- * Keep the hold in reach until `release`: the garbage collector would let the lock go with it.
+ * Keep a reference to the hold until `release`: the garbage collector would release the lock with it.
  */
 export function tryHold(path: string): Hold | undefined {
   const lock = openLock(path);
@@ -50,7 +50,7 @@ export function tryHold(path: string): Hold | undefined {
   return undefined;
 }
 
-/** Whether somebody has the lock file by `tryHold`. Those who look do not see each other. */
+/** Whether the lock file is held by `tryHold`. Concurrent checks do not affect each other. */
 export function isHeldNow(path: string): boolean {
   const lock = new DatabaseSync(path, { timeout: 0, readOnly: true });
   try {
@@ -77,7 +77,7 @@ async function acquire(lock: DatabaseSync, path: string, timeoutMs: number): Pro
       throw new Failure(
         'file-busy',
         `Another process has been changing ${path} for ${seconds} s.`,
-        'Try again when it is done.',
+        'Try again when it has finished.',
       );
     }
     await sleep(wait * (0.5 + Math.random()));
@@ -90,8 +90,8 @@ function openLock(path: string): DatabaseSync {
 }
 
 /**
- * Without a journal on disk: nothing is ever written, and a killed holder leaves no file behind. What is taken
- * exclusively cannot even be read.
+ * Without a journal on disk: nothing is ever written, and a killed holder leaves no file. An exclusive lock prevents even
+ * reading.
  */
 function tryLock(lock: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE' = 'IMMEDIATE'): boolean {
   try {

@@ -1,9 +1,9 @@
-// Folders whose names survive a power cut: a durable file in a folder that is gone is gone too.
+// Folders whose names survive a power cut: a durable file in a lost folder is lost too.
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 
-/** Makes a folder where there is none, and those above it. Their names are durable when it returns. */
+/** Creates a folder and its parents if they do not exist. Their names are durable when it returns. */
 export function makeFolder(folder: string, mode: number): void {
   const first = mkdirSync(resolve(folder), { recursive: true, mode });
   if (first === undefined) return;
@@ -21,7 +21,7 @@ export function syncFolderNow(folder: string): void {
   }
 }
 
-/** A folder that may be written to and not read cannot be synced. */
+/** A folder that may be written but not read cannot be synced. */
 function syncParent(folder: string): void {
   try {
     syncFolderNow(folder);

@@ -1,13 +1,13 @@
-// Files that SQLite makes by the umask are made here first, for their owner alone: beside a database, SQLite gives
-// its other files (`-wal`, `-shm`) the mode of the database.
+// Files that SQLite would create with the umask are created here first, for their owner only: SQLite gives its other files
+// (`-wal`, `-shm`) the mode of the database.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import { makeFolder } from './make-folder.ts';
 
 /**
- * Makes an empty file of mode 600 where there is none, and takes away what others may do with one that is there. It
- * is never opened: closing a file gives up the locks that this process has on it.
+ * Creates an empty file of mode 600 if there is none, and removes other users' permissions from an existing one. An
+ * existing file is never opened: closing it would release the locks that this process has on it.
  */
 export function ensurePrivateFile(path: string): void {
   makeFolder(dirname(path), 0o700);

@@ -1,5 +1,5 @@
-// Removes a folder with all that is in it, also where package managers and tests left folders that may not be
-// written to. Links are removed, never followed.
+// Removes a folder with all its content, even if package managers or tests left read-only folders in it. Links are
+// removed, never followed.
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';

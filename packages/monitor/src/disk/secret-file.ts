@@ -16,7 +16,7 @@ export async function writeSecretFile(path: string, secret: string): Promise<voi
   await writeFileAtomically(path, `${secret}\n`, { mode: 0o600, folderMode: 0o700 });
 }
 
-/** False when it was not there. */
+/** False when it did not exist. */
 export async function removeSecretFile(path: string): Promise<boolean> {
   try {
     await rm(path);

@@ -8,7 +8,7 @@ const first = 'CREATE TABLE one (value TEXT) STRICT';
 const second = 'ALTER TABLE one ADD COLUMN more TEXT';
 
 describe('opening', () => {
-  test('makes the folder and the file, in WAL mode', () => {
+  test('creates the folder and the file, in WAL mode', () => {
     const path = join(temporaryFolder(), 'deep', 'svc.db');
     const database = openDatabase(path, { area: 'a', migrations: [] });
     expect(database.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
@@ -17,7 +17,7 @@ describe('opening', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test('the file and those beside it are for their owner alone, also when they were there before', () => {
+  test('the file and those beside it are for their owner only, even if they existed before', () => {
     const path = join(temporaryFolder(), 'svc.db');
     writeFileSync(path, '', { mode: 0o644 });
     const database = openDatabase(path, { area: 'a', migrations: [first] });
@@ -26,7 +26,7 @@ describe('opening', () => {
     database.close();
   });
 
-  test('what is not a database says so, and can be set aside', () => {
+  test('a file that is not a database is detected, and can be set aside', () => {
     const path = join(temporaryFolder(), 'svc.db');
     writeFileSync(path, 'not a database '.repeat(100));
     let failure: unknown;
@@ -44,7 +44,7 @@ describe('opening', () => {
 });
 
 describe('migrations', () => {
-  test('of several rooms go on independently, each once', () => {
+  test('of several areas run independently, each once', () => {
     const path = join(temporaryFolder(), 'svc.db');
     openDatabase(path, { area: 'a', migrations: [first] }).close();
     openDatabase(path, { area: 'b', migrations: ['CREATE TABLE other (value TEXT)'] }).close();
@@ -57,7 +57,7 @@ describe('migrations', () => {
     database.close();
   });
 
-  test('that fail leave nothing behind', () => {
+  test('that fail leave nothing', () => {
     const path = join(temporaryFolder(), 'svc.db');
     const broken = 'CREATE TABLE two (value TEXT); CREATE TABLE nonsense (';
     expect(() => openDatabase(path, { area: 'a', migrations: [first, broken] })).toThrow(/incomplete/);

@@ -6,13 +6,13 @@ import { ensurePrivateFile, narrow } from './private-file.ts';
 
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
-/** Four times the usual: pages that change again and again are copied into the file less often. */
+/** Four times the default: pages that change often are copied into the file less often. */
 const CHECKPOINT_PAGES = 1_000;
 
 export type Database = {
   prepare: (sql: string) => StatementSync;
   exec: (sql: string) => void;
-  /** All of `work` or nothing of it. `work` must not wait: the lock on the file is held until it returns. */
+  /** All of `work` or nothing. `work` must not wait: the lock on the file is held until it returns. */
   transaction: <T>(work: () => T) => T;
   close: () => void;
 };
@@ -63,7 +63,7 @@ function wrap(connection: DatabaseSync): Database {
         connection.exec('COMMIT');
         return result;
       } catch (error) {
-        // A full disk ends the transaction by itself.
+        // A full disk ends the transaction on its own.
         if (connection.isTransaction) connection.exec('ROLLBACK');
         throw error;
       }
@@ -88,7 +88,7 @@ function migrate(database: Database, area: string, migrations: readonly string[]
   }
 }
 
-/** Before 0.1.0 the table was `schema_rooms`, with the column `room`. */
+/** Before 0.1.0 the table and its column had other names. */
 function prepareVersions(database: Database): void {
   const exists = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
   const isFormer = (): boolean =>
@@ -106,7 +106,7 @@ function prepareVersions(database: Database): void {
 
 export class DatabaseFromNewerVersion extends Error {
   readonly code = 'database-newer';
-  readonly remedy = 'Update svc, or name another file with SVC_DB_FILE.';
+  readonly remedy = 'Update svc, or set SVC_DB_FILE to another file.';
 
   constructor(area: string) {
     super(`The tables of "${area}" were made by a newer version of svc.`);
@@ -114,14 +114,14 @@ export class DatabaseFromNewerVersion extends Error {
   }
 }
 
-/** Whether an error says that the file itself is damaged, or is not a database at all. */
+/** Whether the error means that the file is damaged, or is not a database at all. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** Moves a damaged file out of the way, for a person to look at; returns its new path. */
+/** Moves a damaged file aside, for a person to inspect; returns its new path. */
 export function setDatabaseAside(path: string, now: number): string {
   const aside = `${path}.damaged-${now}`;
   renameSync(path, aside);

@@ -1,4 +1,4 @@
-// GET /api/board, the routes of attention, and those of workers.
+// GET /api/board, and the routes of attention and of workers.
 import { parseEventDraft } from '@svc/core';
 import {
   mergedPullRequest,
@@ -49,7 +49,7 @@ describe('GET /api/board/changes', () => {
     });
   });
 
-  test('what another process said does not count', async () => {
+  test('positions of another process do not count', async () => {
     const { get } = await serve({ board: sampleBoard({ workers: [sampleWorker()] }) });
     await get('/api/board/changes');
     expect((await get('/api/board/changes?after=100&instanceId=instance-0')).body).toMatchObject({
@@ -62,7 +62,7 @@ describe('GET /api/board/changes', () => {
 });
 
 describe('GET /api/board', () => {
-  test('now, or at a past moment', async () => {
+  test('now, or at a past time', async () => {
     const { get, moments } = await serve({
       board: sampleBoard({ workers: [sampleWorker()] }),
       past: sampleBoard({
@@ -79,7 +79,7 @@ describe('GET /api/board', () => {
     expect(moments).toEqual([{ seq: 7 }, { time }, { time }]);
   });
 
-  test('what has settled is shown for as long as is asked', async () => {
+  test('settled workers are shown for as long as requested', async () => {
     const { get } = await serve({
       board: sampleBoard({ workers: [sampleWorker({ status: 'done', lastAt: '2026-01-01T00:00:00Z' })] }),
     });
@@ -99,7 +99,7 @@ describe('GET /api/board', () => {
     ['/api/board/changes?after=1&after=2', 'after: expected the seq of an event.'],
     ['/api/board/changes?atLeast=now', 'atLeast: expected the seq of an event.'],
     ['/api/board/changes?settled=1', 'settled: expected a duration, like 24h.'],
-    ['/api/board?at=yesterday', 'at: expected a seq, an ISO time, or how long ago, like 2h.'],
+    ['/api/board?at=yesterday', 'at: expected an event number (seq), an ISO time or an age such as 2h.'],
     ['/api/board?at=', 'at: expected a text of at most 40 characters.'],
     ['/api/board?at=1&at=2', 'at: expected a text of at most 40 characters.'],
     ['/api/board?all=yes', 'all: expected 1 or 0.'],
@@ -108,28 +108,28 @@ describe('GET /api/board', () => {
     expect(await get(path)).toEqual({ status: 400, body: { error, code: 'usage' } });
   });
 
-  test('while the log is being read there is no answer, from any route', async () => {
-    const { get, post, said } = await serve({ board: sampleBoard(), ready: () => false });
+  test('while the log is being read no route answers', async () => {
+    const { get, post, appended } = await serve({ board: sampleBoard(), ready: () => false });
     const expected = {
       status: 503,
       body: {
         error: 'The log is still being read (line 12 of 99).',
         code: 'state-not-ready',
-        remedy: 'Wait a moment and ask again.',
+        remedy: 'Try again in a moment.',
       },
     };
     for (const path of ['board', 'board/changes', 'attention', 'workers/ENG-1/why', 'workers/ENG-1/receipt'])
       expect(await get(`/api/${path}`)).toEqual(expected);
     expect(await post('/api/attention/ack', { id: 'x' })).toEqual(expected);
     expect(await post('/api/workers/ENG-1/deploy', { action: 'retry' })).toEqual(expected);
-    expect(said).toEqual([]);
+    expect(appended).toEqual([]);
   });
 });
 
 describe('attention', () => {
   const id = 'run-1/ENG-1/deploy-timeout';
 
-  test('what is open and what is put off', async () => {
+  test('open and snoozed items', async () => {
     const { get } = await serve({
       board: sampleBoard({
         attention: [
@@ -167,44 +167,44 @@ describe('attention', () => {
       { handedOver: { to: 'alex', by: 'kim', at: sampleTime('12:00'), note: 'your deploy' } },
     ],
     ['resolve', {}, 'comms.attention_resolved', { reason: 'deploy-timeout', by: 'kim' }, null],
-  ])('%s becomes a line, and the answer shows what came of it', async (word, more, event, detail, item) => {
-    const { post, said } = await serve({
+  ])('%s appends an event, and the response shows its effect', async (word, more, event, detail, item) => {
+    const { post, appended } = await serve({
       board: sampleBoard({ attention: [sampleAttention()] }),
     });
     expect(await post(`/api/attention/${word}`, { id, by: 'kim', ...more })).toMatchObject({
       status: 200,
       body: { ok: true, item },
     });
-    expect(said).toEqual([
+    expect(appended).toEqual([
       { event, source: 'cli', via: 'local', scope: { orchestrator: 'run-1', ticket: 'ENG-1' }, detail },
     ]);
-    expect(said.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
   });
 
-  test('an item of a feed is named by its feed', async () => {
+  test('an item of a feed is identified by its feed', async () => {
     const item = sampleAttention({
       orchestrator: null,
       ticket: null,
       feed: 'codehost',
       reason: 'feed-blind',
     });
-    const { post, said } = await serve({
+    const { post, appended } = await serve({
       board: sampleBoard({ attention: [{ ...item, id: '-/codehost/feed-blind' }] }),
     });
     await post('/api/attention/ack', { id: '-/codehost/feed-blind' });
-    expect(said[0]).toMatchObject({ scope: {}, detail: { feed: 'codehost', by: 'a person' } });
+    expect(appended[0]).toMatchObject({ scope: {}, detail: { feed: 'codehost', by: 'a person' } });
   });
 
-  test('what was acknowledged is not said again', async () => {
+  test('an acknowledged item is not acknowledged again', async () => {
     const acknowledged = { by: 'kim', at: sampleTime('11:40') };
-    const { post, said } = await serve({
+    const { post, appended } = await serve({
       board: sampleBoard({ attention: [sampleAttention({ acknowledged })] }),
     });
     expect((await post('/api/attention/ack', { id })).body).toMatchObject({
       ok: true,
       item: { acknowledged },
     });
-    expect(said).toEqual([]);
+    expect(appended).toEqual([]);
   });
 
   test.each([
@@ -218,9 +218,9 @@ describe('attention', () => {
     ['snooze', { id, for: '31d' }, 400, 'usage'],
     ['snooze', { id, for: 'long' }, 400, 'usage'],
   ])('%s %j is refused with %i', async (word, body, status, code) => {
-    const { post, said } = await serve({ board: sampleBoard({ attention: [sampleAttention()] }) });
+    const { post, appended } = await serve({ board: sampleBoard({ attention: [sampleAttention()] }) });
     expect(await post(`/api/attention/${word}`, body)).toMatchObject({ status, body: { code } });
-    expect(said).toEqual([]);
+    expect(appended).toEqual([]);
   });
 });
 
@@ -239,7 +239,7 @@ describe('workers', () => {
     expect((await get('/api/workers/ENG-1/receipt')).body).toMatchObject({ shipped: false });
   });
 
-  test('what nobody knows is 404; what is known by half is told', async () => {
+  test('an unknown ticket is 404; a partly known one gets an answer', async () => {
     const { get } = await serve({ board: sampleBoard({ pullRequests: [samplePullRequest()] }) });
     expect((await get('/api/workers/ENG-1/why')).body).toMatchObject({ status: 'unknown' });
     for (const path of ['ENG-9/why', 'ENG-9/receipt', 'ENG-1/why?orchestrator=run-9'])
@@ -251,18 +251,18 @@ describe('workers', () => {
       expect(await get(`/api/workers/${path}`)).toMatchObject({ status: 400, body: { code: 'usage' } });
   });
 
-  test('a word that counts becomes a line, and the answer shows the new state', async () => {
+  test('a valid decision appends an event, and the response shows the new state', async () => {
     const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
-    const { post, said } = await serve({
+    const { post, appended } = await serve({
       board: sampleBoard({ workers: [stalled], pullRequests: [mergedPullRequest()] }),
     });
     expect(
-      await post('/api/workers/eng-1/deploy', { action: 'retry', by: 'kim', note: 'mended' }),
+      await post('/api/workers/eng-1/deploy', { action: 'retry', by: 'kim', note: 'fixed' }),
     ).toMatchObject({
       status: 200,
       body: { ok: true, action: 'retry', why: { status: 'merged', until: sampleTime('12:30') } },
     });
-    expect(said).toEqual([
+    expect(appended).toEqual([
       {
         event: 'orchestrator.deploy.retried',
         occurredAt: '2026-01-02T12:00:00.000Z',
@@ -278,14 +278,14 @@ describe('workers', () => {
           mergeSha: sampleMergeSha,
           environment: 'production',
         },
-        detail: { by: 'kim', note: 'mended' },
+        detail: { by: 'kim', note: 'fixed' },
       },
     ]);
-    expect(said.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
+    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
   });
 
-  test('a word that the lifecycle would not heed is refused, with why', async () => {
-    const { post, said } = await serve({
+  test('a decision that the lifecycle would ignore is refused, with the reason', async () => {
+    const { post, appended } = await serve({
       board: sampleBoard({
         workers: [mergedWorker(), sampleWorker({ ticket: 'ENG-2' })],
         pullRequests: [mergedPullRequest(), samplePullRequest({ number: 13, ticket: 'ENG-3' })],
@@ -295,9 +295,9 @@ describe('workers', () => {
       status: 409,
       body: {
         error:
-          'There is nothing to retry: ENG-1 is merged. acme/web#12 is merged, but no deployment to production has started. It waits for a deployment of aaaaaaa to production.',
+          'Nothing to retry: ENG-1 is merged. acme/web#12 is merged, but no deployment to production has started. Waiting for a deployment of aaaaaaa to production.',
         code: 'not-allowed-now',
-        remedy: 'See: svc why ENG-1',
+        remedy: 'See why: svc why ENG-1',
       },
     });
     expect(await post('/api/workers/ENG-2/deploy', { action: 'accept' })).toMatchObject({ status: 409 });
@@ -313,6 +313,6 @@ describe('workers', () => {
       { action: 'retry', note: 5 },
     ])
       expect(await post('/api/workers/ENG-1/deploy', body)).toMatchObject({ status: 400 });
-    expect(said).toEqual([]);
+    expect(appended).toEqual([]);
   });
 });

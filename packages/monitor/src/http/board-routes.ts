@@ -1,4 +1,4 @@
-// The board of now or of any past moment, what of it changed, what needs a person, and a person's answer to that.
+// The current board or that of any past time, its changes, what needs a person, and how a person answers.
 
 import {
   type AttentionItem,
@@ -14,16 +14,16 @@ import {
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { momentIn, type Routes, route } from './route.ts';
-import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
-/** How long an answer waits for a line that the board does not have yet. */
+/** How long a request waits for an event that the board does not have yet. */
 const TIMEOUT_MS = 1_000;
 
 export function boardRoutes(options: {
   state: StateAccess;
-  /** The board behind a line, or behind the last line of before a moment. */
+  /** The board after an event, or after the last event before a time. */
   boardAt: (moment: Since, signal: AbortSignal) => Promise<Board>;
-  /** Names this process: what another one said of its lines and views does not count. */
+  /** Identifies this process: positions and views of another instance are not valid here. */
   instanceId: string;
   now: () => number;
 }): Routes {
@@ -48,10 +48,10 @@ export function boardRoutes(options: {
   };
 }
 
-/** Not for ever: the line may be one of another log. */
+/** Bounded, because the event may belong to another log. */
 async function reached(state: StateAccess, seq: number | undefined): Promise<void> {
   if (seq === undefined || seq <= state.board().seq) return;
-  // A follower that stops rejects; the answer is then what the board has.
+  // A stopped follower rejects; the response is then what the board has.
   await within(
     state.reached(seq).catch(() => undefined),
     TIMEOUT_MS,
@@ -59,7 +59,7 @@ async function reached(state: StateAccess, seq: number | undefined): Promise<voi
   );
 }
 
-/** An id holds slashes, so it is a field of the body. */
+/** An id contains slashes, so it is a field of the body. */
 export function attentionRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
   const { state, now } = options;
 
@@ -68,18 +68,18 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
     if (item !== undefined) return item;
     throw new Failure(
       'unknown-attention',
-      `Nothing with the id ${id} is open.`,
-      'See what is: svc attention',
+      `No open attention item has the id ${id}.`,
+      'List the open items: svc attention',
     );
   };
 
-  async function tell(
+  async function record(
     item: AttentionItem,
     content: AttentionContent,
   ): Promise<{ ok: true; item: AttentionItem | null }> {
     const { orchestrator, ticket } = item;
     const scope = { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) };
-    await say(options, { ...content, source: 'cli', via: 'local', scope });
+    await appendAndWait(options, { ...content, source: 'cli', via: 'local', scope });
     return { ok: true, item: state.board().attention.get(item.id) ?? null };
   }
 
@@ -88,21 +88,21 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
     route(app, api.acknowledgeAttention, async ({ body: { id, by } }) => {
       const item = itemOf(id);
       if (item.acknowledged !== null) return { ok: true as const, item };
-      return tell(item, { event: 'comms.attention_acknowledged', detail: { ...namesOf(item), by } });
+      return record(item, { event: 'comms.attention_acknowledged', detail: { ...namesOf(item), by } });
     });
     route(app, api.snoozeAttention, async ({ body: { id, by, for: milliseconds } }) => {
       const item = itemOf(id);
       const until = new Date(now() + milliseconds).toISOString();
-      return tell(item, { event: 'comms.attention_snoozed', detail: { ...namesOf(item), by, until } });
+      return record(item, { event: 'comms.attention_snoozed', detail: { ...namesOf(item), by, until } });
     });
     route(app, api.handOverAttention, async ({ body: { id, by, to, note } }) => {
       const item = itemOf(id);
       const detail = { ...namesOf(item), by, to, ...(note !== undefined && { note }) };
-      return tell(item, { event: 'comms.attention_handed_over', detail });
+      return record(item, { event: 'comms.attention_handed_over', detail });
     });
     route(app, api.resolveAttention, async ({ body: { id, by } }) => {
       const item = itemOf(id);
-      return tell(item, { event: 'comms.attention_resolved', detail: { ...namesOf(item), by } });
+      return record(item, { event: 'comms.attention_resolved', detail: { ...namesOf(item), by } });
     });
   };
 }

@@ -1,5 +1,5 @@
-// The daemon itself: its health and figures, its feeds, its outbox, its rules, its configuration, the archive, who may
-// open the dashboard, and the description of all routes. Each is one call of the part that knows the answer.
+// The daemon itself: health and figures, feeds, outbox, rules, configuration, archive, access to the dashboard, and the
+// description of all routes.
 
 import { type ApiAnswer, api, type ConfigReport, openapiDocument, type ProjectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
@@ -32,7 +32,7 @@ export function healthRoutes(options: {
 
 export function feedRoutes(options: {
   report: () => ApiAnswer<typeof api.getFeeds>;
-  /** The code host's list of what it sent, held against the log, and repaired where that is asked for. */
+  /** Compares the code host's list of deliveries with the log, and repairs the differences on request. */
   compare: (asked: {
     withinMs: number;
     repair: boolean;
@@ -68,14 +68,14 @@ export function outboxRoutes(options: {
     route(app, api.getOutbox, () => ({ figures: options.figures(), effects: options.list() }));
     route(app, api.retryEffect, ({ body: { key } }) => {
       if (options.tryAgain(key)) return { ok: true as const };
-      throw new Failure('unknown-effect', `Nothing with the key ${key} was given up.`, 'See: svc outbox');
+      throw new Failure('unknown-effect', `No given-up effect has the key ${key}.`, 'List them: svc outbox');
     });
   };
 }
 
 export function rulesRoutes(options: {
   list: () => ApiAnswer<typeof api.listRules>;
-  /** When rules would have fired on the log, also those that are off, and one that is in no configuration yet. */
+  /** When rules would have fired on the log; also disabled rules, and one that is not configured yet. */
   test: (request: RuleTestRequest, signal: AbortSignal) => Promise<ApiAnswer<typeof api.testRules>>;
   now: () => number;
 }): Routes {
@@ -90,7 +90,7 @@ export function rulesRoutes(options: {
 
 type ConfigurationReports = {
   projects: () => ProjectEntry[];
-  /** Of a project that is served; undefined is the one that the daemon was started in. */
+  /** The report of a served project; undefined is the project that the daemon was started in. */
   report: (folder: string | undefined, projects: ProjectEntry[]) => ConfigReport;
 };
 
@@ -98,13 +98,13 @@ export function configRoutes(options: ConfigurationReports): Routes {
   function reportOf({ project }: Asked<typeof api.getConfig>['query']): ConfigReport {
     const projects = options.projects();
     if (project === undefined) return options.report(undefined, projects);
-    // Only a project that is served: a path of a request is never looked at on the disk.
+    // Only served projects: a path from a request is never looked up on the disk.
     const found = projects.find(({ id }) => id === project);
     if (found !== undefined) return options.report(found.folder, projects);
     throw new Failure(
       'unknown-project',
       `The daemon serves no project ${JSON.stringify(project.slice(0, 200))}.`,
-      'See which: GET /api/projects, or svc config show --project <folder>',
+      'List the projects: GET /api/projects. For a folder: svc config show --project <folder>',
     );
   }
   return (app) => {
@@ -113,7 +113,7 @@ export function configRoutes(options: ConfigurationReports): Routes {
   };
 }
 
-/** Opens the archive for as long as the work takes. */
+/** Opens the archive for the duration of the work. */
 type WithArchive = <T>(work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>) => Promise<T>;
 
 export function archiveRoutes(withArchive: WithArchive): Routes {
@@ -127,7 +127,7 @@ export function archiveRoutes(withArchive: WithArchive): Routes {
   };
 }
 
-/** A code opens the dashboard once; a page trades it for its key. */
+/** A code opens the dashboard once; the page exchanges it for its key. */
 export function accessRoutes(access: Pick<Access, 'createCode' | 'exchangeCode'>): Routes {
   return (app) => {
     route(app, api.createCode, () => access.createCode());
@@ -136,7 +136,7 @@ export function accessRoutes(access: Pick<Access, 'createCode' | 'exchangeCode'>
       if (key !== undefined) return { key };
       throw new Failure(
         'unknown-code',
-        'The code was used or is too old.',
+        'The code has expired or was used already.',
         'Open the dashboard again: svc open',
       );
     });

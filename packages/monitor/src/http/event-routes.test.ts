@@ -1,4 +1,4 @@
-// The routes of events over a real log: counts over time, and jq filters of the list and of the stream.
+// The event routes over a real log: counts over time, and jq filters for the list and the stream.
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
@@ -10,7 +10,7 @@ import { createJqThreads, type JqThreads } from '../log/jq-threads.ts';
 import { createTestClock, draft, openTestLog, START } from '../log/testing/sample-log.ts';
 import { eventRoutes } from './event-routes.ts';
 import { createHttpServer } from './server.ts';
-import { answersEverybody } from './testing/answers-everybody.ts';
+import { allowEveryone } from './testing/allow-everyone.ts';
 
 async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
   const clock = createTestClock();
@@ -18,7 +18,7 @@ async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
   const jq = jqThreads();
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    access: answersEverybody,
+    access: allowEveryone,
     show: () => false,
     onAnswer: () => undefined,
     routes: [eventRoutes({ log, jq, now: () => clock.time, ...more })],
@@ -48,18 +48,18 @@ async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {
 
 const ENDLESS = 'def f: f; f';
 
-/** Patient, but not with what never ends. */
+/** Enough time for every filter that ends. */
 function jqThreads(): Pick<JqThreads, 'matches'> {
-  const patient = createJqThreads({ answerWithinMs: WAIT_MS });
-  const impatient = createJqThreads({ answerWithinMs: 200 });
+  const slow = createJqThreads({ answerWithinMs: WAIT_MS });
+  const quick = createJqThreads({ answerWithinMs: 200 });
   onTestFinished(async () => {
-    await patient.close();
-    await impatient.close();
+    await slow.close();
+    await quick.close();
   });
   return {
     matches(filter, lines) {
       const isEndless = filter === ENDLESS || (filter.includes(ENDLESS) && lines.length > 0);
-      return (isEndless ? impatient : patient).matches(filter, lines);
+      return (isEndless ? quick : slow).matches(filter, lines);
     },
   };
 }
@@ -75,7 +75,7 @@ const numbers = (body: Record<string, unknown>): unknown[] =>
   (body['events'] as EventLine[]).map(({ detail }) => detail['number']);
 
 describe('GET /api/events with a jq filter', () => {
-  test('the newest that it wants, page by page', async () => {
+  test('the newest matches, page by page', async () => {
     const { get } = await serve(700);
     stopTime();
     const wanted = jq('.detail.number % 100 == 0');
@@ -99,7 +99,7 @@ describe('GET /api/events with a jq filter', () => {
   });
 
   test.each([
-    ['.event ==', 'usage', 'The jq filter cannot be used'],
+    ['.event ==', 'usage', 'The jq filter is not valid'],
     ['.event == "codehost.pr.megred"', 'usage', 'No event can have the topic codehost.pr.megred'],
     [ENDLESS, 'filter-too-slow', 'The jq filter takes too long.'],
   ])('%s is refused', async (filter, code, message) => {
@@ -113,7 +113,7 @@ describe('GET /api/events with a jq filter', () => {
   });
 });
 
-/** Everything that the stream sends until it has sent what is waited for. */
+/** Everything that the stream sends until it has sent the expected text. */
 function stream(url: string, isEnough: (text: string) => boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = httpGet(url, (response) => {
@@ -132,7 +132,7 @@ function stream(url: string, isEnough: (text: string) => boolean): Promise<strin
 }
 
 describe('GET /api/events/stream with a jq filter', () => {
-  test('only what it wants, of the past and live', async () => {
+  test('only matches, past and live', async () => {
     const { url, append } = await serve(10);
     const path = `${url}/api/events/stream?since=0&${jq('.detail.number % 5 == 0')}`;
     const all = stream(path, (text) => text.includes('"number":15'));
@@ -140,7 +140,7 @@ describe('GET /api/events/stream with a jq filter', () => {
     expect([...(await all).matchAll(/^id: (\d+)$/gm)].map(([, id]) => id)).toEqual(['5', '10', '15']);
   });
 
-  test('it tells how far it is where it wants nothing', async () => {
+  test('it sends its position when nothing matches', async () => {
     const { url } = await serve(2_500);
     const text = await stream(`${url}/api/events/stream?since=0&${jq('false')}`, (sent) =>
       sent.includes('position'),
@@ -150,7 +150,7 @@ describe('GET /api/events/stream with a jq filter', () => {
     expect(text).not.toContain('"number"');
   });
 
-  test('a filter that comes to hang on a line ends the stream with the reason', async () => {
+  test('a filter that hangs on an event ends the stream with the reason', async () => {
     const { url, append } = await serve(1);
     await append(2);
     const filter = jq(`if .detail.number == 2 then (${ENDLESS}) else true end`);
@@ -162,31 +162,31 @@ describe('GET /api/events/stream with a jq filter', () => {
 const MIB = 1024 * 1024;
 const LONG = 'x'.repeat(60_000);
 
-/** A client that reads no further than the beginning of its answer, until it is told to. */
+/** A client that reads only the start of its response until the test lets it continue. */
 async function stuckClient(url: string, path: string) {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
   socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   const parts: string[] = [];
-  const begun = new Promise((resolve) => socket.once('data', resolve));
+  const started = new Promise((resolve) => socket.once('data', resolve));
   socket.on('data', (part) => {
     parts.push(String(part));
     socket.pause();
   });
   socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
-  await begun;
+  await started;
   return {
     close: () => socket.destroy(),
-    /** Reads on until its last bytes are enough or the connection ends; everything that came. */
+    /** Reads on until the last bytes are enough or the connection ends; returns everything. */
     readOn: async (isEnough: (lastBytes: string) => boolean = () => false): Promise<string> => {
-      const look = (): boolean => isEnough(parts.slice(-2).join(''));
+      const isDone = (): boolean => isEnough(parts.slice(-2).join(''));
       await new Promise<void>((resolve) => {
         socket.removeAllListeners('data').on('data', (part) => {
           parts.push(String(part));
-          if (look()) resolve();
+          if (isDone()) resolve();
         });
         socket.on('close', () => resolve());
-        if (look()) resolve();
+        if (isDone()) resolve();
         socket.resume();
       });
       return parts.join('');
@@ -197,7 +197,7 @@ async function stuckClient(url: string, path: string) {
 const ids = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
 describe('clients that do not read', () => {
-  test('streams: those that hold most are cut off, the others get every line, and the places are free again', async () => {
+  test('streams: those that hold most are cut off, the others get every line, and the slots are free again', async () => {
     const { url, append, log } = await serve(1, { maxUnsentBytes: 4 * MIB });
     const readers = log.stats().tailReaders;
     await Promise.all(Array.from({ length: 120 }, (_, index) => append(index + 2, LONG)));
@@ -208,7 +208,7 @@ describe('clients that do not read', () => {
     expect(ids(await fair.readOn(isComplete))).toHaveLength(121);
     const stuckReaders = (): number => log.stats().tailReaders - readers;
     const left = await until(() => stuckReaders() * 250_000 < 5 * MIB && stuckReaders());
-    // A client that does not read at all goes after half a minute: these were not all of them.
+    // A client that does not read at all is dropped after half a minute: these were not all of them.
     expect(left).toBeGreaterThan(1);
     const got = await Promise.all(greedy.map((client) => client.readOn(isComplete)));
     const complete = got.filter(isComplete);
@@ -219,7 +219,7 @@ describe('clients that do not read', () => {
     await until(() => log.stats().tailReaders === readers);
   });
 
-  test('a client that leaves before its stream begins, or while it is written, leaves nothing behind', async () => {
+  test('a client that leaves before its stream starts, or while it is written, leaves nothing open', async () => {
     const { url, get, append, log } = await serve(1);
     await Promise.all(Array.from({ length: 60 }, (_, index) => append(index + 2, LONG)));
     const readers = log.stats().tailReaders;
@@ -245,7 +245,7 @@ describe('clients that do not read', () => {
     await until(() => log.stats().tailReaders === readers && openFiles() === files);
   });
 
-  test('no more than 200 streams, also when all come at once', async () => {
+  test('no more than 200 streams, even when all start at once', async () => {
     const { url, log } = await serve(1);
     const readers = log.stats().tailReaders;
     const clients = await Promise.all(
@@ -264,14 +264,14 @@ describe('clients that do not read', () => {
     expect(await again.readOn((text) => text.includes('event: ready'))).toContain('HTTP/1.1 200');
   });
 
-  test('other answers: beyond the room some are cut off, and whoever reads is answered', async () => {
+  test('other responses: beyond the limit some are cut off, and clients that read are answered', async () => {
     const { url, append, get, log } = await serve(1);
     await Promise.all(Array.from({ length: 80 }, (_, index) => append(index + 2, LONG)));
     await until(() => log.stats().indexedTo === 81);
     const clients = await Promise.all(
       Array.from({ length: 50 }, () => stuckClient(url, '/api/events?limit=100')),
     );
-    // Whoever is unlucky asks again.
+    // A client that was cut off asks again.
     await until(async () => (await get('/api/events?limit=100')).status === 200);
     const answers = await Promise.all(clients.map((client) => client.readOn()));
     const whole = answers.filter((text) => text.endsWith('}'));
@@ -282,7 +282,7 @@ describe('clients that do not read', () => {
   });
 });
 
-test('a page of long lines ends before its limit, and says where to go on', async () => {
+test('a page of long lines ends before its limit, and reports where to continue', async () => {
   const { get, append, log } = await serve(1);
   await Promise.all(Array.from({ length: 150 }, (_, index) => append(index + 2, LONG)));
   await until(() => log.stats().indexedTo === 151);
@@ -324,7 +324,7 @@ describe('GET /api/events/counts', () => {
   test.each([
     ['buckets=201', 'buckets: expected a whole number from 1 to 200.'],
     ['buckets=0', 'buckets: expected a whole number from 1 to 200.'],
-    ['since=1h&until=2h', 'since: expected a moment before until.'],
+    ['since=1h&until=2h', 'since: expected a time before until.'],
     ['filter=true', 'Unknown field "filter"'],
     ['event=nothing.at.all', 'No event can have the topic'],
   ])('%s is refused', async (query, error) => {

@@ -1,4 +1,4 @@
-// Lines of the log: found by the index, counted, and live; and the facts that helpers report.
+// Events from the log: listed through the index, counted and streamed; and the events that helper scripts report.
 import type { IncomingHttpHeaders } from 'node:http';
 import { api, type EventFilter, parseEventDraft, type Since, topicsOfGlob } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
@@ -12,9 +12,9 @@ import { type Asked, momentIn, type Routes, route } from './route.ts';
 import { createUnsentLimit } from './server.ts';
 
 const MAX_STREAMS = 200;
-/** Pages that are read at once: each may have some megabytes. */
+/** Pages that are read at once: each may have several megabytes. */
 const LISTS_AT_ONCE = 8;
-/** What all streams together may hold that their clients have not taken. */
+/** Bytes that all streams together may hold for clients that have not read them yet. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 const DEFAULT_COUNTED_MS = 86_400_000;
 
@@ -26,12 +26,12 @@ export function eventRoutes(options: {
 }): Routes {
   const { log, jq, now, maxUnsentBytes = MAX_UNSENT_BYTES } = options;
   const open = new Set<AbortController>();
-  /** Whoever is cut off comes back to where it was. */
+  /** A client that is cut off resumes where it was. */
   const unsent = createUnsentLimit(maxUnsentBytes);
   const atOnce = createLimit(LISTS_AT_ONCE);
   const pages: Pick<EventLog, 'list'> = { list: (query) => atOnce(() => log.list(query)) };
   return (app) => {
-    // A stream never ends by itself; its client resumes at the next daemon.
+    // A stream never ends on its own; its client resumes at the next daemon.
     app.addHook('preClose', (closed) => {
       for (const stream of open) stream.abort();
       closed();
@@ -54,20 +54,20 @@ export function eventRoutes(options: {
       const since = momentIn('since', query.since, now());
       const filter = filterOf(query);
       const { filter: text } = query;
-      // What is wrong with a filter is said while there is still an answer to say it in.
+      // Reports a bad filter while the request can still get an error response.
       if (text !== undefined) await jq.matches(text, []);
       const matches = text === undefined ? undefined : (lines: string[]) => jq.matches(text, lines);
       const after =
         resumeAfter(reply.request.headers) ??
         (since === undefined ? log.lastSeq() : await seqBefore(log, since));
-      // Nothing is waited for from here on, so that no two take the last place.
+      // Nothing is awaited from here on, so two requests cannot take the last slot.
       if (open.size >= MAX_STREAMS)
         throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       reply.hijack();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       open.add(gone);
-      // The client may have left before: that is not said again.
+      // The client may have left already; there is no second 'close' event.
       if (reply.raw.destroyed) gone.abort();
       try {
         await streamEvents({
@@ -87,7 +87,7 @@ export function eventRoutes(options: {
 
     route(app, api.reportEvent, async ({ body }) => {
       const parsed = parseEventDraft({ source: 'cli', via: 'local', scope: {}, detail: {}, ...body });
-      if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
+      if (!parsed.ok) throw new Failure('usage', `The event is not valid: ${parsed.problem}.`);
       const { id, seq, duplicate } = await appendHelperFact(log, parsed.draft);
       return { ok: true as const, ...(duplicate ? { duplicate } : { event: parsed.draft.event }), id, seq };
     });
@@ -114,7 +114,7 @@ function topicsOf(glob: string | undefined): ReadonlySet<string> | undefined {
   return answer.topics;
 }
 
-/** `timeOf` is when a line was accepted, for who says from which line on. */
+/** `timeOf` returns when an event was accepted, for a range given by event numbers. */
 function countQuery(
   asked: Asked<typeof api.countEvents>['query'],
   now: number,
@@ -126,7 +126,7 @@ function countQuery(
     'time' in point ? point.time : (timeOf(point.seq) ?? otherwise);
   const to = until === undefined ? now : timeAt(until, now);
   const from = timeAt(since, now - DEFAULT_COUNTED_MS);
-  if (from > to) throw new Failure('usage', 'since: expected a moment before until.');
+  if (from > to) throw new Failure('usage', 'since: expected a time before until.');
   const { sha, orchestrator, buckets } = asked;
   return { ...filterOf(asked), sha, orchestrator, since, until, from, to: Math.max(to, from + 1), buckets };
 }
@@ -139,8 +139,8 @@ type ListQuery = Parameters<EventLog['list']>[0] & { limit: number };
 type FilteredPage = { entries: LogEntry[]; next: number | null; indexedTo: number; scanned: number };
 
 /**
- * A page of lines that a jq filter lets through. The index finds candidates, jq decides, batch by batch; a filter that
- * lets almost nothing through is not followed through the whole log: the page ends, and says where to go on.
+ * A page of events that pass a jq filter. The index finds candidates and jq decides, batch by batch. A filter that
+ * passes almost nothing does not scan the whole log: the page ends early and reports where to continue.
  */
 async function listFiltered(
   log: Pick<EventLog, 'list'>,
@@ -148,7 +148,7 @@ async function listFiltered(
   query: ListQuery,
   text: string,
 ): Promise<FilteredPage> {
-  // Also where no line is looked at, a filter that is none is refused.
+  // An invalid filter is refused even when there is no event to test.
   await jq.matches(text, []);
   const began = performance.now();
   const entries: LogEntry[] = [];
@@ -177,7 +177,7 @@ async function listFiltered(
   }
 }
 
-/** The last line before a point: what comes after it is what was asked for. */
+/** The last event before a point; the stream continues after it. */
 async function seqBefore(log: EventLog, since: Since): Promise<number> {
   if ('seq' in since) return since.seq;
   const { entries } = await log.list({ since, order: 'oldest-first', limit: 1 });

@@ -1,6 +1,6 @@
-// The live log as server-sent events: `id` is the seq, `data` the line. A client that comes back with
-// Last-Event-ID goes on without a gap; one that does not keep up is cut off with the id to resume from. Where a jq
-// filter passes over many lines, `position` reports how far it is, so that whoever comes back does not begin again.
+// The live log as server-sent events: `id` is the seq, `data` the event. A client that reconnects with Last-Event-ID
+// continues without a gap; one that does not keep up is cut off with the id to resume from. When a jq filter skips many
+// events, `position` reports the position, so a client that reconnects does not start over.
 import type { ServerResponse } from 'node:http';
 import { type EventFilter, matchesFilter } from '@svc/core';
 import { Failure } from '../errors.ts';
@@ -8,10 +8,10 @@ import type { EventLog } from '../log/event-log.ts';
 import { type LogEntry, TailTooSlow } from '../log/log-entry.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** Lines that a filter passed over, after which the stream sends its position. */
+/** After this many skipped events, the client gets the current position. */
 const POSITION_EVERY = 1_000;
 const PIECE_CHARACTERS = 256 * 1024;
-/** A client that has not taken what was written for so long is gone. */
+/** A client that has not read what was written for this long is gone. */
 const STUCK_MS = 30_000;
 
 export async function streamEvents(options: {
@@ -19,9 +19,9 @@ export async function streamEvents(options: {
   response: ServerResponse;
   after: number;
   filter: EventFilter;
-  /** A jq filter: for each line whether it is wanted. */
+  /** A jq filter: whether each event is wanted. */
   matches?: ((lines: string[]) => Promise<boolean[]>) | undefined;
-  /** Called when the client has not taken what was written. */
+  /** Called when the client has not read what was written. */
   onSlow: () => void;
   signal: AbortSignal;
 }): Promise<void> {
@@ -65,7 +65,7 @@ export async function streamEvents(options: {
   }
 }
 
-/** Frames together, as far as one write may hold: who does not read holds no more than that. */
+/** Joins frames up to the size of one write, which bounds what a client that does not read can hold. */
 function* inPieces(frames: readonly string[]): Generator<string> {
   let piece = '';
   for (const frame of frames) {
@@ -86,10 +86,10 @@ async function filtered(
   return entries.filter((_, index) => answers[index]);
 }
 
-/** Waits until the client has taken what was written; meanwhile the tail goes on without it. */
+/** Waits until the client has read what was written; meanwhile the tail continues without it. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    // What has ended already says nothing more.
+    // What has ended already emits no more events.
     if (signal.aborted || response.destroyed) return resolve();
     const stuck = setTimeout(() => response.destroy(), STUCK_MS);
     const done = (): void => {

@@ -1,5 +1,5 @@
-// The lines of a ticket's trace, found by the index: those that name the ticket, then those of its pull requests, then
-// those of the commits that these name, which is where checks and deployments are. The newest, within a bound.
+// The events of a ticket's trace, found by the index: those that name the ticket, then those of its pull requests, then
+// those of the commits that these name (checks and deployments). The newest, up to a limit.
 import { type EventLine, type Subject, type Trace, traceOf } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 
@@ -16,9 +16,9 @@ export async function gatherTrace({
 }: {
   log: Pick<EventLog, 'list'>;
   ticket: string;
-  /** The run that was asked for; else that of the newest worker. */
+  /** The requested run; otherwise the run of the newest worker. */
   orchestrator: string | undefined;
-  /** What the board knows of it, if it is still there. */
+  /** What the board knows about the ticket, if it is still there. */
   subject: Subject | undefined;
   now: number;
 }): Promise<Trace> {
@@ -50,7 +50,7 @@ export async function gatherTrace({
 
 type PullRequestName = { repo: string; number: number };
 
-/** The worker's own; where the board knows none, those that name the ticket. */
+/** The worker's own pull request; if the board knows none, those that name the ticket. */
 function pullRequestsOf(subject: Subject | undefined, named: readonly EventLine[]): PullRequestName[] {
   const { pullRequest = null, worker = null } = subject ?? {};
   if (pullRequest !== null) return [{ repo: pullRequest.repo, number: pullRequest.number }];
@@ -80,9 +80,9 @@ function commitsOf(
     pullRequests.some(
       ({ repo, number }) => scope.pr === number && scope.repo?.toLowerCase() === repo.toLowerCase(),
     );
-  const told = lines
+  const shas = lines
     .filter(isOwn)
     .toSorted((a, b) => b.seq - a.seq)
     .flatMap(({ scope }) => [scope.mergeSha, scope.sha]);
-  return [...new Set([...known, ...told].filter((sha) => typeof sha === 'string'))].slice(0, MOST_COMMITS);
+  return [...new Set([...known, ...shas].filter((sha) => typeof sha === 'string'))].slice(0, MOST_COMMITS);
 }

@@ -1,6 +1,6 @@
-// Who may talk to the daemon: only this machine, and no web page of somebody else's.
-// A page in a browser can reach loopback by a name of its own (DNS rebinding) or by a cross-site request;
-// the Host and Origin headers tell both apart from our own clients.
+// Who may talk to the daemon: only this machine, and no web page of another site. A page in a browser can reach loopback
+// through its own host name (DNS rebinding) or with a cross-site request; the Host and Origin headers distinguish both
+// from our clients.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '../access/access.ts';
 
@@ -26,15 +26,15 @@ export function refusalOf(method: string, headers: IncomingHttpHeaders): Refusal
   };
 }
 
-/** Of a page elsewhere that asks for data: it could not read the answer, but the daemon would do the work. */
+/** A page of another site that requests data: it could not read the response, but the daemon would do the work. */
 export function refusalOfSite(headers: IncomingHttpHeaders): Refusal | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== 'cross-site' && site !== 'same-site') return undefined;
   return {
     status: 403,
     code: 'foreign-site',
-    error: 'A page of another site made this request.',
-    remedy: 'Open the address itself, or ask from the dashboard.',
+    error: 'A page on another site made this request.',
+    remedy: 'Open the address directly, or send the request from the dashboard.',
   };
 }
 

@@ -1,5 +1,5 @@
-// The built web app, read into memory once: what is served is what was there at the start, and a request can
-// name nothing else. `x.br` and `x.gz` beside a file are its compressed forms; what has none is compressed here.
+// The built web app, read into memory once: the daemon serves the files that existed at its start, and a request can
+// reach nothing else. `x.br` and `x.gz` beside a file are its compressed forms; other files are compressed here.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 type StaticForm = { bytes: Buffer; etag: string };
 export type StaticFile = {
   type: string;
-  /** Its name changes with its content, so that a browser may keep it for ever. */
+  /** Its name changes with its content, so a browser may cache it forever. */
   isHashed: boolean;
   forms: Partial<Record<Encoding, StaticForm>> & { identity: StaticForm };
 };
@@ -22,9 +22,9 @@ export type StaticFiles = ReadonlyMap<string, StaticFile>;
 
 const MOST_FILES = 2_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** What is smaller gains nothing. */
+/** Smaller files gain nothing. */
 const WORTH_COMPRESSING = 1024;
-/** Quick: it is done at every start of a daemon that runs from source. A build compresses as far as it goes. */
+/** Fast, because a daemon that runs from source does it at every start. A build compresses as well as possible. */
 const BROTLI_QUALITY = 5;
 
 const types: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ const types: Readonly<Record<string, string>> = {
 const alreadyCompressed = new Set(['.png', '.webp', '.woff2']);
 const formNames: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
 
-/** Undefined when the folder holds no `index.html`: the web app is not built. Links are not followed. */
+/** Undefined when the folder has no `index.html`: the web app is not built. Links are not followed. */
 export async function loadStaticFiles(folder: string): Promise<StaticFiles | undefined> {
   const paths = await filesBelow(folder);
   if (!paths.has('/index.html')) return undefined;
@@ -58,7 +58,7 @@ export async function loadStaticFiles(folder: string): Promise<StaticFiles | und
   return files;
 }
 
-/** Whether the path is the compressed form of another file of the folder. */
+/** Whether the path is the compressed form of another file in the folder. */
 function isFormOf(path: string, paths: ReadonlyMap<string, string>): boolean {
   const extension = extname(path);
   return Object.hasOwn(formNames, extension) && paths.has(path.slice(0, -extension.length));
@@ -72,13 +72,13 @@ async function filesBelow(folder: string): Promise<Map<string, string>> {
     paths.set(`/${relative(folder, file).split(sep).join('/')}`, file);
     if (paths.size > MOST_FILES || bytes > MOST_BYTES)
       throw new Error(
-        `${folder} is no web app: it holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes`,
+        `${folder} is not a web app: it has more than ${MOST_FILES} files or ${MOST_BYTES} bytes`,
       );
   }
   return paths;
 }
 
-/** Folder by folder: the runtime's own recursive listing follows links in some versions and not in others. */
+/** Folder by folder: the runtime's recursive listing follows links in some versions and not in others. */
 async function* walk(folder: string): AsyncGenerator<string> {
   for (const entry of (await ifPresent(readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name);
@@ -106,7 +106,7 @@ async function loadFile(path: string, file: string, paths: ReadonlyMap<string, s
   };
 }
 
-/** In the thread pool of zlib, not on the main thread. */
+/** In zlib's thread pool, not on the main thread. */
 async function compressed(path: string, bytes: Buffer, encoding: Encoding): Promise<Buffer | undefined> {
   if (bytes.length < WORTH_COMPRESSING || alreadyCompressed.has(extname(path).toLowerCase()))
     return undefined;

@@ -1,5 +1,5 @@
-// GET|POST /api/otel/query and /api/otel/logs: a question to the metrics or the log backend, and its own answer.
-// GET /api/otel/status: whether they are there.
+// GET|POST /api/otel/query and /api/otel/logs: forward a query to the metrics or log backend and return its response.
+// GET /api/otel/status: whether the backends are available.
 import {
   type ApiAnswer,
   api,
@@ -14,7 +14,7 @@ import type { Backend } from '../telemetry/backends.ts';
 import type { BackendProxy } from '../telemetry/proxy.ts';
 import { type Routes, route } from './route.ts';
 
-/** A query and a few short values, each byte of it written as three. */
+/** A query and a few short values, with every byte percent-encoded as three. */
 const MAX_FORM = 64 * 1024;
 
 export function otelRoutes(options: {
@@ -32,7 +32,7 @@ export function otelRoutes(options: {
     },
   });
   return (app) => {
-    // What clients of Prometheus send; these routes alone take it.
+    // Prometheus clients send this type; only these routes accept it.
     app.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: MAX_FORM },
@@ -47,10 +47,10 @@ export function otelRoutes(options: {
 function proxyOf({ choice, proxy }: Backend, name: BackendName): BackendProxy {
   if (proxy !== undefined) return proxy;
   const { why, remedy } = choice.use ? { why: 'it has stopped', remedy: undefined } : choice;
-  throw new Failure('not-configured', `There is no ${name} backend: ${why}.`, remedy);
+  throw new Failure('not-configured', `The ${name} backend is not available: ${why}.`, remedy);
 }
 
-/** Of the address and of the body together, as the backends themselves read them; none may be in both. */
+/** Fields of the address and the body together, as the backends read them; a field must not be in both. */
 function givenIn({ query, body }: FastifyRequest): Record<string, unknown> {
   if (typeof query !== 'object' || query === null) return {};
   if (body === undefined || body === null) return { ...query };

@@ -1,5 +1,5 @@
-// Registers a route of the API's table. The request is read by the schemas that describe the route, so a handler gets
-// typed values; what the description does not have is refused.
+// Registers a route of the API's table. The schemas that describe the route parse the request, so a handler gets typed
+// values and unknown fields are refused.
 import {
   type ApiAnswer,
   type ApiFields,
@@ -15,7 +15,6 @@ import type { z } from 'zod';
 import { Failure } from '../errors.ts';
 import { SummaryFailure } from '../summarize/summary-failure.ts';
 
-/** Routes of one subject, for a server. */
 export type Routes = (app: FastifyInstance) => void;
 
 type Part<Described, Name extends string> = Described extends {
@@ -41,7 +40,7 @@ export function route<Described extends ApiRoute>(
   options: Pick<RouteShorthandOptions, 'onRequest'> = {},
 ): void {
   const { method, path, params = noFields, query = noFields, body = noFields } = described;
-  // Scrapers add parameters of their own to /metrics.
+  // Scrapers add their own parameters to /metrics.
   const takesAnyQuery = !path.startsWith('/api/');
   app.route({
     ...options,
@@ -53,7 +52,7 @@ export function route<Described extends ApiRoute>(
         query: takesAnyQuery ? {} : fieldsIn(readQuery(query, Object(request.query))),
         body: fieldsIn(readFields(body, request.body)),
       };
-      // Read by the schemas of this very route.
+      // Parsed by the schemas of this route.
       return answer(asked as Asked<Described>, reply);
     },
   });
@@ -66,19 +65,19 @@ function fieldsIn(read: Read): object {
   throw new Failure('usage', read.problem);
 }
 
-/** A moment of a request; it cannot be read by a schema, because it may count back from now. */
+/** A point in time from a request; no schema can parse it, because it may be relative to now. */
 export function momentIn(name: string, text: string, now: number): Since;
 export function momentIn(name: string, text: string | undefined, now: number): Since | undefined;
 export function momentIn(name: string, text: string | undefined, now: number): Since | undefined {
   if (text === undefined) return undefined;
   const moment = parseSince(text, now);
   if (moment !== undefined) return moment;
-  throw new Failure('usage', `${name}: expected a seq, an ISO time, or how long ago, like 2h.`);
+  throw new Failure('usage', `${name}: expected an event number (seq), an ISO time or an age such as 2h.`);
 }
 
 /**
- * For routes whose answer takes a while and costs something: the work is aborted when the client goes away, and a
- * failure that knows when to try again says so in its header.
+ * For routes that take a while and cost something: the work is aborted when the client disconnects, and a failure
+ * that knows when to retry sets the Retry-After header.
  */
 export async function whileClientWaits<Answer>(
   reply: FastifyReply,
@@ -91,7 +90,7 @@ export async function whileClientWaits<Answer>(
   try {
     return await work(left.signal);
   } catch (error) {
-    // Nobody is there to be answered.
+    // The client has disconnected.
     if (left.signal.aborted) return reply.hijack();
     if (error instanceof SummaryFailure && error.retryAfterSec !== undefined)
       reply.header('Retry-After', String(error.retryAfterSec));

@@ -18,11 +18,11 @@ const statusIn = async ({ signals }: RunWorld, ticket: string) => {
   return read.state === 'ok' ? read.signal.status : read.state;
 };
 
-describe('begin', () => {
-  test('a run from tickets, waves or a plan; the answer is its view', async () => {
+describe('start', () => {
+  test('a run from tickets, waves or a plan; the response is its view', async () => {
     const { world, post, project } = await serve();
-    const begun = await post('/api/runs', { project, waves: [['ABC-1'], ['ABC-2']], name: RUN, by: 'kim' });
-    expect(begun).toMatchObject({
+    const started = await post('/api/runs', { project, waves: [['ABC-1'], ['ABC-2']], name: RUN, by: 'kim' });
+    expect(started).toMatchObject({
       status: 200,
       body: {
         orchestrator: RUN,
@@ -34,7 +34,7 @@ describe('begin', () => {
         holds: [],
       },
     });
-    expect(world.said).toMatchObject([{ event: 'orchestrator.run.started', detail: { by: 'kim' } }]);
+    expect(world.appended).toMatchObject([{ event: 'orchestrator.run.started', detail: { by: 'kim' } }]);
     const plan = {
       tickets: [
         { ticket: 'ABC-9', blockedBy: ['ABC-8'] },
@@ -55,7 +55,7 @@ describe('begin', () => {
     [{ tickets: ['A-1'], maxParallel: 101 }, 'maxParallel'],
     [{ tickets: ['A-1'], maxParallel: null }, 'maxParallel'],
     [{ tickets: ['A-1'], maxParalel: 3 }, 'Unknown field "maxParalel"'],
-    [{ tickets: ['A-1'], name: '../x' }, 'The name of a run'],
+    [{ tickets: ['A-1'], name: '../x' }, 'A run name has'],
     [{ tickets: ['A-1'], base: '-x' }, 'starts with a dash'],
     [{ tickets: [] }, 'tickets: is empty'],
     [{ tickets: ['A 1'] }, 'tickets[0]'],
@@ -67,10 +67,10 @@ describe('begin', () => {
     const { world, post, project } = await serve();
     const refused = await post('/api/runs', { project, ...body });
     expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining(words) } });
-    expect(world.said).toEqual([]);
+    expect(world.appended).toEqual([]);
   });
 
-  test('only in a project that is served, by its own name or its real one', async () => {
+  test('only in a project that is served, by its name or its real path', async () => {
     const world = runWorld();
     const folder = realpathSync(temporaryFolder());
     const [listed, other, gone] = [join(folder, 'listed'), join(folder, 'other'), join(folder, 'gone')];
@@ -89,7 +89,7 @@ describe('begin', () => {
     expect(await post('/api/runs', { project: other, tickets: ['A-1'], dependencies: true })).toMatchObject({
       body: { code: 'unknown-project' },
     });
-    expect(world.said).toEqual([]);
+    expect(world.appended).toEqual([]);
     for (const [index, project] of [listed, join(folder, 'real')].entries())
       expect(
         (await post('/api/runs', { project, tickets: [`A-${index}`], name: `r${index}` })).body,
@@ -110,7 +110,7 @@ describe('begin', () => {
   });
 });
 
-test('what is not there is said, and nothing before the log was read', async () => {
+test('unknown runs and tickets are 404, and nothing is answered before the log was read', async () => {
   const { world, get, post } = await serve([['ABC-1']]);
   const ticket = 'ABC-1';
   for (const [path, body] of Object.entries({ pause: {}, resume: {}, cancel: { ticket }, retry: { ticket } }))
@@ -129,12 +129,12 @@ test('what is not there is said, and nothing before the log was read', async () 
       });
   expect((await post(`/api/runs/${RUN}/retry`, {})).status).toBe(400);
   expect((await post(`/api/runs/${RUN}/pause`, { ticket })).status).toBe(400);
-  expect(world.said).toEqual([]);
+  expect(world.appended).toEqual([]);
   const early = await startRunServer(world, { ready: () => false });
   expect(await early.get('/api/runs')).toMatchObject({ body: { code: 'state-not-ready' } });
 });
 
-test('pause, resume and cancel; a run that is over is neither paused nor resumed', async () => {
+test('pause, resume and cancel; a finished run is neither paused nor resumed', async () => {
   const { world, get, post, holds } = await serve([['ABC-1']]);
   holds.push({
     kind: 'hold',
@@ -150,7 +150,7 @@ test('pause, resume and cancel; a run that is over is neither paused nor resumed
     ['cancel', 'canceled'],
   ])
     expect((await post(`/api/runs/${RUN}/${word}`, { by: 'kim' })).body).toMatchObject({ state });
-  expect(world.said.map(({ event, detail }: EventFields) => [event, detail['by']])).toEqual([
+  expect(world.appended.map(({ event, detail }: EventFields) => [event, detail['by']])).toEqual([
     ['orchestrator.run.paused', 'kim'],
     ['orchestrator.run.resumed', 'kim'],
     ['orchestrator.run.canceled', 'kim'],
@@ -161,12 +161,12 @@ test('pause, resume and cancel; a run that is over is neither paused nor resumed
       body: {
         code: 'not-allowed-now',
         error: `The run ${RUN} is canceled.`,
-        remedy: `Start a ticket of it again: svc orchestrate retry ${RUN} <ticket>`,
+        remedy: `Start one of its tickets again: svc orchestrate retry ${RUN} <ticket>`,
       },
     });
-  // Said again it is still so, and no second line.
+  // Repeating it changes nothing and appends no second event.
   expect((await post(`/api/runs/${RUN}/cancel`, {})).status).toBe(200);
-  expect(world.said).toHaveLength(3);
+  expect(world.appended).toHaveLength(3);
   const { runs } = (await get('/api/runs')).body as { runs: object[] };
   expect(runs).toMatchObject([
     { orchestrator: RUN, holds: [{ why: 'review', message: '4 pull requests wait for a person' }] },
@@ -174,26 +174,26 @@ test('pause, resume and cancel; a run that is over is neither paused nor resumed
 });
 
 describe('a ticket', () => {
-  test('that was not begun is canceled all the same', async () => {
+  test('that was not started is canceled too', async () => {
     const { world, post } = await serve([['ABC-1'], ['ABC-2']]);
     expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-2' })).status).toBe(200);
     expect(await world.signals.read(RUN, 'ABC-2')).toMatchObject({ signal: { status: 'canceled', wave: 2 } });
-    // Said again before the board knows of it.
+    // Repeated before the board knows of it.
     expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-2' })).status).toBe(200);
   });
 
   test.each(['implementing', 'pr-created', 'failed', 'stalled', 'canceled'] as const)(
-    'that is %s is canceled, and started anew',
+    'that is %s is canceled, and started again',
     async (status) => {
       const { world, post } = await serve([['ABC-1']]);
       const signal = world.signal('ABC-1', { status, error: 'why' });
       await world.signals.create(signal);
-      world.tell(signal);
+      world.report(signal);
       expect((await post(`/api/runs/${RUN}/cancel`, { ticket: 'ABC-1' })).status).toBe(200);
       expect(await statusIn(world, 'ABC-1')).toBe('canceled');
       expect((await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1', by: 'kim' })).status).toBe(200);
       expect(await statusIn(world, 'ABC-1')).toBe('dispatched');
-      expect(world.said).toMatchObject([
+      expect(world.appended).toMatchObject([
         { event: 'orchestrator.worker.retried', scope: { ticket: 'ABC-1' }, detail: { by: 'kim' } },
       ]);
       expect(world.board.workers.get(`${RUN}/ABC-1`)).toMatchObject({ retriedAt: world.now().toISOString() });
@@ -207,7 +207,7 @@ describe('a ticket', () => {
       for (const ticket of ['ABC-1', 'ABC-2']) {
         const signal = world.signal(ticket, { status: 'canceled' });
         await world.signals.create(signal);
-        world.tell(signal);
+        world.report(signal);
       }
       world.fold(ownLine('orchestrator.wave.completed', undefined, { wave: 1, tickets: ['ABC-1'] }));
       world.fold(ownLine('orchestrator.wave.completed', undefined, { wave: 2, tickets: ['ABC-2'] }));
@@ -228,34 +228,34 @@ describe('a ticket', () => {
     },
   );
 
-  test('is not started again in a run that is over while another run has it', async () => {
+  test('is not started again in a finished run while another run has it', async () => {
     const { world, post, project } = await serve();
     expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: RUN })).status).toBe(200);
     expect((await post(`/api/runs/${RUN}/cancel`, {})).status).toBe(200);
     expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: 'two' })).status).toBe(200);
-    const before = world.said.length;
+    const before = world.appended.length;
     expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
       status: 409,
-      body: { code: 'already-running', error: 'ABC-1: in the run two already.' },
+      body: { code: 'already-running', error: 'Already in the run two: ABC-1.' },
     });
-    expect(world.said).toHaveLength(before);
+    expect(world.appended).toHaveLength(before);
   });
 
   test('whose agent program cannot be started is not started again', async () => {
     const { world, post } = await serve([['ABC-1']]);
     const signal = world.signal('ABC-1', { status: 'failed' });
     await world.signals.create(signal);
-    world.tell(signal);
+    world.report(signal);
     world.project.checkAgent = () => Promise.reject(new Failure('start-failed', 'no claude', 'Install it'));
     expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
       body: { code: 'start-failed', error: 'no claude', remedy: 'Install it' },
     });
-    expect([await statusIn(world, 'ABC-1'), world.said]).toEqual(['failed', []]);
+    expect([await statusIn(world, 'ABC-1'), world.appended]).toEqual(['failed', []]);
   });
 
-  test('whose file is gone is canceled and started again: the file is made anew', async () => {
+  test('whose file is gone is canceled and started again: the file is created again', async () => {
     const { world, post } = await serve([['ABC-1']]);
-    world.tell(world.signal('ABC-1'));
+    world.report(world.signal('ABC-1'));
     for (const [word, status] of [
       ['cancel', 'canceled'],
       ['retry', 'dispatched'],
@@ -265,11 +265,11 @@ describe('a ticket', () => {
     }
   });
 
-  test('of a run that others conduct is canceled with it, and not started again', async () => {
+  test('of a run that svc does not manage is canceled with it, and not started again', async () => {
     const { world, post } = await serve();
     const signal = world.signal('ABC-1', { status: 'failed' });
     await world.signals.create(signal);
-    world.tell(signal);
+    world.report(signal);
     expect((await post(`/api/runs/${RUN}/cancel`, {})).body).toMatchObject({ state: 'canceled' });
     expect(await statusIn(world, 'ABC-1')).toBe('canceled');
     expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
@@ -278,16 +278,16 @@ describe('a ticket', () => {
     });
   });
 
-  test('that has been merged, or whose file cannot be read, is left alone', async () => {
+  test('that has been merged, or whose file cannot be read, is not changed', async () => {
     const { world, post } = await serve([['ABC-1', 'ABC-2', 'ABC-3']]);
     await world.signals.create(world.signal('ABC-1', { status: 'merged' }));
-    world.tell(world.signal('ABC-1'));
+    world.report(world.signal('ABC-1'));
     await world.signals.create(world.signal('ABC-2'));
     writeFileSync(join(world.runsDir, RUN, 'workers', 'ABC-2.json'), '{ "status": ');
-    world.tell(world.signal('ABC-2'));
-    // Its deploy has timed out: the file says stalled, and what ships decides.
+    world.report(world.signal('ABC-2'));
+    // Its deploy has timed out: the file has the status stalled, and the deploy decides.
     await world.signals.create(world.signal('ABC-3', { status: 'stalled' }));
-    world.tell(world.signal('ABC-3', { repo: 'acme/web', branch: 'ABC-3', pr: { number: 7 } }));
+    world.report(world.signal('ABC-3', { repo: 'acme/web', branch: 'ABC-3', pr: { number: 7 } }));
     const scope = { repo: 'acme/web', pr: 7, mergeSha: 'a'.repeat(40), branch: 'ABC-3' };
     foldLine(world.board, {
       event: 'codehost.pr.merged',
@@ -309,15 +309,15 @@ describe('a ticket', () => {
           status: 409,
           body: { code: 'not-allowed-now', error: `${ticket}: ${why}.` },
         });
-    expect(world.said).toEqual([]);
+    expect(world.appended).toEqual([]);
     expect(await statusIn(world, 'ABC-3')).toBe('stalled');
   });
 });
 
-test('attention that an agent could not be started goes when it is started anew, or taken out', async () => {
+test('attention that an agent could not be started is resolved when it is started again, or canceled', async () => {
   for (const status of ['dispatched', 'canceled'] as const) {
     const { world } = await serve([['ABC-1']]);
-    world.tell(world.signal('ABC-1', { status: 'failed' }));
+    world.report(world.signal('ABC-1', { status: 'failed' }));
     const detail = { reason: 'dispatch-failed', message: 'no disk', severity: 'high' } as const;
     world.fold({ ...ownLine('comms.attention', 'ABC-1', detail) });
     const signal = world.signal('ABC-1', { status });

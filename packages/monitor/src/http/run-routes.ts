@@ -1,5 +1,5 @@
-// POST /api/runs begins a run; GET /api/runs and /api/runs/:run tell of them; POST /api/runs/:run/pause, resume,
-// cancel and retry are a person's words on one.
+// POST /api/runs starts a run; GET /api/runs and /api/runs/:run show runs; POST /api/runs/:run/pause, resume, cancel and
+// retry are a person's actions on one.
 import {
   type ApiAnswer,
   api,
@@ -25,7 +25,7 @@ import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import { type Asked, type Routes, route } from './route.ts';
-import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
 export function runRoutes(options: {
   state: StateAccess;
@@ -34,9 +34,9 @@ export function runRoutes(options: {
   served: ServedFolders;
   signals: SignalStore;
   dependenciesOf: AskDependencies;
-  orchestrator: Pick<Orchestrator, 'holds' | 'lookNow'>;
-  /** Ends when the board has what the signal file of the worker says now. */
-  see: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
+  orchestrator: Pick<Orchestrator, 'holds' | 'checkNow'>;
+  /** Resolves when the board has the current content of the worker's signal file. */
+  sync: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   now: () => Date;
 }): Routes {
   const { state, projects, signals, orchestrator, now } = options;
@@ -44,7 +44,7 @@ export function runRoutes(options: {
   const runOf = (name: string): Run => {
     const run = boardOf(state).runs.get(name);
     if (run !== undefined) return run;
-    throw new Failure('unknown-run', `There is no run named ${name}.`, 'See: svc orchestrate status');
+    throw new Failure('unknown-run', `There is no run named ${name}.`, 'List them: svc orchestrate status');
   };
 
   const viewOf = (run: Run): ApiAnswer<typeof api.getRun> => ({
@@ -59,52 +59,52 @@ export function runRoutes(options: {
       plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
       project: await servedProject(asked.project, options.served),
     };
-    const { wish, outside } = dependencies
+    const { request, outside } = dependencies
       ? await planByDependencies(given, options.dependenciesOf)
-      : { wish: given, outside: [] };
-    const begun = await beginRun({ wish, board: boardOf(state), projects, now: now() });
-    await say(options, begun);
-    await orchestrator.lookNow();
-    return { ...viewOf(runOf(begun.scope.orchestrator)), outsideBlockers: outside };
+      : { request: given, outside: [] };
+    const started = await beginRun({ request, board: boardOf(state), projects, now: now() });
+    await appendAndWait(options, started);
+    await orchestrator.checkNow();
+    return { ...viewOf(runOf(started.scope.orchestrator)), outsideBlockers: outside };
   }
 
-  async function giveWord(run: Run, word: 'paused' | 'resumed', by: string) {
+  async function pauseOrResume(run: Run, word: 'paused' | 'resumed', by: string) {
     refuseOver(run);
-    await say(options, wordOf(run, `orchestrator.run.${word}`, { by }));
-    await orchestrator.lookNow();
+    await appendAndWait(options, eventOf(run, `orchestrator.run.${word}`, { by }));
+    await orchestrator.checkNow();
     return viewOf(runOf(run.orchestrator));
   }
 
-  /** Every ticket of it ends with it. Said again, it finishes what was left. */
+  /** Cancels every ticket of the run. A repeated call finishes what was left. */
   async function cancelRun(run: Run, by: string) {
     if (run.state !== 'canceled') {
       refuseOver(run);
-      await say(options, wordOf(run, 'orchestrator.run.canceled', { by }));
+      await appendAndWait(options, eventOf(run, 'orchestrator.run.canceled', { by }));
     }
     // The loop ends the workers that the board knows.
-    await seeFiles(run);
-    await orchestrator.lookNow();
-    await cancelUnbegun(run);
+    await syncFiles(run);
+    await orchestrator.checkNow();
+    await cancelUnstarted(run);
     if (run.plan === null) await cancelUnmanaged(run);
-    await seeFiles(run);
+    await syncFiles(run);
     return viewOf(runOf(run.orchestrator));
   }
 
-  /** Nobody here started its agents, nor can end them; its files say what the person said. */
+  /** The daemon did not start its agents and cannot end them; only the signal files record the cancellation. */
   async function cancelUnmanaged(run: Run): Promise<void> {
     for (const worker of boardOf(state).workers.values())
       if (worker.orchestrator === run.orchestrator && endsWithItsRun(worker))
         await setStatus(run, worker.ticket, 'canceled');
   }
 
-  /** Else a retry of one ticket, which lets the run go on, would begin them too. */
-  async function cancelUnbegun(run: Run): Promise<void> {
+  /** Otherwise a retry of one ticket, which resumes the run, would start these too. */
+  async function cancelUnstarted(run: Run): Promise<void> {
     const { workers } = boardOf(state);
     for (const ticket of ticketsOf(run))
       if (!workers.has(workerKey(run.orchestrator, ticket))) await makeFile(run, ticket, 'canceled');
   }
 
-  /** Whether there was none before. */
+  /** True when there was no file before. */
   async function makeFile(run: Run, ticket: string, status: SignalFile['status']): Promise<boolean> {
     const at = now().toISOString();
     const wave = waveOf(run, ticket);
@@ -121,48 +121,48 @@ export function runRoutes(options: {
     return made.ok;
   }
 
-  const seeFile = ({ orchestrator: of }: Run, ticket: string): Promise<void> =>
-    options.see({ orchestrator: of, ticket });
-  const seeFiles = async (run: Run): Promise<void> => {
-    await Promise.all(ticketsOf(run).map((ticket) => seeFile(run, ticket)));
+  const syncFile = ({ orchestrator: of }: Run, ticket: string): Promise<void> =>
+    options.sync({ orchestrator: of, ticket });
+  const syncFiles = async (run: Run): Promise<void> => {
+    await Promise.all(ticketsOf(run).map((ticket) => syncFile(run, ticket)));
   };
 
-  /** The file says so, and the log has it when this ends. A file that is gone is made again. */
+  /** Sets the status in the file; the log has it when this resolves. A missing file is created again. */
   async function setStatus(run: Run, ticket: string, status: SignalFile['status']): Promise<void> {
     const changed = await signals.update(run.orchestrator, ticket, (signal) =>
       isInPersonsHands(signal.status) ? { ...signal, status, error: null } : null,
     );
     const isMade = !changed.ok && changed.why === 'missing' && (await makeFile(run, ticket, status));
     if (!isMade && !(changed.ok && isInPersonsHands(changed.signal.status))) throw notNow(ticket, changed);
-    await seeFile(run, ticket);
+    await syncFile(run, ticket);
   }
 
-  /** One that was not begun is taken out too: its file says so before there is a worker. */
+  /** Also a ticket that was not started: its file has the status before there is a worker. */
   async function cancelTicket(run: Run, ticket: string): Promise<void> {
     if (!isKnown(run, ticket) && waveOf(run, ticket) === undefined) throw unknownTicket(run, ticket);
     await setStatus(run, ticket, 'canceled');
   }
 
-  /** Told first: by the file alone its old launches would still count against it. A run that is over goes on. */
+  /** The retry is logged first: with the file alone, its old launches would still count against it. A finished run resumes. */
   async function retryTicket(run: Run, ticket: string, by: string): Promise<void> {
     if (isOver(run)) {
       if (run.plan === null) refuseOver(run);
       else refuseTaken(boardOf(state), run.plan.project, [ticket]);
-      await cancelUnbegun(run);
-      await seeFile(run, ticket);
+      await cancelUnstarted(run);
+      await syncFile(run, ticket);
     }
     if (!isKnown(run, ticket)) throw unknownTicket(run, ticket);
     const read = await signals.read(run.orchestrator, ticket);
     if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
     if (read.state === 'ok' && !isInPersonsHands(read.signal.status)) throw notNow(ticket, { ok: true });
     if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgent();
-    const word = wordOf(run, 'orchestrator.worker.retried', { by }, ticket);
-    // Launches are compared with the machine's clock; the line's own time may be ahead of it.
-    await say(options, { ...word, occurredAt: now().toISOString() });
+    const word = eventOf(run, 'orchestrator.worker.retried', { by }, ticket);
+    // Launches are compared with the machine's clock; the event's own time may be ahead of it.
+    await appendAndWait(options, { ...word, occurredAt: now().toISOString() });
     await setStatus(run, ticket, 'dispatched');
   }
 
-  /** From the merge on, what ships decides, whatever the file says. */
+  /** After the merge the deploy decides, whatever the file contains. */
   function isKnown(run: Run, ticket: string): boolean {
     const worker = boardOf(state).workers.get(workerKey(run.orchestrator, ticket));
     if (worker !== undefined && worker.merge !== null) throw notNow(ticket, { ok: true });
@@ -176,8 +176,8 @@ export function runRoutes(options: {
       return { runs: runs.map(viewOf) };
     });
     route(app, api.getRun, ({ params }) => viewOf(runOf(params.run)));
-    route(app, api.pauseRun, ({ params, body }) => giveWord(runOf(params.run), 'paused', body.by));
-    route(app, api.resumeRun, ({ params, body }) => giveWord(runOf(params.run), 'resumed', body.by));
+    route(app, api.pauseRun, ({ params, body }) => pauseOrResume(runOf(params.run), 'paused', body.by));
+    route(app, api.resumeRun, ({ params, body }) => pauseOrResume(runOf(params.run), 'resumed', body.by));
     route(app, api.cancelRun, async ({ params, body }) => {
       const run = runOf(params.run);
       if (body.ticket === undefined) return cancelRun(run, body.by);
@@ -198,7 +198,7 @@ function isOver({ state }: Run): boolean {
 
 function refuseOver(run: Run): void {
   const { orchestrator, state, plan } = run;
-  const remedy = `Start a ticket of it again: svc orchestrate retry ${orchestrator} <ticket>`;
+  const remedy = `Start one of its tickets again: svc orchestrate retry ${orchestrator} <ticket>`;
   if (isOver(run))
     throw new Failure(
       'not-allowed-now',
@@ -213,20 +213,20 @@ function ticketsOf({ plan, tickets }: Run): readonly string[] {
 
 function notNow(ticket: string, found: { ok: true } | { ok: false; why: string }): Failure {
   const why = found.ok ? 'it has been merged' : `its signal file is ${found.why}`;
-  return new Failure('not-allowed-now', `${ticket}: ${why}.`, `See: svc why ${ticket}`);
+  return new Failure('not-allowed-now', `${ticket}: ${why}.`, `See why: svc why ${ticket}`);
 }
 
 function unknownTicket({ orchestrator }: Run, ticket: string): Failure {
-  return new Failure('unknown-ticket', `${orchestrator} has no ticket ${JSON.stringify(ticket)}.`);
+  return new Failure('unknown-ticket', `The run ${orchestrator} has no ticket ${JSON.stringify(ticket)}.`);
 }
 
-/** From 1; undefined when the ticket is in none. */
+/** From 1; undefined when the ticket is in no wave. */
 function waveOf({ plan }: Run, ticket: string): number | undefined {
   const index = plan?.waves.findIndex((tickets) => tickets.includes(ticket)) ?? -1;
   return index < 0 ? undefined : index + 1;
 }
 
-function wordOf<Name extends Topic>(run: Run, event: Name, detail: DetailOf<Name>, ticket?: string) {
+function eventOf<Name extends Topic>(run: Run, event: Name, detail: DetailOf<Name>, ticket?: string) {
   const scope = { orchestrator: run.orchestrator, ...(ticket !== undefined && { ticket }) };
   return draft(event, scope, detail, { source: 'cli' });
 }

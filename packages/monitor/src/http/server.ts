@@ -1,6 +1,6 @@
-// The HTTP server. Deliveries are answered on node:http itself, because they come by the thousand; every
-// other route is Fastify's. Both stand behind the same guard, limits and headers. Deliveries are signed, and taken from
-// everybody; all else is answered to whom `access` lets in.
+// The HTTP server. node:http answers deliveries directly, because they arrive by the thousand; Fastify answers every
+// other route. Both have the same guard, limits and headers. Deliveries are signed and accepted from everyone;
+// everything else only from clients that `access` admits.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -16,26 +16,26 @@ import { refusalOf, refusalOfSite } from './guard.ts';
 import type { Routes } from './route.ts';
 
 const MAX_JSON_BODY = 1024 * 1024;
-/** Bodies of all requests together that are in memory at once; deliveries have a room of their own. */
+/** Request bodies in memory at once, of all requests together; deliveries have their own limit. */
 const MAX_JSON_UNDER_WAY = 32 * 1024 * 1024;
-/** What all answers together may hold that their clients have not taken; streams have a room of their own. */
+/** Bytes that all responses together may hold for clients that have not read them; streams have their own limit. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
-/** Smaller answers are not looked at: a connection gets one after the other. */
+/** Smaller responses are not counted: a connection gets one after the other. */
 const LARGE_ANSWER = 64 * 1024;
 const READ_WITHIN_MS = 100;
 const SWEEP_MS = 20;
 const CLOSE_WITHIN_MS = 5_000;
 
-/** Answers a request itself, or returns false and leaves it to the routes. */
+/** Answers a request, or returns false and leaves it to the routes. */
 export type DirectHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Called once for each answer, with the route's own name for its path. */
+/** Called once for each response, with the route's name for its path. */
 export type OnAnswer = (route: string, method: string, status: number, milliseconds: number) => void;
 
 export type HttpServer = {
-  /** On 127.0.0.1, and on ::1 where there is one. Resolves to the port. */
+  /** On 127.0.0.1, and on ::1 if available. Resolves to the port. */
   listen: (port: number) => Promise<number>;
-  /** Stops accepting, lets requests under way end, cuts streams. */
+  /** Stops accepting, lets open requests finish, ends streams. */
   close: () => Promise<void>;
 };
 
@@ -48,7 +48,7 @@ const securityHeaders: readonly (readonly [string, string])[] = [
   ['Cache-Control', 'no-store'],
 ];
 
-/** For programs: what only a browser would heed is left out. */
+/** For programs: headers that only browsers use are left out. */
 const jsonHeaders: readonly string[] = [
   'Content-Type',
   'application/json',
@@ -59,9 +59,8 @@ const jsonHeaders: readonly string[] = [
 ];
 
 type Handlers = {
-  /** Deliveries: signed, and taken from everybody. */
+  /** Deliveries: signed, and accepted from everyone. */
   deliver?: DirectHandler;
-  /** The dashboard's files. */
   show: DirectHandler;
   access: Pick<Access, 'refuseConnection' | 'refuseRequest'>;
 };
@@ -69,7 +68,7 @@ type Handlers = {
 export function createHttpServer(
   options: Handlers & { logger: Logger; routes: readonly Routes[]; onAnswer: OnAnswer },
 ): HttpServer {
-  /** What `localhost` often means. Fastify listens on 127.0.0.1 itself. */
+  /** What `localhost` often resolves to. Fastify listens on 127.0.0.1. */
   let onIpv6: Server | undefined;
   const app = Fastify({
     serverFactory(handler) {
@@ -107,8 +106,8 @@ export function createHttpServer(
 }
 
 /**
- * A machine without IPv6 has no ::1, which is fine. Where somebody else has our port there, `localhost` would lead to
- * them; that nobody knows a port that was free a moment ago.
+ * A machine without IPv6 has no ::1, which is fine. If another program has our configured port there, `localhost` would
+ * reach that program, so it is an error; with a port chosen at random no client relies on `localhost`.
  */
 async function listenOnIpv6(server: Server, port: number, mustBeOurs: boolean): Promise<void> {
   try {
@@ -119,7 +118,7 @@ async function listenOnIpv6(server: Server, port: number, mustBeOurs: boolean): 
   }
 }
 
-/** Requests under way end by themselves; connections that are kept for more are closed as they fall idle. */
+/** Open requests finish; kept-alive connections are closed as they become idle. */
 async function closeGently(app: FastifyInstance, onIpv6: Server | undefined): Promise<void> {
   const servers = [app.server, ...(onIpv6 === undefined ? [] : [onIpv6])];
   const forEach = (work: (server: Server) => void) => () => servers.forEach(work);
@@ -145,9 +144,9 @@ function createGuardedServer(
   { deliver, show, access }: Handlers,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
-  const inTurn = createTurns();
+  const inOrder = createRequestOrder();
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    inTurn(request.socket, response, () => answerNow(request, response));
+    inOrder(request.socket, response, () => answerNow(request, response));
   }
   function answerNow(request: IncomingMessage, response: ServerResponse): void {
     if (show(request, response)) return;
@@ -188,10 +187,10 @@ function createGuardedServer(
 }
 
 /**
- * A client may send requests before it has its answers. They are begun one after the other: who does not read
- * answers has no more work done for it, and what waits when its connection ends is never begun.
+ * A client may pipeline requests. They start one after the other: a client that does not read responses causes no more
+ * work, and requests that still wait when the connection closes never start.
  */
-function createTurns() {
+function createRequestOrder() {
   const last = new WeakMap<Socket, ServerResponse>();
   return (socket: Socket, response: ServerResponse, begin: () => void): void => {
     const before = last.get(socket);
@@ -203,7 +202,7 @@ function createTurns() {
   };
 }
 
-/** A body has its part of the budget from its first byte until its request is answered or gone. */
+/** A body counts against the budget from its first byte until its request is answered or gone. */
 function limitBodies(app: FastifyInstance, budget: ByteBudget): void {
   app.addHook('preParsing', (request, reply, body, done) => {
     if (request.method === 'GET' || request.method === 'HEAD') return done(null, body);
@@ -212,18 +211,18 @@ function limitBodies(app: FastifyInstance, budget: ByteBudget): void {
     const counted = new Transform({
       transform(part: Buffer, _encoding, next) {
         if (!budget.take(part.length))
-          return next(new Failure('busy', 'Too many requests are under way.', 'Try again in a moment.'));
+          return next(new Failure('busy', 'Too many requests at once.', 'Try again in a moment.'));
         taken += part.length;
         next(null, part);
       },
     });
-    // What goes wrong on the way is told to whoever reads.
+    // The reader of `counted` gets the error.
     pipeline(body, counted, () => undefined);
     done(null, counted);
   });
 }
 
-/** An answer counts from when it is sent until its client has taken it, or is gone. */
+/** A response counts from when it is sent until its client has read it or is gone. */
 function limitAnswers(app: FastifyInstance, unsent: UnsentLimit): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (typeof payload === 'string' && payload.length > LARGE_ANSWER) unsent.note(reply.raw);
@@ -232,17 +231,17 @@ function limitAnswers(app: FastifyInstance, unsent: UnsentLimit): void {
 }
 
 type UnsentLimit = {
-  /** Called when the client has not taken what was written. */
+  /** Called when the client has not read what was written. */
   note: (response: ServerResponse) => void;
 };
 
 /**
- * Where clients together leave more than `most` untaken, the one is cut off that has not read for longest, of those
- * that hold about as much as the others or more. That is looked at a moment after something was written: who reads
- * has taken it by then. One that is alone takes nothing from others.
+ * When clients together leave more than `most` bytes unread, this cuts off the one that has not read for the longest
+ * time, among those that hold at least about an average share. It checks a moment after each write: a client that reads
+ * has caught up by then. A single client takes nothing from others and is never cut off.
  */
 export function createUnsentLimit(most: number): UnsentLimit {
-  /** Who has not taken everything, in the order in which that began. */
+  /** Responses with unread bytes, oldest first. */
   const behind = new Set<ServerResponse>();
   let soon: NodeJS.Timeout | undefined;
   function cutOff(): void {
@@ -271,7 +270,7 @@ export function createUnsentLimit(most: number): UnsentLimit {
   };
 }
 
-/** The connection ends with it: what was not read of the body must not be taken for the next request. */
+/** Also ends the connection: the unread rest of the body must not be parsed as the next request. */
 function refuse(response: ServerResponse, { status, ...body }: Refusal): void {
   answerJson(response, status, body, [
     'Connection',
@@ -280,7 +279,7 @@ function refuse(response: ServerResponse, { status, ...body }: Refusal): void {
   ]);
 }
 
-/** An answer outside of Fastify. All headers go in one call, which is what a burst of deliveries needs. */
+/** A response outside Fastify. All headers go in one call, which a burst of deliveries needs. */
 export function answerJson(
   response: ServerResponse,
   status: number,
@@ -296,9 +295,10 @@ export function answerJson(
 /** Every error has the same shape: `{error, code, remedy?}`. */
 function answerErrors(app: FastifyInstance, logger: Logger): void {
   app.setNotFoundHandler((request, reply) =>
-    reply
-      .code(404)
-      .send({ error: `There is no ${request.method} ${request.url.split('?')[0]}.`, code: 'no-such-route' }),
+    reply.code(404).send({
+      error: `No such route: ${request.method} ${request.url.split('?')[0]}.`,
+      code: 'no-such-route',
+    }),
   );
   app.setErrorHandler((error: Error, _request, reply) => answerError(reply, error, logger));
 }
@@ -318,16 +318,16 @@ function answerError(
   logger.error({ err: error }, 'a route failed');
   return reply
     .code(500)
-    .send({ error: 'The daemon failed to answer.', code: 'internal', remedy: 'See: svc monitor logs' });
+    .send({ error: 'The request failed in the daemon.', code: 'internal', remedy: 'See: svc monitor logs' });
 }
 
-/** Of Node's codes; any other is a request that is not HTTP. */
+/** By Node's error codes; anything else is a request that is not HTTP. */
 const brokenRequests: Readonly<Record<string, readonly [status: string, words: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
 };
 
-/** What cannot be read as HTTP is answered on the bare connection, and ends it. */
+/** A request that is not valid HTTP is answered on the bare connection, which is then closed. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const [status, words] = brokenRequests[error.code ?? ''] ?? ['400 Bad Request', 'The request is not HTTP.'];

@@ -1,7 +1,7 @@
 import type { EventDraft } from '@svc/core';
 import { sampleBoard } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { say } from './state-access.ts';
+import { appendAndWait } from './state-access.ts';
 
 const draft: EventDraft = {
   event: 'comms.attention_resolved',
@@ -16,22 +16,24 @@ const state = (reached: () => Promise<void>) => ({
   reached,
 });
 
-test('the seq of the line, once the board has it', async () => {
+test('the seq of the event, once the board has it', async () => {
   const append = async () => ({ seq: 7 });
-  expect(await say({ state: state(async () => undefined), append }, draft)).toBe(7);
+  expect(await appendAndWait({ state: state(async () => undefined), append }, draft)).toBe(7);
 });
 
-test('a board that does not come that far in time: the word is written down, and that is said', async () => {
+test('a board that does not catch up in time: the event is saved, and the failure reports that', async () => {
   const append = async () => ({ seq: 7 });
   await expect(
-    say({ state: state(() => new Promise(() => undefined)), append }, draft, 10),
+    appendAndWait({ state: state(() => new Promise(() => undefined)), append }, draft, 10),
   ).rejects.toMatchObject({
     code: 'state-not-ready',
-    message: 'It is written down as line 7, but the state has not come that far.',
+    message: 'Saved as event 7, but the board has not caught up yet.',
   });
 });
 
-test('a line that could not be written is the failure of the log', async () => {
+test('an event that could not be written is a failure of the log', async () => {
   const append = () => Promise.reject(new Error('disk full'));
-  await expect(say({ state: state(async () => undefined), append }, draft)).rejects.toThrow('disk full');
+  await expect(appendAndWait({ state: state(async () => undefined), append }, draft)).rejects.toThrow(
+    'disk full',
+  );
 });

@@ -1,4 +1,4 @@
-// What routes know of the state: the board of now, and how to say something and see what came of it.
+// How routes use the state: they read the current board, or append an event and wait for its effect on the board.
 
 import type { Board, EventDraft } from '@svc/core';
 import { within } from '@svc/lib/timeout';
@@ -16,19 +16,19 @@ export type Append = (draft: EventDraft) => Promise<{ seq: number }>;
 
 const TIMEOUT_MS = 5_000;
 
-/** Half of the log folded is half of the truth: nothing is answered from it. */
+/** A partly folded log would give wrong answers, so nothing is answered from it. */
 export function boardOf(state: StateAccess): Board {
   const { ready, seq, logSeq } = state.progress();
   if (ready) return state.board();
   throw new Failure(
     'state-not-ready',
     `The log is still being read (line ${seq} of ${logSeq}).`,
-    'Wait a moment and ask again.',
+    'Try again in a moment.',
   );
 }
 
-/** Appends a line and waits until the board has it; the answer is the line's seq. */
-export async function say(
+/** Appends an event and waits until the board has it; resolves to the event's seq. */
+export async function appendAndWait(
   { state, append }: { state: StateAccess; append: Append },
   draft: EventDraft,
   timeoutMs = TIMEOUT_MS,
@@ -37,8 +37,8 @@ export async function say(
   await within(state.reached(seq), timeoutMs, () => {
     throw new Failure(
       'state-not-ready',
-      `It is written down as line ${seq}, but the state has not come that far.`,
-      'It takes effect by itself; look again in a moment.',
+      `Saved as event ${seq}, but the board has not caught up yet.`,
+      'It takes effect on its own. Check again in a moment.',
     );
   });
   return seq;

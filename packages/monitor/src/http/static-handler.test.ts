@@ -1,4 +1,4 @@
-// The web app's files over a real server: names, forms, caching, deep links, headers.
+// The web app's files over a real server: names, compressed forms, caching, deep links, headers.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadStaticFiles } from './load-static-files.ts';
 import { createHttpServer } from './server.ts';
 import { createStaticHandler, pagePolicy } from './static-handler.ts';
-import { answersEverybody } from './testing/answers-everybody.ts';
+import { allowEveryone } from './testing/allow-everyone.ts';
 
 const page = '<!doctype html><title>svc</title><script src="/assets/app-1a2b.js"></script>';
 const script = `console.log("${'svc '.repeat(2_000)}");`;
@@ -30,7 +30,7 @@ async function serve(folder: string) {
   await files;
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    access: answersEverybody,
+    access: allowEveryone,
     show: createStaticHandler({
       files,
       onAnswer: (route, method, status) => answers.push([route, method, status]),
@@ -40,7 +40,7 @@ async function serve(folder: string) {
   });
   onTestFinished(() => server.close());
   const port = await server.listen(0);
-  /** The path goes out as it is written: `fetch` would tidy it. */
+  /** Sends the path as written: `fetch` would normalise it. */
   const call = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>((resolve, reject) => {
       const sent = httpGet({ host: '127.0.0.1', port, path, headers, method }, (response) => {
@@ -81,7 +81,7 @@ test.each([
   });
 });
 
-test('no script is allowed to stand in the page', () => {
+test('no inline script is allowed in the page', () => {
   expect(pagePolicy).toContain("script-src 'self';");
   expect(pagePolicy).not.toMatch(/script-src[^;]*unsafe/);
 });
@@ -102,14 +102,14 @@ test.each([
   expect(JSON.parse(body.toString())).toMatchObject({ code: 'no-such-route' });
 });
 
-test('a ticket with a dot in its name is a page where a browser asks for one', async () => {
+test('a ticket with a dot in its name is a page if a browser requests one', async () => {
   const { call } = await serve(builtApp());
   expect((await call('/tickets/ENG.1', { Accept: 'text/html,*/*;q=0.8' })).body.toString()).toBe(page);
   expect((await call('/tickets/ENG.1', { Accept: 'image/png' })).status).toBe(404);
 });
 
 test.each(['/../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '//etc/passwd', '/%', '/\u{0}'])(
-  'a way out of the folder leads to the page: %j',
+  'a path out of the folder returns the page: %j',
   async (path) => {
     const { call } = await serve(builtApp());
     const { body } = await call(encodeURI(path).replaceAll('%25', '%'), { Accept: 'text/html' });
@@ -145,7 +145,7 @@ test.each([
   if (encoding !== undefined) expect(body.length).toBeLessThan(script.length / 10);
 });
 
-test('what a build compressed is used as it is, and is no file of its own', async () => {
+test('a compressed form from the build is used as it is, and is not a separate file', async () => {
   const folder = builtApp();
   const stored = brotliCompressSync(script);
   writeFileSync(join(folder, 'assets', 'app-1a2b.js.br'), stored);
@@ -154,7 +154,7 @@ test('what a build compressed is used as it is, and is no file of its own', asyn
   expect((await call('/assets/app-1a2b.js.br')).status).toBe(404);
 });
 
-test('what the browser has is not sent again; every form has a tag of its own', async () => {
+test('what the browser has is not sent again; every form has its own tag', async () => {
   const { call } = await serve(builtApp());
   const first = await call('/assets/app-1a2b.js', { 'Accept-Encoding': 'br' });
   const plain = await call('/assets/app-1a2b.js');
@@ -171,7 +171,7 @@ test('what the browser has is not sent again; every form has a tag of its own', 
   expect(other.status).toBe(200);
 });
 
-test('HEAD has the headers alone', async () => {
+test('HEAD returns only the headers', async () => {
   const { call, answers } = await serve(builtApp());
   const { status, headers, body } = await call('/', {}, 'HEAD');
   expect([status, headers['content-length'], body.length]).toEqual([200, String(page.length), 0]);
@@ -183,12 +183,12 @@ test('other methods are left to the routes', async () => {
   for (const method of ['POST', 'DELETE', 'PUT']) expect((await call('/', {}, method)).status).toBe(404);
 });
 
-test('a foreign host gets nothing of it', async () => {
+test('a foreign host gets nothing', async () => {
   const { call } = await serve(builtApp());
   expect((await call('/', { Host: 'evil.example' })).status).toBe(403);
 });
 
-test('without a build, a page says how to make one', async () => {
+test('without a build, a page explains how to build it', async () => {
   for (const folder of [temporaryFolder(), '/nowhere/at/all']) {
     const { call } = await serve(folder);
     const { status, headers, body } = await call('/board');

@@ -1,11 +1,10 @@
-// The web app at `/`, on node:http itself: its files by their exact path, and its page for every other path that
-// is not the API's, so that a link into the app can be opened and shared. Where it is not built, a plain page says
-// so.
+// The web app at `/`, on node:http: its files by their exact path, and its page for every other path outside the API, so
+// links into the app can be opened and shared. If it is not built, a plain page explains how to build it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Encoding, StaticFile, StaticFiles } from './load-static-files.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
-/** Nothing from elsewhere, no script of a page's own, no frame. Styles may be set by script, as charts do. */
+/** No external content, no inline scripts, no frames. Scripts may set styles, as charts do. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -35,14 +34,14 @@ const headersOfAll: readonly string[] = [
   'Accept-Encoding',
 ];
 
-/** A year, which is for ever. */
+/** One year, the practical maximum. */
 const KEEP = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 const PAGE = '/index.html';
 
 /**
- * Answers every path that is not of the routes. A request that comes before the files are read waits for them;
- * undefined files are a web app that is not built.
+ * Answers every path outside the API. A request that arrives before the files are read waits for them; undefined files
+ * mean that the web app is not built.
  */
 export function createStaticHandler(options: {
   files: Promise<StaticFiles | undefined>;
@@ -57,7 +56,7 @@ export function createStaticHandler(options: {
     const { method = '' } = request;
     if (method !== 'GET' && method !== 'HEAD') return false;
     const path = pathOf(request.url ?? '');
-    // A whole address as the target is no page of ours.
+    // An absolute address as the request target is not one of our pages.
     if (!path.startsWith('/') || isOfTheRoutes(path)) return false;
     const started = performance.now();
     void serve(path, request, response).then((status) =>
@@ -75,7 +74,7 @@ function answer(
 ): number {
   const file = fileFor(files, path, request.headers.accept);
   if (file !== undefined) return sendFile(request, response, file);
-  const error = `There is no ${request.method} ${path.slice(0, 200)}.`;
+  const error = `No such route: ${request.method} ${path.slice(0, 200)}.`;
   answerJson(response, 404, { error, code: 'no-such-route' });
   return 404;
 }
@@ -85,19 +84,19 @@ function pathOf(url: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // It names no file, whatever was meant.
+    // It matches no file in any case.
     return path;
   }
 }
 
-/** Routes for programs that are not below /api/. */
+/** Routes for programs outside /api/. */
 const programPaths: ReadonlySet<string> = new Set(['/api', '/metrics', '/openapi.json']);
 
 function isOfTheRoutes(path: string): boolean {
   return programPaths.has(path) || path.startsWith('/api/');
 }
 
-/** A file by its name, else the page; nothing for a file that is not there. */
+/** A file by its name, otherwise the page; nothing for a missing file. */
 function fileFor(files: StaticFiles, path: string, accept: string | undefined): StaticFile | undefined {
   const file = files.get(path);
   if (file !== undefined) return file;
@@ -131,7 +130,7 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
   return 200;
 }
 
-/** Brotli before gzip; what is refused by `q=0` is not used. */
+/** Brotli before gzip; an encoding with `q=0` is not used. */
 function encodingFor(accepted: string | undefined, { forms }: StaticFile): Encoding {
   const named = new Map(
     (accepted ?? '').split(',').map((part) => {

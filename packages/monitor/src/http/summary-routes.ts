@@ -1,7 +1,7 @@
-// Texts that a model writes. POST /api/summarize answers in this order: AI off 503, a request that cannot be read 400, a
-// provider without a key 503, an unknown run 404, a kept summary 200, too many at once 429, and only then the provider:
-// 200, 502 or 504. The briefing: GET returns the last one and calls nobody, POST writes a fresh one; where it is
-// disabled, both say so and do nothing.
+// Texts that a model writes. POST /api/summarize checks in this order: AI off 503, a request that cannot be parsed 400,
+// a provider without a key 503, an unknown run 404, a cached summary 200, too many at once 429, and only then the
+// provider: 200, 502 or 504. The briefing: GET returns the last one without calling a model, POST writes a new one; if
+// it is disabled, both report that and do nothing.
 import { api } from '@svc/core';
 import type { FastifyReply } from 'fastify';
 import { Failure } from '../errors.ts';
@@ -13,7 +13,7 @@ const NOT_CONFIGURED = { error: 'AI not configured' };
 
 export function summaryRoutes(parts: () => { summarizer: Summarizer; briefing: Briefing }): Routes {
   return (app) => {
-    // Whatever the body calls itself: what counts is whether it is JSON.
+    // The content type does not matter; the body has to be JSON.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: unknown, body: string) =>
       jsonIn(body),

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type MoveEnding, type TicketMove, TicketNotMoved } from '../tracker/move-ticket.ts';
 
 import { createHttpServer } from './server.ts';
-import { answersEverybody } from './testing/answers-everybody.ts';
+import { allowEveryone } from './testing/allow-everyone.ts';
 import { phaseRoutes } from './ticket-routes.ts';
 
 const move: TicketMove = {
@@ -21,7 +21,7 @@ async function world(ending?: MoveEnding) {
   const asked: [string, number][] = [];
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    access: answersEverybody,
+    access: allowEveryone,
     show: () => false,
     onAnswer: () => undefined,
     routes: [
@@ -47,7 +47,7 @@ async function world(ending?: MoveEnding) {
   return { post, reported, asked };
 }
 
-test('the fact goes into the log, and the answer tells what became of its effect', async () => {
+test('the event goes into the log, and the response has the outcome of its effect', async () => {
   const { post, reported, asked } = await world({ state: 'ended', move });
   expect(await post('abc-12', { phase: 'create-pr' })).toEqual({
     status: 200,
@@ -74,13 +74,13 @@ test('the fact goes into the log, and the answer tells what became of its effect
   expect(asked).toEqual([['41:move-ticket:ABC-12', 15_000]]);
 });
 
-test('a phase by its own name names no skill', async () => {
+test('a phase given by its own name has no skill', async () => {
   const { post, reported } = await world({ state: 'ended', move });
   await post('ABC-12', { phase: 'done' });
   expect(reported[0]?.detail).toEqual({ to: 'done' });
 });
 
-test('skipped says why', async () => {
+test('skipped has its reason', async () => {
   const { post } = await world({ state: 'ended', move: { ...move, outcome: 'skipped', why: 'it is null' } });
   expect((await post('ABC-12', { phase: 'done' })).body).toMatchObject({
     outcome: 'skipped',
@@ -88,7 +88,7 @@ test('skipped says why', async () => {
   });
 });
 
-test('what is not over in time is pending, with the reason', async () => {
+test('what has not ended in time is pending, with the reason', async () => {
   const error = new TicketNotMoved('tracker-unavailable', 'It is down.', undefined, { permanent: false });
   const tried = await world({ state: 'retrying', error });
   expect((await tried.post('ABC-1', { phase: 'done' })).body).toMatchObject({
@@ -98,11 +98,11 @@ test('what is not over in time is pending, with the reason', async () => {
   const untried = await world();
   expect((await untried.post('ABC-1', { phase: 'done' })).body).toMatchObject({
     outcome: 'pending',
-    why: expect.stringContaining('turn'),
+    why: expect.stringContaining('queued'),
   });
 });
 
-test('what failed for good is an error with its remedy', async () => {
+test('a permanent failure is an error with its fix', async () => {
   const error = new TicketNotMoved('tracker-error', 'No such ticket.', 'Name another.', { permanent: true });
   const { post } = await world({ state: 'given-up', error });
   expect(await post('ABC-1', { phase: 'done' })).toEqual({
@@ -116,10 +116,10 @@ test.each([
   ['a ticket that is a path', 'ABC-1%2F..%2Fx', { phase: 'done' }, 'like ABC-12'],
   ['a ticket that is too long', `A-${'1'.repeat(80)}`, { phase: 'done' }, 'like ABC-12'],
   ['no phase', 'ABC-1', {}, 'expected the name'],
-  ['a phase that is no text', 'ABC-1', { phase: 7 }, 'expected the name'],
+  ['a phase that is not text', 'ABC-1', { phase: 7 }, 'expected the name'],
   ['a list', 'ABC-1', ['done'], 'must be a JSON object'],
   ['a slip', 'ABC-1', { phase: 'inreveiw' }, 'did you mean inReview?'],
-  ['a field that there is not', 'ABC-1', { phase: 'done', force: true }, 'Unknown field "force"'],
+  ['an unknown field', 'ABC-1', { phase: 'done', force: true }, 'Unknown field "force"'],
 ])('%s is refused, and nothing is reported', async (_, ticket, body, message) => {
   const { post, reported } = await world();
   const answer = await post(ticket, body);

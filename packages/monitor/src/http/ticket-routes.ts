@@ -1,5 +1,5 @@
-// One ticket: why it is in its state, whether it shipped, its way through time, what its agent said, its workflow phase,
-// and a person's decision on its deploy.
+// One ticket: why it is in its state, whether it shipped, its trace, its agent's output, its workflow phase, and a
+// person's decision on its deploy.
 import {
   type ApiAnswer,
   api,
@@ -21,7 +21,7 @@ import { readOutput } from '../orchestrate/agents/output.ts';
 import type { MoveEnding } from '../tracker/move-ticket.ts';
 import { gatherTrace } from './gather-trace.ts';
 import { type Routes, route } from './route.ts';
-import { type Append, boardOf, type StateAccess, say } from './state-access.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
 const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
 type Decision = keyof typeof topics;
@@ -39,7 +39,7 @@ export function workerRoutes(options: { state: StateAccess; append: Append; now:
       if (known === undefined) throw unknownTicket(ticket, orchestrator);
       return known;
     });
-    // The decision is tried first: one that the lifecycle ignores does not go into the log.
+    // Tried first: an action that the lifecycle ignores does not go into the log.
     route(app, api.decideDeploy, async ({ params: { ticket }, body }) => {
       const { action, by, note, orchestrator } = body;
       const board = boardOf(state);
@@ -50,7 +50,7 @@ export function workerRoutes(options: { state: StateAccess; append: Append; now:
       const at = new Date(now()).toISOString();
       const step = deployStep(worker, { kind: 'person', action, by, seq: board.seq + 1, at });
       if (step.worker === worker) throw notNow(action, worker, why(board, worker, now()));
-      await say(options, draftOf(worker, action, at, { by, ...(note !== undefined && { note }) }));
+      await appendAndWait(options, draftOf(worker, action, at, { by, ...(note !== undefined && { note }) }));
       const after = state.board();
       return { ok: true as const, action, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
     });
@@ -89,21 +89,21 @@ function unknownTicket(ticket: string, orchestrator?: string): Failure {
   const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
   return new Failure(
     'unknown-ticket',
-    `Nothing is known of ${ticket}${where}: no worker, pull request or ticket has this name.`,
-    'See what is: svc board',
+    `Unknown ticket ${ticket}${where}: no worker, pull request or ticket has this name.`,
+    'List the tickets: svc board',
   );
 }
 
 function notNow(action: Decision, { ticket, status }: Worker, { rule, waitsFor }: Why): Failure {
-  const waits = waitsFor === null ? '' : ` It waits for ${waitsFor}.`;
+  const waits = waitsFor === null ? '' : ` Waiting for ${waitsFor}.`;
   return new Failure(
     'not-allowed-now',
-    `There is nothing to ${action}: ${ticket} is ${status}. ${rule}${waits}`,
-    `See: svc why ${ticket}`,
+    `Nothing to ${action}: ${ticket} is ${status}. ${rule}${waits}`,
+    `See why: svc why ${ticket}`,
   );
 }
 
-/** `at` is the machine's clock, which deadlines go by: the line's own time may be ahead of it. */
+/** `at` is the machine's clock, which deadlines use: the event's own time may be ahead of it. */
 function draftOf(
   worker: Worker,
   action: Decision,
@@ -124,13 +124,13 @@ function draftOf(
 const MOVED_WITHIN_MS = 15_000;
 
 /**
- * The new phase goes into the log; what it causes goes through the outbox, and the answer waits a while for it, so that
- * the caller learns the result.
+ * The new phase goes into the log and its effect through the outbox. The response waits a while for the effect, so the
+ * caller learns the result.
  */
 export function phaseRoutes(options: {
-  /** Resolves when the line is durable. */
+  /** Resolves when the event is durable. */
   report: (draft: EventDraft) => Promise<{ seq: number }>;
-  /** What became of an effect within a time; undefined when it was not begun. */
+  /** The outcome of an effect within a time; undefined when it has not started. */
   outcomeOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
   timeoutMs?: number;
 }): Routes {
@@ -160,6 +160,6 @@ function resultOf(
     return { outcome, from, to, why: reason, remedy };
   }
   if (ending?.state === 'given-up') throw ending.error;
-  const reason = ending?.error.message ?? 'its turn in the outbox has not come yet';
+  const reason = ending?.error.message ?? 'it is still queued in the outbox';
   return { outcome: 'pending', from: null, to: null, why: reason, remedy: null };
 }

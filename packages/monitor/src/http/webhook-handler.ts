@@ -1,5 +1,5 @@
-// The receivers on node:http: reads the raw body within limits, hands it on, answers. Nothing of a
-// framework stands between a burst of deliveries and the log.
+// The webhook receivers on node:http: read the raw body within limits, pass it on, respond. No framework code runs
+// between a burst of deliveries and the log.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalPath } from '@svc/core';
@@ -16,7 +16,7 @@ import {
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
-/** Bodies held in memory at once; beyond it a sender is told to come back. */
+/** Bodies in memory at once; beyond this a sender gets 503 and retries. */
 const MAX_BYTES_UNDER_WAY = 100 * 1024 * 1024;
 
 const refusals = {
@@ -60,7 +60,7 @@ async function take(receiver: Receiver, request: IncomingMessage, budget: ByteBu
   return handOn(receiver, request, budget, await readBody(request, MAX_BODY_BYTES, budget));
 }
 
-/** Not async: the bytes of the body must not live until the disk has answered. */
+/** Not async: the body's bytes must not stay in memory until the disk has answered. */
 function handOn(
   receiver: Receiver,
   request: IncomingMessage,
@@ -85,7 +85,7 @@ function send(request: IncomingMessage, response: ServerResponse, answer: Answer
   if (response.destroyed) return;
   const more: string[] = [];
   if (answer.status === 503) more.push('Retry-After', '5');
-  // What was not read of the body must not be taken for the next request.
+  // The unread rest of the body must not be parsed as the next request.
   if (!request.complete) more.push('Connection', 'close');
   answerJson(response, answer.status, answer.body, more);
 }

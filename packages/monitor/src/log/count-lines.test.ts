@@ -1,4 +1,4 @@
-// Counts by the index against counting the lines themselves, over stored blocks and the open one.
+// Counts from the index compared with counting the lines themselves, over stored blocks and the open one.
 import { type EventCounts, familyOf, matchesFilter } from '@svc/core';
 import { createRandom, temporaryFolder } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,7 +36,6 @@ async function filledLog(lines: number) {
   return { log, folder, end: clock.time };
 }
 
-/** The simple way. */
 function counted(folder: string, { from, to, buckets, since, until, ...filter }: CountQuery) {
   const bucketMs = Math.ceil((to - from) / buckets);
   const found = Array.from({ length: buckets }, () => new Map<string, number>());
@@ -54,7 +53,7 @@ function counted(folder: string, { from, to, buckets, since, until, ...filter }:
 
 const plain = ({ buckets }: EventCounts) => buckets.map(({ families }) => families);
 
-test('as many as there are, for every condition, with borders that cut blocks', async () => {
+test('the right counts for every condition, with borders that cut blocks', async () => {
   const { log, folder, end } = await filledLog(10_500);
   const whole = { from: START, to: end + 1, since: { time: START }, until: { time: end + 1 } };
   const queries: CountQuery[] = [

@@ -1,7 +1,7 @@
-// How many lines meet a query, over time and by family of topic, from the index alone: no line is read. A block that
-// lies in one bucket is counted by its postings; of those that a border cuts, or of which not all lines count, it is
-// looked up when each line was and of which family, which is kept for the next question. Newest first, with turns for
-// others in between, and only for so long.
+// Counts the lines that match a query, over time and by topic family, from the index alone: no line is read. A block
+// inside one bucket is counted by its postings. For a block that a bucket border cuts, or of which only some lines
+// count, the time and family of each line are looked up and cached. Newest blocks first, yielding to other work in
+// between, and for a limited time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventCounts, type EventFamily, eventFamilies, familyOf } from '@svc/core';
 import { blocksToVisit, conditionsOf, isInRange, type LineQuery, meeting, rangeOf } from './find-lines.ts';
@@ -10,22 +10,22 @@ import type { BlockSpan, IndexStore, LineRange, SeqRange } from './index-store.t
 import type { LogIndex } from './log-index.ts';
 
 export type CountQuery = Omit<LineQuery, 'order' | 'limit'> & {
-  /** When the first bucket begins and the last one ends. */
+  /** Start of the first bucket and end of the last. */
   from: number;
   to: number;
   buckets: number;
 };
 
-/** Work between two turns of the event loop, and altogether. */
-const TURN_MS = 5;
+/** Work before it yields to the event loop, and in total. */
+const YIELD_AFTER_MS = 5;
 const ENOUGH_MS = 2_000;
 
-/** Blocks of which it is kept, 20 KB each. */
+/** Blocks whose sketch is cached, 20 KB each. */
 const MOST_KEPT = 512;
 const NO_FAMILY = eventFamilies.length;
 
 type FamilyTerms = readonly { family: number; term: number }[];
-/** When each line of a block was accepted, after `firstTime`, and of which family it is. */
+/** When each line of a block was accepted, relative to `firstTime`, and its family. */
 type Sketch = { firstTime: number; times: Uint32Array; families: Uint8Array };
 
 export function createLineCounter({ enoughMs = ENOUGH_MS }: { enoughMs?: number } = {}) {
@@ -89,7 +89,7 @@ export function createLineCounter({ enoughMs = ENOUGH_MS }: { enoughMs?: number 
     }
 
     const began = performance.now();
-    let turnBegan = began;
+    let sliceBegan = began;
     let complete = true;
     for (const span of isNone ? [] : spansToVisit(index, conditions, range)) {
       addStored(span);
@@ -98,9 +98,9 @@ export function createLineCounter({ enoughMs = ENOUGH_MS }: { enoughMs?: number 
         complete = false;
         break;
       }
-      if (now - turnBegan < TURN_MS) continue;
+      if (now - sliceBegan < YIELD_AFTER_MS) continue;
       await nextTurn();
-      turnBegan = performance.now();
+      sliceBegan = performance.now();
     }
 
     const buckets = counts.map((byFamily, number) => ({
@@ -151,7 +151,7 @@ function spansToVisit(index: LogIndex, conditions: number[][], range: SeqRange):
   return spans.filter(({ firstSeq }) => wanted.has(firstSeq)).toReversed();
 }
 
-/** The last place of the counts is for topics of no family. */
+/** The last count is for topics without a family. */
 function familyTerms(index: LogIndex): FamilyTerms {
   return index.topics().flatMap((topic) => {
     const family = familyOf(topic);
@@ -179,8 +179,8 @@ function addBlock(
 
 function namedCounts(byFamily: Uint32Array): Partial<Record<EventFamily, number>> {
   return Object.fromEntries(
-    eventFamilies.flatMap((family, place) => {
-      const count = byFamily[place] ?? 0;
+    eventFamilies.flatMap((family, index) => {
+      const count = byFamily[index] ?? 0;
       return count === 0 ? [] : [[family, count]];
     }),
   );

@@ -1,4 +1,4 @@
-// The promise of the log, kept by a process that is killed without warning.
+// The log's promise, tested with a process that is killed without warning.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { draft, openTestLog, readAllLines } from './testing/sample-log.ts';
 
 const script = join(import.meta.dirname, 'testing', 'append-until-killed.ts');
 
-/** Runs the writer until it has acknowledged so many lines, then kills it. Returns what it acknowledged. */
+/** Runs the writer until it has acknowledged this many lines, then kills it. Returns what it acknowledged. */
 async function appendAndKill(
   folder: string,
   prefix: string,
@@ -30,7 +30,7 @@ async function appendAndKill(
   return whole.map((line) => line.split(' ')).map(([seq, id]) => [Number(seq), id ?? '']);
 }
 
-test('killed in mid-burst again and again: nothing acknowledged is lost, doubled or torn', async () => {
+test('killed repeatedly during a burst: nothing acknowledged is lost, duplicated or torn', async () => {
   const folder = temporaryFolder();
   const acknowledged = new Map<string, number>();
   for (const [round, lines] of [1, 50, 700, 4_200, 300].entries()) {

@@ -7,7 +7,7 @@ import { draft, openTestLog, readAllLines } from './testing/sample-log.ts';
 
 const delivery = (deliveryId: string) => draft({ deliveryId });
 
-test('the same delivery many times at once is one line, and all hear of it', async () => {
+test('the same delivery many times at once is one line, and all callers get it', async () => {
   const folder = temporaryFolder();
   const log = openTestLog(folder);
   const results = await Promise.all(Array.from({ length: 50 }, () => log.appendOnce(delivery('d'))));
@@ -18,7 +18,7 @@ test('the same delivery many times at once is one line, and all hear of it', asy
   expect(readAllLines(join(folder, 'events'))).toHaveLength(1);
 });
 
-test('a second arrival hears nothing before the first is durable', async () => {
+test('a second arrival is not answered before the first is durable', async () => {
   const disk = createFaultyDisk();
   const log = openTestLog(temporaryFolder(), { disk });
   await log.ready;
@@ -32,7 +32,7 @@ test('a second arrival hears nothing before the first is durable', async () => {
   await log.close();
 });
 
-test('a delivery that could not be written was never seen', async () => {
+test('a delivery that could not be written does not count as received', async () => {
   const disk = createFaultyDisk();
   const log = openTestLog(temporaryFolder(), { disk });
   await log.ready;
@@ -46,7 +46,7 @@ test('a delivery that could not be written was never seen', async () => {
   await log.close();
 });
 
-test('the way it came makes no difference, the sender does', async () => {
+test('the route makes no difference, the sender does', async () => {
   const log = openTestLog(temporaryFolder());
   const sent = (source: 'codehost.webhook' | 'codehost.poll' | 'tracker.webhook') =>
     log.appendOnce(draft({ source, deliveryId: 'same' }));
@@ -66,14 +66,14 @@ test('a live delivery that races its replay is one line', async () => {
   await log.close();
 });
 
-test('facts without a delivery are all different', async () => {
+test('events without a delivery are all different', async () => {
   const log = openTestLog(temporaryFolder());
   await Promise.all([log.appendOnce(draft()), log.appendOnce(draft())]);
   expect(log.lastSeq()).toBe(2);
   await log.close();
 });
 
-test('the same signed bytes under other ids are lines that name the first, at once and after a restart', async () => {
+test('the same signed bytes under other ids are lines that name the first, immediately and after a restart', async () => {
   const folder = temporaryFolder();
   let log = openTestLog(folder);
   const signed = (deliveryId: string) => draft({ deliveryId, signed: 'same' });
@@ -99,7 +99,7 @@ test('the same signed bytes under other ids are lines that name the first, at on
   );
 });
 
-test('bytes whose first line could not be written are no repeat', async () => {
+test('bytes whose first line could not be written are not a repeat', async () => {
   const disk = createFaultyDisk();
   const log = openTestLog(temporaryFolder(), { disk });
   await log.ready;

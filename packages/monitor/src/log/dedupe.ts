@@ -1,9 +1,9 @@
-// One delivery, one line, however often and by whichever way it arrives. Where a delivery can be:
+// One delivery, one line, however often and by whatever route it arrives. A delivery is:
 // - in flight: its line is being written. A second arrival waits for the first's result and shares it.
-// - recent: its line is durable, and the index has not seen it yet.
-// - indexed. Found by a hash, and then verified against the line itself.
-// It counts as seen only once its line is durable; a line that could not be written was never seen.
-// The same signed bytes under another id are a line of their own, which says whose repeat it is.
+// - recent: its line is durable, and the index does not have it yet.
+// - indexed: found by a hash, then verified against the line itself.
+// It counts as received only once its line is durable; a line that could not be written does not count. The same signed
+// bytes under another id get their own line, which names the line that they repeat.
 
 import type { EventDraft, EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
@@ -14,14 +14,14 @@ import { type LogEntry, LogNotWritable } from './log-entry.ts';
 import type { LogIndex } from './log-index.ts';
 import type { LineReader } from './read-lines.ts';
 
-/** `id` and `seq` are those of the one line, the first's. */
+/** `id` and `seq` of the one line: the first. */
 export type Appended =
   | { duplicate: false; id: string; seq: number; line: EventLine }
   | { duplicate: true; id: string; seq: number };
 
 export type Dedupe = {
   appendOnce: (draft: EventDraft) => Promise<Appended>;
-  /** Whether a line of this delivery is in the log, or about to be. */
+  /** Whether the log has a line of this delivery, or is about to. */
   has: (key: string) => boolean;
   noteDurable: (entries: readonly LogEntry[]) => void;
   noteIndexed: (lastSeq: number) => void;
@@ -39,10 +39,10 @@ export function createDedupe({
   timeoutMs = 10_000,
 }: {
   append: (draft: EventDraft) => Promise<EventLine>;
-  /** The index in use now: a rebuild puts another in its place. */
-  index: () => Pick<LogIndex, 'deliverySeqs' | 'placeOf'>;
+  /** The index in use; a rebuild replaces it. */
+  index: () => Pick<LogIndex, 'deliverySeqs' | 'locationOf'>;
   reader: LineReader;
-  /** Resolves when the index has seen all lines of before the start: no answer is true earlier. */
+  /** Resolves when the index has all lines from before the start; earlier answers would be wrong. */
   ready: Promise<void>;
   maxRecent?: number;
   /** How long a delivery waits for that before it is refused. */
@@ -62,16 +62,16 @@ export function createDedupe({
 
   async function becomingReady(): Promise<void> {
     await within(ready, timeoutMs, () => {
-      throw new LogNotWritable('the index is still being brought up to date', {
-        remedy: 'Wait and send again.',
+      throw new LogNotWritable('the index is still catching up', {
+        remedy: 'Send it again in a moment.',
       });
     });
   }
 
   function findIndexed(key: string): Line | null {
     for (const seq of index().deliverySeqs(term('delivery', key))) {
-      const place = index().placeOf(seq);
-      const line = place === null ? undefined : reader.read(place)?.line;
+      const location = index().locationOf(seq);
+      const line = location === null ? undefined : reader.read(location)?.line;
       if (line !== undefined && (deliveryKey(line) === key || signedKey(line) === key))
         return { id: line.id, seq };
     }
@@ -88,7 +88,7 @@ export function createDedupe({
     }
   }
 
-  /** Marked where the same bytes are in a line already, or on their way into one. */
+  /** Marked as a repeat when the same bytes are in a line already or are being written. */
   function write(draft: EventDraft): Promise<EventLine> {
     const signed = signedKey(draft);
     if (signed === undefined) return append(draft);
@@ -132,7 +132,7 @@ export function createDedupe({
       const known = find(key);
       if (known !== null) return { duplicate: true, id: known.id, seq: known.seq };
       if (recent.size >= maxRecent)
-        throw new LogNotWritable('the index is too far behind to tell duplicates');
+        throw new LogNotWritable('the index is too far behind to detect duplicates');
       return await appendFirst(key, draft);
     },
     has: (key) => inFlight.has(key) || find(key) !== null,

@@ -5,7 +5,7 @@ import { openDatabase } from '../disk/sqlite.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { indexMigrations } from './index-tables.ts';
 
-test('deliveries are found in memory, in runs and in the table, over restarts', async () => {
+test('deliveries are found in memory, in runs and in the table, across restarts', async () => {
   const database = openDatabase(join(temporaryFolder(), 'svc.db'), {
     area: 'log',
     migrations: indexMigrations,

@@ -1,6 +1,6 @@
-// Which line a delivery is in, by hash. Hashes are scattered, so that each new one would rewrite a page of
-// the table; they therefore arrive as runs, one per block, are kept in memory too, and go into the table
-// many at a time in its own order. A run is stored with its block, so that nothing is lost in between.
+// Finds the line of a delivery by hash. Hashes are scattered, so inserting each new one would rewrite a page of the
+// table. They are therefore stored as runs, one per block, kept in memory too, and merged into the table many at a time
+// in its own order. A run is stored with its block, so nothing is lost in between.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../disk/sqlite.ts';
 import type { Side } from './index-tables.ts';
@@ -10,14 +10,14 @@ export type DeliveryStore = {
   addRun: (firstSeq: number, deliveries: ReadonlyMap<number, number>) => void;
   /** Lines with this hash, usually none or one. */
   seqs: (hash: number) => number[];
-  /** Moves the runs into the table once they are many, with turns of the event loop in between. */
+  /** Merges the runs into the table once there are many, yielding to the event loop in between. */
   mergeIfMany: () => Promise<void>;
   clear: () => void;
 };
 
 /**
- * Rows per transaction while merging: a few milliseconds. A merge touches nearly every page of the table
- * whatever its size, so that few large merges write far less than many small ones.
+ * Rows per transaction while merging: a few milliseconds. A merge touches nearly every page of the table whatever its
+ * size, so a few large merges write far less than many small ones.
  */
 const SLICE = 256;
 
@@ -39,7 +39,7 @@ export function createDeliveryStore({
     all: database.prepare(`SELECT seq FROM log_delivery_${side} WHERE hash = ?`),
   };
   const unmerged = createNumberTable();
-  /** A table that is empty need not be asked, which is a third of what a new delivery costs here. */
+  /** An empty table is not queried, which saves a third of the cost of a new delivery. */
   let anyMerged = database.prepare(`SELECT 1 FROM log_delivery_${side} LIMIT 1`).get() !== undefined;
   let lastRun = 0;
   for (const row of sql.runs.all()) {
@@ -86,7 +86,7 @@ export function createDeliveryStore({
   };
 }
 
-/** Hash and seq of each delivery, two numbers of 8 bytes. */
+/** Hash and seq of each delivery, two 8-byte numbers. */
 function pack(deliveries: ReadonlyMap<number, number>): Uint8Array {
   const numbers = new Float64Array(deliveries.size * 2);
   let at = 0;
@@ -103,8 +103,8 @@ function* unpack(bytes: Uint8Array): Generator<readonly [number, number]> {
   for (let at = 0; at + 1 < numbers.length; at += 2) yield [numbers[at] ?? 0, numbers[at + 1] ?? 0];
 }
 
-// A table from whole numbers above zero to numbers, in two flat arrays: a Map of a quarter of a million such
-// pairs takes three times the memory and gives the collector as many objects to look at.
+// A table from positive whole numbers to numbers, in two flat arrays: a Map with a quarter of a million such pairs takes
+// three times the memory and gives the garbage collector as many objects to scan.
 export type NumberTable = {
   get: (key: number) => number | undefined;
   /** Keeps the first value of a key. */
@@ -115,7 +115,7 @@ export type NumberTable = {
   clear: () => void;
 };
 
-/** At most half of the slots are taken, so that a search is short. */
+/** At most half of the slots are used, which keeps a search short. */
 const FULLNESS = 0.5;
 const SMALLEST = 1024;
 
@@ -124,7 +124,7 @@ export function createNumberTable(): NumberTable {
   let values = new Float64Array(SMALLEST);
   let size = 0;
 
-  /** The slot of a key, or the free one where it belongs. The keys are hashes: their low bits are spread. */
+  /** The slot of a key, or the free slot where it belongs. The keys are hashes: their low bits are spread. */
   function slotOf(key: number): number {
     let slot = key % keys.length;
     while (keys[slot] !== 0 && keys[slot] !== key) slot = slot + 1 === keys.length ? 0 : slot + 1;

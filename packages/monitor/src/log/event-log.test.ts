@@ -17,7 +17,7 @@ const topics = [
   'comms.attention',
 ];
 
-/** Facts about a few tickets and pull requests, each a second after the one before. */
+/** Events about a few tickets and pull requests, one second apart. */
 function sample(count: number): EventDraft[] {
   return Array.from({ length: count }, (_, index) => {
     const scope: EventDraft['scope'] = { repo: index % 11 === 0 ? 'acme/rare' : 'acme/shop' };
@@ -45,7 +45,7 @@ async function fill(log: EventLog, clock: { time: number }, drafts: readonly Eve
   await indexed(log);
 }
 
-/** The answer found the simple way: by looking at every line. */
+/** The expected result, by scanning every line. */
 function linearly(lines: readonly EventLine[], query: LineQuery): number[] {
   const { since, until } = query;
   const met = lines.filter((line) => {
@@ -92,8 +92,8 @@ const query: fc.Arbitrary<LineQuery> = fc.record(
   { requiredKeys: [] },
 );
 
-describe('asking the log', () => {
-  test('the index gives the same answer as looking at every line, also after a restart and a rebuild', async () => {
+describe('querying the log', () => {
+  test('the index gives the same result as scanning every line, also after a restart and a rebuild', async () => {
     const folder = temporaryFolder();
     const clock = createTestClock();
     const drafts = sample(10_500);
@@ -118,12 +118,12 @@ describe('asking the log', () => {
     await log.close();
   });
 
-  test('and around a clock that was ahead, and one that was behind at a start', async () => {
+  test('also around a clock that was ahead, and one that was behind at a start', async () => {
     const folder = temporaryFolder();
     const clock = createTestClock();
     const drafts = sample(5_000);
-    const now = [0, 2_000_000, 900 * 3_600_000, 4_000_000, 1_000_000, 6_000_000];
-    for (const [part, time] of now.entries()) {
+    const offsets = [0, 2_000_000, 900 * 3_600_000, 4_000_000, 1_000_000, 6_000_000];
+    for (const [part, time] of offsets.entries()) {
       clock.time = START + time;
       const log = openTestLog(folder, { clock });
       await fill(log, clock, drafts.slice(part * 800, part * 800 + 800));
@@ -178,7 +178,7 @@ describe('asking the log', () => {
 });
 
 describe('the relay cursor', () => {
-  test('is the newest position per channel, over restarts and rebuilds', async () => {
+  test('is the newest position per channel, across restarts and rebuilds', async () => {
     const folder = temporaryFolder();
     let log = openTestLog(folder);
     expect(log.cursorOf('c0')).toBeNull();
@@ -195,7 +195,7 @@ describe('the relay cursor', () => {
   });
 });
 
-describe('an index that is not as it should be', () => {
+describe('an index that does not match the log', () => {
   async function filled(): Promise<{ folder: string; database: string; file: string }> {
     const folder = temporaryFolder();
     const log = openTestLog(folder, { clock: createTestClock() });
@@ -229,7 +229,7 @@ describe('an index that is not as it should be', () => {
     await log.close();
   });
 
-  test('missing: it is made again', async () => {
+  test('missing: it is rebuilt', async () => {
     const { folder, database } = await filled();
     for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true });
     const log = await expectWhole(folder);
@@ -237,7 +237,7 @@ describe('an index that is not as it should be', () => {
     await log.close();
   });
 
-  test('not a database: it is set aside and made again', async () => {
+  test('not a database: it is set aside and rebuilt', async () => {
     const { folder, database } = await filled();
     writeFileSync(database, 'this is not a database, and long enough to be read as one '.repeat(50));
     const log = await expectWhole(folder);
@@ -245,7 +245,7 @@ describe('an index that is not as it should be', () => {
     await log.close();
   });
 
-  test('damaged inside: it is set aside and made again', async () => {
+  test('damaged inside: it is set aside and rebuilt', async () => {
     const { folder, database } = await filled();
     const bytes = readFileSync(database);
     bytes.fill(0xab, 4096);
@@ -255,7 +255,7 @@ describe('an index that is not as it should be', () => {
     await log.close();
   });
 
-  test('ahead of the log, which was put back to an older state: it is made again', async () => {
+  test('ahead of the log, which was restored from an older copy: it is rebuilt', async () => {
     const { folder, file } = await filled();
     const text = readFileSync(file, 'utf8');
     truncateSync(file, text.indexOf('\n', text.length / 2) + 1);
@@ -264,7 +264,7 @@ describe('an index that is not as it should be', () => {
     await log.close();
   });
 
-  test('pointing at lines that somebody damaged: they are left out', async () => {
+  test('pointing at damaged lines: they are left out', async () => {
     const { folder, file } = await filled();
     const bytes = readFileSync(file);
     const first = bytes.indexOf(10);
@@ -276,7 +276,7 @@ describe('an index that is not as it should be', () => {
   });
 });
 
-test('a torn tail is mended and told at start, and the log goes on', async () => {
+test('a torn tail is repaired and reported at start, and the log continues', async () => {
   const folder = temporaryFolder();
   const clock = createTestClock();
   let log = openTestLog(folder, { clock });

@@ -1,5 +1,5 @@
-// The event log as the rest of the daemon knows it: append, ask, follow. No other module
-// knows files, offsets or tables. Opening it repairs what a crash left; closing it loses nothing.
+// The event log as the rest of the daemon sees it: append, query, follow. No other module knows its files, offsets or
+// tables. Opening it repairs what a crash left; closing it loses nothing.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -23,7 +23,7 @@ import type { LogEntry } from './log-entry.ts';
 import type { LogIndex } from './log-index.ts';
 import type { LogNotice } from './log-notice.ts';
 import { createMonthWriter, type LogDisk } from './month-file.ts';
-import { type CorruptLine, createLineReader, type LinePlace } from './read-lines.ts';
+import { type CorruptLine, createLineReader, type LineLocation } from './read-lines.ts';
 import { recoverTail } from './recovery.ts';
 import { type Commit, createLineEncoder, createLogWriter, type WriterStats } from './writer.ts';
 
@@ -41,9 +41,9 @@ export type EventLogOptions = {
 
 type LinePage = {
   entries: LogEntry[];
-  /** The seq to go on from (`until` newest first, `since` oldest first); null when there is no more. */
+  /** The seq to continue from (`until` newest first, `since` oldest first); null when there is no more. */
   next: number | null;
-  /** The last line that the answer takes into account: earlier than the log's end while the index catches up. */
+  /** The last line that the page takes into account: before the log's end while the index catches up. */
   indexedTo: number;
 };
 
@@ -54,33 +54,33 @@ export type LogStats = WriterStats & {
   recentDeliveries: number;
   tailReaders: number;
   corruptLines: number;
-  /** Lines that the log had and has no more, as far as nobody has accepted that. */
+  /** Lines that the log had and no longer has, unless a person has accepted that. */
   missing: MissingLines[];
 };
 
 export type EventLog = {
   /** Resolves when the line is durable. Rejects with `LogNotWritable` when it is not in the log. */
   append: (draft: EventDraft) => Promise<EventLine>;
-  /** The same, unless a line with this delivery is in the log already. Waits until `ready`. */
+  /** The same, unless the log has a line of this delivery already. Waits until `ready`. */
   appendOnce: (draft: EventDraft) => Promise<Appended>;
   /** Whether the log has a line of this delivery. Call it after `ready`. */
   hasDelivery: (feed: 'codehost' | 'tracker', deliveryId: string) => boolean;
   list: (query?: LineQuery) => Promise<LinePage>;
-  /** How many there are over time, by the index alone. */
+  /** Counts over time, from the index alone. */
   counts: (query: CountQuery) => Promise<EventCounts>;
   /** When a line was accepted; undefined when the index does not have it. */
   timeOf: (seq: number) => number | undefined;
   /**
-   * The last line, in the order of `seq`, that was accepted at this moment or before; 0 when none was. Rejects
-   * while the index has not seen all lines.
+   * The last line, by `seq`, that was accepted at this time or before; 0 if none. Rejects while the index has not
+   * caught up.
    */
   lastSeqAt: (time: number) => Promise<number>;
-  /** Lines in order, first the past after `after`, then as they become durable. */
+  /** Lines in order: first those after `after`, then new ones as they become durable. */
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
-  /** The relay's position of the newest line that came through a channel. Call it after `ready`. */
+  /** The relay's position of the newest line that arrived through a channel. Call it after `ready`. */
   cursorOf: (channel: string) => string | null;
   lastSeq: () => number;
-  /** Resolves when the index has seen every line of before the start. */
+  /** Resolves when the index has every line from before the start. */
   ready: Promise<void>;
   reindex: (options?: RebuildOptions) => Promise<void>;
   stats: () => LogStats;
@@ -89,14 +89,14 @@ export type EventLog = {
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
-/** A line has up to 64 KiB: a page of long ones ends before its limit. */
+/** A line has up to 64 KiB: a page of long lines ends before its limit. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
-/** Lines read back before other work of the daemon gets its turn. */
+/** Lines read before it yields to other work of the daemon. */
 const READ_SLICE = 64;
-/** How long a question waits for the index to see lines that are durable already. */
+/** How long a query waits for the index to include lines that are durable already. */
 const INDEX_TIMEOUT_MS = 500;
 
-/** What a program of the user reports: nothing that only a delivery or a person can say, and marked as reported. */
+/** An event reported by a user's program: refused if only a delivery or a person can state it, and marked as reported. */
 export async function appendHelperFact(
   log: Pick<EventLog, 'appendOnce'>,
   draft: EventDraft,
@@ -150,7 +150,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
       tail.push(entries);
     },
     onMissing(missing) {
-      // What is in memory, or in a file that is only open, is not in the log any more.
+      // Lines in memory, or in a file that is only still open, are no longer in the log.
       tail.forget();
       reader.close();
       keeper.noteMissing(missing);
@@ -163,7 +163,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
 
   const countLines = createLineCounter();
 
-  /** The index, which has seen what is durable already if that does not take long. */
+  /** The index, including the lines that are durable already if that does not take long. */
   async function freshIndex(): Promise<LogIndex> {
     const index = keeper.index();
     if (index.lastSeq() < tail.lastSeq())
@@ -177,8 +177,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
     if (index.lastSeq() < wanted)
       throw new Failure(
         'busy',
-        'The index has not caught up with the event log: which line was the last at that moment is not known yet.',
-        'Try again in a moment, or name a line instead of a time.',
+        'The index has not caught up with the event log, so the last event before that time is not known yet.',
+        'Try again in a moment, or give an event number instead of a time.',
       );
     return index.lastSeqBefore(time + 1);
   }
@@ -187,11 +187,11 @@ export function openEventLog(options: EventLogOptions): EventLog {
     const index = await freshIndex();
     const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
     const indexedTo = index.lastSeq();
-    const { places, next } = pageOf(findLines(index, query), limit);
+    const { locations, next } = pageOf(findLines(index, query), limit);
     const entries: LogEntry[] = [];
-    for (const [position, place] of places.entries()) {
+    for (const [position, location] of locations.entries()) {
       if (position % READ_SLICE === READ_SLICE - 1) await nextTurn();
-      const entry = reader.read(place);
+      const entry = reader.read(location);
       if (entry !== null && matchesFilter(entry.line, query)) entries.push(entry);
     }
     return { entries, next, indexedTo };
@@ -228,16 +228,19 @@ export function openEventLog(options: EventLogOptions): EventLog {
   };
 }
 
-/** As many as were asked for and a page may hold; `next` is null when those are all. */
-function pageOf(found: Iterable<LinePlace>, limit: number): { places: LinePlace[]; next: number | null } {
-  const places: LinePlace[] = [];
+/** As many lines as requested and as a page may hold; `next` is null when there are no more. */
+function pageOf(
+  found: Iterable<LineLocation>,
+  limit: number,
+): { locations: LineLocation[]; next: number | null } {
+  const locations: LineLocation[] = [];
   let bytes = 0;
-  for (const place of found) {
-    bytes += place.length;
-    const last = places.at(-1);
-    if (last !== undefined && (places.length === limit || bytes > PAGE_BYTES))
-      return { places, next: last.seq };
-    places.push(place);
+  for (const location of found) {
+    bytes += location.length;
+    const last = locations.at(-1);
+    if (last !== undefined && (locations.length === limit || bytes > PAGE_BYTES))
+      return { locations, next: last.seq };
+    locations.push(location);
   }
-  return { places, next: null };
+  return { locations, next: null };
 }

@@ -1,10 +1,10 @@
-// Answers a question about the log from the index: which lines, newest or oldest first, a page at a time.
-// A question is a list of conditions that must all hold, each met by any of its terms.
+// Answers a query from the index: which lines, newest or oldest first, a page at a time. A query is a list of conditions
+// that must all hold; a condition holds when a line has any of its terms.
 import type { EventFilter, Since } from '@svc/core';
 import {
   BLOCK_LINES,
   type BlockLines,
-  placeAt,
+  locationAt,
   pullRequestTerm,
   seqAt,
   term,
@@ -12,22 +12,22 @@ import {
 } from './index-block.ts';
 import type { LineRange, SeqRange } from './index-store.ts';
 import type { LogIndex } from './log-index.ts';
-import type { LinePlace } from './read-lines.ts';
+import type { LineLocation } from './read-lines.ts';
 
 export type LineQuery = EventFilter & {
-  /** After this line, or at this moment or later. */
+  /** After this line, or at this time or later. */
   since?: Since | undefined;
-  /** Before this line, or before this moment. */
+  /** Before this line, or before this time. */
   until?: Since | undefined;
   order?: 'newest-first' | 'oldest-first' | undefined;
   limit?: number | undefined;
 };
 
-/** Above this many blocks it is cheaper to look at all blocks in order than to list those with a term. */
+/** Above this many blocks it is cheaper to scan all blocks in order than to list those with a term. */
 const FEW_BLOCKS = 256;
 
-/** Places of lines that meet the query, in its order. By hash: whoever reads the line checks it. */
-export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePlace> {
+/** Locations of lines that match the query, in its order. Terms are hashes, so the caller checks each line it reads. */
+export function* findLines(index: LogIndex, query: LineQuery): Generator<LineLocation> {
   const range = rangeOf(index, query);
   const conditions = conditionsOf(index, query);
   if (range.low > range.high || conditions.some((terms) => terms.length === 0)) return;
@@ -40,7 +40,7 @@ export function* findLines(index: LogIndex, query: LineQuery): Generator<LinePla
   }
 }
 
-/** Each condition as the terms of which a line must have one. */
+/** Each condition as the list of terms of which a line must have one. */
 export function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   const conditions: number[][] = [];
   const { topics } = query;
@@ -58,7 +58,7 @@ export function conditionsOf(index: LogIndex, query: LineQuery): number[][] {
   return conditions;
 }
 
-/** A moment means the times of the lines, each for itself: after a clock that was ahead they are not in order. */
+/** A time is compared with each line's own time: after the clock was ahead, times are not in order. */
 export function rangeOf(index: LogIndex, { since, until }: LineQuery): LineRange {
   const range = { low: 1, high: index.lastSeq(), from: -Infinity, before: Infinity };
   if (since !== undefined && 'seq' in since) range.low = since.seq + 1;
@@ -84,7 +84,7 @@ function* inOpenBlock(index: LogIndex, conditions: number[][], range: LineRange,
   const block = index.openBlock();
   if (block === null) return;
   const positions = meeting(conditions, block.lines.count, (name) => block.terms.get(name) ?? []);
-  yield* places(block.lines, positions, range, newestFirst);
+  yield* locations(block.lines, positions, range, newestFirst);
 }
 
 function* inStore(index: LogIndex, conditions: number[][], range: LineRange, newestFirst: boolean) {
@@ -98,11 +98,11 @@ function* inStore(index: LogIndex, conditions: number[][], range: LineRange, new
     const positions = meeting(conditions, lines?.count ?? 0, (name) => store.positions(name, firstSeq));
     if (positions.length === 0) continue;
     const found = lines ?? store.blockOf(firstSeq);
-    if (found !== null) yield* places(found, positions, stored, newestFirst);
+    if (found !== null) yield* locations(found, positions, stored, newestFirst);
   }
 }
 
-/** The blocks of the condition that the fewest have; all when every condition is common. */
+/** The blocks of the rarest condition; all blocks when every condition is common. */
 export function blocksToVisit({ store }: LogIndex, conditions: number[][], range: SeqRange): number[] {
   let fewest: number[] | null = null;
   for (const terms of conditions) {
@@ -123,7 +123,7 @@ export function meeting(
   of: (name: number) => readonly number[],
 ): number[] {
   if (conditions.length === 0) return Array.from({ length: count }, (_, position) => position);
-  // Per line, how many conditions it meets so far: only a line that met all before can meet the next.
+  // Per line, how many conditions it has met so far: only a line that met all previous ones can meet the next.
   const met = new Uint8Array(BLOCK_LINES);
   let last: number[] = [];
   for (const [before, terms] of conditions.entries()) {
@@ -140,8 +140,8 @@ export function meeting(
   return last.toSorted((left, right) => left - right);
 }
 
-function* places(lines: BlockLines, positions: number[], range: LineRange, newestFirst: boolean) {
+function* locations(lines: BlockLines, positions: number[], range: LineRange, newestFirst: boolean) {
   for (const position of newestFirst ? positions.toReversed() : positions) {
-    if (isInRange(lines, position, range)) yield placeAt(lines, position);
+    if (isInRange(lines, position, range)) yield locationAt(lines, position);
   }
 }

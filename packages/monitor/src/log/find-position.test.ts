@@ -8,7 +8,7 @@ import { type Position, parseEntry } from './log-entry.ts';
 import { readLines } from './read-lines.ts';
 import { lineText, START } from './testing/sample-log.ts';
 
-/** The first seq that is read from a place on. */
+/** The first seq that is read from a position on. */
 async function firstSeqFrom(folder: string, from: Position | null): Promise<number | null> {
   if (from === null) return null;
   for await (const lines of readLines({ folder, from })) {
@@ -27,7 +27,7 @@ const line = fc.record({
   newMonth: fc.constantFrom(false, false, false, false, true),
 });
 
-test('halving finds the same place as reading everything', async () => {
+test('binary search finds the same position as reading everything', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(line, { maxLength: 40 }),
@@ -60,11 +60,11 @@ test('halving finds the same place as reading everything', async () => {
   );
 });
 
-test('a log without files has no places', () => {
+test('a log without files has no positions', () => {
   expect(findPositionOfSeq(join(temporaryFolder(), 'none'), 1)).toBeNull();
 });
 
-test('the end is behind the last whole line', () => {
+test('the end is after the last whole line', () => {
   const folder = temporaryFolder();
   const whole = `${lineText(1)}\n${lineText(2)}\n`;
   writeFileSync(join(folder, '2026-11.jsonl'), `${whole}{"seq":3`);

@@ -1,6 +1,6 @@
-// Finds a place in the log by halving: lines stand in the order of `seq`, so that a few reads find one among
-// millions, without an index and with the daemon down. By time it is exact as long as the clock never was; around a
-// clock that was set, it is one of the places where times pass the moment.
+// Finds a position in the log by binary search: lines are in the order of `seq`, so a few reads find one among millions,
+// without an index and with the daemon down. A search by time is exact unless the clock was set back; then it returns
+// one of the positions where the times cross the requested one.
 import { LONGEST_LINE_BYTES, type Position, parseHead } from './log-entry.ts';
 import { listFilledMonthFiles, type MonthBytes, openMonth } from './month-file.ts';
 
@@ -11,12 +11,12 @@ type IsBefore = (head: Head) => boolean;
 const CHUNK = 16 * 1024;
 const NEWLINE = 0x0a;
 
-/** The place of the first line whose `seq` is this or greater; the log's end when there is none. */
+/** The position of the first line with this `seq` or a greater one; the log's end if there is none. */
 export function findPositionOfSeq(folder: string, seq: number): Position | null {
   return findPosition(folder, (head) => head.seq < seq);
 }
 
-/** The place of the first line that was accepted at this time or later; the log's end when there is none. */
+/** The position of the first line that was accepted at this time or later; the log's end if there is none. */
 export function findPositionOfTime(folder: string, time: number): Position | null {
   return findPosition(folder, (head) => head.time < time);
 }
@@ -39,7 +39,7 @@ function findPosition(folder: string, isBefore: IsBefore): Position | null {
   return null;
 }
 
-/** Null when the place is in an earlier file: the first line here is not before it, or there is none. */
+/** Null when the position is in an earlier file: no line here is before it. */
 function inFile(
   folder: string,
   file: string,
@@ -58,7 +58,7 @@ function inFile(
   }
 }
 
-/** The seq of a month's first line that can be read; null when there is none. */
+/** The seq of a month's first readable line; null if there is none. */
 export function firstSeqIn(folder: string, file: string): number | null {
   const month = openMonth(folder, file);
   if (month === null) return null;
@@ -70,11 +70,11 @@ export function firstSeqIn(folder: string, file: string): number | null {
   }
 }
 
-/** Every line that starts below `low` is before the place; none that starts at `high` or above is. */
+/** Every line that starts below `low` is before the position; none that starts at `high` or above is. */
 function halve(month: MonthBytes, size: number, isBefore: IsBefore): { at: number; isEnd: boolean } {
   let low = 0;
   let high = size;
-  let place: number | null = null;
+  let position: number | null = null;
   let lastEnd = 0;
   while (low < high) {
     const middle = high - low <= CHUNK ? low : Math.floor((low + high) / 2);
@@ -86,20 +86,20 @@ function halve(month: MonthBytes, size: number, isBefore: IsBefore): { at: numbe
       low = line.end;
       lastEnd = line.end;
     } else {
-      place = line.start;
+      position = line.start;
       high = middle;
     }
   }
-  return { at: place ?? lastEnd, isEnd: place === null };
+  return { at: position ?? lastEnd, isEnd: position === null };
 }
 
-/** Where the next line starts at or after a byte; `high` when none does below it. */
+/** Where the next line starts at or after a byte; `high` if none starts below it. */
 function lineStartAfter(month: MonthBytes, from: number, high: number): number {
   const newline = findNewline(month, from - 1, high);
   return newline < 0 ? high : newline + 1;
 }
 
-/** The first line that can be read and starts in `begin..high`. `begin` is the start of a line. */
+/** The first readable line that starts in `begin..high`. `begin` is the start of a line. */
 function firstLine(month: MonthBytes, begin: number, high: number, size: number): Found | null {
   let start = begin;
   while (start < high) {

@@ -31,7 +31,7 @@ function follow(folder: string, from: FollowFrom, pollMs = POLL_MS) {
   return { seqs, ids, corrupt };
 }
 
-/** Polls come only from `looksAgain`, which ends when the follower has looked and waits for the next. */
+/** Polls come only from `looksAgain`, which resolves when the follower has checked and waits for the next. */
 function holdPolls(): { looksAgain: () => Promise<void> } {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -51,7 +51,7 @@ const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe('following', () => {
-  test('begins after a line, at a moment or at the end', async () => {
+  test('starts after a line, at a time or at the end', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, NAME), lines(1, 10));
     const after = follow(folder, { seq: 7 });
@@ -64,7 +64,7 @@ describe('following', () => {
       .toEqual([numbers(8, 12), numbers(5, 12), [11, 12]]);
   });
 
-  test('waits for a folder that is not there yet', async () => {
+  test('waits for a folder that does not exist yet', async () => {
     const folder = join(temporaryFolder(), 'events');
     const { looksAgain } = holdPolls();
     const { seqs } = follow(folder, 'end');
@@ -76,7 +76,7 @@ describe('following', () => {
     expect(seqs).toEqual([1, 2, 3]);
   });
 
-  test('gives only whole lines', async () => {
+  test('returns only whole lines', async () => {
     const folder = temporaryFolder();
     const { looksAgain } = holdPolls();
     const { seqs, corrupt } = follow(folder, 'end');
@@ -91,7 +91,7 @@ describe('following', () => {
     expect([seqs, corrupt]).toEqual([[1], []]);
   });
 
-  test('goes on with the next month, and does not leave a month before it is read', async () => {
+  test('continues with the next month, and finishes a month first', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, '2026-12.jsonl'), '');
     const { seqs } = follow(folder, 'end');
@@ -103,7 +103,7 @@ describe('following', () => {
     await expect.poll(() => seqs).toEqual(numbers(1, 130));
   });
 
-  test('after a failed write it hands out what took the place of the lines taken back', async () => {
+  test('after a failed write it returns the lines that replaced the removed ones', async () => {
     const folder = temporaryFolder();
     const path = join(folder, NAME);
     writeFileSync(path, lines(1, 5));
@@ -121,13 +121,13 @@ describe('following', () => {
     expect(ids.slice(7)).toEqual(['new-6', 'new-7', 'new-8', 'new-9']);
   });
 
-  test('stops at the signal at once', async () => {
+  test('stops immediately at the signal', async () => {
     const stop = new AbortController();
     const following = followLog({
       folder: temporaryFolder(),
       from: 'end',
       signal: stop.signal,
-      // The longest that a timer can wait.
+      // The longest time that a timer can wait.
       pollMs: 2 ** 31 - 1,
     });
     const next = following.next();
@@ -136,7 +136,7 @@ describe('following', () => {
   });
 });
 
-test('misses nothing of what another process writes in bursts', async () => {
+test('misses nothing that another process writes in bursts', async () => {
   const root = temporaryFolder();
   const { seqs } = follow(join(root, 'events'), { seq: 0 }, 1_000);
   const script = join(import.meta.dirname, 'testing', 'append-until-killed.ts');
@@ -148,7 +148,7 @@ test('misses nothing of what another process writes in bursts', async () => {
 });
 
 test.each([0, 1, 2, 3, 5, 8])(
-  'lines that are taken back %i turns after they were read are replaced by the new ones',
+  'lines that are removed %i turns of the event loop after they were read are replaced by the new ones',
   async (turns) => {
     const folder = temporaryFolder();
     const path = join(folder, NAME);

@@ -1,4 +1,4 @@
-// Who this machine is in its own log: an id that stays, and its name.
+// This machine's identity in its log: a permanent id, and its name.
 
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

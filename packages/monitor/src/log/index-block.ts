@@ -1,11 +1,11 @@
-// The index is made of blocks: some thousand neighbouring lines of one month file, where each stands, and
-// for every term the lines of the block that have it. Within a block times never go back: where they do, at a
-// start with another clock, another block begins. One small row per term and block, instead of one per
-// term and line, is what keeps indexing cheap. The newest block is open, in memory; a full one is stored.
+// The index consists of blocks: some thousand neighbouring lines of one month file, the location of each, and for every
+// term the lines of the block that have it. Within a block times never go back; where they do (a start with another
+// clock), another block begins. One small row per term and block, instead of one per term and line, keeps indexing
+// cheap. The newest block is open, in memory; a full one is stored.
 
 import type { EventDraft, EventLine } from '@svc/core';
 import type { LogEntry } from './log-entry.ts';
-import type { LinePlace } from './read-lines.ts';
+import type { LineLocation } from './read-lines.ts';
 
 export const BLOCK_LINES = 4096;
 /** Numbers kept per line: seq, offset and time (relative to the block's first), and length. */
@@ -13,7 +13,7 @@ const WIDTH = 4;
 const BITMAP_BYTES = BLOCK_LINES / 8;
 const MAX_DELTA = 2 ** 32 - 1;
 
-/** Where the lines of a block stand; the same for the open block and a stored one. */
+/** The locations of a block's lines; the same for the open block and a stored one. */
 export type BlockLines = {
   firstSeq: number;
   firstTime: number;
@@ -52,7 +52,7 @@ export function createOpenBlock(first: LogEntry): OpenBlock {
   let lastTime = lines.firstTime;
   let lastTs = first.line.ts;
 
-  /** A time that cannot be read is that of the line before. */
+  /** A time that cannot be parsed is that of the line before. */
   function timeIn(ts: string): number {
     return ts === lastTs ? lastTime : Date.parse(ts) || lastTime;
   }
@@ -116,7 +116,7 @@ export function timeAt(lines: BlockLines, index: number): number {
   return lines.firstTime + (lines.numbers[index * WIDTH + 2] ?? 0);
 }
 
-export function placeAt(lines: BlockLines, index: number): LinePlace {
+export function locationAt(lines: BlockLines, index: number): LineLocation {
   return {
     seq: seqAt(lines, index),
     file: lines.file,
@@ -125,7 +125,7 @@ export function placeAt(lines: BlockLines, index: number): LinePlace {
   };
 }
 
-/** The first line of a block for which the test holds, where it holds for all that follow; else `count`. */
+/** The first line of a block for which the test holds, given that it holds for all that follow; otherwise `count`. */
 export function firstIndex(lines: BlockLines, holds: (index: number) => boolean): number {
   let low = 0;
   let high = lines.count;
@@ -141,7 +141,7 @@ export function packLines({ numbers, count }: BlockLines): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, count * WIDTH * 4);
 }
 
-/** How many lines are packed in so many bytes. */
+/** The number of lines packed in this many bytes. */
 export function linesIn(bytes: number): number {
   return bytes / (WIDTH * 4);
 }
@@ -151,7 +151,7 @@ export function unpackLines(bytes: Uint8Array): { numbers: Uint32Array; count: n
   return { numbers, count: numbers.length / WIDTH };
 }
 
-/** A few positions as a list, many as one bit per line of the block: at most 512 bytes either way. */
+/** A few positions as a list, many as a bitmap with one bit per line: at most 512 bytes either way. */
 export function packPositions(positions: readonly number[]): Uint8Array {
   if (positions.length * 2 < BITMAP_BYTES) return new Uint8Array(Uint16Array.from(positions).buffer);
   const bits = new Uint8Array(BITMAP_BYTES);
@@ -159,7 +159,7 @@ export function packPositions(positions: readonly number[]): Uint8Array {
   return bits;
 }
 
-/** How many positions there are, without unpacking them. */
+/** The number of positions, without unpacking them. */
 export function countPositions(bytes: Uint8Array): number {
   if (bytes.byteLength !== BITMAP_BYTES) return bytes.byteLength / 2;
   let count = 0;
@@ -174,7 +174,7 @@ export function unpackPositions(bytes: Uint8Array): number[] {
   return positions;
 }
 
-/** Every position in order, without a list of them. */
+/** Visits every position in order, without building a list. */
 export function eachPosition(bytes: Uint8Array, visit: (position: number) => void): void {
   if (bytes.byteLength !== BITMAP_BYTES) {
     for (let index = 0; index + 1 < bytes.byteLength; index += 2)
@@ -190,10 +190,10 @@ export function eachPosition(bytes: Uint8Array, visit: (position: number) => voi
   }
 }
 
-// What a line can be found by. A term is a number made from a kind and a value (53 bits of a hash), small
-// and of one size; two values may share one, so whoever finds a line by a term checks the line itself.
+// What a line can be found by. A term is a number made from a kind and a value (53 bits of a hash), small and of fixed
+// size; two values may share a term, so the caller checks each line that it finds by one.
 
-/** Each kind starts the hash at a number of its own, so that equal values of two kinds differ. */
+/** Each kind has its own seed, so equal values of two kinds differ. */
 const kinds = {
   topic: 1,
   repo: 2,
@@ -215,7 +215,7 @@ export function pullRequestTerm(pr: number, repo?: string): number {
   return term('pr', repo === undefined ? `#${pr}` : `${repo}#${pr}`);
 }
 
-/** The terms of a line, its delivery apart. A commit is found under `sha` and `mergeSha` alike. */
+/** The terms of a line, except its delivery. A commit is found under both `sha` and `mergeSha`. */
 function termsOf({ event, scope }: EventLine): number[] {
   const terms = [term('topic', event)];
   if (scope.repo !== undefined) terms.push(term('repo', scope.repo));
@@ -233,8 +233,8 @@ function termsOf({ event, scope }: EventLine): number[] {
 }
 
 /**
- * The name under which a delivery is the same delivery, whichever way it came: live, replayed or polled.
- * Undefined for a fact that was not delivered.
+ * The key that identifies a delivery by whatever route it came: live, replayed or polled. Undefined for an event that
+ * was not delivered.
  */
 export function deliveryKey({
   source,
@@ -246,8 +246,8 @@ export function deliveryKey({
 }
 
 /**
- * The name under which the same signed bytes are found again, whatever id they come with. A repeat is not found by it:
- * all repeats are of the first.
+ * The key that identifies the same signed bytes, whatever id they come with. Repeats have none: every repeat refers to
+ * the first.
  */
 export function signedKey({
   source,
@@ -257,7 +257,7 @@ export function signedKey({
   return signed === undefined || repeatOf !== undefined ? undefined : `${source} signed:${signed}`;
 }
 
-/** Two 32-bit lanes in the manner of FNV-1a, joined to 53 bits: quick, and spread well enough. Not for secrets. */
+/** Two 32-bit lanes similar to FNV-1a, joined to 53 bits: fast, and spread well enough. Not for secrets. */
 function hash53(text: string, seed: number): number {
   let low = 0x811c9dc5 ^ seed;
   let high = 0x2f0b4c47 ^ seed;
@@ -269,6 +269,6 @@ function hash53(text: string, seed: number): number {
   // FNV spreads its last characters only upwards: fold the high bits down once more.
   low ^= low >>> 16;
   high ^= high >>> 13;
-  // Never zero: that is what an empty place looks like.
+  // Never zero: that marks an empty slot.
   return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0) || 1;
 }

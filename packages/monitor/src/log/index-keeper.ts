@@ -1,6 +1,6 @@
-// Looks after the index: opens it, throws it away when it does not fit the log, and rebuilds it beside the
-// one in use. The index can always be made again, so whatever is wrong with it ends in a rebuild. It also is what
-// remembers which lines there were: those that the log has no more are missing.
+// Maintains the index: opens it, discards it when it does not match the log, and rebuilds it beside the one in use. The
+// index can always be rebuilt from the log, so any problem with it ends in a rebuild. It also remembers which lines
+// existed: those that the log no longer has are missing.
 
 import { joinMissing, type MissingLines } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
@@ -8,7 +8,7 @@ import { messageOf } from '@svc/lib/errors';
 import { type Database, isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
 
 import { firstSeqIn } from './find-position.ts';
-import { placeAt } from './index-block.ts';
+import { locationAt } from './index-block.ts';
 import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LiveTail } from './live-tail.ts';
@@ -20,16 +20,16 @@ import type { LineReader } from './read-lines.ts';
 export type IndexKeeper = {
   index: () => LogIndex;
   /**
-   * Makes the index anew from the log, while the old one answers; then they change places. With `acceptMissing`
-   * the log counts as whole from then on.
+   * Rebuilds the index from the log while the old one answers, then swaps them. With `acceptMissing` the log counts as
+   * complete from then on.
    */
   rebuild: (options?: RebuildOptions) => Promise<void>;
   rebuilding: () => boolean;
-  /** The highest seq that is known to have been given; no line gets it again. */
+  /** The highest seq known to have been assigned; it is never assigned again. */
   givenTo: () => number;
-  /** Lines that the log had and has no more, as far as nobody has accepted that. */
+  /** Lines that the log had and no longer has, unless a person has accepted that. */
   missing: () => MissingLines[];
-  /** These lines went while the daemon ran. */
+  /** These lines disappeared while the daemon was running. */
   noteMissing: (missing: MissingLines) => void;
   close: () => Promise<void>;
 };
@@ -107,7 +107,7 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
     );
   }
 
-  /** Of month files that were removed, what the index has of them. */
+  /** What the index has of month files that were removed. */
   function inRemovedFiles(): MissingLines[] {
     const there = new Set(listFilledMonthFiles(folder));
     return index.store
@@ -150,11 +150,11 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
   };
 }
 
-/** Opens the database; a damaged one is set aside, and an index that does not fit the log is emptied. */
+/** Opens the database; a damaged one is set aside, and an index that does not match the log is emptied. */
 type Opened = {
   database: Database;
   side: Side;
-  /** Why the index has to be made anew, while it still answers for its newest lines. */
+  /** Why the index has to be rebuilt, while it still answers for its newest lines. */
   misfit: string | null;
 };
 
@@ -175,11 +175,11 @@ function openChecked({ path, folder, tail, reader, notice }: IndexKeeperOptions)
     const side: Side = database.prepare('SELECT side FROM log_index').get()?.['side'] === 'b' ? 'b' : 'a';
     const store = createIndexStore(database, side);
     const last = store.lastBlock();
-    const place = last === null ? null : placeAt(last, last.count - 1);
-    if (place !== null && (place.seq > tail.lastSeq() || reader.read(place) === null)) {
-      notice({ kind: 'index-rebuilding', reason: `line ${place.seq} is not where the index has it` });
-      if (place.seq > tail.lastSeq())
-        database.prepare('UPDATE log_index SET given_to = max(given_to, ?)').run(place.seq);
+    const location = last === null ? null : locationAt(last, last.count - 1);
+    if (location !== null && (location.seq > tail.lastSeq() || reader.read(location) === null)) {
+      notice({ kind: 'index-rebuilding', reason: `the index has a wrong position for line ${location.seq}` });
+      if (location.seq > tail.lastSeq())
+        database.prepare('UPDATE log_index SET given_to = max(given_to, ?)').run(location.seq);
       store.clear();
     }
     return { database, side, misfit: misfitOf(store, folder, reader) };
@@ -189,7 +189,7 @@ function openChecked({ path, folder, tail, reader, notice }: IndexKeeperOptions)
   }
 }
 
-/** Whether each month file begins and ends as the index has it. A file that is gone is missing, and no misfit. */
+/** Whether each month file starts and ends as indexed. A removed file is missing, not a mismatch. */
 function misfitOf(store: IndexStore, folder: string, reader: LineReader): string | null {
   const indexed = new Map(store.files().map((one) => [one.file, one]));
   const [newest] = [...indexed.keys()].toSorted().toReversed();
@@ -198,9 +198,9 @@ function misfitOf(store: IndexStore, folder: string, reader: LineReader): string
     if (known === undefined && newest !== undefined && file < newest) return `${file} is not in the index`;
     if (known === undefined) continue;
     const block = store.blockOf(known.lastSeq);
-    const last = block === null ? null : placeAt(block, block.count - 1);
+    const last = block === null ? null : locationAt(block, block.count - 1);
     if (firstSeqIn(folder, file) !== known.firstSeq || last === null || reader.read(last) === null)
-      return `${file} is not as the index has it`;
+      return `${file} has changed since it was indexed`;
   }
   return null;
 }

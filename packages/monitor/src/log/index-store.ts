@@ -1,4 +1,4 @@
-// One side of the stored index: writes whole blocks and answers what `find-lines` and `log-index` ask.
+// One side of the stored index: writes whole blocks and serves the queries of `find-lines` and `log-index`.
 
 import type { SQLOutputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,10 +18,9 @@ import {
 import type { Side } from './index-tables.ts';
 
 export type SeqRange = { low: number; high: number };
-/** Lines of these seqs that were accepted at `from` or later and before `before`. */
+/** Lines in this seq range that were accepted at `from` or later and before `before`. */
 export type LineRange = SeqRange & { from: number; before: number };
 
-/** What a stored block spans. */
 export type BlockSpan = {
   firstSeq: number;
   lastSeq: number;
@@ -33,24 +32,23 @@ export type BlockSpan = {
 type IndexedFile = { file: string; firstSeq: number; lastSeq: number };
 
 export type IndexStore = {
-  /** Stores a block. It counts from the moment its own row is there, which comes last. */
+  /** Stores a block. It counts once its own row exists, which is written last. */
   write: (block: OpenBlock) => Promise<void>;
   lastBlock: () => BlockLines | null;
   blockOf: (seq: number) => BlockLines | null;
-  /** The first seq of the first block, in the order of `seq`, with a line of this time or later. */
+  /** The first seq of the first block, by `seq`, with a line of this time or later. */
   firstSeqFrom: (time: number) => number | null;
-  /** The last block, in the order of `seq`, with a line of before this time. */
+  /** The last block, by `seq`, with a line from before this time. */
   lastBlockBefore: (time: number) => BlockLines | null;
-  /** First seqs of the blocks that hold any of a range, unordered. */
+  /** First seqs of the blocks that overlap a range, unordered. */
   blocksIn: (range: SeqRange) => number[];
   /** What the index has of each month file, oldest first. */
   files: () => IndexedFile[];
   /** What these blocks span, oldest first. Their lines are not read. */
   spansIn: (range: SeqRange) => BlockSpan[];
-  /** The same for those with a line of the term, at most `limit` of them. */
+  /** The same for blocks that have a line with the term, at most `limit` of them. */
   blocksWith: (term: number, range: SeqRange, limit: number) => number[];
   positions: (term: number, firstSeq: number) => number[];
-  /** The same one by one. */
   eachPosition: (term: number, firstSeq: number, visit: (position: number) => void) => void;
   /** How many lines of a block have the term. */
   countOf: (term: number, firstSeq: number) => number;
@@ -109,8 +107,8 @@ export function createIndexStore(database: Database, side: Side): IndexStore {
   return {
     async write(block) {
       const { lines } = block;
-      // In slices, with turns of the event loop in between. Postings of a block that has no row yet are
-      // never looked at, and are written again when the block is: a crash in between leaves nothing wrong.
+      // In slices, yielding to the event loop in between. Postings of a block without a row are never read, and are
+      // written again with the block: a crash in between does no harm.
       const postings = [...block.terms];
       for (let from = 0; from < postings.length; from += SLICE) {
         database.transaction(() => {

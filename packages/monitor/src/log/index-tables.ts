@@ -1,35 +1,34 @@
-// The index of the log, and its tables in SQLite. It answers which lines have a topic, repository, pull request,
-// ticket, commit or run, which line a delivery is in, and where a line stands, so that nobody reads a month of
-// 2 GB for it. Everything in it can be made again from the log.
+// The index of the log, and its tables in SQLite. It finds the lines of a topic, repository, pull request, ticket,
+// commit or run, the line of a delivery, and the location of a line, so nothing has to scan a month file of 2 GB.
+// Everything in it can be rebuilt from the log.
 //
-// What is stored. A plain table with one row per line and seven indexes took 130 to 190 µs a line; this takes
+// Storage. A plain table with one row per line and seven indexes took 130 to 190 µs per line; this takes
 // about 10, because it writes one row per term and block instead of one per term and line.
 // - Block (`log_block`, index-block.ts): up to 4096 neighbouring lines of one month file. Its row has the first and
 //   last seq and time, the file, and a blob of four 32-bit numbers per line: seq, offset and time as distances from
 //   the block's first line, and length. Within a block seqs go up and times never go back; where they do, or where
-//   a distance does not fit, another block begins. So a line is found by seq or time by halving, twice.
-// - Term: what a line can be found by, 53 bits of a hash of a kind and a value. Two values may share a term, so
-//   whoever finds a line by a term checks the line itself.
+//   a distance does not fit, another block begins. So two binary searches find a line by seq or time.
+// - Term: what a line can be found by, 53 bits of a hash of a kind and a value. Two values may share a term, so the
+//   caller checks each line that it finds by one.
 // - Posting (`log_posting`): the lines of one block that have one term, as positions in the block: a list of 16-bit
-//   numbers where they are few, a bitmap of 512 bytes where they are many. The key is term and block, so a query
+//   numbers if they are few, a bitmap of 512 bytes if they are many. The key is term and block, so a query
 //   reads the postings of its terms block by block, newest or oldest first, and stops when its page is full.
 // - Delivery (`log_delivery`, delivery-store.ts): hash of a delivery id or of signed bytes to seq. Hashes are
 //   scattered over the table, and each would rewrite a page of it. They are therefore stored as one run per block
 //   (`log_delivery_run`), held in memory, and merged into the table in its own order when there are 262,144.
 // - `log_topic`: the topics that occur. `log_relay`: the newest position of each relay channel, where the tunnel
-//   goes on after a restart.
-// - `log_index`: which side is in use, the highest seq that was ever given, and up to which line a person accepted
-//   that lines are missing. Each table exists for two sides, alike: a rebuild fills the other one, and then they
-//   change places in one transaction.
+//   continues after a restart.
+// - `log_index`: which side is in use, the highest seq ever assigned, and up to which line a person accepted that lines
+//   are missing. Each table exists for two sides: a rebuild fills the other side, and one transaction then swaps them.
 //
-// How a line gets in. The newest block is open, in memory (log-index.ts), and follows the live tail, off the path of
-// the acknowledgement. A full block is stored by index-store.ts: its postings first, then its own row together
-// with its run of deliveries, so a block counts only when all of it is there. After a crash the index goes on behind its last block and
-// takes the rest from the files. What does not fit the log (another file, a line that is not at its place, damage
-// of the database) ends in a rebuild: index-keeper.ts.
+// Adding lines. The newest block is open, in memory (log-index.ts), and follows the live tail, outside the path of the
+// acknowledgement. index-store.ts stores a full block: its postings first, then its own row together with its run of
+// deliveries, so a block counts only when it is complete. After a crash the index continues after its last block and
+// reads the rest from the files. A mismatch with the log (another file, a line that is not at its position, a damaged
+// database) ends in a rebuild: index-keeper.ts.
 //
-// How it is asked: find-lines.ts (pages of lines), count-lines.ts (how many over time), dedupe.ts (has this delivery
-// a line). find-position.ts finds a place by halving the files themselves, without an index.
+// Queries: find-lines.ts (pages of lines), count-lines.ts (counts over time), dedupe.ts (whether a delivery has a line).
+// find-position.ts finds a position by binary search in the files themselves, without an index.
 export type Side = 'a' | 'b';
 
 export function otherSide(side: Side): Side {
@@ -73,8 +72,8 @@ export const indexMigrations: readonly string[] = [
    INSERT INTO log_index (one, side) VALUES (1, 'a');
    ${tablesOf('a')}
    ${tablesOf('b')}`,
-  // The highest seq that is known to have been given, where the log does not show it any more; and up to which line
-  // a person has accepted that some are missing.
+  // The highest seq known to have been assigned, in case the log no longer shows it; and up to which line a person has
+  // accepted that some are missing.
   `ALTER TABLE log_index ADD COLUMN given_to INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE log_index ADD COLUMN accepted_to INTEGER NOT NULL DEFAULT 0`,
 ];

@@ -1,16 +1,16 @@
-// jq itself over event lines. A line matches when the filter gives anything but false and null for it; a filter that
-// fails on a line (it asks for what the line does not have) does not match.
+// Runs jq over events. An event matches when the filter returns anything but false and null; a filter that fails on an
+// event (it reads a field that the event does not have) does not match.
 
-/** Answers for each line whether it matches. One call for many lines: a call costs a millisecond. */
+/** Whether each line matches. One call for many lines: a call costs a millisecond. */
 export type LineFilter = (lines: readonly string[]) => boolean[];
 
-/** The text is no filter; the message is jq's own. */
+/** The text is not a filter; the message is jq's own. */
 export class JqRefused extends Error {}
 
-/** The filter wants more memory than jq has, which cannot be used any more then. */
+/** The filter needs more memory than jq has; jq cannot be used after that. */
 export class JqTooLarge extends Error {}
 
-/** Results of one filter on one line that are looked at: bounds a filter that never stops giving. */
+/** Results of one filter on one line that are read: bounds a filter that never stops. */
 const MAX_RESULTS = 10_000;
 
 export async function createJqEngine(text: string): Promise<LineFilter> {
@@ -28,8 +28,8 @@ export async function createJqEngine(text: string): Promise<LineFilter> {
     const { stdout, stderr, exitCode } = raw(lines.join('\n'));
     if (exitCode !== 0) throw new JqRefused(firstLine(stderr));
     const answers = stdout.split('\n').filter((answer) => answer !== '');
-    // A line that the filter has taken itself gets no answer, and the others would get each other's.
-    if (answers.length !== lines.length) throw new JqRefused('it reads other lines than its own (input)');
+    // A line that the filter consumed itself has no result, so the others would get the wrong ones.
+    if (answers.length !== lines.length) throw new JqRefused('it reads other events with input or inputs');
     return answers.map((answer) => answer === 'true');
   };
   run(['null', 'null']);

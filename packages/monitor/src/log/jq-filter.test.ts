@@ -7,7 +7,7 @@ const lines = [
   { event: 'codehost.push', scope: {}, detail: { commits: [] } },
 ].map((line) => JSON.stringify(line));
 
-describe('a line matches when the filter gives anything but false and null', () => {
+describe('a line matches when the filter returns anything but false and null', () => {
   test.each([
     ['.event == "codehost.pr.merged" and .scope.pr == 7', [true, false, false]],
     ['.event | startswith("tracker.")', [false, true, false]],
@@ -25,7 +25,7 @@ describe('a line matches when the filter gives anything but false and null', () 
 });
 
 test.each([
-  ['what is not jq', '.event ==', 'cannot be used'],
+  ['invalid jq', '.event ==', 'not valid'],
   ['an unknown function', '.event | startwith("x")', 'startwith/1 is not defined'],
   [
     'a topic that cannot exist',

@@ -1,4 +1,4 @@
-// A jq filter over event lines for one who can wait for it: a verb. The daemon filters in a thread (`jq-threads.ts`).
+// A jq filter over events for a caller that can block on it: the CLI. The daemon filters in a thread (`jq-threads.ts`).
 import { impossibleTopicIn } from '@svc/core';
 import { Failure } from '../errors.ts';
 import { createJqEngine, JqRefused, JqTooLarge, type LineFilter } from './jq-engine.ts';
@@ -14,17 +14,17 @@ export async function createJqFilter(text: string): Promise<LineFilter> {
   }
 }
 
-/** Waiting for a topic that no event can have would be waiting for ever. */
+/** Waiting for a topic that no event can have would never end. */
 export function refuseImpossible(text: string): void {
   const impossible = impossibleTopicIn(text);
   if (impossible === undefined) return;
   throw new Failure(
     'usage',
     `No event can have the topic ${impossible}.`,
-    'See the topics: svc events topics',
+    'List the topics: svc events topics',
   );
 }
 
 export function unusable(why: string): Failure {
-  return new Failure('usage', `The jq filter cannot be used: ${why}`);
+  return new Failure('usage', `The jq filter is not valid: ${why}`);
 }

@@ -1,4 +1,4 @@
-// The thread in which the daemon runs jq: it answers one question after the other, and can be ended at any moment.
+// The thread in which the daemon runs jq: it answers one request after the other, and can be terminated at any time.
 
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '@svc/lib/errors';

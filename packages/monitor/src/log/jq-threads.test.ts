@@ -24,7 +24,7 @@ test('several filters at once, each with its own answer', async () => {
   ).toEqual([[true, false], [false, true], [], [false, true]]);
 });
 
-test('what is wrong with a filter is said, and the next one is answered', async () => {
+test('an invalid filter is reported, and the next one is answered', async () => {
   const { matches } = threads();
   await expect(matches('.event ==', [])).rejects.toMatchObject({ code: 'usage' });
   await expect(matches('.event | startwith("x")', [])).rejects.toThrow('startwith/1 is not defined');
@@ -33,16 +33,16 @@ test('what is wrong with a filter is said, and the next one is answered', async 
   expect(await matches('true', lines)).toEqual([true, true]);
 });
 
-test('a filter that reads other lines is refused, at once or when it does', async () => {
+test('a filter that reads other lines is refused, immediately or when it does', async () => {
   const { matches } = threads();
-  await expect(matches('input', lines)).rejects.toThrow('it reads other lines than its own');
+  await expect(matches('input', lines)).rejects.toThrow('it reads other events');
   await expect(matches('if .scope.pr == 7 then input else . end', lines)).rejects.toThrow(
-    'reads other lines',
+    'reads other events',
   );
   expect(await matches('true', lines)).toEqual([true, true]);
 });
 
-test('a filter that needs too much memory is named, and the next one is answered', async () => {
+test('a filter that needs too much memory is reported, and the next one is answered', async () => {
   const { matches } = threads();
   await expect(matches('[limit(9000; repeat("x" * 1000000))] | add', lines)).rejects.toMatchObject({
     code: 'filter-too-large',
@@ -50,13 +50,13 @@ test('a filter that needs too much memory is named, and the next one is answered
   expect(await matches('.scope.pr == 7', lines)).toEqual([true, false]);
 });
 
-/** The thread's time passes only when the test says so. */
+/** The thread's time passes only when the test advances it. */
 function holdTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('a filter that never ends is ended, and those behind it are answered', async () => {
+test('a filter that never ends is terminated, and the next ones are answered', async () => {
   holdTime();
   const { matches } = threads({ answerWithinMs: 300 });
   expect(await matches('true', lines)).toEqual([true, true]);
@@ -67,7 +67,7 @@ test('a filter that never ends is ended, and those behind it are answered', asyn
   expect(await behind).toEqual([true, false]);
 });
 
-test('the event loop goes on meanwhile', async () => {
+test('the event loop continues meanwhile', async () => {
   holdTime();
   const { matches } = threads({ answerWithinMs: 300 });
   await matches('true', lines);
@@ -81,7 +81,7 @@ test('the event loop goes on meanwhile', async () => {
   await expect(answer).rejects.toThrow('takes too long');
 });
 
-test('an idle thread ends, and comes back', async () => {
+test('an idle thread ends, and is started again', async () => {
   holdTime();
   const ended = vi.spyOn(Worker.prototype, 'terminate');
   onTestFinished(() => ended.mockRestore());
@@ -94,7 +94,7 @@ test('an idle thread ends, and comes back', async () => {
   expect(await matches('true', lines)).toEqual([true, true]);
 });
 
-test('closing ends what is under way', async () => {
+test('closing ends what is running', async () => {
   const { matches, close } = createJqThreads({ answerWithinMs: WAIT_MS });
   const endless = matches('def f: f; f', lines).catch((error: unknown) => error);
   await close();

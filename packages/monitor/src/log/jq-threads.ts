@@ -1,8 +1,8 @@
-// jq filters for the daemon, which must not wait for them: they run in one thread, question by question. A question
-// that takes too long ends the thread; the next one gets a new one. Its modes:
-// - none: nobody has asked for a while. Left with the first question.
-// - at work: a question is under way, others wait. Left when all are answered.
-// - idle: it is kept for a while, since whoever filters asks again.
+// jq filters for the daemon, which must not block on them: one thread runs them, one request at a time. A request that
+// takes too long terminates the thread; the next request starts a new one. Its modes:
+// - none: no request for a while. The first request starts it.
+// - working: a request is running, others wait. Ends when all are answered.
+// - idle: kept for a while, because a client that filters usually asks again.
 
 import { Worker } from 'node:worker_threads';
 import { asError } from '@svc/lib/errors';
@@ -11,7 +11,7 @@ import { refuseImpossible, unusable } from './jq-filter.ts';
 import type { JqAnswer, JqQuestion } from './jq-thread.ts';
 
 export type JqThreads = {
-  /** For each line whether it matches. Rejects with a failure that says what is wrong with the filter. */
+  /** Whether each line matches. Rejects with a failure that explains what is wrong with the filter. */
   matches: (filter: string, lines: readonly string[]) => Promise<boolean[]>;
   close: () => Promise<void>;
 };
@@ -61,9 +61,9 @@ export function createJqThreads({
       if (thread === fresh) failed(asError(error));
     });
     isWarm = false;
-    // Loading jq does not count as the time of whoever asks first.
+    // Loading jq does not count against the first request's time.
     fresh.postMessage({ id: WARM_UP, filter: 'true', lines: [] } satisfies JqQuestion, []);
-    setTimer(START_WITHIN_MS, () => failed(new Error('jq does not start')));
+    setTimer(START_WITHIN_MS, () => failed(new Error('jq did not start')));
     return fresh;
   }
 
@@ -86,7 +86,7 @@ export function createJqThreads({
     next();
   }
 
-  /** Ends the thread, and with it what it is doing. */
+  /** Terminates the thread and the request that it is running. */
   function failed(error: Error): void {
     const question = underWay;
     underWay = undefined;
@@ -117,7 +117,7 @@ export function createJqThreads({
           throw new Failure('usage', `filter: expected at most ${LONGEST_FILTER} characters.`);
         refuseImpossible(filter);
         if (waiting.length >= MOST_WAITING)
-          throw new Failure('busy', 'Too many filters are at work.', 'Try again in a moment.');
+          throw new Failure('busy', 'Too many filters are running.', 'Try again in a moment.');
         count += 1;
         waiting.push({ id: count, filter, lines, resolve, reject });
         next();
@@ -139,7 +139,7 @@ function tooLarge(): Failure {
   return new Failure(
     'filter-too-large',
     'The jq filter needs too much memory.',
-    'Give plain conditions beside it (event, ticket, repo, pr), or a simpler filter.',
+    'Narrow the search with event, ticket, repo or pr, or use a simpler filter.',
   );
 }
 
@@ -147,6 +147,6 @@ function tooSlow(): Failure {
   return new Failure(
     'filter-too-slow',
     'The jq filter takes too long.',
-    'Give plain conditions beside it (event, ticket, repo, pr), or a simpler filter.',
+    'Narrow the search with event, ticket, repo or pr, or use a simpler filter.',
   );
 }

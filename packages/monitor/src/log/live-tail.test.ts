@@ -8,7 +8,7 @@ import { type LogEntry, parseEntry, TailTooSlow } from './log-entry.ts';
 
 import { lineText } from './testing/sample-log.ts';
 
-/** A tail over a real file; `write` makes lines durable, `leak` only stands in the file. */
+/** A tail over a real file; `write` makes lines durable, `leak` only writes them to the file. */
 function openTail(limits: { maxLines?: number; maxBytes?: number } = {}) {
   const folder = join(temporaryFolder(), 'events');
   mkdirSync(folder);
@@ -28,7 +28,7 @@ function openTail(limits: { maxLines?: number; maxBytes?: number } = {}) {
   return { tail, write, leak };
 }
 
-/** Reads until this many lines came, with a pause after each batch. */
+/** Reads until this many lines have arrived, with a pause after each batch. */
 async function take(tail: LiveTail, count: number, after?: number, pause = nextTurn): Promise<number[]> {
   const seqs: number[] = [];
   for await (const entries of tail.subscribe({ after })) {
@@ -43,7 +43,7 @@ const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe('a reader', () => {
-  test('without a place gets what comes from now on', async () => {
+  test('without a position gets only new lines', async () => {
     const { tail, write } = openTail();
     write(1, 5);
     const reading = take(tail, 3);
@@ -52,7 +52,7 @@ describe('a reader', () => {
     expect(await reading).toEqual([6, 7, 8]);
   });
 
-  test('gets the past from the file, then the ring, then what is new, each line once', async () => {
+  test('gets the past from the file, then the ring, then new lines, each line once', async () => {
     const { tail, write } = openTail({ maxLines: 50 });
     write(1, 1000);
     const reading = take(tail, 1400, 300);
@@ -63,7 +63,7 @@ describe('a reader', () => {
     expect((await reading).slice(0, 1400)).toEqual(numbers(301, 1700));
   });
 
-  test('that has a later place than the log gets what is new', async () => {
+  test('that has a later position than the log gets new lines', async () => {
     const { tail, write } = openTail();
     write(1, 3);
     const reading = take(tail, 1, 99);
@@ -72,7 +72,7 @@ describe('a reader', () => {
     expect(await reading).toEqual([4]);
   });
 
-  test('never sees a line that is not durable yet', async () => {
+  test('never gets a line that is not durable yet', async () => {
     const { tail, write, leak } = openTail({ maxLines: 4 });
     write(1, 100);
     const entry = leak(101);
@@ -93,7 +93,7 @@ describe('a reader', () => {
     expect(tail.readers()).toBe(0);
   });
 
-  test('that is too slow is cut off with its place, and can resume there', async () => {
+  test('that is too slow is cut off with its position, and can resume there', async () => {
     const { tail, write } = openTail({ maxLines: 100 });
     const reader = tail.subscribe();
     const first = reader.next();
@@ -128,7 +128,7 @@ describe('a reader', () => {
     expect(seqs).toEqual(numbers(1, 500));
   });
 
-  test('goes over lines that are nowhere any more', async () => {
+  test('skips lines that no longer exist', async () => {
     const { tail, write } = openTail({ maxLines: 10 });
     write(1, 50);
     write(60, 90);

@@ -1,17 +1,17 @@
-// Hands the log to readers inside the daemon: one shared ring holds the newest lines, and each reader is
-// only a number, the `seq` it wants next. So a reader costs nothing while it waits. A reader's modes:
+// Serves the log to readers inside the daemon: one shared ring holds the newest lines, and each reader is only a number,
+// the `seq` it wants next. So a reader costs nothing while it waits. A reader's modes:
 // - from file: what it wants is older than the ring; it streams at its own pace, in bounded memory.
-//   Left when the ring holds what it wants next.
-// - live: it takes lines out of the ring, and waits when it has all. Left when it falls out of the ring:
-//   then it is cut off with the last `seq` it got (`TailTooSlow`), or goes back to the file if it asked to.
-// Only durable lines come out, each once, in order.
+//   Ends when the ring holds what it wants next.
+// - live: it takes lines from the ring, and waits when it has all. Ends when it falls behind the ring: it is then cut
+//   off with the last `seq` it got (`TailTooSlow`), or goes back to the file if it asked for that.
+// Readers get only durable lines, each once, in order.
 import { findPositionOfSeq } from './find-position.ts';
 import { type LogEntry, parseEntry, type RawLine, TailTooSlow } from './log-entry.ts';
 
 import { type CorruptLine, readEntries } from './read-lines.ts';
 
 export type TailOptions = {
-  /** The last line the reader has; beyond the log's end, or absent, means from now on. 0 is from the start. */
+  /** The last line that the reader has; beyond the log's end, or absent, means only new lines. 0 means all. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;
   whenSlow?: 'disconnect' | 'read-file';
@@ -20,17 +20,17 @@ export type TailOptions = {
 export type LiveTail = {
   push: (entries: readonly LogEntry[]) => void;
   subscribe: (options?: TailOptions) => AsyncGenerator<LogEntry[]>;
-  /** Lets go of the lines in memory: what is not in the files is handed out no more. */
+  /** Drops the lines in memory: readers no longer get lines that are not in the files. */
   forget: () => void;
   lastSeq: () => number;
   readers: () => number;
 };
 
 const BATCH = 256;
-/** Newest lines that are kept parsed as well: who keeps up takes them from there. */
+/** Newest lines that are also kept parsed, for readers that keep up. */
 const KEPT_PARSED = 512;
 
-/** A line in the ring. Parsed lines are many small objects, which cost most when they grow old. */
+/** A line in the ring. Parsed lines are many small objects, which cost most when they live long. */
 type Kept = { raw: RawLine; entry: LogEntry | undefined };
 
 export function createLiveTail({
@@ -86,7 +86,7 @@ export function createLiveTail({
     return batch;
   }
 
-  /** Resolves with the next line, or when the reader goes. */
+  /** Resolves with the next line, or when the reader leaves. */
   function news(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -99,7 +99,7 @@ export function createLiveTail({
     });
   }
 
-  /** From the file until the ring holds what comes next. Returns the next `seq` wanted. */
+  /** Reads the file until the ring holds the next line. Returns the next `seq` wanted. */
   async function* fromFile(
     start: number,
     signal: AbortSignal | undefined,
@@ -108,19 +108,19 @@ export function createLiveTail({
     const from = findPositionOfSeq(folder, next);
     if (from !== null) {
       for await (const read of readEntries({ folder, from, signal, onCorrupt })) {
-        // What stands behind the last durable line may yet be taken back.
+        // Bytes after the last durable line may still be removed.
         const batch = read.filter(({ line }) => line.seq >= next && line.seq <= lastSeq);
         next = (batch.at(-1)?.line.seq ?? next - 1) + 1;
         if (batch.length > 0) yield batch;
         if (next >= firstSeq) return next;
       }
     }
-    // Lines that are nowhere any more: somebody removed or damaged a file.
+    // These lines no longer exist: a file was removed or damaged.
     return Math.max(next, firstSeq);
   }
 
   async function* subscribe({ after, signal, whenSlow = 'disconnect' }: TailOptions = {}) {
-    if (after !== undefined && !(after >= 0)) throw new RangeError(`${after} is not a place in the log`);
+    if (after !== undefined && !(after >= 0)) throw new RangeError(`${after} is not a position in the log`);
     let next = Math.min(after ?? lastSeq, lastSeq) + 1;
     let live = false;
     readers += 1;

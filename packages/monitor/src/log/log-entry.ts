@@ -1,8 +1,8 @@
-// A line of the log together with where it stands. Reading trusts nothing: what is not a line is null.
+// A line of the log together with its location. Parsing is strict: what is not a valid line is null.
 import type { EventLine } from '@svc/core';
 import { Failure } from '../errors.ts';
 
-/** A place in the log: a month file and a byte in it. */
+/** A position in the log: a month file and a byte offset. */
 export type Position = { file: string; offset: number };
 
 /** A whole line as bytes on disk; `length` is in bytes, without the newline. */
@@ -10,13 +10,13 @@ export type RawLine = Position & { text: string; length: number };
 
 export type LogEntry = RawLine & { line: EventLine };
 
-/** The end of the log: where the next line goes, and what the last line said. `seq` 0 is an empty log. */
+/** The end of the log: where the next line goes, and the seq and time of the last line. `seq` 0 is an empty log. */
 export type LogTail = { file: string | null; length: number; seq: number; time: number };
 
-/** Longer than any line can be: what has no newline for so long is not a line. */
+/** Longer than any line can be: this many bytes without a newline are not a line. */
 export const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** A commit takes no further line when it has so many bytes. */
+/** A commit takes no further line once it has this many bytes. */
 export const LARGEST_COMMIT_BYTES = 1024 * 1024;
 
 export function parseEntry(raw: RawLine): LogEntry | null {
@@ -26,7 +26,7 @@ export function parseEntry(raw: RawLine): LogEntry | null {
     : { line, text: raw.text, file: raw.file, offset: raw.offset, length: raw.length };
 }
 
-/** Checks only what every reader relies on: millions of lines are read this way. */
+/** Checks only what every reader relies on: millions of lines are parsed this way. */
 export function parseLine(text: string): EventLine | null {
   let value: unknown;
   try {
@@ -70,7 +70,7 @@ function isObject(value: unknown): boolean {
 
 const head = /^\{"seq":([1-9]\d{0,15}),"ts":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)",/;
 
-/** `seq` and time of a line, without parsing all of it where the writer's own order of fields allows. */
+/** `seq` and time of a line, without parsing the whole line if the fields are in the writer's order. */
 export function parseHead(text: string): { seq: number; time: number } | null {
   const match = head.exec(text);
   if (match !== null && text.endsWith('}'))
@@ -81,11 +81,11 @@ export function parseHead(text: string): { seq: number; time: number } | null {
   return Number.isNaN(time) ? null : { seq: line.seq, time };
 }
 
-// What can go wrong in the log that a caller has to handle.
+// Failures of the log that a caller has to handle.
 
 /**
- * The fact is not in the log: the disk is full or failing, or the log cannot keep up. Nobody may be told
- * that it was accepted. The log tries again with the next append; there is nothing to restart.
+ * The event is not in the log: the disk is full or failing, or the log cannot keep up. It must not be acknowledged to
+ * anyone. The log tries again with the next append; nothing has to be restarted.
  */
 export class LogNotWritable extends Failure {
   constructor(reason: string, options: { cause?: unknown; remedy?: string } = {}) {

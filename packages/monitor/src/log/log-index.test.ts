@@ -24,7 +24,7 @@ function entries(from: number, to: number): LogEntry[] {
   });
 }
 
-test('while blocks cannot be stored the index stands still, and then goes on where it was', async () => {
+test('while blocks cannot be stored the index stands still, and then continues where it was', async () => {
   const folder = temporaryFolder();
   const database = openDatabase(join(folder, 'svc.db'), { area: 'log', migrations: indexMigrations });
   const real = createIndexStore(database, 'a');
@@ -36,12 +36,12 @@ test('while blocks cannot be stored the index stands still, and then goes on whe
       await real.write(block);
     },
   };
-  const told: (string | null)[] = [];
+  const reported: (string | null)[] = [];
   const tail = createLiveTail({ folder, lastSeq: 0, maxLines: 20_000, maxBytes: Infinity });
   const index = createLogIndex({
     store,
     subscribe: tail.subscribe,
-    onFailing: (reason) => told.push(reason),
+    onFailing: (reason) => reported.push(reason),
     retryMs: 10,
   });
   const last = 3 * BLOCK_LINES;
@@ -49,14 +49,14 @@ test('while blocks cannot be stored the index stands still, and then goes on whe
   tail.push(entries(1, last));
   await expect.poll(() => index.failing()).toBe('database or disk is full');
   expect(index.lastSeq()).toBe(BLOCK_LINES);
-  expect(index.placeOf(5)).toMatchObject({ offset: 5_000 });
+  expect(index.locationOf(5)).toMatchObject({ offset: 5_000 });
   isFull = false;
   await index.reached(last);
-  expect(told).toEqual(['database or disk is full', null]);
+  expect(reported).toEqual(['database or disk is full', null]);
   for (const seq of [1, BLOCK_LINES, BLOCK_LINES + 1, last]) {
-    expect(index.placeOf(seq)).toMatchObject({ seq, offset: seq * 1_000 });
+    expect(index.locationOf(seq)).toMatchObject({ seq, offset: seq * 1_000 });
   }
-  expect(index.placeOf(last + 1)).toBeNull();
+  expect(index.locationOf(last + 1)).toBeNull();
   const [unreached] = await Promise.allSettled([index.reached(last + 1), index.close()]);
   expect(unreached.status).toBe('rejected');
   expect(createIndexStore(database, 'a').blockOf(last)?.count).toBe(BLOCK_LINES);

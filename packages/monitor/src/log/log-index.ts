@@ -1,8 +1,8 @@
-// Keeps the index at the log's end. It is a reader of the live tail like any other, off the path of the
-// acknowledgement: at start it takes what it has not seen from the files, then line by line from memory.
+// Keeps the index at the log's end. It is a reader of the live tail like any other, outside the path of the
+// acknowledgement: at start it reads what it does not have from the files, then line by line from memory.
 // Its modes:
-// - behind: there are durable lines that it has not seen. Entered at start and with every commit.
-// - current: it has seen all. `reached` resolves here.
+// - behind: there are durable lines that it does not have. Entered at start and with every commit.
+// - current: it has all lines. `reached` resolves here.
 // - failing: a block could not be stored. Tries again every second; the lines wait in the log, not in memory.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,33 +14,33 @@ import {
   type BlockLines,
   createOpenBlock,
   firstIndex,
+  locationAt,
   type OpenBlock,
-  placeAt,
   seqAt,
   timeAt,
 } from './index-block.ts';
 import type { IndexStore } from './index-store.ts';
 import type { TailOptions } from './live-tail.ts';
 import type { LogEntry } from './log-entry.ts';
-import type { LinePlace } from './read-lines.ts';
+import type { LineLocation } from './read-lines.ts';
 
 export type LogIndex = {
   store: IndexStore;
   openBlock: () => OpenBlock | null;
   lastSeq: () => number;
-  /** Resolves when this line is in the index; rejects when the index stops before. */
+  /** Resolves when this line is in the index; rejects when the index stops first. */
   reached: (seq: number) => Promise<void>;
-  placeOf: (seq: number) => LinePlace | null;
+  locationOf: (seq: number) => LineLocation | null;
   timeOf: (seq: number) => number | undefined;
-  /** No line before this one was accepted at this time or later; beyond the last line when none was. */
+  /** No line before this one was accepted at this time or later; after the last line if none was. */
   firstSeqFrom: (time: number) => number;
-  /** The last line, in the order of `seq`, that was accepted before this time; 0 when none was. */
+  /** The last line, by `seq`, that was accepted before this time; 0 if none. */
   lastSeqBefore: (time: number) => number;
-  /** Lines that were delivered under this term. */
+  /** Lines whose delivery has this term. */
   deliverySeqs: (term: number) => number[];
   relayCursor: (channel: string) => string | null;
   topics: () => string[];
-  /** Seqs of before its end that no line has; at most some hundred ranges. */
+  /** Seqs before its end that no line has; at most some hundred ranges. */
   holes: () => readonly MissingLines[];
   failing: () => string | null;
   /** Stops reading and stores what is in memory. */
@@ -115,7 +115,7 @@ export function createLogIndex({
       try {
         const options = { after: lastSeq, signal: stop.signal, whenSlow: 'read-file' } as const;
         for await (const entries of subscribe(options)) {
-          // Whoever waits for these lines to be durable goes first.
+          // Callers that wait for these lines to be durable go first.
           await nextTurn();
           await add(entries);
         }
@@ -127,7 +127,7 @@ export function createLogIndex({
 
   const running = run();
 
-  /** Where a line stands in which block; null when it is not in the index. */
+  /** The block of a line and its position in it; null when it is not in the index. */
   function find(seq: number): { lines: BlockLines; index: number } | null {
     const lines = block !== null && seq >= block.lines.firstSeq ? block.lines : store.blockOf(seq);
     if (lines === null) return null;
@@ -135,16 +135,16 @@ export function createLogIndex({
     return index < lines.count && seqAt(lines, index) === seq ? { lines, index } : null;
   }
 
-  function placeOf(seq: number): LinePlace | null {
+  function locationOf(seq: number): LineLocation | null {
     const found = find(seq);
-    return found && placeAt(found.lines, found.index);
+    return found && locationAt(found.lines, found.index);
   }
 
   return {
     store,
     openBlock: () => block,
     lastSeq: () => lastSeq,
-    placeOf,
+    locationOf,
     timeOf(seq) {
       const found = find(seq);
       return found === null ? undefined : timeAt(found.lines, found.index);
@@ -187,7 +187,7 @@ function noteHolesInside(holes: MissingLines[], lines: BlockLines): void {
     noteHole(holes, seqAt(lines, index - 1), seqAt(lines, index));
 }
 
-/** Between blocks, and inside of those that have fewer lines than they span. */
+/** Between blocks, and inside blocks that have fewer lines than they span. */
 function holesIn(store: IndexStore): MissingLines[] {
   const holes: MissingLines[] = [];
   let before = 0;

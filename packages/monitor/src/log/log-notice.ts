@@ -1,4 +1,4 @@
-// What happens to the log that a person may want to know of; the daemon shows it.
+// Events in the log's own operation that the daemon reports to a person.
 import type { MissingLines } from '@svc/core';
 import type { CorruptLine } from './read-lines.ts';
 import type { TornTail } from './recovery.ts';

@@ -1,4 +1,4 @@
-// The files of the log: one per UTC month, named so that the order of the names is the order of time.
+// The files of the log: one per UTC month, named so that sorting by name sorts by time.
 import {
   closeSync,
   constants,
@@ -29,13 +29,13 @@ function isMonthFile(name: string): boolean {
   return pattern.test(name);
 }
 
-/** The first millisecond of the month after this one: until then `monthFileName` stays the same. */
+/** The first millisecond of the next month: until then `monthFileName` stays the same. */
 export function endOfMonth(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** Names of the month files in a folder, oldest first; none when there is no such folder. */
+/** Names of the month files in a folder, oldest first; none if the folder does not exist. */
 export function listMonthFiles(folder: string): string[] {
   try {
     return readdirSync(folder).filter(isMonthFile).toSorted();
@@ -45,7 +45,7 @@ export function listMonthFiles(folder: string): string[] {
   }
 }
 
-/** The same without empty ones: a month that has begun but has no line yet is not there for a reader. */
+/** The same without empty files: a month without a line yet does not exist for a reader. */
 export function listFilledMonthFiles(folder: string): string[] {
   return listMonthFiles(folder).filter(
     (name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
@@ -55,12 +55,12 @@ export function listFilledMonthFiles(folder: string): string[] {
 export type MonthBytes = {
   /** Grows while the month is written. */
   size: () => number;
-  /** Like `readSync`: how many bytes were read, 0 at the end. */
+  /** Like `readSync`: the number of bytes read, 0 at the end. */
   read: (target: Buffer, start: number, length: number, position: number) => number;
   close: () => void;
 };
 
-/** Null when the month is not there. */
+/** Null when the month's file does not exist. */
 export function openMonth(folder: string, file: string): MonthBytes | null {
   try {
     const descriptor = openSync(join(folder, file), 'r');
@@ -75,23 +75,23 @@ export function openMonth(folder: string, file: string): MonthBytes | null {
   }
 }
 
-// The open end of the log: bytes go after what is known to be durable, or nowhere. Before and after each write the
-// file of that name must be the one that is open, and as long as it should be: a line in a file that was removed,
-// moved away or replaced is not in the log. Its modes:
+// The open end of the log: bytes go directly after what is known to be durable, or are not written. Before and after
+// each write the file of that name must be the open one, with the expected length: a line in a file that was removed,
+// moved or replaced is not in the log. Its modes:
 // - closed: no file is open; `ready` opens the month's file.
 // - open: the file is exactly as long as what is durable.
-// - unsure: a batch failed, and bytes of it may stand behind what is durable. Entered when a write or sync
-//   fails; left when they could be cut off. Nothing is written before.
+// - unsure: a batch failed, and some of its bytes may follow what is durable. Entered when a write or sync fails; left
+//   when they could be cut off. Nothing is written before that.
 
 export type MonthWriter = {
   /**
-   * Makes the month's file ready for bytes, or throws. Returns the log's end when it had to be looked for
-   * anew, because the file was not as we left it.
+   * Prepares the month's file for writing, or throws. Returns the log's end when it had to be found again, because the
+   * file was not as we left it.
    */
   ready: (month: string) => LogTail | null;
-  /** Writes and syncs; on an error nothing of it stays, as soon as the disk allows. */
+  /** Writes and syncs; after an error nothing of it stays, as soon as the disk allows. */
   write: (bytes: Uint8Array) => Promise<void>;
-  /** Whether the file is as it was left; true while none is open. Not to be asked while a write is under way. */
+  /** Whether the file is as we left it; true while none is open. Do not call it during a write. */
   isAsLeft: () => boolean;
   file: () => string;
   length: () => number;
@@ -106,7 +106,7 @@ export function createMonthWriter({
 }: {
   folder: string;
   tail: LogTail;
-  /** Looks at the log anew, when the file is not as we left it: removed, cut or written to by others. */
+  /** Finds the log's end again when the file is not as we left it: removed, cut, or written to by another program. */
   recover: () => LogTail;
   disk?: LogDisk;
 }): MonthWriter {
@@ -134,7 +134,7 @@ export function createMonthWriter({
     disk.close(descriptor);
   }
 
-  /** Cuts off what a failed batch may have left. */
+  /** Cuts off what a failed batch may have written. */
   function settle(): void {
     const descriptor = opened?.descriptor ?? open();
     if (disk.status(descriptor).length > length) disk.truncate(descriptor, length);
@@ -146,7 +146,7 @@ export function createMonthWriter({
     return named !== null && named.id === opened?.id && named.length === expected;
   }
 
-  /** Opens the month's file, or the last one if that is of a later month: months never go back. */
+  /** Opens the month's file, or the last one if it belongs to a later month: months never go back. */
   function startAt(end: LogTail, month: string): void {
     close();
     const isLater = end.file === null || month > end.file;
@@ -170,7 +170,7 @@ export function createMonthWriter({
     return new Error(`${file} is being removed or changed by another program`);
   }
 
-  /** After a failure the file is opened anew by its name: the descriptor may be what is broken. */
+  /** After a failure the file is opened again by its name: the descriptor may be broken. */
   function letGo(): void {
     try {
       if (unsure) settle();
@@ -221,23 +221,23 @@ function writeAll(disk: LogDisk, descriptor: number, bytes: Uint8Array, position
   let done = 0;
   while (done < bytes.byteLength) {
     const written = disk.write(descriptor, bytes.subarray(done), position + done);
-    if (written === 0) throw new Error('The disk took no bytes');
+    if (written === 0) throw new Error('No bytes were written to the disk');
     done += written;
   }
 }
 
-// The few things the writer asks of a disk, so that tests can give it a full, slow or failing one.
+// The few operations the writer needs from a disk, so tests can simulate a full, slow or failing one.
 
 type FileStatus = { length: number; id: string };
 
 export type LogDisk = {
-  /** Opens for writing, and makes the file and its folder if need be. */
+  /** Opens for writing, and creates the file and its folder if necessary. */
   open: (path: string) => number;
-  /** `id` tells a file from any other, also from one of the same name. */
+  /** `id` distinguishes a file from any other, even one with the same name. */
   status: (descriptor: number) => FileStatus;
-  /** Of the file that has this name now; null when none has. */
+  /** Of the file that currently has this name; null if none does. */
   statusOf: (path: string) => FileStatus | null;
-  /** May write less than asked for, as the system call may; returns how much. */
+  /** May write less than requested, like the system call; returns how much. */
   write: (descriptor: number, bytes: Uint8Array, position: number) => number;
   /** Resolves when all written bytes, and the length, would survive a power cut. */
   sync: (descriptor: number) => Promise<void>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createNumberTable } from './delivery-store.ts';
 
-test('it knows what a Map of first values knows, whatever comes in whichever order', () => {
+test('it agrees with a Map of first values, whatever the order', () => {
   const key = fc.oneof(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 2 ** 53 - 1 }));
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.nat()), { maxLength: 3000 }), key, (pairs, other) => {

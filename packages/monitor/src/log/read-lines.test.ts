@@ -18,7 +18,7 @@ function write(folder: string, file: string, content: string): void {
 }
 
 describe('reading forwards', () => {
-  test('gives every whole line with its place, whatever the size of the pieces', async () => {
+  test('returns every whole line with its position, whatever the chunk size', async () => {
     const texts = fc.array(
       fc.string({ unit: 'grapheme', maxLength: 60 }).map((text) => text.replaceAll('\n', ' ')),
     );
@@ -44,7 +44,7 @@ describe('reading forwards', () => {
     );
   });
 
-  test('goes on over the ends of months, and can begin anywhere', async () => {
+  test('continues across months, and can start anywhere', async () => {
     const folder = temporaryFolder();
     write(folder, '2026-10.jsonl', 'a\nbb\n');
     write(folder, '2026-11.jsonl', '');
@@ -57,7 +57,7 @@ describe('reading forwards', () => {
     expect(await texts({ file: '2027-01.jsonl', offset: 0 })).toEqual([]);
   });
 
-  test('has nothing to say about a folder that is not there', async () => {
+  test('returns nothing for a missing folder', async () => {
     expect(await readAll({ folder: join(temporaryFolder(), 'none') })).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe('reading forwards', () => {
 });
 
 describe('what is not a line', () => {
-  test('is skipped and told, with its place', async () => {
+  test('is skipped and reported, with its position', async () => {
     const folder = temporaryFolder();
     const huge = 'x'.repeat(1024 * 1024 + 5);
     const content = `${lineText(1)}\nnot json\n${huge}\n${lineText(2)}\n{"seq":3}\n${lineText(4)}\n`;
@@ -86,8 +86,8 @@ describe('what is not a line', () => {
       seqs.push(...entries.map(({ line }) => line.seq));
     }
     expect(seqs).toEqual([1, 2, 4]);
-    const told = corrupt.map(({ offset, length }) => content.slice(offset, offset + length));
-    expect(told.toSorted()).toEqual(['not json', '{"seq":3}', huge].toSorted());
+    const skipped = corrupt.map(({ offset, length }) => content.slice(offset, offset + length));
+    expect(skipped.toSorted()).toEqual(['not json', '{"seq":3}', huge].toSorted());
   });
 
   test('takes no memory, however long it is', async () => {

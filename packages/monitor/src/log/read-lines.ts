@@ -1,5 +1,5 @@
-// Reads the log forwards from any place, over the ends of months, in pieces: memory stays the same however
-// large the files are. Only whole lines come out; what cannot be a line is skipped and told.
+// Reads the log forwards from any position, across months, in chunks: memory use does not depend on the size of the
+// files. Only whole lines are returned; anything else is skipped and reported.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
@@ -13,14 +13,14 @@ export type CorruptLine = Position & { length: number };
 
 export type ReadOptions = {
   folder: string;
-  /** Where to begin: the start of a line. Without it, at the oldest line there is. */
+  /** Where to start: the start of a line. Without it, at the oldest line. */
   from?: Position;
   signal?: AbortSignal | undefined;
   onCorrupt?: ((corrupt: CorruptLine) => void) | undefined;
   chunkBytes?: number;
 };
 
-/** Lines in order, in batches of about one piece of the file; ends at the end of the newest file. */
+/** Lines in order, in batches of about one chunk; ends at the end of the newest file. */
 export async function* readLines(options: ReadOptions): AsyncGenerator<RawLine[]> {
   const { folder, from } = options;
   const files = listMonthFiles(folder).filter((file) => from === undefined || file >= from.file);
@@ -30,7 +30,7 @@ export async function* readLines(options: ReadOptions): AsyncGenerator<RawLine[]
   }
 }
 
-/** The same, parsed. A line that is not an event is told as corrupt. */
+/** The same, parsed. A line that is not an event is reported as corrupt. */
 export async function* readEntries(options: ReadOptions): AsyncGenerator<LogEntry[]> {
   for await (const lines of readLines(options)) yield parseEntries(lines, options.onCorrupt);
 }
@@ -45,7 +45,7 @@ export function parseEntries(lines: RawLine[], onCorrupt?: (corrupt: CorruptLine
   return entries;
 }
 
-/** The whole lines of one file from a byte on. A file that is not there has none. */
+/** The whole lines of one file from a byte on. A missing file has none. */
 export async function* readFileLines(
   options: ReadOptions & { file: string; offset: number },
 ): AsyncGenerator<RawLine[]> {
@@ -56,8 +56,8 @@ export async function* readFileLines(
     const splitter = createLineSplitter({ file, offset, chunkBytes, onCorrupt });
     for (;;) {
       if (signal?.aborted === true) return;
-      const { target, room, position } = splitter.space();
-      const { bytesRead } = await month.read(target, room.start, room.length, position);
+      const { target, free, position } = splitter.space();
+      const { bytesRead } = await month.read(target, free.start, free.length, position);
       if (bytesRead === 0) return;
       const lines = splitter.take(bytesRead);
       if (lines.length > 0) yield lines;
@@ -68,8 +68,8 @@ export async function* readFileLines(
 }
 
 /**
- * Cuts bytes into lines. Holds an unfinished line until its end arrives, up to the longest that a line can
- * be; of a longer one nothing is held: it is skipped to its newline.
+ * Splits bytes into lines. Holds an unfinished line until its end arrives, up to the longest possible line; a longer one
+ * is skipped to its newline without holding it.
  */
 function createLineSplitter({
   file,
@@ -115,7 +115,7 @@ function createLineSplitter({
         buffer.copy(larger, 0, 0, held);
         buffer = larger;
       }
-      return { target: buffer, room: { start: held, length: buffer.length - held }, position };
+      return { target: buffer, free: { start: held, length: buffer.length - held }, position };
     },
     take(bytes: number): RawLine[] {
       const lines: RawLine[] = [];
@@ -138,13 +138,13 @@ function createLineSplitter({
   };
 }
 
-// Reads single lines back by their place, with one descriptor per month file, the few used last.
+// Reads single lines by their location, with one open descriptor per month file, for the most recently used months.
 
-export type LinePlace = { seq: number; file: string; offset: number; length: number };
+export type LineLocation = { seq: number; file: string; offset: number; length: number };
 
 export type LineReader = {
-  /** Null when the line is no longer there, or another is in its place. */
-  read: (place: LinePlace) => LogEntry | null;
+  /** Null when the line is no longer there, or another is at its location. */
+  read: (location: LineLocation) => LogEntry | null;
   close: () => void;
 };
 
@@ -173,7 +173,7 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
     month.close();
   }
 
-  function readOnce({ seq, file, offset, length }: LinePlace): LogEntry | null {
+  function readOnce({ seq, file, offset, length }: LineLocation): LogEntry | null {
     const month = monthOf(file);
     if (month === null) return null;
     const bytes = Buffer.allocUnsafe(length);
@@ -183,13 +183,13 @@ export function createLineReader({ folder, maxOpen = 8 }: { folder: string; maxO
   }
 
   return {
-    read(place) {
-      const wasOpen = openMonths.has(place.file);
-      const entry = readOnce(place);
+    read(location) {
+      const wasOpen = openMonths.has(location.file);
+      const entry = readOnce(location);
       if (entry !== null || !wasOpen) return entry;
-      // The file that is open may have been replaced by another of its name.
-      forget(place.file);
-      return readOnce(place);
+      // The open file may have been replaced by another with the same name.
+      forget(location.file);
+      return readOnce(location);
     },
     close() {
       for (const file of openMonths.keys()) forget(file);

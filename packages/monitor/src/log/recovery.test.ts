@@ -21,7 +21,7 @@ describe('the end of the log', () => {
     expect(recoverTail({ folder: folderWith({ [NAME]: '' }), now: NOW })).toEqual(empty);
   });
 
-  test('is behind the last line of the newest file', () => {
+  test('is after the last line of the newest file', () => {
     const text = `${lineText(1)}\n${lineText(2)}\n`;
     const folder = folderWith({ '2026-10.jsonl': 'x', [NAME]: text, 'notes.txt': 'x' });
     const { tail, torn } = recoverTail({ folder, now: NOW });
@@ -34,7 +34,7 @@ describe('the end of the log', () => {
     expect(torn).toEqual([]);
   });
 
-  test('a newest file without a line passes the question to the one before', () => {
+  test('a newest file without a line defers to the one before', () => {
     const folder = folderWith({
       '2026-10.jsonl': `${lineText(7)}\n`,
       '2026-11.jsonl': 'gar\nbage\n',
@@ -50,7 +50,7 @@ describe('the end of the log', () => {
 describe('a torn tail', () => {
   const good = `${lineText(1)}\n${lineText(2)}\n`;
 
-  test('of every length goes to quarantine, and the lines before it stay', () => {
+  test('of any length goes to quarantine, and the lines before it stay', () => {
     const last = Buffer.from(`${lineText(3, 'é🙂')}\n`);
     for (let length = 1; length < last.length; length += 1) {
       const part = last.subarray(0, length);
@@ -77,7 +77,7 @@ describe('a torn tail', () => {
     expect(readFileSync(torn[0]?.quarantine ?? '')).toEqual(bytes);
   });
 
-  test('may be a commit of which a page in the middle is missing: its whole lines go too', () => {
+  test('may be a commit with a missing page in the middle: its whole lines go too', () => {
     const ts = JSON.parse(lineText(3)).ts;
     const commit = Buffer.from(
       [3, 4, 5, 6].map((seq) => `${lineText(seq, 'x'.repeat(300), { ts })}\n`).join(''),
@@ -90,7 +90,7 @@ describe('a torn tail', () => {
     expect(readFileSync(torn[0]?.quarantine ?? '')).toEqual(commit.subarray(third));
   });
 
-  test('does not begin at zeros that an earlier commit was written behind', () => {
+  test('does not start at zeros that an earlier commit was written after', () => {
     const damaged = Buffer.from(`${lineText(1)}\n${'\0'.repeat(4096)}\n${lineText(3)}\n${lineText(4)}\n`);
     const folder = folderWith({ [NAME]: damaged });
     expect(recoverTail({ folder, now: NOW })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a torn tail', () => {
     });
   });
 
-  test('is found behind lines longer than one piece of the search', () => {
+  test('is found after lines longer than one chunk of the search', () => {
     const long = `${lineText(1)}\n${lineText(2, 'y'.repeat(300_000))}\n`;
     const folder = folderWith({ [NAME]: `${long}half` });
     expect(recoverTail({ folder, now: NOW }).tail).toMatchObject({ seq: 2, length: long.length });

@@ -1,13 +1,13 @@
-// What the log looks like after a crash: finds the last whole line of the newest file, from its end and in
-// pieces, and moves whatever stands behind it into quarantine. Nothing that was acknowledged can be there. A power cut
-// may lose one page of the last commit and keep the next one: whole lines behind such a hole go with it.
+// Recovers the log after a crash: finds the last whole line of the newest file, from its end and in chunks, and moves
+// everything after it into quarantine. Nothing there was acknowledged. A power cut may lose one page of the last commit
+// and keep the next one: whole lines after such a hole go with it.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, syncFolderNow } from '../disk/make-folder.ts';
 import { LARGEST_COMMIT_BYTES, LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 
-/** Bytes behind the last whole line, and where they are now. */
+/** Bytes after the last whole line, and where they are now. */
 export type TornTail = { file: string; offset: number; bytes: number; quarantine: string };
 
 export type Recovery = { tail: LogTail; torn: TornTail[] };
@@ -17,7 +17,7 @@ const CHUNK = 64 * 1024;
 const REACH = LARGEST_COMMIT_BYTES + LONGEST_LINE_BYTES;
 const NEWLINE = 0x0a;
 
-/** The end of the log, mended if need be. Files without a line are passed over. */
+/** The end of the log, repaired if necessary. Files without a line are skipped. */
 export function recoverTail({ folder, now }: { folder: string; now: number }): Recovery {
   const torn: TornTail[] = [];
   for (const file of listFilledMonthFiles(folder).toReversed()) {
@@ -28,7 +28,7 @@ export function recoverTail({ folder, now }: { folder: string; now: number }): R
       const last = findLastLine(descriptor, findHole(descriptor, size));
       const end = last?.end ?? 0;
       if (end < size) torn.push(quarantine({ folder, file, descriptor, offset: end, size, now }));
-      // A daemon that was killed may have left lines that are not on the disk yet; from now on they count.
+      // A killed daemon may have left lines that are not on the disk yet; from now on they count.
       fsyncSync(descriptor);
       if (last !== null) return { tail: { file, length: end, seq: last.seq, time: last.time }, torn };
     } finally {
@@ -54,13 +54,13 @@ function findLastLine(descriptor: number, size: number): LastLine | null {
 }
 
 /**
- * Where the first line begins that lost a page of the last commit, which then reads as zeros; the size if there is
- * none. The lines of a commit have one time: zeros before lines of another time are older damage, and stay.
+ * The start of the first line that lost a page of the last commit, which then reads as zeros; the size if there is none.
+ * The lines of a commit share one time: zeros before lines of another time are older damage, and stay.
  */
 function findHole(descriptor: number, size: number): number {
   const start = Math.max(0, size - REACH);
-  const room = Buffer.allocUnsafe(size - start);
-  const bytes = room.subarray(0, readSync(descriptor, room, 0, room.length, start));
+  const target = Buffer.allocUnsafe(size - start);
+  const bytes = target.subarray(0, readSync(descriptor, target, 0, target.length, start));
   if (!bytes.includes(0)) return size;
   let hole = size;
   let time: string | undefined;
@@ -89,7 +89,7 @@ function readLastLine(descriptor: number, start: number, newline: number): LastL
   return Number.isNaN(time) ? null : { seq: line.seq, time, end: newline + 1 };
 }
 
-/** Returns a search for the last newline before a byte; -1 is none. Keeps the piece that it looked at last. */
+/** Returns a search for the last newline before a byte, or -1. Keeps the chunk that it read last. */
 function createBackwardSearch(descriptor: number): (before: number) => number {
   const chunk = Buffer.allocUnsafe(CHUNK);
   let start = 0;
@@ -110,7 +110,7 @@ function createBackwardSearch(descriptor: number): (before: number) => number {
   };
 }
 
-/** Copies the bytes durably before it cuts them off, so that a crash in between loses nothing. */
+/** Copies the bytes durably before cutting them off, so a crash in between loses nothing. */
 function quarantine({
   folder,
   file,
@@ -126,9 +126,9 @@ function quarantine({
   size: number;
   now: number;
 }): TornTail {
-  const shelf = join(folder, 'quarantine');
-  makeFolder(shelf, 0o700);
-  const path = join(shelf, `${file}-${offset}-${now}.torn`);
+  const quarantineFolder = join(folder, 'quarantine');
+  makeFolder(quarantineFolder, 0o700);
+  const path = join(quarantineFolder, `${file}-${offset}-${now}.torn`);
   const copy = openSync(path, 'w', 0o600);
   try {
     const chunk = Buffer.allocUnsafe(CHUNK);
@@ -142,7 +142,7 @@ function quarantine({
   } finally {
     closeSync(copy);
   }
-  syncFolderNow(shelf);
+  syncFolderNow(quarantineFolder);
   ftruncateSync(descriptor, offset);
   fsyncSync(descriptor);
   return { file, offset, bytes: size - offset, quarantine: path };

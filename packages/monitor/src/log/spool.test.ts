@@ -53,7 +53,7 @@ test('a crash between the line and the removal of the file makes no second line'
   expect(readAllLines(join(root, 'events'))).toHaveLength(1);
 });
 
-test('what is not a fact is put aside and told', async () => {
+test('what is not an event is set aside and reported', async () => {
   const root = temporaryFolder();
   const folder = join(root, 'spool');
   mkdirSync(folder);
@@ -69,7 +69,7 @@ test('what is not a fact is put aside and told', async () => {
   await log.close();
 });
 
-test('stays where it is while the log cannot be written', async () => {
+test('files stay where they are while the log cannot be written', async () => {
   const root = temporaryFolder();
   const folder = join(root, 'spool');
   await leave(folder, 3);
@@ -82,7 +82,7 @@ test('stays where it is while the log cannot be written', async () => {
   await log.close();
 });
 
-test('a running daemon takes what is left, from a folder that is not there yet', async () => {
+test('a running daemon takes what is left, from a folder that does not exist yet', async () => {
   const root = temporaryFolder();
   const folder = join(root, 'spool');
   const log = openTestLog(root);

@@ -1,6 +1,6 @@
-// Facts that helpers could not hand to the daemon because it was down: one file each, written whole or not
-// at all. The daemon takes them in the order of their names. A file goes only when its line is durable; a
-// crash in between makes no second line, because the line carries the file's name as its delivery.
+// Events that helper scripts could not send because the daemon was down: one file each, written atomically. The daemon
+// takes them in the order of their names. A file is removed only when its line is durable; a crash in between makes no
+// second line, because the line has the file's name as its delivery id.
 import { mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EventDraft, parseEventDraft } from '@svc/core';
@@ -9,18 +9,18 @@ import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { LogNotWritable } from './log-entry.ts';
 import { watchFolder } from './watch-folder.ts';
 
-/** Files taken at once: as many lines can share one commit. */
+/** Files taken at once: that many lines can share one commit. */
 const AT_ONCE = 64;
 const LARGEST_FILE = 8 * 1024 * 1024;
 
 type RejectedDraft = { file: string; problem: string };
 
-/** What became of the files: `left` are still there, because the log could not be written. */
+/** The outcome: `left` files are still there, because the log could not be written. */
 export type Drained = { taken: number; rejected: RejectedDraft[]; left: number };
 
 export type AppendOnce = (draft: EventDraft) => Promise<unknown>;
 
-/** Leaves a fact for the daemon; resolves with the file's name when it would survive a power cut. */
+/** Leaves an event for the daemon; resolves with the file's name once it would survive a power cut. */
 export async function leaveInSpool({
   folder,
   draft,
@@ -30,7 +30,7 @@ export async function leaveInSpool({
   folder: string;
   draft: EventDraft;
   now: number;
-  /** Makes names of the same millisecond differ: letters and digits. */
+  /** Makes names of the same millisecond unique: letters and digits. */
   random: string;
 }): Promise<string> {
   const name = `${new Date(now).toISOString().replaceAll(/[-:.]/g, '')}-${random}.json`;
@@ -38,7 +38,7 @@ export async function leaveInSpool({
   return name;
 }
 
-/** Takes what is there. Stops at the first that the log cannot take now; the rest stays for the next time. */
+/** Takes all files. Stops when the log cannot take one now; the rest stays for the next time. */
 export async function drainSpool(folder: string, appendOnce: AppendOnce): Promise<Drained> {
   const names = await listSpool(folder);
   const drained: Drained = { taken: 0, rejected: [], left: names.length };
@@ -63,7 +63,7 @@ export async function drainSpool(folder: string, appendOnce: AppendOnce): Promis
   return drained;
 }
 
-/** Drains at once, and again whenever a helper leaves something. */
+/** Drains immediately, and again whenever a helper leaves a file. */
 export function watchSpool({
   folder,
   appendOnce,
@@ -73,7 +73,7 @@ export function watchSpool({
 }: {
   folder: string;
   appendOnce: AppendOnce;
-  /** Called when files were taken or rejected, or had to be left. */
+  /** Called when files were taken, rejected or left. */
   onDrained?: (drained: Drained) => void;
   onFailure?: (error: unknown) => void;
   pollMs?: number;
@@ -119,7 +119,7 @@ type Problem = { problem: string };
 
 async function readDraft(path: string, name: string): Promise<EventDraft | Problem> {
   const { size } = await stat(path);
-  if (size > LARGEST_FILE) return { problem: `${size} bytes are too many for one event` };
+  if (size > LARGEST_FILE) return { problem: `${size} bytes is too large for one event` };
   let value: unknown;
   try {
     value = JSON.parse(await readFile(path, 'utf8'));
@@ -145,7 +145,7 @@ async function take(
   }
 }
 
-/** Kept for a person to look at, where the daemon does not trip over it again. */
+/** Kept for a person to inspect, where the daemon does not read it again. */
 async function reject(folder: string, name: string): Promise<void> {
   await mkdir(join(folder, 'rejected'), { recursive: true, mode: 0o700 });
   await rename(join(folder, name), join(folder, 'rejected', name));

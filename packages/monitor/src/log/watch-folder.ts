@@ -1,5 +1,5 @@
-// Watches a folder for changes: by the system's notice where it comes, and by a poll every second where it does
-// not (network drives, some containers, a folder that is not there yet).
+// Watches a folder for changes: by the system's notifications where they work, and by a poll every second where they do
+// not (network drives, some containers, a folder that does not exist yet).
 // A change between two calls of `next` is never lost: the second returns at once.
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
@@ -27,12 +27,12 @@ export function watchFolder({ folder, pollMs = 1_000 }: { folder: string; pollMs
     watcher = null;
   }
 
-  /** Without a watcher (no such folder, no more watches to be had) the poll alone has to do. */
+  /** Without a watcher (no such folder, no watches left) the poll has to suffice. */
   function watchIfPossible(): void {
     if (watcher !== null || closed) return;
     try {
       watcher = watch(folder, { persistent: false }, (kind, name) => {
-        // The folder itself was removed or renamed: what we watch is no longer what is there.
+        // The folder itself was removed or renamed: the watcher no longer watches this path.
         if (kind === 'rename' && name === basename(folder)) stopWatching();
         note();
       });

@@ -47,7 +47,7 @@ function appendMany(append: (draft: EventDraft) => Promise<unknown>, count: numb
 }
 
 describe('group commit', () => {
-  test('many appends share few syncs, and stand in the order of their calls', async () => {
+  test('many appends share few syncs, and are in the order of their calls', async () => {
     const folder = temporaryFolder();
     const { writer, disk } = openWriter(folder);
     await appendMany(writer.append, 900);
@@ -57,7 +57,7 @@ describe('group commit', () => {
     );
   });
 
-  test('a caller hears of success only after the sync, and what arrives meanwhile goes in one commit', async () => {
+  test('a caller is answered only after the sync, and what arrives meanwhile goes into one commit', async () => {
     const { writer, disk, durable } = openWriter(temporaryFolder());
     const release = disk.holdSyncs();
     let acknowledged = 0;
@@ -71,7 +71,7 @@ describe('group commit', () => {
     expect([acknowledged, durable.length, disk.counts.syncs]).toEqual([51, 51, 2]);
   });
 
-  test('entries say where the bytes are', async () => {
+  test('entries have the position of the bytes', async () => {
     const folder = temporaryFolder();
     const { writer, durable, file } = openWriter(folder);
     await Promise.all(['é', '漢字', '🙂'].map((text) => writer.append(draft({ detail: { text } }))));
@@ -88,7 +88,7 @@ describe('group commit', () => {
     expect(disk.counts.syncs).toBe(10);
   });
 
-  test('tells of every commit', async () => {
+  test('reports every commit', async () => {
     const commits: number[] = [];
     const { writer } = openWriter(temporaryFolder(), { onCommit: ({ lines }) => commits.push(lines) });
     await appendMany(writer.append, 7);
@@ -144,7 +144,7 @@ describe('drafts', () => {
     }
   });
 
-  test('a draft cannot bring a seq of its own', async () => {
+  test('a draft cannot bring its own seq', async () => {
     const { writer } = openWriter(temporaryFolder());
     const line = await writer.append(draft());
     expect((await writer.append({ ...line, seq: 99, id: 'mine' } as EventDraft)).seq).toBe(2);
@@ -152,7 +152,7 @@ describe('drafts', () => {
 });
 
 describe('time', () => {
-  test('a clock set back does not take lines back in time', async () => {
+  test('a clock that is set back does not move lines back in time', async () => {
     const { writer, clock } = openWriter(temporaryFolder());
     const first = await writer.append(draft());
     clock.time -= 3_600_000;
@@ -183,7 +183,7 @@ describe('time', () => {
     await right.writer.close();
   });
 
-  test('an ordinary correction of the clock does not take lines back, over a start either', async () => {
+  test('an ordinary correction of the clock does not move lines back, even across a start', async () => {
     const folder = temporaryFolder();
     const before = openWriter(folder);
     const { ts } = await before.writer.append(draft());
@@ -193,8 +193,8 @@ describe('time', () => {
     await after.writer.close();
   });
 
-  test('a month ends at midnight UTC; the new name is made durable', async () => {
-    // Where the clock on the wall shows another month than UTC for most of a day.
+  test('a month ends at midnight UTC; the new file name is made durable', async () => {
+    // A time zone in which the month differs from UTC for most of a day.
     vi.stubEnv('TZ', 'Pacific/Auckland');
     onTestFinished(() => void vi.unstubAllEnvs());
     const folder = temporaryFolder();
@@ -212,7 +212,7 @@ describe('time', () => {
     expect(readAllLines(folder).map(({ seq }) => seq)).toEqual([1, 2, 3]);
   });
 
-  test('seq goes on over restarts and months', async () => {
+  test('seq continues across restarts and months', async () => {
     const folder = temporaryFolder();
     for (let month = 8; month < 12; month += 1) {
       const { writer, clock } = openWriter(folder);
@@ -227,11 +227,11 @@ describe('time', () => {
 describe('a failing disk', () => {
   const faults: [string, Faults][] = [
     ['full before the first byte', { write: 'ENOSPC' }],
-    ['full in the middle of a batch', { room: 1_000 }],
+    ['full in the middle of a batch', { space: 1_000 }],
     ['failing to sync', { sync: 'EIO' }],
   ];
   test.each(faults)(
-    '%s: all callers are told, nothing stays, and it recovers by itself',
+    '%s: all callers get the failure, nothing stays, and it recovers on its own',
     async (_, fault) => {
       const folder = temporaryFolder();
       const { writer, disk, durable, file, failing } = openWriter(folder);
@@ -268,7 +268,7 @@ describe('a failing disk', () => {
     const folder = temporaryFolder();
     const { writer, disk, file } = openWriter(folder);
     await writer.append(draft());
-    disk.faults = { room: 100, truncate: 'EIO' };
+    disk.faults = { space: 100, truncate: 'EIO' };
     await expect(writer.append(draft())).rejects.toBeInstanceOf(LogNotWritable);
     const torn = readFileSync(file);
     disk.faults = { truncate: 'EIO' };
@@ -305,13 +305,13 @@ describe('a failing disk', () => {
     },
   );
 
-  test('whatever fails and when: the log holds exactly what was acknowledged, in order', async () => {
+  test('whatever fails and when: the log contains exactly what was acknowledged, in order', async () => {
     const fault = fc.constantFrom<Faults>(
       {},
       {},
       { write: 'ENOSPC' },
-      { room: 150 },
-      { room: 700, truncate: 'EIO' },
+      { space: 150 },
+      { space: 700, truncate: 'EIO' },
       { sync: 'EIO' },
       { sync: 'EIO', truncate: 'EIO' },
       { open: 'EMFILE' },
@@ -349,8 +349,8 @@ describe('a failing disk', () => {
   });
 });
 
-describe('a file changed by others', () => {
-  test('removed: the log goes on in a new one', async () => {
+describe('a file changed by another program', () => {
+  test('removed: the log continues in a new one', async () => {
     const folder = join(temporaryFolder(), 'events');
     const { writer } = openWriter(folder);
     await writer.append(draft());
@@ -391,7 +391,7 @@ describe('a file changed by others', () => {
     },
   );
 
-  test('lines that are gone are named, and their numbers are not given again', async () => {
+  test('missing lines are reported, and their numbers are not used again', async () => {
     const folder = temporaryFolder();
     const missing: MissingLines[] = [];
     const { writer, file } = openWriter(folder, { onMissing: (lines) => missing.push(lines) });
@@ -424,7 +424,7 @@ describe('a file changed by others', () => {
     expect(readAllLines(folder).map(({ seq }) => seq)).toEqual([1, 2, 4]);
   });
 
-  test('a later month that is empty is no obstacle', async () => {
+  test('an empty file of a later month does not matter', async () => {
     const folder = temporaryFolder();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, '2026-12.jsonl'), '');

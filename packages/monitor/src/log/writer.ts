@@ -1,11 +1,11 @@
-// The one writer of the log, with group commit: what arrives while the disk is busy goes out together in
-// one write and one sync. A caller hears of success only when its line would survive a power cut.
-// - `seq` goes up by one per line, over restarts and months; those of a failed batch are used again, those of lines
-//   that somebody removed are not: the hole tells which are missing.
-// - `ts` never goes back while the daemon runs: when the clock does, lines carry the latest time so far until it
-//   has caught up. A start believes the clock again (`core/src/log/clock.ts`), so that `ts` can go back there.
-// - The file is that of the line's month, or the newest one where that is of a later month: the order of the files
-//   is the order of `seq`, whatever the clock did.
+// The only writer of the log, with group commit: events that arrive while the disk is busy go out together in one write
+// and one sync. A caller learns of success only when its line would survive a power cut.
+// - `seq` increases by one per line, across restarts and months. The numbers of a failed batch are used again; those of
+//   removed lines are not, so the gap shows which are missing.
+// - `ts` never goes back while the daemon runs: when the clock does, lines keep the latest time so far until it has
+//   caught up. A start accepts the clock again (`core/src/log/clock.ts`), so `ts` can go back there.
+// - The file is that of the line's month, or the newest one if that is of a later month: the order of the files is the
+//   order of `seq`, whatever the clock did.
 import {
   cutToFit,
   type EventDraft,
@@ -32,11 +32,11 @@ export type WriterStats = {
   lastSeq: number;
   file: string;
   fileBytes: number;
-  /** Why the last commit failed, while none has succeeded since. */
+  /** Why the last commit failed, if none has succeeded since. */
   failing: string | null;
   /** How far the clock is behind the last line, after it was set back. */
   clockBehindMs: number;
-  /** The file is not as the last commit left it; the next one looks for the log's end again. */
+  /** The file is not as the last commit left it; the next one finds the log's end again. */
   fileChanged: boolean;
 };
 
@@ -52,15 +52,15 @@ export type LogWriterOptions = {
   tail: LogTail;
   encode: LineEncoder;
   month: MonthWriter;
-  /** Called once per commit, when its lines are durable and before their callers hear of it. */
+  /** Called once per commit, when its lines are durable and before their callers are answered. */
   onDurable: (entries: LogEntry[]) => void;
   onCommit?: (commit: Commit) => void;
-  /** Called when the file was not as it was left, and these lines are not in the log any more. */
+  /** Called when the file was not as we left it, and these lines are no longer in the log. */
   onMissing?: (missing: MissingLines) => void;
-  /** Called when the log stops being writable, and with null when it is again. */
+  /** Called when the log stops being writable, and with null when it is writable again. */
   onFailing?: (reason: string | null) => void;
   monotonic?: () => number;
-  /** Beyond this many waiting lines the log refuses more: the disk is stuck. */
+  /** With this many lines waiting the log refuses more: the disk is stuck. */
   maxQueued?: number;
   maxBatchBytes?: number;
   maxBatchLines?: number;
@@ -103,7 +103,7 @@ export function createLogWriter({
     onFailing?.(reason);
   }
 
-  /** One turn of the event loop passes first, so that all deliveries of that turn share a commit. */
+  /** Waits one turn of the event loop first, so all deliveries of that turn share a commit. */
   async function run(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     try {
@@ -138,7 +138,7 @@ export function createLogWriter({
     const now = time.next();
     const found = month.ready(now.file);
     if (found === null) return now;
-    // Numbers are not given again: readers have seen the lines that they belonged to.
+    // Numbers are not reused: readers have seen the lines that had them.
     if (found.seq < lastSeq) onMissing?.({ from: found.seq + 1, to: lastSeq });
     lastSeq = Math.max(lastSeq, found.seq);
     time.keep(found.time);
@@ -147,16 +147,16 @@ export function createLogWriter({
     return later;
   }
 
-  /** Encodes what is waiting into the buffer. A draft that cannot be encoded fails alone. */
+  /** Encodes the waiting drafts into the buffer. A draft that cannot be encoded fails alone. */
   function fill(taken: Waiting[], ts: string): LogEntry[] {
     const entries: LogEntry[] = [];
     const file = month.file();
     const start = month.length();
     let length = 0;
-    let looked = 0;
+    let tried = 0;
     for (const waiting of queue) {
       if (entries.length >= maxBatchLines || length >= maxBatchBytes) break;
-      looked += 1;
+      tried += 1;
       try {
         const { line, text } = encode(waiting.draft, lastSeq + entries.length + 1, ts);
         const bytes = buffer.write(text, length);
@@ -168,7 +168,7 @@ export function createLogWriter({
         waiting.reject(asError(error));
       }
     }
-    queue = looked === queue.length ? [] : queue.slice(looked);
+    queue = tried === queue.length ? [] : queue.slice(tried);
     return entries;
   }
 
@@ -253,16 +253,16 @@ function createLineTime(clock: WallClock, newestLine: number) {
   };
 }
 
-// Turns a draft into a line and its text. Fields are named one by one, so that a draft that happens to be
-// a line already (another log's, say) cannot bring a `seq` of its own.
+// Turns a draft into a line and its text. Fields are copied one by one, so a draft that is already a line (of another
+// log, for example) cannot bring its own `seq`.
 
-/** With its newline a line is at most 64 KiB. */
+/** With its newline a line has at most 64 KiB. */
 const LONGEST_TEXT = MAX_EVENT_LINE_BYTES - 1;
 
 type EncodedLine = { line: EventLine; text: string };
 export type LineEncoder = (draft: EventDraft, seq: number, ts: string) => EncodedLine;
 
-/** The encoder throws when a draft is not JSON (a cycle, a BigInt) or cannot be cut to size: a caller's bug. */
+/** Throws when a draft is not JSON (a cycle, a BigInt) or cannot be shortened to fit: a caller's bug. */
 export function createLineEncoder({
   host,
   newId,

@@ -1,16 +1,16 @@
-// One attempt at an effect. It always ends: with the handler's answer, its error, or the end of patience.
+// One attempt at an effect. It always ends: with the handler's result, its error, or a timeout.
 
 import type { Effect } from '@svc/core';
 import type { Clock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
 import type { OutboxRow } from './outbox-store.ts';
 
-/** What came of an attempt. `done` says in a few words what happened: `written`, `already`, `skipped: …`. */
+/** The result of an attempt. `done` describes it in a few words: `written`, `already`, `skipped: …`. */
 export type Outcome =
   | { done: string }
   /**
-   * `permanent`: trying again would not help. `waiting`: its time has not come, which is no failure and uses up
-   * no patience.
+   * `permanent`: retrying would not help. `waiting`: it is too early, which is not a failure and does not count as an
+   * attempt.
    */
   | {
       failed: string;
@@ -19,10 +19,10 @@ export type Outcome =
       waiting?: boolean | undefined;
     };
 
-/** `number` counts from 1. After `signal` the answer no longer matters. */
+/** `number` counts from 1. After `signal` the result no longer matters. */
 export type Attempt = { number: number; signal: AbortSignal };
 
-/** Carries out one kind of effect, so that doing it twice is the same as once. An error means: try again. */
+/** Executes one kind of effect; it must be safe to run twice. An error means: try again. */
 type Handler<Kind extends Effect['kind']> = (
   effect: Extract<Effect, { kind: Kind }>,
   attempt: Attempt,
@@ -30,14 +30,14 @@ type Handler<Kind extends Effect['kind']> = (
 
 export type Handlers = { [Kind in Effect['kind']]?: Handler<Kind> };
 
-/** What carries a row out; a row that nothing can carry out gets a handler that says why. */
+/** The handler of a row; a row without one gets a handler that fails with the reason. */
 export function handlerFor(
   handlers: Handlers,
   { effect, kind }: Pick<OutboxRow, 'effect' | 'kind'>,
 ): (attempt: Attempt) => Promise<Outcome> {
-  if (effect === null) return refuse('what was stored of it cannot be read');
+  if (effect === null) return refuse('its stored data cannot be read');
   const known = Object.hasOwn(handlers, kind) ? handlers[effect.kind] : undefined;
-  if (known === undefined) return refuse(`nothing here carries out "${kind}"`);
+  if (known === undefined) return refuse(`there is no handler for "${kind}"`);
   const handler = known as (effect: Effect, attempt: Attempt) => Promise<Outcome>;
   return (attempt) => handler(effect, attempt);
 }
@@ -50,12 +50,12 @@ export type OutboxClock = Pick<Clock, 'now' | 'after'>;
 
 export type RunningAttempt = {
   end: Promise<Outcome>;
-  /** Resolves when the handler itself has ended, which may be later than `end`; within bounds. */
+  /** Resolves when the handler itself has ended, which may be later than `end`; bounded. */
   over: Promise<void>;
   abort: () => void;
 };
 
-/** A handler that goes on after its time could still act: what must not overtake it waits, but not for ever. */
+/** A handler that continues after its timeout could still act: what must not overtake it waits, but not forever. */
 const LONGEST_OVERTIME_MS = 5 * 60_000;
 
 export function startAttempt({
@@ -70,7 +70,7 @@ export function startAttempt({
   clock: OutboxClock;
 }): RunningAttempt {
   const control = new AbortController();
-  const ended = answerOf(run, { number, signal: control.signal });
+  const ended = resultOf(run, { number, signal: control.signal });
   const late = { failed: `no answer within ${Math.round(timeoutMs / 1000)} s` };
   return {
     end: firstOf(ended, timeoutMs, clock, () => {
@@ -87,7 +87,7 @@ export function startAttempt({
   };
 }
 
-async function answerOf(run: (attempt: Attempt) => Promise<Outcome>, attempt: Attempt): Promise<Outcome> {
+async function resultOf(run: (attempt: Attempt) => Promise<Outcome>, attempt: Attempt): Promise<Outcome> {
   try {
     return await run(attempt);
   } catch (error) {

@@ -17,7 +17,7 @@ function newStore(options?: Parameters<typeof openStore>[1]): OutboxStore {
 const keys = (rows: readonly { key: string }[]): string[] => rows.map(({ key }) => key);
 
 describe('opening', () => {
-  test('a fresh outbox begins at the end of the log, and is resumed afterwards', () => {
+  test('a fresh outbox starts at the end of the log, and is resumed afterwards', () => {
     const path = join(temporaryFolder(), 'svc.db');
     const fresh = openStore(path, { lastSeq: 40 });
     expect([fresh.started, fresh.cursor()]).toEqual(['fresh', 40]);
@@ -28,7 +28,7 @@ describe('opening', () => {
     resumed.close();
   });
 
-  test('rows of lines that the log no longer has go, so that their numbers can be used again', () => {
+  test('rows of lines that the log no longer has are removed, so their numbers can be used again', () => {
     const path = join(temporaryFolder(), 'svc.db');
     const before = openStore(path);
     before.accept([move(3), move(8)], 9);
@@ -75,7 +75,7 @@ describe('accepting', () => {
 });
 
 describe('what is due', () => {
-  test('comes in order, of each order key the first that is pending', () => {
+  test('comes in order, and only the first pending one of each order key', () => {
     const store = newStore();
     store.accept([move(1, 'A'), append(1), move(2, 'A'), move(2, 'B'), append(3)], 3);
     expect(keys(store.due(1_000, 10))).toEqual(keys([move(1, 'A'), append(1), move(2, 'B'), append(3)]));
@@ -88,7 +88,7 @@ describe('what is due', () => {
     expect(store.nextDueAfter(1_000)).toBeNull();
   });
 
-  test('includes what a clock that was set back would put off for ever', () => {
+  test('includes what a clock that was set back would postpone forever', () => {
     const store = newStore();
     store.accept([move(1)], 1);
     store.retry(move(1).key, 'busy', 1_000 + 900 * HOUR);
@@ -97,7 +97,7 @@ describe('what is due', () => {
     expect(store.due(1_000, 10)).toEqual([]);
   });
 
-  test('a row that cannot be read is there, without its effect', () => {
+  test('a row that cannot be read is returned without its effect', () => {
     const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
     const store = createOutboxStore({ database, lastSeq: 0, clock: { now: () => 1_000 } });
     onTestFinished(() => store.close());
@@ -133,7 +133,7 @@ describe('the end of a row', () => {
     expect([store.unsent(10), store.counts().unsent]).toEqual([[], 0]);
   });
 
-  test('what is done is forgotten after a while, and nothing else', () => {
+  test('what is done is removed after a while, and nothing else', () => {
     const clock = { time: 100, now: () => clock.time };
     const store = newStore({ clock });
     store.accept([move(1), move(2, 'B'), move(3, 'C'), move(4, 'D')], 4);

@@ -1,10 +1,10 @@
-// The durable rows of the outbox: one per effect, and the cursor, the last line whose effects are in. Both
-// move in one transaction, so that after a kill the lines beyond the cursor are exactly those whose effects
-// have yet to come. A row is pending until it is done or given up.
+// The durable rows of the outbox: one per effect, and the cursor, the last line whose effects are in. Both change in one
+// transaction, so after a kill the lines beyond the cursor are exactly those whose effects are still missing. A row is
+// pending until it is done or given up.
 //
-// The rows stand in a file that can be lost, and the cursor with them. A fresh outbox on a log that has lines
-// therefore begins at the log's end: carrying out months of old effects again would be far worse than leaving
-// the last few to reconciliation, which finds out by itself what still differs. `started` says that it was so.
+// The rows are in a file that can be lost, and the cursor with them. A fresh outbox on an existing log therefore starts at
+// the log's end: executing months of old effects again would be far worse than leaving the last few to reconciliation,
+// which finds on its own what still differs. `started` reports that.
 
 import type { SQLOutputValue } from 'node:sqlite';
 import { cutText, type Effect, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
@@ -17,32 +17,32 @@ type OutboxCounts = {
   retrying: number;
   done: number;
   givenUp: number;
-  /** Given up, and the attention for it is not in the log yet. */
+  /** Given up, and the attention event for it is not in the log yet. */
   unsent: number;
   /** When the oldest pending row was accepted. */
   oldestPendingAt: number | null;
 };
 
 export type OutboxStore = {
-  /** `fresh`: began at the log's end, without memory of what came before. */
+  /** `fresh`: started at the log's end, without memory of what came before. */
   started: 'fresh' | 'resumed';
-  /** Rows of lines that the log no longer has; they went when the store was opened. */
+  /** Rows of lines that the log no longer has; they were removed when the store was opened. */
   dropped: number;
   cursor: () => number;
-  /** All effects of the lines up to `cursor`, and the cursor, or nothing. Returns the count of new rows. */
+  /** All effects of the lines up to `cursor`, and the cursor, or nothing. Returns the number of new rows. */
   accept: (effects: readonly Effect[], cursor: number) => number;
-  /** Rows that may be tried now, in order; of each order key only the first that is pending. */
+  /** Rows that may be tried now, in order; only the first pending one of each order key. */
   due: (now: number, limit: number) => OutboxRow[];
-  /** The next moment after `now` at which a row falls due; null when none does. */
+  /** The next time after `now` at which a row is due; null when none is. */
   nextDueAfter: (now: number) => number | null;
   finish: (key: string, outcome: string) => void;
   retry: (key: string, error: string, nextAt: number) => void;
   /** Later, without counting it as an attempt. */
   hold: (key: string, reason: string, nextAt: number) => void;
   giveUp: (key: string, error: string) => void;
-  /** What was given up is due again; false when it was not. */
+  /** Makes a given-up row due again; false when it was not given up. */
   revive: (key: string) => boolean;
-  /** Rows given up whose attention is not in the log yet, and the confirmation that it is. */
+  /** Given-up rows whose attention event is not in the log yet; and a mark that it is. */
   unsent: (limit: number) => OutboxRow[];
   sent: (key: string) => void;
   find: (key: string) => OutboxRow | null;
@@ -51,20 +51,20 @@ export type OutboxStore = {
   list: (query?: { state?: OutboxState | undefined; limit?: number | undefined }) => OutboxRow[];
   /** Pending rows that have failed, in order. */
   retrying: (limit: number) => OutboxRow[];
-  /** Forgets what was done before a moment; returns how many. What was given up stays. */
+  /** Removes what was done before a time; returns how many. What was given up stays. */
   prune: (olderThan: number) => number;
   close: () => void;
 };
 
 const MAX_LIST = 1_000;
 const MAX_TEXT = 500;
-/** The row `effect` of a query, where no earlier one of its order key is pending. */
+/** The row `effect` of a query, if no earlier one with its order key is pending. */
 const IS_FIRST = `(effect.order_key IS NULL OR NOT EXISTS (
   SELECT 1 FROM outbox_effect AS earlier
   WHERE earlier.state = 'pending' AND earlier.order_key = effect.order_key
     AND (earlier.seq, earlier.position) < (effect.seq, effect.position)))`;
 
-/** `lastSeq` is the log's last line at this moment; see above for what a fresh outbox makes of it. */
+/** `lastSeq` is the log's last line now; see above for how a fresh outbox uses it. */
 export function createOutboxStore({
   database,
   lastSeq,
@@ -129,8 +129,8 @@ export function createOutboxStore({
   };
 
   /**
-   * A cursor that moves alone need not reach the disk at once: the lines that it passed asked for nothing, and
-   * would again. So a busy log without effects costs no sync.
+   * A cursor that moves alone need not be synced immediately: the lines that it passed have no effects, and would have
+   * none again. So a busy log without effects costs no sync.
    */
   function moveAlone(cursor: number): void {
     database.exec('PRAGMA synchronous = NORMAL');
@@ -201,8 +201,8 @@ export function createOutboxStore({
 }
 
 /**
- * Finds the cursor, or sets it to the log's end. A cursor beyond the log's end is of lines that are gone: their
- * numbers will be given again, to other lines, so that their rows would stand in the way of new ones.
+ * Finds the cursor, or sets it to the log's end. A cursor beyond the log's end belongs to lines that are gone: their
+ * numbers will be used by other lines, so their rows would block new ones.
  */
 function begin(database: Database, lastSeq: number): Pick<OutboxStore, 'started' | 'dropped'> {
   return database.transaction(() => {
@@ -214,7 +214,7 @@ function begin(database: Database, lastSeq: number): Pick<OutboxStore, 'started'
   });
 }
 
-// One effect as the outbox keeps it.
+// One effect as the outbox stores it.
 
 type OutboxState = 'pending' | 'done' | 'given-up';
 
@@ -222,9 +222,9 @@ export type OutboxRow = {
   key: string;
   seq: number;
   kind: string;
-  /** Effects of one order key are carried out one after the other. */
+  /** Effects of one order key are executed one after the other. */
   orderKey: string | null;
-  /** Null when what was stored cannot be read; such a row is given up. */
+  /** Null when the stored effect cannot be parsed; such a row is given up. */
   effect: Effect | null;
   state: OutboxState;
   /** Attempts that have ended. */
@@ -234,7 +234,7 @@ export type OutboxRow = {
   lastError: string | null;
   createdAt: number;
   finishedAt: number | null;
-  /** What carrying it out did: `written`, `already`, … */
+  /** The result of executing it: `written`, `already`, … */
   outcome: string | null;
 };
 
@@ -274,7 +274,7 @@ function readEffect(payload: string): Effect | null {
   }
 }
 
-// The tables of the outbox, in the same file as the log's index and on a connection of its own.
+// The tables of the outbox, in the same file as the log's index and on a separate connection.
 
 const outboxMigrations = [
   `CREATE TABLE outbox_effect (
@@ -309,7 +309,7 @@ const outboxMigrations = [
   WHERE kind = 'tell-worker' AND json_valid(payload)`,
 ];
 
-/** Open the log first: it sets a damaged file aside, and the outbox then begins in the new one. */
+/** Open the log first: it sets a damaged file aside, and the outbox then starts in the new one. */
 export function openOutboxDatabase(path: string): Database {
   return openDatabase(path, {
     area: 'outbox',
@@ -319,7 +319,7 @@ export function openOutboxDatabase(path: string): Database {
   });
 }
 
-// What health shows of the outbox.
+// What health shows about the outbox.
 
 export type OutboxFigures = {
   started: 'fresh' | 'resumed';
@@ -330,7 +330,7 @@ export type OutboxFigures = {
   /** The first of those that have failed, with the reason. */
   retrying: { key: string; kind: string; attempts: number; error: string; nextAt: number }[];
   givenUp: number;
-  /** Why the outbox itself cannot work at present. */
+  /** Why the outbox itself cannot work at the moment. */
   failing: string | null;
 };
 

@@ -18,7 +18,7 @@ function setUp(options: Partial<OutboxRunnerOptions> & { path?: string } = {}) {
   const clock = createManualClock();
   const store = openStore(options.path ?? join(temporaryFolder(), 'svc.db'), { lastSeq: 0, clock });
   const started: Started[] = [];
-  const told: [key: string, error: string][] = [];
+  const reported: [key: string, error: string][] = [];
   const settled: [key: string, settled: Settled][] = [];
   const failing: (string | null)[] = [];
   const wait = ({ key }: { key: string }, { signal }: { signal: AbortSignal }): Promise<Outcome> =>
@@ -28,7 +28,7 @@ function setUp(options: Partial<OutboxRunnerOptions> & { path?: string } = {}) {
     clock,
     random: () => 1,
     handlers: { append: wait, 'move-ticket': wait },
-    onGaveUp: async ({ key }, error) => void told.push([key, error]),
+    onGaveUp: async ({ key }, error) => void reported.push([key, error]),
     onSettled: ({ key }, how) => settled.push([key, how]),
     onFailing: (reason) => failing.push(reason),
     ...options,
@@ -39,7 +39,7 @@ function setUp(options: Partial<OutboxRunnerOptions> & { path?: string } = {}) {
     await stopping;
     store.close();
   });
-  return { clock, store, runner, started, told, settled, failing };
+  return { clock, store, runner, started, reported, settled, failing };
 }
 
 const answering = (outcome: Outcome) => () => Promise.resolve(outcome);
@@ -61,7 +61,7 @@ describe('order', () => {
     expect(runner.figures()).toMatchObject({ pending: 4, running: 4 });
   });
 
-  test('an effect that is retried holds back those behind it', async () => {
+  test('an effect that is retried delays those after it', async () => {
     const { clock, store, runner, started } = setUp();
     store.accept([move(1, 'A'), move(2, 'A')], 2);
     runner.start();
@@ -76,7 +76,7 @@ describe('order', () => {
     expect(started[2]?.key).toBe(move(2, 'A').key);
   });
 
-  test('a handler that goes on after its time holds back those behind it, but not for ever', async () => {
+  test('a handler that exceeds its time delays those after it, but not forever', async () => {
     const { clock, store, runner, started } = setUp();
     store.accept([move(1, 'A'), move(2, 'A'), append(3)], 3);
     runner.start();
@@ -87,7 +87,7 @@ describe('order', () => {
     expect(started.filter(({ key }) => key.endsWith('A'))).toHaveLength(1);
     await clock.advance(3 * MINUTE);
     expect(started.filter(({ key }) => key.endsWith('A'))).toHaveLength(2);
-    // The first attempt's late answer changes nothing any more.
+    // The first attempt's late result changes nothing any more.
     started[0]?.answer({ done: 'late' });
     await clock.settle();
     expect(store.find(move(1, 'A').key)?.state).toBe('pending');
@@ -106,7 +106,7 @@ describe('failures', () => {
         },
       },
     });
-    const begun = clock.now();
+    const startedAt = clock.now();
     store.accept([move(1)], 1);
     runner.start();
     await clock.advance(2 * SECOND);
@@ -115,24 +115,24 @@ describe('failures', () => {
       retryingCount: 1,
       oldestPendingMs: 2 * SECOND,
       retrying: [
-        { key: move(1).key, kind: 'move-ticket', attempts: 2, error: 'b', nextAt: begun + 3 * SECOND },
+        { key: move(1).key, kind: 'move-ticket', attempts: 2, error: 'b', nextAt: startedAt + 3 * SECOND },
       ],
     });
     await clock.advance(2 * MINUTE);
-    expect(times.map((time) => time - begun)).toEqual([0, SECOND, 3 * SECOND, 63 * SECOND]);
+    expect(times.map((time) => time - startedAt)).toEqual([0, SECOND, 3 * SECOND, 63 * SECOND]);
     expect(settled).toEqual([[move(1).key, { state: 'done', outcome: 'moved' }]]);
     expect(runner.figures()).toMatchObject({ pending: 0, retryingCount: 0, oldestPendingMs: null });
   });
 
   test.each<[string, Partial<OutboxRunnerOptions>, string]>([
     ['permanent', { handlers: { 'move-ticket': answering({ failed: 'gone', permanent: true }) } }, 'gone'],
-    ['of a kind that nothing carries out', { handlers: {} }, 'nothing here carries out "move-ticket"'],
-  ])('that are %s are given up at once, and told', async (_name, options, error) => {
-    const { clock, store, runner, told, settled } = setUp(options);
+    ['of a kind without a handler', { handlers: {} }, 'there is no handler for "move-ticket"'],
+  ])('that are %s are given up immediately, and reported', async (_name, options, error) => {
+    const { clock, store, runner, reported, settled } = setUp(options);
     store.accept([move(1), move(2)], 2);
     runner.start();
     await clock.settle();
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [move(1).key, error],
       [move(2).key, error],
     ]);
@@ -142,7 +142,7 @@ describe('failures', () => {
 
   test('are given up after a day, not after many attempts in an hour', async () => {
     let attempts = 0;
-    const { clock, store, runner, told } = setUp({
+    const { clock, store, runner, reported } = setUp({
       handlers: {
         'move-ticket': () => {
           attempts += 1;
@@ -154,13 +154,13 @@ describe('failures', () => {
     runner.start();
     await clock.advance(2 * HOUR);
     expect(attempts).toBeGreaterThan(20);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.advance(22 * HOUR + 5 * MINUTE);
-    expect(told).toEqual([[move(1).key, 'out of order']]);
+    expect(reported).toEqual([[move(1).key, 'out of order']]);
   });
 
   test('a machine that slept for days still gets its attempts', async () => {
-    const { clock, store, runner, told } = setUp({
+    const { clock, store, runner, reported } = setUp({
       handlers: { 'move-ticket': answering({ failed: 'offline' }) },
     });
     store.accept([move(1)], 1);
@@ -168,14 +168,14 @@ describe('failures', () => {
     await clock.settle();
     clock.sleep(100 * HOUR);
     await clock.advance(10 * SECOND);
-    expect([told, store.find(move(1).key)?.state]).toEqual([[], 'pending']);
+    expect([reported, store.find(move(1).key)?.state]).toEqual([[], 'pending']);
     await clock.advance(HOUR);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 });
 
-describe('telling what was given up', () => {
-  test('is tried again until it succeeds', async () => {
+describe('reporting what was given up', () => {
+  test('is retried until it succeeds', async () => {
     let calls = 0;
     const { clock, store, runner, failing } = setUp({
       handlers: {},
@@ -193,18 +193,18 @@ describe('telling what was given up', () => {
     expect([calls, store.counts().unsent, failing.at(-1)]).toEqual([3, 0, null]);
   });
 
-  test('happens at the next start, when a kill came between', async () => {
-    const { clock, store, runner, told } = setUp();
+  test('happens at the next start, if a kill came between', async () => {
+    const { clock, store, runner, reported } = setUp();
     store.accept([move(1)], 1);
     store.giveUp(move(1).key, 'gone');
     runner.start();
     await clock.settle();
-    expect(told).toEqual([[move(1).key, 'gone']]);
+    expect(reported).toEqual([[move(1).key, 'gone']]);
   });
 });
 
 describe('waiting for an effect', () => {
-  test('tells how it ended, also when it was not accepted yet', async () => {
+  test('returns how it ended, even if it was not accepted yet', async () => {
     const { clock, store, runner, started } = setUp();
     runner.start();
     const waited = runner.settled(move(1).key, MINUTE);
@@ -217,7 +217,7 @@ describe('waiting for an effect', () => {
     expect(await runner.settled(move(1).key, MINUTE)).toEqual({ state: 'done', outcome: 'moved' });
   });
 
-  test('ends with what is known', async () => {
+  test('ends with the current state', async () => {
     const { clock, store, runner } = setUp({ handlers: { 'move-ticket': answering({ failed: 'busy' }) } });
     store.accept([move(1)], 1);
     runner.start();
@@ -260,7 +260,7 @@ describe('stopping', () => {
   });
 });
 
-test('a store that fails is left alone for a while; nothing is lost', async () => {
+test('a store that fails is not used for a while; nothing is lost', async () => {
   const clock = createManualClock();
   const real = openStore(join(temporaryFolder(), 'svc.db'), { clock });
   onTestFinished(() => real.close());
@@ -330,7 +330,7 @@ test.each([1, 2, 3, 4, 5])('stopped and started at random, failing at random: se
   };
 
   const expected = new Map<string, number[]>();
-  for (let life = 0; life < 12; life += 1) {
+  for (let round = 0; round < 12; round += 1) {
     const store = openStore(path, { lastSeq: seq, clock });
     const runner = createOutboxRunner({ store, clock, random: random.next, handlers, onGaveUp });
     runner.start();
@@ -342,11 +342,11 @@ test.each([1, 2, 3, 4, 5])('stopped and started at random, failing at random: se
       runner.wake();
       await clock.advance(random.below(800));
     }
-    if (life === 11) await clock.advance(30 * MINUTE);
+    if (round === 11) await clock.advance(30 * MINUTE);
     const stopping = runner.stop();
     await clock.advance(6 * SECOND);
     await stopping;
-    if (life === 11) expect(store.counts()).toMatchObject({ pending: 0, unsent: 0 });
+    if (round === 11) expect(store.counts()).toMatchObject({ pending: 0, unsent: 0 });
     store.close();
   }
   const hopeless = expected.get('T-3') ?? [];

@@ -1,21 +1,21 @@
-// Carries out what the outbox holds. A row is:
-// - waiting: not due yet, or behind an earlier one of its order key. Left when its moment has come.
-// - running: its handler is at work, one of at most four. Left with the handler's answer or after 30 s.
+// Executes the effects in the outbox. A row is:
+// - waiting: not due yet, or after an earlier one with the same order key. Ends when it is due.
+// - running: its handler is working, one of at most four. Ends with the handler's result or after 30 s.
 // - retrying: waiting again after a failure, longer each time, at most five minutes.
-// - done, or given up: after a failure that is permanent, or when patience is over. Giving up is told.
-// A kill at any point leaves the row pending, and it is carried out again: handlers are idempotent.
+// - done, or given up: after a permanent failure, or after too many attempts. Giving up is reported.
+// After a kill at any point the row is still pending and is executed again: handlers are idempotent.
 import { isTimeToGiveUp, retryWaitMs } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
 import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } from './outbox-store.ts';
 
-// An effect that was given up needs a person, and the log has to say so. The row remembers that it was not
-// told yet, so that a kill between giving up and telling only delays it. Telling twice is the same as once.
+// An effect that was given up needs a person, so it goes into the log. The row remembers that it was not reported yet, so
+// a kill between giving up and reporting only delays it. Reporting twice is the same as once.
 
 type GivenUpReporter = {
-  /** Sends all that is unsent, or joins the round that is under way. */
+  /** Reports everything that is unreported, or joins the round that is running. */
   report: () => void;
-  /** Stops telling, and resolves when the round that is under way has ended. */
+  /** Stops reporting, and resolves when the current round has ended. */
   stop: () => Promise<void>;
 };
 
@@ -30,7 +30,7 @@ function createGivenUpReporter({
   clock: OutboxClock;
   random: () => number;
   onGaveUp: (row: OutboxRow, error: string) => Promise<void>;
-  /** Why telling fails, and null when it works. */
+  /** Why reporting fails, and null when it works. */
   onTrouble: (reason: string | null) => void;
 }): GivenUpReporter {
   let round: Promise<void> | null = null;
@@ -43,7 +43,7 @@ function createGivenUpReporter({
     for (;;) {
       const [row] = stopped ? [] : store.unsent(1);
       if (row === undefined) return;
-      await onGaveUp(row, row.lastError ?? 'no reason known');
+      await onGaveUp(row, row.lastError ?? 'unknown reason');
       store.sent(row.key);
     }
   }
@@ -55,7 +55,7 @@ function createGivenUpReporter({
       onTrouble(null);
     } catch (error) {
       failures += 1;
-      onTrouble(`an effect was given up and could not be told: ${messageOf(error)}`);
+      onTrouble(`an effect was given up, but this could not be logged: ${messageOf(error)}`);
       if (!stopped) cancelRetry = clock.after(retryWaitMs(failures, random()), report);
     }
   }
@@ -72,7 +72,7 @@ function createGivenUpReporter({
       round = null;
       if (!again) return;
       again = false;
-      // After a failure its own timer goes on.
+      // After a failure its own timer retries.
       if (failures === 0) report();
     });
   }
@@ -91,7 +91,7 @@ export type OutboxRunner = {
   start: () => void;
   /** Looks for work now: rows were accepted. */
   wake: () => void;
-  /** What became of an effect, also of one that is still to be accepted; as it stands after `timeoutMs`. */
+  /** The outcome of an effect, even one that is not accepted yet; its current state after `timeoutMs`. */
   settled: (key: string, timeoutMs: number) => Promise<Settled>;
   figures: () => OutboxFigures;
   /** Starts nothing more, and waits a little for what is running. The store may be closed afterwards. */
@@ -103,10 +103,10 @@ export type OutboxRunnerOptions = {
   handlers: Handlers;
   clock: OutboxClock;
   random: () => number;
-  /** Puts the attention for a row into the log; called again until it has succeeded once, also after a kill. */
+  /** Appends the attention event for a row; called again until it has succeeded once, even after a kill. */
   onGaveUp: (row: OutboxRow, error: string) => Promise<void>;
   onSettled?: (row: OutboxRow, settled: Settled) => void;
-  /** The outbox itself cannot work (the disk is full, say), and null when it works again. */
+  /** The reason why the outbox itself cannot work (for example a full disk), and null when it works again. */
   onFailing?: (reason: string | null) => void;
   atOnce?: number;
   timeoutMs?: number;
@@ -114,8 +114,8 @@ export type OutboxRunnerOptions = {
   waitMs?: (attempts: number, random: number, askedMs?: number) => number;
 };
 
-/** A timer stands still while the machine sleeps, so it is never trusted for longer. */
-const LONGEST_LOOK_MS = 60_000;
+/** A timer stands still while the machine sleeps, so it never runs for longer than this. */
+const LONGEST_TIMER_MS = 60_000;
 const TROUBLE_MS = 5_000;
 
 export function createOutboxRunner({
@@ -132,7 +132,7 @@ export function createOutboxRunner({
   waitMs = retryWaitMs,
 }: OutboxRunnerOptions): OutboxRunner {
   const running = new Map<string, { abort: () => void; settled: Promise<void> }>();
-  /** Keys and order keys whose handler has not ended, which may be later than its time. */
+  /** Keys and order keys whose handler has not ended, possibly after its timeout. */
   const held = new Set<string>();
   const waiters = createWaiters(clock.after);
   const troubles: { store: string | null; telling: string | null } = { store: null, telling: null };
@@ -157,18 +157,18 @@ export function createOutboxRunner({
     if (failing() !== before && !isStopped()) onFailing(failing());
   }
 
-  /** The store failed. Whatever was in work is pending still; a pause keeps it from being tried at once. */
+  /** The store failed. Rows in work are still pending; a pause keeps them from being retried immediately. */
   function pause(error: unknown): void {
     note('store', `the outbox cannot be read or written: ${messageOf(error)}`);
     paused = true;
     cancelTimer?.();
     cancelTimer = clock.after(TROUBLE_MS, () => {
       paused = false;
-      look();
+      startDue();
     });
   }
 
-  function look(): void {
+  function startDue(): void {
     if (mode !== 'at work' || paused) return;
     cancelTimer?.();
     cancelTimer = null;
@@ -178,7 +178,7 @@ export function createOutboxRunner({
       const due = free > 0 ? store.due(now, free + held.size) : [];
       for (const row of due.filter(isFree).slice(0, free)) startRow(row);
       const next = store.nextDueAfter(now);
-      if (next !== null) cancelTimer = clock.after(Math.min(next - now, LONGEST_LOOK_MS), look);
+      if (next !== null) cancelTimer = clock.after(Math.min(next - now, LONGEST_TIMER_MS), startDue);
       note('store', null);
     } catch (error) {
       pause(error);
@@ -190,7 +190,7 @@ export function createOutboxRunner({
     wakeQueued = true;
     queueMicrotask(() => {
       wakeQueued = false;
-      look();
+      startDue();
     });
   }
 
@@ -215,7 +215,7 @@ export function createOutboxRunner({
     try {
       const settled = settle(row, outcome);
       if (settled !== null) {
-        waiters.tell(row.key);
+        waiters.notify(row.key);
         onSettled(row, settled);
       }
     } catch (error) {
@@ -230,7 +230,7 @@ export function createOutboxRunner({
     wake();
   }
 
-  /** Writes down what came of an attempt; null when the row is to be tried again. */
+  /** Stores the result of an attempt; returns null when the row is to be tried again. */
   function settle({ key, attempts, createdAt }: OutboxRow, outcome: Outcome): Settled | null {
     if ('done' in outcome) {
       store.finish(key, outcome.done);
@@ -280,15 +280,15 @@ export function createOutboxRunner({
       });
       await late;
       for (const { abort } of running.values()) abort();
-      waiters.tellAll();
+      waiters.notifyAll();
       mode = 'stopped';
     },
   };
 }
 
-// Lets a caller wait for one effect, to say what came of it.
+// Lets a caller wait for one effect and report its outcome.
 
-/** `unknown`: the outbox has no such effect, or not yet. */
+/** `unknown`: the outbox does not have this effect, or not yet. */
 export type Settled =
   | { state: 'done'; outcome: string }
   | { state: 'given-up'; error: string }
@@ -303,16 +303,16 @@ function settledOf(row: OutboxRow | null): Settled {
 }
 
 type Waiters = {
-  /** Resolves when `tell` is called for the key, or at the end of patience; then look again. */
+  /** Resolves when `notify` is called for the key, or after the timeout; then check again. */
   wait: (key: string, timeoutMs: number) => Promise<void>;
-  tell: (key: string) => void;
-  tellAll: () => void;
+  notify: (key: string) => void;
+  notifyAll: () => void;
 };
 
 function createWaiters(after: (milliseconds: number, call: () => void) => () => void): Waiters {
   const waiting = new Map<string, Set<() => void>>();
 
-  function tell(key: string): void {
+  function notify(key: string): void {
     for (const wake of waiting.get(key) ?? []) wake();
   }
 
@@ -330,9 +330,9 @@ function createWaiters(after: (milliseconds: number, call: () => void) => () => 
         const cancel = after(timeoutMs, wake);
         wakes.add(wake);
       }),
-    tell,
-    tellAll() {
-      for (const key of waiting.keys()) tell(key);
+    notify,
+    notifyAll() {
+      for (const key of waiting.keys()) notify(key);
     },
   };
 }

@@ -1,5 +1,5 @@
-// Asks jq about lines for a rule. A batch that takes too long is asked about line by line, so that one hard line does
-// not cost the others their answer; a line that alone takes too long, again and again, is the filter's fault.
+// Runs jq on events for a rule. A batch that takes too long is repeated event by event, so one hard event does not cost
+// the others their result; an event that alone takes too long, repeatedly, is the filter's fault.
 import { Failure } from '../errors.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 
@@ -8,7 +8,7 @@ export type Matches = JqThreads['matches'];
 const BATCH = 256;
 const TRIES = 3;
 
-/** For each line whether it matches; `problem` for one that the filter takes too long for. */
+/** Whether each line matches; `problem` for one on which the filter takes too long. */
 export async function askJq(
   matches: Matches,
   filter: string,
@@ -37,7 +37,7 @@ async function askLine(
     const [answer] = (await unlessSlow(() => matches(filter, [line]))) ?? [];
     if (answer !== undefined) return answer;
   }
-  return { problem: 'its jq filter takes too long on a line' };
+  return { problem: 'its jq filter takes too long on one event' };
 }
 
 const costly = new Set<Failure['code']>(['filter-too-slow', 'filter-too-large']);

@@ -1,5 +1,5 @@
-// When rules would have fired on the real log, and what they would have done: as if they had been switched on at the
-// moment that the test begins with. Reads the files, so that it needs no daemon and holds up none.
+// When rules would have fired on the real log, and what they would have done: as if they had been switched on at the start
+// of the test. It reads the files, so it needs no daemon and does not slow one down.
 import { askedFor, type Firings, type Rule, type Since, whatItDoes } from '@svc/core';
 import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
 import type { LogEntry } from '../log/log-entry.ts';
@@ -26,7 +26,7 @@ export type RuleTested = {
   limited: number;
   failed: number;
   times: WouldFire[];
-  /** Times beyond the most that are listed. */
+  /** Firings beyond the number that is listed. */
   leftOut: number;
 };
 
@@ -34,7 +34,7 @@ export type BackTest = {
   lines: number;
   from: string | null;
   to: string | null;
-  /** False when it ended at the most lines that it may read. */
+  /** False when it stopped at the maximum number of lines. */
   complete: boolean;
   rules: RuleTested[];
 };

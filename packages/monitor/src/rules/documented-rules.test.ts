@@ -1,4 +1,4 @@
-// The rules of docs/guide/rules.md are rules that work.
+// The rules in docs/guide/rules.md are valid rules.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeholders, resolveConfig, topics } from '@svc/core';
@@ -9,7 +9,7 @@ import { filterProblems } from './filter-problems.ts';
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/guide/rules.md'), 'utf8');
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']) => text);
 
-test('each example is a valid configuration, and jq takes its filters', async () => {
+test('each example is a valid configuration, with valid jq filters', async () => {
   expect(examples).toHaveLength(3);
   const jq = createJqThreads();
   onTestFinished(jq.close);
@@ -26,7 +26,7 @@ test('each example is a valid configuration, and jq takes its filters', async ()
   }
 });
 
-test('every word that may stand in a message is documented, and every topic it names exists', () => {
+test('every placeholder for a message is documented, and every topic it names exists', () => {
   for (const name of placeholders) expect(page).toContain(`\`{${name}}\``);
   for (const [, topic = ''] of page.matchAll(/`(workflow\.rule\.\w+)`/g)) expect(topics).toContain(topic);
 });

@@ -1,5 +1,5 @@
-// Which rules fire on which lines: the one evaluator, of the daemon and of the back-test. What it knows is the lines,
-// the rules and what fired before; jq answers in a thread.
+// Which rules fire on which events: the only evaluator, for the daemon and the back-test. It knows the events, the rules
+// and what fired before; jq runs in a thread.
 import {
   type EventFilter,
   type Firings,
@@ -13,7 +13,7 @@ import {
 import type { LogEntry } from '../log/log-entry.ts';
 import { askJq, type Matches } from './ask-jq.ts';
 
-/** A rule at work; it looks at lines after `since`. */
+/** A rule in use; it checks events after `since`. */
 export type ActiveRule = { rule: Rule; conditions: EventFilter; since: number };
 
 export type Verdict = { rule: Rule; entry: LogEntry } & (
@@ -26,7 +26,7 @@ export function activeRule(rule: Rule, since: number): ActiveRule {
 }
 
 /**
- * The verdicts on some lines, in the order of the lines and of the rules. What fires is noted in `firings` at the end,
+ * The verdicts on some events, in the order of the events and of the rules. Firings are recorded in `firings` at the end,
  * after jq has answered: a call that rejects has changed nothing.
  */
 export async function evaluate({

@@ -1,5 +1,5 @@
-// Which rules have a filter that jq does not take. Only jq can tell, in a thread with a deadline: a filter that never
-// ends must not hold up whoever loads a configuration.
+// Which rules have an invalid filter. Only jq can check that, in a thread with a deadline: a filter that never ends must
+// not block loading a configuration.
 import type { ConfigProblem, Rule, RuleProblem } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
@@ -15,19 +15,19 @@ export async function filterProblems(
     try {
       await matches(when.filter, []);
     } catch (error) {
-      const told = error instanceof Failure ? error.remedy : undefined;
+      const remedy = error instanceof Failure ? error.remedy : undefined;
       problems.push({
         rule: name,
         message: `rule ${name}: ${messageOf(error)}`,
-        remedy: told ?? `Mend when.filter and try it: svc rules test ${name}`,
+        remedy: remedy ?? `Fix when.filter, then test it: svc rules test ${name}`,
       });
     }
   }
   return problems;
 }
 
-/** The same as a problem of the configuration. */
+/** The same as a configuration problem. */
 export function filterProblem({ message, remedy }: RuleProblem): ConfigProblem {
-  const place = { file: 'configuration', key: 'svc.rules' };
-  return { severity: 'error', code: 'contradiction', ...place, message, remedy };
+  const source = { file: 'configuration', key: 'svc.rules' };
+  return { severity: 'error', code: 'contradiction', ...source, message, remedy };
 }

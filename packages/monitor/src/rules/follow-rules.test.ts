@@ -13,10 +13,10 @@ import { createRuleFollower } from './follow-rules.ts';
 const rule = (name: string, more: object = {}) =>
   Rule.parse({ name, enabled: true, when: { event: 'codehost.push' }, then: { run: 'note' }, ...more });
 
-/** Stands for jq: a line matches when it holds the filter's text. */
+/** Stands for jq: a line matches when it contains the filter's text. */
 const holds: Matches = (filter, lines) => Promise.resolve(lines.map((line) => line.includes(filter)));
 
-function house() {
+function setUp() {
   const folder = temporaryFolder();
   const clock = createTestClock();
   const verdicts: string[] = [];
@@ -59,8 +59,8 @@ async function caughtUp(follower: ReturnType<typeof createRuleFollower>): Promis
   );
 }
 
-test('fires once on a line after it was switched on, and on none of before', async () => {
-  const { open, follow, clock, lines, verdicts } = house();
+test('fires once on an event after it was switched on, and on none before', async () => {
+  const { open, follow, clock, lines, verdicts } = setUp();
   const log = open();
   await log.append(draft());
   const follower = follow(log, [rule('one'), rule('other', { when: { event: 'codehost.pr.*' } })]);
@@ -82,8 +82,8 @@ test('fires once on a line after it was switched on, and on none of before', asy
   });
 });
 
-test('goes on where it was: a rule switched on meanwhile does not look back, one that is gone is switched off', async () => {
-  const { open, follow, lines, clock } = house();
+test('continues where it was: a rule switched on meanwhile does not fire on the past, a removed one is switched off', async () => {
+  const { open, follow, lines, clock } = setUp();
   const log = open();
   onTestFinished(log.close);
   const first = follow(log, [rule('one')]);
@@ -108,8 +108,8 @@ test('goes on where it was: a rule switched on meanwhile does not look back, one
   expect(lines('switched_off')).toHaveLength(3 - 1);
 });
 
-test('never fires on what rules made', async () => {
-  const { open, follow, verdicts } = house();
+test('never fires on events that rules caused', async () => {
+  const { open, follow, verdicts } = setUp();
   const log = open();
   onTestFinished(log.close);
   const follower = follow(log, [rule('all', { when: { event: '*' }, limit: { atMost: 1000 } })]);
@@ -125,25 +125,25 @@ test('never fires on what rules made', async () => {
   expect(verdicts).toEqual(['all fires', 'all fires']);
 });
 
-test('stopped and started at any moment, over many lives: what fired is what a back-test says, each once', async () => {
+test('stopped and started at any time, repeatedly: what fired equals a back-test, each once', async () => {
   const random = createRandom(11);
-  const { open, follow, clock, lines, eventsDir } = house();
+  const { open, follow, clock, lines, eventsDir } = setUp();
   const rules = [
     rule('hourly', { limit: { atMost: 2, per: '1h' } }),
     rule('marked', { when: { event: 'codehost.*', filter: 'yes' }, limit: { atMost: 1, per: '5m' } }),
   ];
-  for (let life = 0; life < 8; life += 1) {
+  for (let round = 0; round < 8; round += 1) {
     const log = open();
     const follower = follow(log, rules);
-    if (life === 0) await caughtUp(follower);
+    if (round === 0) await caughtUp(follower);
     for (let count = 0; count < 40; count += 1) {
       clock.time += random.below(200_000);
       const detail = { text: random.chance(0.5) ? 'yes' : 'no' };
       await log.append(draft({ scope: { ticket: `A-${random.below(3)}` }, detail }));
       if (random.chance(0.02)) break;
     }
-    // In the middle of its work, but the last time.
-    if (life === 7) await caughtUp(follower);
+    // In the middle of its work, except the last time.
+    if (round === 7) await caughtUp(follower);
     await follower.stop();
     await log.close();
   }
@@ -157,8 +157,8 @@ test('stopped and started at any moment, over many lives: what fired is what a b
   expect(firedOn(lines('fired')).toSorted()).toEqual(expected.toSorted());
 });
 
-test('a filter that takes too long on a line stops its rule alone, and that is told', async () => {
-  const { open, follow, lines } = house();
+test('a filter that takes too long on an event stops only its own rule, and that is reported', async () => {
+  const { open, follow, lines } = setUp();
   const log = open();
   onTestFinished(log.close);
   let asked = 0;
@@ -181,14 +181,14 @@ test('a filter that takes too long on a line stops its rule alone, and that is t
   await caughtUp(follower);
   expect(follower.report()).toMatchObject({
     active: 1,
-    problem: 'the rule slow is stopped: its jq filter takes too long on a line',
+    problem: 'the rule slow is stopped: its jq filter takes too long on one event',
   });
   await follower.stop();
   expect(lines('failed')).toHaveLength(1);
 });
 
-test('what cannot be written is written later, and meanwhile it says why', async () => {
-  const { open, follow, lines } = house();
+test('what cannot be written is written later, and meanwhile the reason is reported', async () => {
+  const { open, follow, lines } = setUp();
   const log = open();
   onTestFinished(log.close);
   let full = false;
@@ -211,8 +211,8 @@ test('what cannot be written is written later, and meanwhile it says why', async
   await follower.stop();
 });
 
-test('how far it looked is written down now and then, so that a restart does not read it all again', async () => {
-  const { open, follow, lines, clock } = house();
+test('its position is logged now and then, so a restart does not read everything again', async () => {
+  const { open, follow, lines, clock } = setUp();
   const log = open();
   onTestFinished(log.close);
   const rules = [rule('one', { when: { event: 'codehost.push', filter: 'yes' } })];
@@ -239,8 +239,8 @@ test('how far it looked is written down now and then, so that a restart does not
   expect(seen).toContain(line.seq);
 });
 
-test('a batch that takes more than a minute is told as lagging', async () => {
-  const { open, follow } = house();
+test('a batch that takes more than a minute is reported as lagging', async () => {
+  const { open, follow } = setUp();
   const log = open();
   onTestFinished(log.close);
   let now = 0;
@@ -260,7 +260,7 @@ test('a batch that takes more than a minute is told as lagging', async () => {
   await until(() => asked);
   expect(follower.report().problem).toBeNull();
   now += 60_001;
-  expect(follower.report().problem).toBe('rules are 1 lines behind the log');
+  expect(follower.report().problem).toBe('rules are 1 events behind the log');
   answer.resolve([false]);
   await caughtUp(follower);
   expect(follower.report().problem).toBeNull();
@@ -268,7 +268,7 @@ test('a batch that takes more than a minute is told as lagging', async () => {
 });
 
 test('the real jq decides, in the back-test as in the daemon', async () => {
-  const { open, follow, lines, eventsDir } = house();
+  const { open, follow, lines, eventsDir } = setUp();
   const log = open();
   const jq = createJqThreads({ answerWithinMs: WAIT_MS });
   onTestFinished(jq.close);

@@ -1,8 +1,8 @@
-// Looks at every line for the rules that are on, and writes down which fired: once for each rule and line, also over a
-// kill, because the fact is appended under the line's own id. What they ask for is the fold's business. Its modes:
-// - reading: finds in the log what rules did before, and writes down which are on now. At start.
-// - following: looks at lines as they become durable. The newest fact says where to go on after a restart.
-// - failing, beside these: the log cannot be written or jq does not answer. It is tried again until it works.
+// Checks every event against the enabled rules, and logs which fired: once for each rule and event, even across a kill,
+// because the firing is appended under the event's id. The fold creates the effects. Its modes:
+// - reading: finds in the log what rules did before, and logs which are enabled now. At start.
+// - following: checks events as they become durable. The newest logged position is where it continues after a restart.
+// - failing, beside these: the log cannot be written or jq does not answer. It retries until it works.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -40,15 +40,15 @@ export type RuleFollower = {
 export type FollowerReport = {
   mode: 'off' | 'reading' | 'following';
   active: number;
-  /** Durable lines that were not looked at yet. */
+  /** Durable events that were not checked yet. */
   behind: number;
-  /** Why it is not all well; null when it is. */
+  /** What is wrong; null when all is well. */
   problem: string | null;
 };
 
 const PAGE = 1_000;
 const RETRY_MS = 1_000;
-/** Lines after which it is written down how far it got, when no rule fired meanwhile. */
+/** Events after which the position is logged if no rule has fired. */
 const MARK_EVERY = 5_000;
 const LONGEST_BATCH_MS = 60_000;
 
@@ -61,13 +61,13 @@ export function createRuleFollower({
   onFailure,
   markEvery = MARK_EVERY,
 }: {
-  /** Those that are switched on, and whose filters jq takes. */
+  /** The rules that are switched on and have a valid filter. */
   rules: readonly Rule[];
   log: Pick<EventLog, 'list' | 'appendOnce' | 'subscribe' | 'lastSeq' | 'ready'>;
   matches: Matches;
   now: () => number;
   onVerdict: (rule: string, verdict: Verdict['verdict']) => void;
-  /** Told of the first failure in a row. */
+  /** Called for the first failure in a row. */
   onFailure: (error: unknown) => void;
   markEvery?: number;
 }): RuleFollower {
@@ -83,7 +83,7 @@ export function createRuleFollower({
   let batchBegan: number | null = null;
   let running: Promise<void> | undefined;
 
-  /** Tries again until it works or this is stopped. */
+  /** Retries until it works or the follower is stopped. */
   function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
     const noted = async (): Promise<T> => {
       const result = await work();
@@ -112,8 +112,8 @@ export function createRuleFollower({
     }
   }
 
-  /** A fact of ours; it is known here as soon as it is durable. */
-  async function tell(fact: EventDraft): Promise<void> {
+  /** Appends one of our events; it is folded here as soon as it is durable. */
+  async function appendFact(fact: EventDraft): Promise<void> {
     await keepTrying(async () => {
       const appended = await log.appendOnce(fact);
       if (!appended.duplicate) foldRuleFact(book, appended.line);
@@ -123,14 +123,14 @@ export function createRuleFollower({
   async function handle(verdict: Verdict): Promise<void> {
     const { rule, entry } = verdict;
     onVerdict(rule.name, verdict.verdict);
-    if (verdict.verdict === 'fires') await tell(firingOf(rule, entry.line));
+    if (verdict.verdict === 'fires') await appendFact(firingOf(rule, entry.line));
     if (verdict.verdict !== 'failed') return;
     stoppedRules.set(rule.name, verdict.problem);
     active = active.filter((other) => other.rule !== rule);
-    await tell(failedDraft(rule.name, entry, verdict.problem));
+    await appendFact(failedDraft(rule.name, entry, verdict.problem));
   }
 
-  async function look(entries: readonly LogEntry[]): Promise<void> {
+  async function check(entries: readonly LogEntry[]): Promise<void> {
     const verdicts = await keepTrying(() =>
       evaluate({ rules: active, firings: book.firings, entries, matches }),
     );
@@ -142,15 +142,15 @@ export function createRuleFollower({
     scannedTo = entries.at(-1)?.line.seq ?? scannedTo;
     if (scannedTo - Math.max(markedAt, book.scannedTo) < markEvery) return;
     markedAt = scannedTo;
-    await tell(factOf('workflow.rule.scanned', `scanned:${scannedTo}`, { line: scannedTo }));
+    await appendFact(factOf('workflow.rule.scanned', `scanned:${scannedTo}`, { line: scannedTo }));
   }
 
   async function follow(): Promise<void> {
     for await (const entries of log.subscribe({ after: scannedTo, whenSlow: 'read-file', signal })) {
-      // Whoever waits for these lines to be durable goes first.
+      // Callers that wait for these events to be durable go first.
       await nextTurn();
       batchBegan = now();
-      await look(entries);
+      await check(entries);
       batchBegan = null;
       if (signal.aborted || active.length === 0) return;
     }
@@ -159,7 +159,7 @@ export function createRuleFollower({
   async function run(): Promise<void> {
     mode = 'reading';
     book = (await keepTrying(readBook)) ?? book;
-    for (const switching of switchings(book, rules)) await tell(switchDraft(switching, book));
+    for (const switching of switchings(book, rules)) await appendFact(switchDraft(switching, book));
     if (signal.aborted) return;
     active = rules.map((rule) => activeRule(rule, recordOf(book, rule.name).since));
     if (active.length === 0) {
@@ -176,7 +176,7 @@ export function createRuleFollower({
     if (failing !== null) return failing;
     if (first !== undefined) return `the rule ${first[0]} is stopped: ${first[1]}`;
     if (batchBegan !== null && now() - batchBegan > LONGEST_BATCH_MS)
-      return `rules are ${behind} lines behind the log`;
+      return `rules are ${behind} events behind the log`;
     return null;
   }
 
@@ -200,7 +200,7 @@ function factOf<Name extends Topic>(event: Name, id: string, detail: DetailOf<Na
   return draft(event, {}, detail, { deliveryId: `rules:${id}` });
 }
 
-/** Its id holds the line of the switch before, so that the same rule can be switched on, off and on again. */
+/** Its id contains the event of the previous switch, so a rule can be switched on, off and on again. */
 function switchDraft({ rule, definition }: Switching, book: RuleBook): EventDraft {
   const id = `switch:${rule}:${recordOf(book, rule).since}`;
   if (definition === null) return factOf('workflow.rule.switched_off', id, { rule });

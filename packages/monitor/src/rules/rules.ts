@@ -1,4 +1,4 @@
-// The rules of this machine at work: those that are on are followed, and any can be tried on the log.
+// The rules of this machine: enabled rules are followed, and any rule can be tested on the log.
 import {
   type ApiAnswer,
   type api,
@@ -25,13 +25,13 @@ export type Rules = {
   start: () => void;
   list: () => ApiAnswer<typeof api.listRules>;
   report: () => FollowerReport;
-  /** What is wrong with a filter is a problem of the configuration; the rule is not followed. */
+  /** An invalid filter is a configuration problem; its rule is not followed. */
   problems: readonly ConfigProblem[];
   test: (request: RuleTestRequest, signal: AbortSignal) => Promise<BackTest>;
   stop: () => Promise<void>;
 };
 
-/** What a route reads at most; the command line reads all. */
+/** The maximum that a route reads; the CLI reads all. */
 const MOST_TESTED_LINES = 200_000;
 
 export async function createRules(options: {
@@ -45,7 +45,7 @@ export async function createRules(options: {
   const { log, logger } = options;
   const configured = options.config.svc.rules;
   const commands = Object.keys(options.config.svc.commands);
-  // A thread of their own: whoever filters events by hand must not hold up rules.
+  // Their own thread: filtering events by hand must not delay rules.
   const jq = createJqThreads();
   const broken = await filterProblems(configured, jq.matches);
   for (const problem of broken) {
@@ -61,7 +61,7 @@ export async function createRules(options: {
     now: options.now,
     onVerdict: (rule, verdict) =>
       options.metrics.rulesFired.add({ rule, outcome: verdict === 'fires' ? 'fired' : verdict }),
-    onFailure: (error) => logger.error({ err: error }, 'rules cannot go on'),
+    onFailure: (error) => logger.error({ err: error }, 'following rules failed; retrying'),
   });
   let isTesting = false;
 
@@ -72,8 +72,8 @@ export async function createRules(options: {
     list: () => ({
       rules: configured.map((rule) => {
         const { definition, since, fired, last } = follower.record(rule.name);
-        const words = { trigger: whenItFires(rule.when), actions: whatItDoes(rule.then) };
-        return { ...rule, ...words, since: definition === null ? null : since, fired, last };
+        const texts = { trigger: whenItFires(rule.when), actions: whatItDoes(rule.then) };
+        return { ...rule, ...texts, since: definition === null ? null : since, fired, last };
       }),
       follower: follower.report(),
     }),

@@ -14,7 +14,7 @@ const SHORT_MS = 50;
 
 const ok: CommandEnd = { ended: 'exit', exitCode: 0, stdout: '', stderr: '' };
 
-async function house() {
+async function setUp() {
   const folder = temporaryFolder();
   const log = openTestLog(folder);
   onTestFinished(log.close);
@@ -32,8 +32,8 @@ async function house() {
     folder,
     line,
     effect,
-    /** As one life of the daemon has them. */
-    life: (
+    /** Commands in one instance of the daemon. */
+    instance: (
       run: RunCommand,
       {
         argv = ['note', '--', '$SVC_EVENT_TICKET'],
@@ -55,15 +55,15 @@ async function house() {
   };
 }
 
-test('a real program gets its arguments as they stand, the line on standard input, and no secret', async () => {
-  const { folder, line, effect, life, facts } = await house();
+test('a real program gets its arguments as written, the line on standard input, and no secrets', async () => {
+  const { folder, line, effect, instance, facts } = await setUp();
   const program = join(folder, 'note.sh');
   writeFileSync(
     program,
     `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/args'\nenv > '${folder}/env'\ncat > '${folder}/in'\n`,
   );
   chmodSync(program, 0o755);
-  const commands = life(runCommand, { argv: [program, '$SVC_EVENT_TICKET', '; id'] });
+  const commands = instance(runCommand, { argv: [program, '$SVC_EVENT_TICKET', '; id'] });
   expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
   expect(readFileSync(join(folder, 'args'), 'utf8')).toBe('$SVC_EVENT_TICKET\n; id\n');
   expect(JSON.parse(readFileSync(join(folder, 'in'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(line)));
@@ -76,11 +76,11 @@ test('a real program gets its arguments as they stand, the line on standard inpu
   ]);
 });
 
-test('one that runs long is waited for, and runs once', async () => {
-  const { effect, life, facts } = await house();
+test('a long-running one is awaited, and runs once', async () => {
+  const { effect, instance, facts } = await setUp();
   const end = Promise.withResolvers<CommandEnd>();
   let runs = 0;
-  const commands = life(
+  const commands = instance(
     () => {
       runs += 1;
       return end.promise;
@@ -103,14 +103,14 @@ test('one that runs long is waited for, and runs once', async () => {
   expect(facts()).toHaveLength(2);
 });
 
-test('a bad end is tried again, three times in all, each with its reason', async () => {
-  const { effect, life, facts } = await house();
+test('a failure is retried, three attempts in all, each with its reason', async () => {
+  const { effect, instance, facts } = await setUp();
   const ends: CommandEnd[] = [
     { ...ok, exitCode: 3 },
     { ended: 'not-started', reason: 'ENOENT' },
     { ended: 'timeout' },
   ];
-  const commands = life(async () => ends.shift() ?? ok);
+  const commands = instance(async () => ends.shift() ?? ok);
   expect(await commands.handle(effect, { number: 1 })).toEqual({
     failed: 'note ended with exit code 3',
     permanent: false,
@@ -122,16 +122,16 @@ test('a bad end is tried again, three times in all, each with its reason', async
     failed: 'note took longer than its timeoutSeconds',
     permanent: true,
   });
-  // A person tries it again: the outbox counts from 1 anew.
+  // A person retries it: the outbox counts from 1 again.
   commands.tryAgain(effect.key);
   expect(await commands.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
   expect(facts().at(-1)).toEqual(['ended', 4, 'ok']);
 });
 
-test('after a kill while it ran it is not run again, until a person says so', async () => {
-  const { effect, life, facts } = await house();
+test('after a kill while it ran it is not run again, until a person retries it', async () => {
+  const { effect, instance, facts } = await setUp();
   let runs = 0;
-  const first = life(
+  const first = instance(
     () => {
       runs += 1;
       return new Promise(() => undefined);
@@ -144,17 +144,17 @@ test('after a kill while it ran it is not run again, until a person says so', as
     runs += 1;
     return ok;
   };
-  const second = life(count);
-  const unknown = { failed: expect.stringContaining('how it ended is not known'), permanent: true };
+  const second = instance(count);
+  const unknown = { failed: expect.stringContaining('its result is unknown'), permanent: true };
   expect(await second.handle(effect, { number: 1 })).toEqual(unknown);
-  // Killed again before the outbox wrote down that it gave up.
-  expect(await life(count).handle(effect, { number: 1 })).toEqual(unknown);
+  // Killed again before the outbox stored that it gave up.
+  expect(await instance(count).handle(effect, { number: 1 })).toEqual(unknown);
   expect(runs).toBe(1);
   second.tryAgain(effect.key);
   expect(await second.handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
   expect(runs).toBe(2);
-  // Killed before the outbox knew of it: whatever is said then, it does not run a third time.
-  expect(await life(count).handle(effect, { number: 1 })).toEqual(unknown);
+  // Killed before the outbox knew of it: whatever follows, it does not run a third time.
+  expect(await instance(count).handle(effect, { number: 1 })).toEqual(unknown);
   expect(runs).toBe(2);
   expect(facts().filter(([name]) => name === 'ended')).toEqual([
     ['ended', 1, 'unknown'],
@@ -162,22 +162,22 @@ test('after a kill while it ran it is not run again, until a person says so', as
   ]);
 });
 
-test('after a kill between its end and the word of it to the outbox it is done', async () => {
-  const { effect, life } = await house();
+test('after a kill between its end and the report to the outbox it is done', async () => {
+  const { effect, instance } = await setUp();
   let runs = 0;
   const count: RunCommand = async () => {
     runs += 1;
     return ok;
   };
-  expect(await life(count).handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
-  expect(await life(count).handle(effect, { number: 1 })).toEqual({ done: 'note has run already' });
+  expect(await instance(count).handle(effect, { number: 1 })).toEqual({ done: 'note ran' });
+  expect(await instance(count).handle(effect, { number: 1 })).toEqual({ done: 'note has run already' });
   expect(runs).toBe(1);
 });
 
-test('stopping the daemon ends it, and that is written down', async () => {
-  const { folder, effect, life, facts } = await house();
+test('stopping the daemon ends it, and that is logged', async () => {
+  const { folder, effect, instance, facts } = await setUp();
   const argv = ['sh', '-c', `sleep 300; touch '${folder}/late'`];
-  const commands = life(runCommand, { argv, waitMs: SHORT_MS });
+  const commands = instance(runCommand, { argv, waitMs: SHORT_MS });
   expect(await commands.handle(effect, { number: 1 })).toMatchObject({ waiting: true });
   await commands.stop();
   expect(facts().at(-1)).toEqual(['ended', 1, 'unknown']);
@@ -185,15 +185,15 @@ test('stopping the daemon ends it, and that is written down', async () => {
   expect(await commands.handle(effect, { number: 1 })).toMatchObject({ waiting: true });
 });
 
-test('a command that is gone, and a line that is gone', async () => {
-  const { effect, life, facts } = await house();
-  const commands = life(async () => ok);
+test('a missing command, and a missing line', async () => {
+  const { effect, instance, facts } = await setUp();
+  const commands = instance(async () => ok);
   expect(await commands.handle({ ...effect, command: 'other' }, { number: 1 })).toMatchObject({
     failed: expect.stringContaining('svc.commands has no command other'),
     permanent: true,
   });
   expect(await commands.handle({ ...effect, line: 999 }, { number: 1 })).toEqual({
-    failed: 'line 999 of the log cannot be read',
+    failed: 'event 999 cannot be read from the log',
   });
   expect(facts()).toEqual([]);
 });

@@ -1,10 +1,10 @@
-// Runs the command of a rule that fired. Whether a command was started is a line of the log before it is started, and
-// how it ended is one afterwards, so that a kill never makes it run twice:
+// Runs the command of a rule that fired. The log gets one event before a command is started and one when it has ended, so
+// a kill never makes it run twice:
 // - not started: it is started.
-// - started, and it runs in this process: the effect waits for its end.
-// - ended well: done. Ended badly: started again, three times at most, then given up.
-// - started, and nobody knows how it ended, because the daemon was killed or stopped: given up. A person who tries it
-//   again (`svc outbox retry`) has it started once more.
+// - started and running in this process: the effect waits for its end.
+// - succeeded: done. Failed: started again, at most three times, then given up.
+// - started with an unknown result, because the daemon was killed or stopped: given up. A person who retries it
+//   (`svc outbox retry`) starts it once more.
 
 import {
   commandEnvironment,
@@ -24,23 +24,23 @@ import type { Attempt, Outcome } from '../outbox/attempt.ts';
 
 type RunEffect = Extract<Effect, { kind: 'run-command' }>;
 type CommandEndDetail = Pick<DetailOf<'workflow.rule.command_ended'>, 'outcome' | 'exitCode' | 'durationMs'>;
-type Ended = { outcome: 'ok' | 'failed' | 'unknown'; words: string };
+type Ended = { outcome: 'ok' | 'failed' | 'unknown'; text: string };
 
 export type RuleCommands = {
   handle: (effect: RunEffect, attempt: Pick<Attempt, 'number'>) => Promise<Outcome>;
-  /** A person wants an effect tried again: what became of the run before no longer matters. */
+  /** A person wants an effect retried: the result of the previous run no longer matters. */
   tryAgain: (key: string) => void;
-  /** Ends what runs, and waits until that is written down. */
+  /** Ends running commands, and waits until that is logged. */
   stop: () => Promise<void>;
 };
 
 const MOST_ATTEMPTS = 3;
-/** How long one attempt of the outbox waits for the end before it lets others go first. */
+/** How long one outbox attempt waits for the end before it lets others run. */
 const WAIT_MS = 1_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export function createRuleCommands(options: {
-  /** Asked each time: they may have changed. */
+  /** Read each time: they may have changed. */
   commands: () => Readonly<Record<string, RuleCommand>>;
   environment: Environment;
   log: Pick<EventLog, 'appendOnce' | 'list'>;
@@ -58,7 +58,7 @@ export function createRuleCommands(options: {
     return entries.find(({ line }) => line.seq === seq);
   }
 
-  /** How an earlier run ended; one without an end is written down as unknown. */
+  /** How an earlier run ended; one without an end is logged as unknown. */
   async function endOf(effect: RunEffect, run: number): Promise<Ended['outcome']> {
     const ended = await log.appendOnce(endedDraft(effect, run, { outcome: 'unknown' }));
     if (!ended.duplicate) return 'unknown';
@@ -66,7 +66,7 @@ export function createRuleCommands(options: {
     return (entry && detailOf(entry.line, ['workflow.rule.command_ended'])?.outcome) ?? 'unknown';
   }
 
-  /** The number of a run that may be started now, or why none may. */
+  /** The number of the run to start now, or why none may start. */
   async function claim(effect: RunEffect): Promise<number | Outcome> {
     for (let run = 1; ; run += 1) {
       const started = await log.appendOnce(startedDraft(effect, run));
@@ -77,7 +77,7 @@ export function createRuleCommands(options: {
     }
   }
 
-  async function runAndTell(effect: RunEffect, run: number, command: Command): Promise<Ended> {
+  async function runAndLog(effect: RunEffect, run: number, command: Command): Promise<Ended> {
     const began = now();
     const end = await options.run(command);
     const durationMs = Math.max(0, now() - began);
@@ -97,11 +97,11 @@ export function createRuleCommands(options: {
         permanent: true,
       };
     const entry = await entryAt(effect.line);
-    if (entry === undefined) return { failed: `line ${effect.line} of the log cannot be read` };
+    if (entry === undefined) return { failed: `event ${effect.line} cannot be read from the log` };
     const claimed = await claim(effect);
     if (typeof claimed !== 'number') return claimed;
     triedAgain.delete(effect.key);
-    const end = runAndTell(effect, claimed, {
+    const end = runAndLog(effect, claimed, {
       file,
       args,
       input: `${entry.text}\n`,
@@ -119,19 +119,19 @@ export function createRuleCommands(options: {
       const { key, command } = effect;
       if (stopping.signal.aborted) return { failed: 'the daemon is stopping', waiting: true };
       const known = running.get(key);
-      const begun = known === undefined ? await begin(effect) : { end: known };
-      if (!('end' in begun)) return begun;
-      const result = await within(begun.end, waitMs, () => undefined).catch((error: unknown) => {
-        // How it ended could not be written down: the next attempt finds that out.
+      const started = known === undefined ? await begin(effect) : { end: known };
+      if (!('end' in started)) return started;
+      const result = await within(started.end, waitMs, () => undefined).catch((error: unknown) => {
+        // Its end could not be logged: the next attempt finds that out.
         running.delete(key);
         throw error;
       });
       if (result === undefined)
         return { failed: `${command} is running`, waiting: true, retryAfterMs: waitMs };
       running.delete(key);
-      if (result.outcome === 'ok') return { done: result.words };
+      if (result.outcome === 'ok') return { done: result.text };
       if (result.outcome === 'unknown') return unknownEnd(effect);
-      return { failed: result.words, permanent: number >= MOST_ATTEMPTS };
+      return { failed: result.text, permanent: number >= MOST_ATTEMPTS };
     },
     tryAgain: (key) => void triedAgain.add(key),
     async stop() {
@@ -145,24 +145,24 @@ function judged(command: string, end: CommandEnd, isStopping: boolean): Ended {
   switch (end.ended) {
     case 'exit':
       return end.exitCode === 0
-        ? { outcome: 'ok', words: `${command} ran` }
-        : { outcome: 'failed', words: `${command} ended with exit code ${end.exitCode}` };
+        ? { outcome: 'ok', text: `${command} ran` }
+        : { outcome: 'failed', text: `${command} ended with exit code ${end.exitCode}` };
     case 'not-started':
-      return { outcome: 'failed', words: `${command} cannot be started (${end.reason})` };
+      return { outcome: 'failed', text: `${command} cannot be started (${end.reason})` };
     case 'timeout':
-      return { outcome: 'failed', words: `${command} took longer than its timeoutSeconds` };
+      return { outcome: 'failed', text: `${command} took longer than its timeoutSeconds` };
     case 'too-large':
-      return { outcome: 'failed', words: `${command} printed more than 1 MiB` };
+      return { outcome: 'failed', text: `${command} printed more than 1 MiB` };
     case 'stopped':
       return isStopping
-        ? { outcome: 'unknown', words: 'the daemon was stopped' }
-        : { outcome: 'failed', words: `${command} was ended by a signal` };
+        ? { outcome: 'unknown', text: 'the daemon was stopped' }
+        : { outcome: 'failed', text: `${command} was killed by a signal` };
   }
 }
 
 function unknownEnd({ command }: RunEffect): Outcome {
   return {
-    failed: `${command} was started, and the daemon ended before it did: how it ended is not known`,
+    failed: `the daemon ended while ${command} was running, so its result is unknown`,
     permanent: true,
   };
 }

@@ -8,7 +8,7 @@ import { sampleSignal } from './testing/sample-signal.ts';
 
 const processStartsHere = processStartsOf(process.platform);
 
-/** Lives until it is killed, or until this process ends. */
+/** Runs until it is killed, or until this process ends. */
 async function child(): Promise<ChildProcess & { pid: number; startedAt: number }> {
   const started = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -22,8 +22,8 @@ async function child(): Promise<ChildProcess & { pid: number; startedAt: number 
 
 const CONFIRM_MS = 1_000;
 
-/** One worker, and a log that folds at once, or only when told to. Time passes only in `settle`. */
-function room(
+/** One worker, and a log that folds immediately, or only on demand. Time passes only in `settle`. */
+function setUp(
   pid: number | null,
   pidStartedAt: string | number | null,
   processStarts: ReadProcessStarts = processStartsHere,
@@ -63,22 +63,22 @@ function room(
   });
   onTestFinished(() => liveness.stop());
   const topics = () => lines.map(({ event }) => event.replace('orchestrator.worker.', ''));
-  /** A look that began before now may still be under way; the second one is a new one. */
-  const look = async () => {
+  /** A check that started earlier may still be running; the second one is new. */
+  const check = async () => {
     await liveness.check();
     await liveness.check();
   };
   const settle = async () => {
-    await look();
+    await check();
     vi.advanceTimersByTime(CONFIRM_MS);
-    await look();
+    await check();
   };
-  return { worker, state, lines, topics, look, settle, onProblem };
+  return { worker, state, lines, topics, check, settle, onProblem };
 }
 
-test('a real process: alive is no news, its end is told once, its return too', async () => {
+test('a real process: alive is not reported, its end is reported once, its return too', async () => {
   const first = await child();
-  const { worker, lines, topics, settle } = room(first.pid, new Date(first.startedAt).toISOString());
+  const { worker, lines, topics, settle } = setUp(first.pid, new Date(first.startedAt).toISOString());
   await settle();
   expect(topics()).toEqual([]);
   first.kill('SIGKILL');
@@ -98,9 +98,9 @@ test('a real process: alive is no news, its end is told once, its return too', a
   expect(topics()).toEqual(['died', 'revived']);
 });
 
-test('a pid that was given to another process is not the worker', async () => {
+test('a reused pid is not the worker', async () => {
   const other = await child();
-  const { lines, topics, settle } = room(other.pid, new Date(other.startedAt - 60_000).toISOString());
+  const { lines, topics, settle } = setUp(other.pid, new Date(other.startedAt - 60_000).toISOString());
   await settle();
   expect(topics()).toEqual(['died']);
   expect(lines[0]?.detail['reason']).toBe(`pid ${other.pid} is another process now`);
@@ -110,10 +110,10 @@ test.each([
   ['a start', 1e12],
   ['no start', null],
 ])(
-  'a pid that is taken over later, with %s in the file, is told from the one that was seen',
+  'a pid that is reused later, with %s in the file, is distinguished from the one that was seen',
   async (_name, at) => {
     const start: ProcessStart & { state: 'running' } = { state: 'running', startedAt: 1e12, mark: '1' };
-    const { topics, settle } = room(5, at, async () => new Map([[5, { ...start }]]));
+    const { topics, settle } = setUp(5, at, async () => new Map([[5, { ...start }]]));
     await settle();
     expect(topics()).toEqual([]);
     // The clock was set: another time, the same process.
@@ -126,9 +126,9 @@ test.each([
   },
 );
 
-test('a log that folds late is not told twice', async () => {
+test('a log that folds late gets no event twice', async () => {
   const found: { start: ProcessStart } = { start: { state: 'gone' } };
-  const { worker, state, topics, settle } = room(5, null, async () => new Map([[5, found.start]]));
+  const { worker, state, topics, settle } = setUp(5, null, async () => new Map([[5, found.start]]));
   state.folds = false;
   await settle();
   await settle();
@@ -150,29 +150,29 @@ test.each([
   'stalled',
   'canceled',
 ] as WorkerStatus[])('a worker that is %s may end', async (status) => {
-  const { worker, topics, settle } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  const { worker, topics, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
   worker.status = status;
   await settle();
   expect(topics()).toEqual([]);
 });
 
-test('the last word of a worker that ends well may come a little later than its end', async () => {
-  const { worker, topics, look, settle } = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
-  await look();
+test('the final update of a worker that ends well may arrive a little later than its end', async () => {
+  const { worker, topics, check, settle } = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  await check();
   worker.status = 'done';
   await settle();
   expect(topics()).toEqual([]);
 });
 
-test('no pid, a removed file, an unknown process, a failing look: nothing is told', async () => {
-  const without = room(null, null);
+test('no pid, a removed file, an unknown process, a failing check: nothing is reported', async () => {
+  const without = setUp(null, null);
   await without.settle();
-  const removed = room(5, null, async () => new Map([[5, { state: 'gone' }]]));
+  const removed = setUp(5, null, async () => new Map([[5, { state: 'gone' }]]));
   removed.worker.removed = true;
   await removed.settle();
-  const unknown = room(5, null, async () => new Map([[5, { state: 'unknown', problem: 'hidden' }]]));
+  const unknown = setUp(5, null, async () => new Map([[5, { state: 'unknown', problem: 'hidden' }]]));
   await unknown.settle();
-  const failing = room(5, null, () => Promise.reject(new Error('no ps')));
+  const failing = setUp(5, null, () => Promise.reject(new Error('no ps')));
   await failing.settle();
   expect([without, removed, unknown, failing].map(({ topics }) => topics())).toEqual([[], [], [], []]);
   expect(failing.onProblem).toHaveBeenCalledWith(new Error('no ps'));

@@ -1,5 +1,5 @@
-// Whether the processes of working workers still run. Only edges are told: the end of one that was not known to
-// be dead, and the return of one that was. A worker whose process cannot be told from others stays unknown.
+// Checks whether the processes of working workers still run. Only changes are reported: the end of one that was not known
+// to be dead, and the return of one that was. A worker whose process cannot be identified stays unknown.
 
 import {
   type EventDraft,
@@ -14,8 +14,8 @@ import { every } from '@svc/lib/rounds';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from './processes.ts';
 
 /**
- * A worker that ends well writes its last word and goes; the word may still be on its way into the log. So an
- * end is told only when it is still so after this time.
+ * A worker that ends well writes its last update and exits; the update may still be on its way into the log. So an end is
+ * reported only when it is still true after this time.
  */
 const CONFIRM_MS = 1_000;
 const TIMERS_MAY_BE_EARLY_MS = 5;
@@ -24,28 +24,28 @@ export type WatchedWorker = {
   orchestrator: string;
   ticket: string;
   status: WorkerStatus;
-  /** The file is gone; nobody knows what the process is to be. */
+  /** The file is gone, so the expected state of the process is not known. */
   removed?: boolean;
   /** `pid` and `pidStartedAt` are in the file. */
   signal: SignalFile | null;
   process: { state: 'alive' | 'dead' | 'unknown' };
-  /** The last line of the worker that was folded. */
+  /** The last folded line of the worker. */
   lastSeq: number;
 };
 
 type Finding = { alive: true } | { alive: false; reason: string } | null;
 type Memory = {
   pid: number;
-  /** The process as it was when it was last proven to be the worker. */
+  /** The process when it was last proven to be the worker. */
   mark: string | null;
   lastSeenAt: string | null;
   goneSince: number | null;
-  /** Told and perhaps not folded yet. */
-  told: { state: 'alive' | 'dead'; seq: number } | null;
+  /** Logged, and perhaps not folded yet. */
+  logged: { state: 'alive' | 'dead'; seq: number } | null;
 };
 
 export type Liveness = {
-  /** Looks now, or joins the look that is under way. */
+  /** Checks now, or joins a check that is already running. */
   check: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -64,9 +64,9 @@ export function createLiveness({
   workers: () => Iterable<WatchedWorker>;
   append: (draft: EventDraft) => Promise<{ seq: number }>;
   processStarts: ReadProcessStarts;
-  /** Whether somebody is about to start a new process for the worker. */
+  /** Whether a new process is about to be started for the worker. */
   willRevive?: (worker: WatchedWorker) => boolean;
-  /** The end of what its process wrote on its standard error. */
+  /** The end of its process's standard error. */
   lastErrors?: (worker: {
     orchestrator: string;
     ticket: string;
@@ -81,7 +81,7 @@ export function createLiveness({
   let confirmTimer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     const watched = new Map<string, WatchedWorker & { pid: number }>();
     for (const worker of workers()) {
       const pid = worker.signal?.pid;
@@ -94,16 +94,16 @@ export function createLiveness({
     for (const [key, worker] of watched) {
       const memory = memoryOf(key, worker.pid);
       const finding = judge(worker, memory, starts.get(worker.pid));
-      if (finding !== null && !stopped) await tellEdge(worker, memory, finding);
+      if (finding !== null && !stopped) await reportChange(worker, memory, finding);
     }
   }
 
   function memoryOf(key: string, pid: number): Memory {
     const known = memories.get(key);
     if (known?.pid === pid) return known;
-    // Another process: only what was told of the worker still holds.
-    const told = known?.told ?? null;
-    const memory: Memory = { pid, mark: null, lastSeenAt: null, goneSince: null, told };
+    // Another process: only what was logged about the worker still holds.
+    const logged = known?.logged ?? null;
+    const memory: Memory = { pid, mark: null, lastSeenAt: null, goneSince: null, logged };
     memories.set(key, memory);
     return memory;
   }
@@ -116,7 +116,7 @@ export function createLiveness({
     if (start === undefined || start.state === 'unknown') return null;
     if (start.state === 'gone') return { alive: false, reason: `process ${pid} has ended` };
     const same = start.mark === memory.mark || isSameProcess(start, signal?.pidStartedAt);
-    // Where the file does not say, the process that was seen first is the worker.
+    // If the file does not contain its start, the process that was seen first is the worker.
     if (same === false || (same === null && memory.mark !== null))
       return { alive: false, reason: `pid ${pid} is another process now` };
     memory.mark = start.mark;
@@ -124,25 +124,25 @@ export function createLiveness({
     return { alive: true };
   }
 
-  async function tellEdge(
+  async function reportChange(
     worker: WatchedWorker & { pid: number },
     memory: Memory,
     finding: NonNullable<Finding>,
   ): Promise<void> {
-    if (memory.told && memory.told.seq <= worker.lastSeq) memory.told = null;
-    const believed = memory.told?.state ?? worker.process.state;
+    if (memory.logged && memory.logged.seq <= worker.lastSeq) memory.logged = null;
+    const known = memory.logged?.state ?? worker.process.state;
     const process: WorkerProcess = {
       pid: worker.pid,
       ...(memory.lastSeenAt && { lastSeenAt: memory.lastSeenAt }),
     };
     if (finding.alive) {
       memory.goneSince = null;
-      if (believed !== 'dead') return;
+      if (known !== 'dead') return;
       const { seq } = await append(workerRevived(worker, process, worker.signal));
-      memory.told = { state: 'alive', seq };
+      memory.logged = { state: 'alive', seq };
       return;
     }
-    if (believed === 'dead') return;
+    if (known === 'dead') return;
     memory.goneSince ??= performance.now();
     if (performance.now() - memory.goneSince < confirmMs) return confirmLater();
     const reviving = willRevive(worker) && { willRevive: true };
@@ -151,26 +151,26 @@ export function createLiveness({
     const stderr = await lastErrors({ orchestrator, ticket, since });
     const died = { ...process, reason: finding.reason, ...reviving, ...(stderr !== '' && { stderr }) };
     const { seq } = await append(workerDied(worker, died, signal));
-    memory.told = { state: 'dead', seq };
+    memory.logged = { state: 'dead', seq };
   }
 
   function confirmLater(): void {
     if (stopped || confirmTimer !== null) return;
     confirmTimer = setTimeout(() => {
       confirmTimer = null;
-      void looks.runNow();
+      void rounds.runNow();
     }, confirmMs + TIMERS_MAY_BE_EARLY_MS);
     confirmTimer.unref();
   }
 
-  const looks = every(everyMs, look, (error) => onProblem?.(error));
-  void looks.runNow();
+  const rounds = every(everyMs, checkAll, (error) => onProblem?.(error));
+  void rounds.runNow();
   return {
-    check: looks.runNow,
+    check: rounds.runNow,
     async stop() {
       stopped = true;
       if (confirmTimer !== null) clearTimeout(confirmTimer);
-      await looks.stop();
+      await rounds.stop();
     },
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isSameProcess, startsFromProc, startsFromPs } from './processes.ts';
 
-/** Lives until it is killed, or until this process ends. */
+/** Runs until it is killed, or until this process ends. */
 function child(): number {
   const started = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -12,7 +12,7 @@ function child(): number {
   return started.pid ?? 0;
 }
 
-/** The system tells whole seconds, and counts them from a boot time of whole seconds. */
+/** The system reports whole seconds, and counts them from a boot time in whole seconds. */
 const UNSURE_MS = 2_500;
 
 async function endedPid(): Promise<number> {
@@ -25,7 +25,7 @@ const ways =
   process.platform === 'linux' ? { '/proc': startsFromProc, ps: startsFromPs } : { ps: startsFromPs };
 
 describe.each(Object.entries(ways))('%s', (_name, starts) => {
-  test('tells when a process started, and that another is gone', async () => {
+  test('reports when a process started, and that another is gone', async () => {
     const before = Date.now();
     const pid = child();
     const after = Date.now();
@@ -42,8 +42,8 @@ describe.each(Object.entries(ways))('%s', (_name, starts) => {
     expect(await starts([gone])).toEqual(new Map([[gone, { state: 'gone' }]]));
   });
 
-  test('a process that ended and was not asked for is gone', async () => {
-    // The shell becomes `cat`, which never asks how its child ended.
+  test('a zombie is gone', async () => {
+    // The shell becomes `cat`, which never collects its child.
     const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec cat'], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });

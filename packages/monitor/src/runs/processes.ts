@@ -1,23 +1,23 @@
-// When processes started, so that a pid that was given to another process is not taken for the one it was.
+// When processes started, so a pid that was reused is not mistaken for the original process.
 
 import { readFile } from 'node:fs/promises';
 import { systemErrorCode } from '@svc/lib/errors';
 import { runCommand } from '@svc/lib/process';
 
-/** The unit of start times in /proc; the kernel keeps it at 100 per second for programs. */
+/** The unit of start times in /proc; the kernel reports 100 per second to programs. */
 const TICKS_PER_SECOND = 100;
 const PS_TIMEOUT_MS = 5_000;
 const PS_MAX_BYTES = 1024 * 1024;
 
 export type ProcessStart =
-  /** `mark` is the same as long as it is the same process, also when the clock is set. */
+  /** `mark` stays the same for the same process, even when the clock is set. */
   | { state: 'running'; startedAt: number; mark: string }
   | { state: 'gone' }
   | { state: 'unknown'; problem: string };
 
 export type ReadProcessStarts = (pids: readonly number[]) => Promise<Map<number, ProcessStart>>;
 
-/** The way of this system. */
+/** The method for this system. */
 export function processStartsOf(platform: NodeJS.Platform): ReadProcessStarts {
   return platform === 'linux' ? startsFromProc : startsFromPs;
 }
@@ -32,7 +32,7 @@ export const startsFromProc: ReadProcessStarts = async (pids) => {
 
 async function bootTime(): Promise<number> {
   const found = /^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1];
-  if (found === undefined) throw new Error('/proc/stat does not say when the system was started.');
+  if (found === undefined) throw new Error('/proc/stat does not contain the boot time.');
   return Number(found) * 1000;
 }
 
@@ -47,13 +47,13 @@ async function startFromProc(pid: number, bootedAt: number): Promise<ProcessStar
     // The system may hide the processes of other users.
     return exists(pid) ? { state: 'unknown', problem: 'hidden' } : { state: 'gone' };
   }
-  // The name of the program is in brackets and may itself hold spaces and brackets.
+  // The program's name is in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   const ticks = Number(fields[19]);
   if (state === undefined || !Number.isSafeInteger(ticks))
-    return { state: 'unknown', problem: `/proc/${pid}/stat is not understood` };
-  // Ended, and only waiting for its parent to ask how.
+    return { state: 'unknown', problem: `/proc/${pid}/stat has an unknown format` };
+  // A zombie: ended, and waiting for its parent to collect it.
   if (state === 'Z' || state === 'X') return { state: 'gone' };
   return { state: 'running', startedAt: bootedAt + (ticks * 1000) / TICKS_PER_SECOND, mark: String(ticks) };
 }
@@ -67,7 +67,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** One call for all: `ps` tells times of whole seconds. */
+/** One call for all: `ps` returns times in whole seconds. */
 export const startsFromPs: ReadProcessStarts = async (pids) => {
   const starts = new Map<number, ProcessStart>(pids.map((pid) => [pid, { state: 'gone' }]));
   if (pids.length === 0) return starts;
@@ -79,7 +79,7 @@ export const startsFromPs: ReadProcessStarts = async (pids) => {
     starts.set(
       Number(pid),
       Number.isNaN(startedAt)
-        ? { state: 'unknown', problem: 'ps told no time' }
+        ? { state: 'unknown', problem: 'ps returned no time' }
         : { state: 'running', startedAt, mark: time },
     );
   }
@@ -94,21 +94,21 @@ async function psOutput(args: string[]): Promise<string> {
     timeoutMs: PS_TIMEOUT_MS,
     maxBytes: PS_MAX_BYTES,
   });
-  // It ends with 1 when none of the processes is there.
+  // Exit code 1 means that none of the processes exists.
   if (end.ended === 'exit' && end.exitCode <= 1) return end.stdout;
   throw new Error(`ps did not answer (${end.ended === 'exit' ? end.exitCode : end.ended})`);
 }
 
-// Whether a process is the one that a signal file names. Workers write its start as they know it: a time as text,
-// seconds or milliseconds since 1970, what `ps` prints, or the ticks of /proc.
+// Whether a process is the one that a signal file names. Workers write its start in different forms: a time as text,
+// seconds or milliseconds since 1970, the output of `ps`, or the ticks of /proc.
 
 const TOLERANCE_MS = 2_000;
-/** 1973 in milliseconds and the year 5138 in seconds: a number below is seconds. */
+/** 1973 in milliseconds and the year 5138 in seconds: a smaller number is seconds. */
 const LEAST_MILLISECONDS = 1e11;
-/** 2001 in seconds; a number below is no time of a running process. */
+/** 2001 in seconds; a smaller number is not the time of a running process. */
 const LEAST_SECONDS = 1e9;
 
-/** Null when the file does not say when the process started, or not so that it could be compared. */
+/** Null when the file has no start time for the process, or one that cannot be compared. */
 export function isSameProcess(
   running: Extract<ProcessStart, { state: 'running' }>,
   pidStartedAt: string | number | null | undefined,
@@ -122,7 +122,7 @@ export function isSameProcess(
 
 const zone = /(Z|UTC|GMT|[+-]\d\d:?\d\d)$/i;
 
-/** Milliseconds since 1970. A text without a zone is local time for some writers and UTC for others. */
+/** Milliseconds since 1970. Text without a zone is local time for some writers and UTC for others. */
 function startTimes(value: string | number): number[] {
   const number =
     typeof value === 'number' ? value : /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;

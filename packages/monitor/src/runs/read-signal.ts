@@ -1,4 +1,4 @@
-// Reads one signal file: whole, bounded, never through a link, and only what says who its name says it is.
+// Reads one signal file: whole, bounded, never through a link, and only if its content matches its name.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
@@ -7,15 +7,15 @@ import { dirname } from 'node:path';
 import { canonicalJson, SignalFile } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { parseJson } from '../config/read-json.ts';
-import type { SignalPlace } from './signal-folder.ts';
+import type { SignalLocation } from './signal-folder.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** Neither through a link, nor waiting for somebody at the other end of a pipe. */
+/** Neither follows a link nor blocks on a pipe. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * `identity` changes whenever the file is written, however it is written. It is null when the file was changed
- * so short a time ago that the next change might carry the same time.
+ * `identity` changes whenever the file is written. It is null when the file was changed so recently that the next change
+ * might have the same time.
  */
 export type SignalReading =
   | { state: 'ok'; signal: SignalFile; text: string; identity: string | null }
@@ -25,12 +25,12 @@ export type SignalReading =
       path: string;
       problem: string;
       identity: string | null;
-      /** A link, a pipe, a folder: not a file of ours at all. */
+      /** A link, a pipe, a folder: not a signal file at all. */
       foreign?: boolean;
     };
 
-export async function readSignal(place: SignalPlace): Promise<SignalReading> {
-  const { path } = place;
+export async function readSignal(location: SignalLocation): Promise<SignalReading> {
+  const { path } = location;
   const corrupt = (problem: string, identity: string | null = null): SignalReading => ({
     state: 'corrupt',
     path,
@@ -46,24 +46,24 @@ export async function readSignal(place: SignalPlace): Promise<SignalReading> {
   });
   let handle: FileHandle;
   try {
-    if (!(await inPlainFolders(path))) return foreign('lies behind a link, which is not followed.');
+    if (!(await inPlainFolders(path))) return foreign('is behind a link, which is not followed.');
     handle = await open(path, flags);
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'missing' };
-    if (code === 'ENXIO') return foreign('is not a plain file.');
+    if (code === 'ENXIO') return foreign('is not a regular file.');
     if (code === 'ELOOP') return foreign('is a link, which is not followed.');
     return corrupt(cannotBeRead(error));
   }
   try {
     const stats = await handle.stat({ bigint: true });
     const identity = settledIdentity(stats);
-    if (!stats.isFile()) return foreign('is not a plain file.');
+    if (!stats.isFile()) return foreign('is not a regular file.');
     if (stats.size > MAX_BYTES)
       return corrupt(`has ${stats.size} bytes; at most ${MAX_BYTES} are read.`, identity);
     const bytes = await readWhole(handle, Number(stats.size));
     if (bytes === null) return corrupt('was written to while it was read.');
-    return understand(place, bytes, identity);
+    return parseSignal(location, bytes, identity);
   } catch (error) {
     return corrupt(cannotBeRead(error));
   } finally {
@@ -71,7 +71,7 @@ export async function readSignal(place: SignalPlace): Promise<SignalReading> {
   }
 }
 
-/** What `identity` of a reading would be now; null when it cannot be told. */
+/** The current `identity` of a file; null when it cannot be determined. */
 export async function identityNow(path: string): Promise<string | null> {
   try {
     return identityOf(await lstat(path, { bigint: true }));
@@ -82,15 +82,15 @@ export async function identityNow(path: string): Promise<string | null> {
 }
 
 /**
- * By which the watcher knows whether the log has a file's content: the same for the same meaning. `updatedAt` is
- * left out, as a sign of life is no news.
+ * Shows the watcher whether the log has a file's content: equal for equal meaning. `updatedAt` is left out, because a
+ * heartbeat is not a change.
  */
 export function signalHash({ updatedAt: _, ...signal }: SignalFile): string {
   return createHash('sha256').update(canonicalJson(signal)).digest('hex');
 }
 
-function understand(place: SignalPlace, bytes: Buffer, identity: string | null): SignalReading {
-  const { path, orchestrator, ticket } = place;
+function parseSignal(location: SignalLocation, bytes: Buffer, identity: string | null): SignalReading {
+  const { path, orchestrator, ticket } = location;
   const corrupt = (problem: string): SignalReading => ({ state: 'corrupt', path, problem, identity });
   if (bytes.length === 0) return corrupt('is empty.');
   if (!isUtf8(bytes)) return corrupt('is not UTF-8.');
@@ -106,20 +106,20 @@ function understand(place: SignalPlace, bytes: Buffer, identity: string | null):
   }
   // As it was written: the schema changes no value, but it would put known fields first.
   const signal = json.data as SignalFile;
-  if (signal.ticket !== ticket) return corrupt(`is named for ${ticket}, but says another ticket.`);
+  if (signal.ticket !== ticket) return corrupt(`is named for ${ticket} but names another ticket.`);
   if (signal.orchestrator !== orchestrator)
-    return corrupt(`lies in the folder of ${orchestrator}, but says another orchestrator.`);
+    return corrupt(`is in the folder of ${orchestrator} but names another orchestrator.`);
   return { state: 'ok', signal, text, identity };
 }
 
-/** The folder of the workers and that of the run. */
+/** The workers folder and the run's folder. */
 async function inPlainFolders(path: string): Promise<boolean> {
   const workers = dirname(path);
   const stats = await Promise.all([lstat(workers), lstat(dirname(workers))]);
   return stats.every((folder) => folder.isDirectory());
 }
 
-/** Null when there is more than there was when its size was asked. */
+/** Null when the file has grown since its size was read. */
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer | null> {
   const buffer = Buffer.alloc(size + 1);
   let length = 0;
@@ -131,7 +131,7 @@ async function readWhole(handle: FileHandle, size: number): Promise<Buffer | nul
   return null;
 }
 
-/** Clocks of file systems may tick as slowly as this. */
+/** File systems may have clocks as coarse as this. */
 const SLOWEST_TICK_MS = 2_000;
 
 function settledIdentity(stats: BigIntStats): string | null {

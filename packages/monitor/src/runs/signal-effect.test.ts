@@ -34,7 +34,7 @@ function effect(more: Partial<WriteSignalEffect> = {}): WriteSignalEffect {
   };
 }
 
-function room(signal: SignalFile | null) {
+function setUp(signal: SignalFile | null) {
   const folder = temporaryFolder();
   const runsDir = join(folder, 'runs');
   const path = signal === null ? '' : putSignal(runsDir, signal);
@@ -43,7 +43,7 @@ function room(signal: SignalFile | null) {
   return { store, path, text: () => readFileSync(path, 'utf8') };
 }
 
-test('merges into what the file has, in its own shape; a second time changes nothing', async () => {
+test("merges into the file's content, in its own shape; a second time changes nothing", async () => {
   const attempt = { deploymentId: 7, state: 'failure', logUrl: 'https://log', mine: 1 } as const;
   const before = sampleSignal({
     status: 'merged',
@@ -51,7 +51,7 @@ test('merges into what the file has, in its own shape; a second time changes not
     deploy: { attempts: [attempt], note: 'n' },
     later: { a: 1 },
   });
-  const { store, text } = room(before);
+  const { store, text } = setUp(before);
   expect(await applySignalEffect(store, effect())).toEqual({ outcome: 'written' });
   const written = text();
   expect(JSON.parse(written)).toEqual({
@@ -74,8 +74,8 @@ test('merges into what the file has, in its own shape; a second time changes not
   expect(text()).toBe(written);
 });
 
-test('makes pr and deploy where the file has none', async () => {
-  const { store, text } = room(sampleSignal({ pr: null }));
+test('adds pr and deploy if the file has none', async () => {
+  const { store, text } = setUp(sampleSignal({ pr: null }));
   const retried = { times: 1, failedUpTo: 7 };
   const wanted = effect({ status: 'merged', deploy: { ...progress, retried } });
   expect(await applySignalEffect(store, wanted)).toEqual({ outcome: 'written' });
@@ -93,16 +93,16 @@ test.each([
   ['canceled', 'merged'],
   ['canceled', 'done'],
 ] as const)('%s in the file is not taken back to %s', async (status, wanted) => {
-  const { store, text } = room(sampleSignal({ status }));
+  const { store, text } = setUp(sampleSignal({ status }));
   const before = text();
   const result = await applySignalEffect(store, effect({ status: wanted }));
   expect(result).toEqual({ outcome: 'not-overwritten', status });
   expect(text()).toBe(before);
 });
 
-test('a missing file is not made, a corrupt one is not touched', async () => {
-  expect(await applySignalEffect(room(null).store, effect())).toEqual({ outcome: 'missing' });
-  const { store, path, text } = room(sampleSignal());
+test('a missing file is not created, a corrupt one is not touched', async () => {
+  expect(await applySignalEffect(setUp(null).store, effect())).toEqual({ outcome: 'missing' });
+  const { store, path, text } = setUp(sampleSignal());
   writeFileSync(path, '{"ticket":');
   const result = await applySignalEffect(store, effect());
   expect(result).toEqual({ outcome: 'corrupt', path, problem: expect.stringContaining('not valid JSON') });

@@ -1,6 +1,6 @@
-// Where signal files lie: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Names that could lead elsewhere,
-// links and everything that is not a plain file are left alone and counted. The runs folder itself may be a
-// link: it is configured, what lies in it is not.
+// The location of signal files: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Unsafe names, links and everything
+// that is not a regular file are ignored and counted. The runs folder itself may be a link: it is configured, its content
+// is not.
 
 import type { Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
@@ -12,9 +12,9 @@ import { ifPresent } from '@svc/lib/files';
 const MAX_FILES = 20_000;
 const SUFFIX = '.json';
 
-export type SignalPlace = { orchestrator: string; ticket: string; path: string };
+export type SignalLocation = { orchestrator: string; ticket: string; path: string };
 
-/** A run: `workers` is null while that folder is not there. Identities change when a folder is made again. */
+/** A run: `workers` is null while that folder does not exist. Identities change when a folder is created again. */
 export type RunFolder = {
   orchestrator: string;
   path: string;
@@ -22,33 +22,33 @@ export type RunFolder = {
   workers: { path: string; identity: string } | null;
 };
 
-/** `problems` are folders that could not be looked into; what lies there is neither seen nor gone. */
+/** `problems` are folders that could not be read; the files in them count neither as present nor as gone. */
 export type RunFolders = { identity: string | null; runs: RunFolder[]; ignored: number; problems: string[] };
 
 export function signalPath(runsDir: string, orchestrator: string, ticket: string): string {
   return join(runsDir, orchestrator, 'workers', ticket + SUFFIX);
 }
 
-/** Changes when the runs folder is made again; null when it is not there. */
+/** Changes when the runs folder is created again; null when it does not exist. */
 export async function runsIdentity(runsDir: string): Promise<string | null> {
   const root = await ifPresent(stat(runsDir));
   return root === undefined ? null : identityOf(root);
 }
 
-/** The runs that there are; `identity` is null when there is no runs folder. */
+/** The existing runs; `identity` is null when there is no runs folder. */
 export async function listRuns(runsDir: string): Promise<RunFolders> {
   const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: 0, problems: [] };
   if (found.identity === null) return found;
   const entries = (await ifPresent(readdir(runsDir, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
-    // Files beside the runs, and hidden folders, are none of ours.
+    // Files beside the runs, and hidden folders, are not ours.
     if (entry.isFile() || entry.name.startsWith('.')) continue;
     if (!entry.isDirectory() || !safeSegment(entry.name)) {
       found.ignored += 1;
       continue;
     }
     try {
-      const run = await lookAtRun(runsDir, entry.name);
+      const run = await readRun(runsDir, entry.name);
       if (run === 'ignored') found.ignored += 1;
       else if (run !== null) found.runs.push(run);
     } catch (error) {
@@ -58,7 +58,7 @@ export async function listRuns(runsDir: string): Promise<RunFolders> {
   return found;
 }
 
-/** With their identities. The folder of a run matters only until that of its workers is there. */
+/** With their identities. The folder of a run matters only until its workers folder exists. */
 export function foldersToWatch(runsDir: string, { identity, runs }: RunFolders): Map<string, string> {
   const folders = new Map<string, string>();
   if (identity !== null) folders.set(runsDir, identity);
@@ -67,7 +67,7 @@ export function foldersToWatch(runsDir: string, { identity, runs }: RunFolders):
   return folders;
 }
 
-async function lookAtRun(runsDir: string, orchestrator: string): Promise<RunFolder | 'ignored' | null> {
+async function readRun(runsDir: string, orchestrator: string): Promise<RunFolder | 'ignored' | null> {
   const path = join(runsDir, orchestrator);
   const workersPath = join(path, 'workers');
   const [run, workers] = await Promise.all([ifPresent(lstat(path)), ifPresent(lstat(workersPath))]);
@@ -81,25 +81,25 @@ async function lookAtRun(runsDir: string, orchestrator: string): Promise<RunFold
   };
 }
 
-export type SignalPlaces = {
-  files: SignalPlace[];
+export type SignalLocations = {
+  files: SignalLocation[];
   ignored: number;
-  /** More files than are looked at. */
+  /** More files than are read. */
   tooMany: boolean;
   problems: string[];
 };
 
-export async function listSignals(runs: readonly RunFolder[]): Promise<SignalPlaces> {
-  const listed: SignalPlaces = { files: [], ignored: 0, tooMany: false, problems: [] };
+export async function listSignals(runs: readonly RunFolder[]): Promise<SignalLocations> {
+  const listed: SignalLocations = { files: [], ignored: 0, tooMany: false, problems: [] };
   for (const { orchestrator, workers } of runs) {
     if (workers === null) continue;
     try {
       const entries = (await ifPresent(readdir(workers.path, { withFileTypes: true }))) ?? [];
       for (const entry of entries) {
-        const place = placeOf(orchestrator, workers.path, entry.name);
-        if (place === null) continue;
-        if (place === 'ignored' || !entry.isFile()) listed.ignored += 1;
-        else if (listed.files.length < MAX_FILES) listed.files.push(place);
+        const location = locationOf(orchestrator, workers.path, entry.name);
+        if (location === null) continue;
+        if (location === 'ignored' || !entry.isFile()) listed.ignored += 1;
+        else if (listed.files.length < MAX_FILES) listed.files.push(location);
         else listed.tooMany = true;
       }
     } catch (error) {
@@ -109,12 +109,12 @@ export async function listSignals(runs: readonly RunFolder[]): Promise<SignalPla
   return listed;
 }
 
-/** What a name in a workers folder stands for: null when it is no signal file at all. */
-export function placeOf(
+/** The signal file that a name in a workers folder stands for; null when it is not a signal file. */
+export function locationOf(
   orchestrator: string,
   workersPath: string,
   name: string,
-): SignalPlace | 'ignored' | null {
+): SignalLocation | 'ignored' | null {
   if (!name.endsWith(SUFFIX) || name.startsWith('.')) return null;
   const ticket = name.slice(0, -SUFFIX.length);
   return safeSegment(ticket) ? { orchestrator, ticket, path: join(workersPath, name) } : 'ignored';

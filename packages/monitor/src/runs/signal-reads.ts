@@ -1,6 +1,6 @@
-// Looks at single signal files: soon after a notice, one look at a time per file and a few at once over all.
-// A file that cannot be understood or is not there gets a grace before that is told, because some writers
-// truncate and write, or remove and make anew. A look that failed is repeated until it succeeds.
+// Checks single signal files: soon after a notification, one check at a time per file and a few at once overall. A file
+// that cannot be parsed or is missing gets a grace period before that is reported, because some writers truncate and write,
+// or remove and create again. A failed check is repeated until it succeeds.
 import {
   type EventDraft,
   isEnded,
@@ -14,22 +14,22 @@ import {
 } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
 import { identityNow, readSignal, type SignalReading, signalHash } from './read-signal.ts';
-import type { SignalPlace } from './signal-folder.ts';
+import type { SignalLocation } from './signal-folder.ts';
 
 const AT_ONCE = 16;
-/** A file that is written to for ever is called unreadable after so many graces. */
+/** A file that never stops changing is reported as unreadable after this many grace periods. */
 const MOST_GRACES = 10;
 
 type Unsure = { since: number; last: number; identity: string | null };
 
 type FileState = {
-  place: SignalPlace;
+  location: SignalLocation;
   timer: NodeJS.Timeout | null;
   due: number;
-  /** The look that waits or goes on. */
-  look: Promise<void> | null;
+  /** The check that is queued or running. */
+  check: Promise<void> | null;
   again: boolean;
-  /** The content as it was read last. */
+  /** The content as last read. */
   content: { identity: string | null; hash: string; repo: string | undefined } | null;
   unreadable: Unsure | null;
   missingSince: number | null;
@@ -38,9 +38,9 @@ type FileState = {
 
 export type SignalReads = {
   /** After the debounce; further calls until then add nothing. */
-  soon: (place: SignalPlace) => void;
-  now: (place: SignalPlace) => Promise<void>;
-  places: () => SignalPlace[];
+  soon: (location: SignalLocation) => void;
+  now: (location: SignalLocation) => Promise<void>;
+  locations: () => SignalLocation[];
   figures: () => { files: number; corrupt: number };
   stop: () => Promise<void>;
 };
@@ -64,103 +64,103 @@ export function createSignalReads({
   const limit = createLimit(AT_ONCE);
   let stopped = false;
 
-  function stateOf(place: SignalPlace): FileState {
-    let state = states.get(place.path);
+  function stateOf(location: SignalLocation): FileState {
+    let state = states.get(location.path);
     if (state === undefined) {
       state = {
-        place,
+        location,
         timer: null,
         due: 0,
-        look: null,
+        check: null,
         again: false,
         content: null,
         unreadable: null,
         missingSince: null,
         corrupt: false,
       };
-      states.set(place.path, state);
+      states.set(location.path, state);
     }
     return state;
   }
 
-  function lookIn(state: FileState, delayMs: number): void {
+  function checkIn(state: FileState, delayMs: number): void {
     const due = performance.now() + delayMs;
     if (stopped || (state.timer !== null && state.due <= due)) return;
     if (state.timer !== null) clearTimeout(state.timer);
     state.due = due;
     state.timer = setTimeout(() => {
       state.timer = null;
-      void lookAt(state);
+      void checkFile(state);
     }, delayMs);
     state.timer.unref();
   }
 
-  /** A notice during a look asks for another: the look may have read before the change. */
-  function lookAt(state: FileState): Promise<void> {
+  /** A notification during a check requests another: the check may have read before the change. */
+  function checkFile(state: FileState): Promise<void> {
     if (stopped) return Promise.resolve();
-    if (state.look !== null) {
+    if (state.check !== null) {
       state.again = true;
-      return state.look;
+      return state.check;
     }
-    state.look = limit(() => look(state))
+    state.check = limit(() => readAndReport(state))
       .catch((error: unknown) => {
         onFailure(error);
-        lookIn(state, retryMs);
+        checkIn(state, retryMs);
       })
       .finally(() => {
-        state.look = null;
-        if (state.again) lookIn(state, debounceMs);
+        state.check = null;
+        if (state.again) checkIn(state, debounceMs);
         state.again = false;
       });
-    return state.look;
+    return state.check;
   }
 
-  async function look(state: FileState): Promise<void> {
+  async function readAndReport(state: FileState): Promise<void> {
     if (stopped) return;
-    const { place, content } = state;
-    const unchanged = content?.identity && content.identity === (await identityNow(place.path));
-    if (unchanged && reporter.isReported(place, content)) return;
-    const reading = await readSignal(place);
+    const { location, content } = state;
+    const unchanged = content?.identity && content.identity === (await identityNow(location.path));
+    if (unchanged && reporter.isReported(location, content)) return;
+    const reading = await readSignal(location);
     if (reading.state === 'ok') {
       state.content = null;
-      const told = await reporter.reportOk(place, reading.signal);
+      const logged = await reporter.reportOk(location, reading.signal);
       Object.assign(state, { unreadable: null, missingSince: null, corrupt: false });
-      state.content = { identity: reading.identity, ...told };
+      state.content = { identity: reading.identity, ...logged };
       onSignal(reading.signal);
-    } else if (reading.state === 'missing' || reading.foreign) await notThere(state);
-    else await notUnderstood(state, reading);
+    } else if (reading.state === 'missing' || reading.foreign) await handleMissing(state);
+    else await handleUnreadable(state, reading);
   }
 
-  async function notThere(state: FileState): Promise<void> {
+  async function handleMissing(state: FileState): Promise<void> {
     const now = performance.now();
     state.missingSince ??= now;
     const left = state.missingSince + graceMs - now;
-    if (left > 0) return lookIn(state, left);
-    await reporter.reportRemoved(state.place);
-    states.delete(state.place.path);
+    if (left > 0) return checkIn(state, left);
+    await reporter.reportRemoved(state.location);
+    states.delete(state.location.path);
   }
 
-  async function notUnderstood(
+  async function handleUnreadable(
     state: FileState,
     reading: Extract<SignalReading, { state: 'corrupt' }>,
   ): Promise<void> {
     const now = performance.now();
-    const identity = await identityNow(state.place.path);
+    const identity = await identityNow(state.location.path);
     state.missingSince = null;
     state.unreadable ??= { since: now, last: now, identity };
     if (state.unreadable.identity !== identity) Object.assign(state.unreadable, { last: now, identity });
     const { since, last } = state.unreadable;
     const left = Math.min(last + graceMs, since + MOST_GRACES * graceMs) - now;
-    if (left > 0) return lookIn(state, left);
+    if (left > 0) return checkIn(state, left);
     state.content = null;
-    await reporter.reportCorrupt(state.place, reading);
+    await reporter.reportCorrupt(state.location, reading);
     state.corrupt = true;
   }
 
   return {
-    soon: (place) => lookIn(stateOf(place), debounceMs),
-    now: (place) => lookAt(stateOf(place)),
-    places: () => [...states.values()].map(({ place }) => place),
+    soon: (location) => checkIn(stateOf(location), debounceMs),
+    now: (location) => checkFile(stateOf(location)),
+    locations: () => [...states.values()].map(({ location }) => location),
     figures: () => ({
       files: states.size,
       corrupt: [...states.values()].filter(({ corrupt }) => corrupt).length,
@@ -168,21 +168,21 @@ export function createSignalReads({
     async stop() {
       stopped = true;
       for (const { timer } of states.values()) if (timer !== null) clearTimeout(timer);
-      await Promise.all([...states.values()].map(({ look: current }) => current ?? Promise.resolve()));
+      await Promise.all([...states.values()].map(({ check: current }) => current ?? Promise.resolve()));
     },
   };
 }
 
-// Decides for one signal file whether the log has to be told something, and tells it. What the log has is asked
-// of the folded state; what was told and is not folded yet is kept here, so that nothing is told twice.
+// Decides for one signal file whether something has to be logged, and logs it. The folded state knows what the log has;
+// what was logged and is not folded yet is kept here, so nothing is logged twice.
 
-/** What the log has of a worker's file; a worker of the board is one. */
+/** What the log has of a worker's file; a worker of the board has this shape. */
 export type KnownSignal = {
   hash: string | null;
   signal: SignalFile | null;
   corrupt?: { problem: string } | null;
   removed?: boolean;
-  /** The last line of the worker that was folded. */
+  /** The last folded line of the worker. */
   lastSeq: number;
 };
 
@@ -192,14 +192,14 @@ export type ReporterOptions = {
   now: () => Date;
 };
 
-/** The state lets go of workers that ended so long ago; their files may stay, and are not news again. */
+/** The state forgets workers that ended this long ago; their files may stay, and are not reported again. */
 const OLD_NEWS_MS = 30 * 86_400_000;
 
-type Worker = Pick<SignalPlace, 'orchestrator' | 'ticket'>;
+type Worker = Pick<SignalLocation, 'orchestrator' | 'ticket'>;
 type Unreadable = Extract<SignalReading, { state: 'corrupt' }>;
 
 export type SignalReporter = {
-  /** Whether the log already has a file with this content, and nothing else is to be told of it. */
+  /** Whether the log has a file with this content, and nothing else is to be reported about it. */
   isReported: (worker: Worker, content: { hash: string; repo: string | undefined }) => boolean;
   reportOk: (worker: Worker, signal: SignalFile) => Promise<{ hash: string; repo: string | undefined }>;
   reportCorrupt: (worker: Worker, reading: Unreadable) => Promise<void>;
@@ -211,19 +211,19 @@ export function createSignalReporter({ known, append, now }: ReporterOptions): S
   /** Hashes that the log has, whether or not the state still knows the worker. */
   const hashesInLog = new Map<string, string>();
 
-  /** What the log will have once all that was told is folded. */
+  /** What the state will be once everything that was logged is folded. */
   function inLog({ orchestrator, ticket }: Worker): KnownSignal | null {
     const key = keyOf({ orchestrator, ticket });
-    const told = notFolded.get(key);
+    const logged = notFolded.get(key);
     const folded = known(orchestrator, ticket);
-    if (told !== undefined && told.lastSeq > (folded?.lastSeq ?? 0)) return told;
+    if (logged !== undefined && logged.lastSeq > (folded?.lastSeq ?? 0)) return logged;
     notFolded.delete(key);
     return folded;
   }
 
-  type Told = Omit<KnownSignal, 'lastSeq'>;
+  type Logged = Omit<KnownSignal, 'lastSeq'>;
 
-  async function tell(worker: Worker, draft: EventDraft, then: Told): Promise<void> {
+  async function log(worker: Worker, draft: EventDraft, then: Logged): Promise<void> {
     const { seq } = await append(draft);
     notFolded.set(keyOf(worker), { ...then, lastSeq: seq });
   }
@@ -255,7 +255,7 @@ export function createSignalReporter({ known, append, now }: ReporterOptions): S
               returned: state !== null && isLost(state),
             });
       for (const draft of drafts)
-        await tell(worker, draft, {
+        await log(worker, draft, {
           hash,
           signal: loggedSignal(signal).signal,
           corrupt: null,
@@ -271,16 +271,16 @@ export function createSignalReporter({ known, append, now }: ReporterOptions): S
       if (state?.corrupt?.problem === problem && !state.removed) return;
       const { hash = null, signal = null } = state ?? {};
       const draft = signalCorrupt(worker, { path: reading.path, problem }, signal);
-      await tell(worker, draft, { hash, signal, corrupt: { problem }, removed: false });
+      await log(worker, draft, { hash, signal, corrupt: { problem }, removed: false });
     },
 
     async reportRemoved(worker) {
       const state = inLog(worker);
       if (state === null || state.removed) return;
       const { hash, signal, corrupt = null } = state;
-      // A worker that never had a file has none to lose.
+      // A worker that never had a file cannot lose it.
       if (hash === null && !corrupt) return;
-      await tell(worker, signalRemoved(worker, signal), { hash, signal, corrupt, removed: true });
+      await log(worker, signalRemoved(worker, signal), { hash, signal, corrupt, removed: true });
     },
   };
 }

@@ -21,7 +21,7 @@ import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 
 const updateScript = join(import.meta.dirname, 'testing', 'update-signal.ts');
 
-function room() {
+function setUp() {
   const folder = temporaryFolder();
   const runsDir = join(folder, 'runs');
   const locksDir = join(folder, 'locks');
@@ -34,8 +34,8 @@ function room() {
 }
 
 describe('update', () => {
-  test('keeps order, spacing, unknown fields and numbers that cannot be rounded', async () => {
-    const { runsDir, store } = room();
+  test('keeps order, spacing, unknown fields and numbers that would be rounded', async () => {
+    const { runsDir, store } = setUp();
     const text = `{
     "later": {"10": 1, "2": 12345678901234567890, "x": 1.0},
     "status": "implementing",
@@ -61,8 +61,8 @@ describe('update', () => {
     );
   });
 
-  test('a field can go', async () => {
-    const { runsDir, store } = room();
+  test('a field can be removed', async () => {
+    const { runsDir, store } = setUp();
     const path = putSignal(runsDir, sampleSignal({ error: 'x', pid: 5 }));
     await store.update('orch-1', 'ENG-1', ({ error: _, ...signal }) => signal);
     const after = JSON.parse(readFileSync(path, 'utf8'));
@@ -73,32 +73,32 @@ describe('update', () => {
     ['null', () => null],
     ['the same', (signal: SignalFile) => ({ ...signal })],
   ])('%s leaves the file alone', async (_name, change) => {
-    const { runsDir, store } = room();
+    const { runsDir, store } = setUp();
     const path = putSignal(runsDir, sampleSignal());
     const before = statSync(path, { bigint: true }).mtimeNs;
     expect(await store.update('orch-1', 'ENG-1', change)).toMatchObject({ ok: true, changed: false });
     expect(statSync(path, { bigint: true }).mtimeNs).toBe(before);
   });
 
-  test('what is not there is missing, and nothing is made', async () => {
-    const { folder, store } = room();
+  test('a missing file is reported as missing, and nothing is created', async () => {
+    const { folder, store } = setUp();
     expect(await store.update('orch-1', 'ENG-1', (signal) => signal)).toEqual({ ok: false, why: 'missing' });
     expect(await store.update('..', 'ENG-1', (signal) => signal)).toEqual({ ok: false, why: 'missing' });
     expect(readdirSync(folder)).toEqual(['locks']);
   });
 
-  test('a change to another name, or to what is no signal file, is a bug', async () => {
-    const { runsDir, store } = room();
+  test('a change to another name, or to an invalid signal file, is a bug', async () => {
+    const { runsDir, store } = setUp();
     const path = putSignal(runsDir, sampleSignal());
     const rename = store.update('orch-1', 'ENG-1', (signal) => ({ ...signal, ticket: 'ENG-2' }));
-    await expect(rename).rejects.toThrow('another name');
+    await expect(rename).rejects.toThrow('must not rename it');
     const spoil = store.update('orch-1', 'ENG-1', (signal) => ({ ...signal, status: 'no' as 'done' }));
     await expect(spoil).rejects.toThrow('Invalid option');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(sampleSignal());
   });
 
   test('8 processes, 50 updates each: none is lost', async () => {
-    const { runsDir, locksDir, store } = room();
+    const { runsDir, locksDir, store } = setUp();
     putSignal(runsDir, sampleSignal({ count: 0 }));
     const children = Array.from({ length: 8 }, () =>
       spawn(process.execPath, [updateScript, runsDir, locksDir, 'orch-1', 'ENG-1', '50', String(WAIT_MS)], {
@@ -111,8 +111,8 @@ describe('update', () => {
     expect(readdirSync(join(runsDir, 'orch-1', 'workers'))).toEqual(['ENG-1.json']);
   });
 
-  test('killed in the middle again and again: the file is whole, and what was acknowledged is in it', async () => {
-    const { runsDir, locksDir, store } = room();
+  test('killed repeatedly midway: the file is complete, and what was acknowledged is in it', async () => {
+    const { runsDir, locksDir, store } = setUp();
     putSignal(runsDir, sampleSignal({ count: 0 }));
     for (let round = 0; round < 8; round += 1) {
       const child = spawn(
@@ -122,7 +122,7 @@ describe('update', () => {
       );
       let output = '';
       child.stdout.on('data', (chunk: Buffer) => {
-        // Any moment will do: the delay only spreads the kills over the steps of an update.
+        // Any time will do: the delay only spreads the kills over the steps of an update.
         if (output === '') setTimeout(() => child.kill('SIGKILL'), 5 + round * 7);
         output += chunk.toString();
       });
@@ -130,19 +130,19 @@ describe('update', () => {
       const acknowledged = Number(output.trimEnd().split('\n').at(-1));
       const read = await store.read('orch-1', 'ENG-1');
       const count = read.state === 'ok' ? Number(read.signal['count']) : -1;
-      // One more may be on disk without having been told.
+      // One more may be on disk without having been acknowledged.
       expect([acknowledged, acknowledged + 1]).toContain(count);
     }
   });
 });
 
-describe('files that are not understood', () => {
+describe('files that cannot be parsed', () => {
   const broken: [string, string | Buffer, string][] = [
     ['empty', '', 'is empty.'],
     ['half', '{"ticket": "ENG-1", "sta', 'is not valid JSON'],
     ['an array', '[]', 'is not a signal file'],
     ['another status', JSON.stringify({ ...sampleSignal(), status: 'sleeping' }), 'status: '],
-    ['another ticket', JSON.stringify(sampleSignal({ ticket: 'ENG-2' })), 'says another ticket'],
+    ['another ticket', JSON.stringify(sampleSignal({ ticket: 'ENG-2' })), 'names another ticket'],
     ['another orchestrator', JSON.stringify(sampleSignal({ orchestrator: 'o' })), 'another orchestrator'],
     ['too large', JSON.stringify(sampleSignal({ error: 'x'.repeat(1024 * 1024) })), 'at most 1048576'],
     ['not text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'is not UTF-8'],
@@ -151,9 +151,9 @@ describe('files that are not understood', () => {
   ];
 
   test.each(broken)(
-    '%s: corrupt, with the reason, and never written over',
+    '%s: corrupt, with the reason, and never overwritten',
     async (_name, content, problem) => {
-      const { runsDir, store } = room();
+      const { runsDir, store } = setUp();
       const path = putSignal(runsDir, sampleSignal());
       writeFileSync(path, content);
       const corrupt = { path, problem: expect.stringContaining(problem) };
@@ -170,7 +170,7 @@ describe('files that are not understood', () => {
   );
 
   test('any JSON in a file is read as a signal or as corrupt, and an update keeps what it does not touch', async () => {
-    const { runsDir, store } = room();
+    const { runsDir, store } = setUp();
     const path = putSignal(runsDir, sampleSignal());
     const anything = fc.oneof(
       fc.json().map((text): unknown => JSON.parse(text)),
@@ -178,7 +178,7 @@ describe('files that are not understood', () => {
     );
     await fc.assert(
       fc.asyncProperty(anything, async (given) => {
-        // As JSON has it: there is no minus zero.
+        // As in JSON: there is no minus zero.
         const value: unknown = JSON.parse(JSON.stringify(given));
         writeFileSync(path, JSON.stringify(value));
         const read = await store.read('orch-1', 'ENG-1');
@@ -199,16 +199,16 @@ describe('files that are not understood', () => {
 });
 
 test('create makes the folders, and only once', async () => {
-  const { store } = room();
+  const { store } = setUp();
   const made = await store.create(sampleSignal());
   expect(made).toMatchObject({ ok: true });
   if (made.ok) expect(statSync(made.path).mode & 0o777).toBe(0o600);
   expect(await store.create(sampleSignal())).toEqual({ ok: false, why: 'exists' });
-  await expect(store.create(sampleSignal({ ticket: '../x' }))).rejects.toThrow('cannot be the name');
+  await expect(store.create(sampleSignal({ ticket: '../x' }))).rejects.toThrow('is not a valid');
 });
 
-test('list takes what is ours, follows no link, and counts what it leaves alone', async () => {
-  const { folder, runsDir, store } = room();
+test('list returns signal files, follows no link, and counts what it ignores', async () => {
+  const { folder, runsDir, store } = setUp();
   expect(await store.list()).toEqual({ signals: [], ignored: 0, tooMany: false, problems: [] });
   const path = putSignal(runsDir, sampleSignal());
   putSignal(runsDir, sampleSignal({ orchestrator: 'orch-2', ticket: 'ENG-2' }), '{');
@@ -234,7 +234,7 @@ test('list takes what is ours, follows no link, and counts what it leaves alone'
   expect(await store.read('orch-3', 'ENG-1')).toMatchObject({ state: 'corrupt' });
 });
 
-test('the hash is of the meaning, without the sign of life', () => {
+test('the hash covers the meaning, without the heartbeat', () => {
   const signal = sampleSignal({ pr: { number: 1, url: 'u' } });
   const turned = Object.fromEntries(Object.entries(signal).toReversed()) as SignalFile;
   expect(signalHash(turned)).toBe(signalHash(signal));

@@ -1,6 +1,6 @@
-// The signal files of all runs. Every change of one goes through `update`: read, changed and replaced under one
-// lock, so that no two writers lose each other's words, and a reader never sees a part. What the change does not
-// touch keeps its bytes. A file that cannot be understood is never written over.
+// The signal files of all runs. Every change goes through `update`: read, changed and replaced under one lock, so two
+// writers never overwrite each other's changes, and a reader never sees a partial file. Bytes that the change does not
+// touch stay. A file that cannot be parsed is never overwritten.
 import {
   canonicalJson,
   type DeployProgress,
@@ -14,7 +14,7 @@ import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { readSignal, type SignalReading } from './read-signal.ts';
-import { listRuns, listSignals, type SignalPlace, signalPath } from './signal-folder.ts';
+import { listRuns, listSignals, type SignalLocation, signalPath } from './signal-folder.ts';
 
 const READERS = 16;
 
@@ -24,12 +24,12 @@ type ReadSignal =
   | { state: 'corrupt'; path: string; problem: string };
 
 type ListedSignals = {
-  signals: (SignalPlace & ReadSignal)[];
-  /** Names that are not looked at: they could lead elsewhere, or are no plain files. */
+  signals: (SignalLocation & ReadSignal)[];
+  /** Names that are not read: unsafe names, or not regular files. */
   ignored: number;
-  /** More files than are looked at. */
+  /** More files than are read. */
   tooMany: boolean;
-  /** Folders that could not be looked into. */
+  /** Folders that could not be read. */
   problems: string[];
 };
 
@@ -41,7 +41,7 @@ type UpdatedSignal =
 export type SignalStore = {
   read: (orchestrator: string, ticket: string) => Promise<ReadSignal>;
   list: () => Promise<ListedSignals>;
-  /** `change` returns the file as it shall be, or null to leave it; it must not keep its argument. */
+  /** `change` returns the new content, or null to leave the file; it must not keep its argument. */
   update: (
     orchestrator: string,
     ticket: string,
@@ -59,16 +59,16 @@ export function createSignalStore({
   locks: FileLocks;
   now: () => Date;
 }): SignalStore {
-  /** A name that could not be a file of ours has no file. */
-  const placeOf = (orchestrator: string, ticket: string): SignalPlace | null =>
+  /** An unsafe name has no file. */
+  const locationOf = (orchestrator: string, ticket: string): SignalLocation | null =>
     safeSegment(orchestrator) && safeSegment(ticket)
       ? { orchestrator, ticket, path: signalPath(runsDir, orchestrator, ticket) }
       : null;
 
   return {
     async read(orchestrator, ticket) {
-      const place = placeOf(orchestrator, ticket);
-      return place ? plain(await readSignal(place)) : { state: 'missing' };
+      const location = locationOf(orchestrator, ticket);
+      return location ? plain(await readSignal(location)) : { state: 'missing' };
     },
 
     async list() {
@@ -79,7 +79,7 @@ export function createSignalStore({
         const some = listed.files.slice(from, from + READERS);
         signals.push(
           ...(await Promise.all(
-            some.map(async (place) => ({ ...place, ...plain(await readSignal(place)) })),
+            some.map(async (location) => ({ ...location, ...plain(await readSignal(location)) })),
           )),
         );
       }
@@ -92,10 +92,10 @@ export function createSignalStore({
     },
 
     async update(orchestrator, ticket, change) {
-      const place = placeOf(orchestrator, ticket);
-      if (place === null) return { ok: false, why: 'missing' };
-      return locks.withLock(place.path, async () => {
-        const reading = await readSignal(place);
+      const location = locationOf(orchestrator, ticket);
+      if (location === null) return { ok: false, why: 'missing' };
+      return locks.withLock(location.path, async () => {
+        const reading = await readSignal(location);
         if (reading.state === 'missing') return { ok: false, why: 'missing' };
         if (reading.state === 'corrupt') {
           const { path, problem } = reading;
@@ -106,23 +106,23 @@ export function createSignalStore({
         if (after === null || canonicalJson(after) === canonicalJson(before))
           return { ok: true, changed: false, signal: before };
         const signal = { ...after, updatedAt: now().toISOString() };
-        mustBeSignalOf(place, signal);
-        await writeFileAtomically(place.path, rewrite(text, before, signal));
+        mustBeSignalOf(location, signal);
+        await writeFileAtomically(location.path, rewrite(text, before, signal));
         return { ok: true, changed: true, signal };
       });
     },
 
     async create(signal) {
       const { orchestrator, ticket } = signal;
-      const place = placeOf(orchestrator, ticket);
-      if (place === null)
-        throw new Failure('usage', `"${orchestrator}/${ticket}" cannot be the name of a signal file.`);
-      mustBeSignalOf(place, signal);
-      return locks.withLock(place.path, async () => {
-        if ((await readSignal(place)).state !== 'missing') return { ok: false, why: 'exists' };
+      const location = locationOf(orchestrator, ticket);
+      if (location === null)
+        throw new Failure('usage', `"${orchestrator}/${ticket}" is not a valid signal file name.`);
+      mustBeSignalOf(location, signal);
+      return locks.withLock(location.path, async () => {
+        if ((await readSignal(location)).state !== 'missing') return { ok: false, why: 'exists' };
         const text = `${JSON.stringify(signal, null, 2)}\n`;
-        await writeFileAtomically(place.path, text, { mode: 0o600, folderMode: 0o700 });
-        return { ok: true, path: place.path };
+        await writeFileAtomically(location.path, text, { mode: 0o600, folderMode: 0o700 });
+        return { ok: true, path: location.path };
       });
     },
   };
@@ -134,14 +134,14 @@ function plain(reading: SignalReading): ReadSignal {
   return { state: 'corrupt', path: reading.path, problem: reading.problem };
 }
 
-/** What we write must be readable again; anything else is a bug of the caller. */
-function mustBeSignalOf({ orchestrator, ticket }: SignalPlace, signal: SignalFile): void {
+/** What we write must be readable again; anything else is a bug in the caller. */
+function mustBeSignalOf({ orchestrator, ticket }: SignalLocation, signal: SignalFile): void {
   SignalFile.parse(signal);
   if (signal.orchestrator !== orchestrator || signal.ticket !== ticket)
-    throw new Error(`A change of ${orchestrator}/${ticket} must not give it another name.`);
+    throw new Error(`A change of ${orchestrator}/${ticket} must not rename it.`);
 }
 
-/** The text with the changed values in it; every other byte stays, also numbers that JavaScript would round. */
+/** The text with the changed values; every other byte stays, including numbers that JavaScript would round. */
 function rewrite(text: string, before: Values, after: Values, path: readonly string[] = []): string {
   let result = text;
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -165,14 +165,14 @@ function own(values: Values, name: string): unknown {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-// Carries out what the lifecycle wants in a worker's signal file. Doing it twice, late, or after the worker has
-// written something else is harmless: a later word in the file is not taken back.
+// Applies a lifecycle effect to a worker's signal file. Doing it twice, late, or after the worker has written something
+// else is harmless: a later update in the file is not reverted.
 
 export type WriteSignalEffect = Extract<Effect, { kind: 'write-signal' }>;
 
 export type SignalOutcome =
   | { outcome: 'written' | 'already' | 'missing' }
-  /** The file stands where this write would take something back. */
+  /** The write would revert something in the file. */
   | { outcome: 'not-overwritten'; status: SignalFile['status'] }
   | { outcome: 'corrupt'; path: string; problem: string };
 
@@ -204,7 +204,7 @@ function withEffect(signal: SignalFile, { status, pr, deploy }: WriteSignalEffec
   };
 }
 
-/** What the file tells of a deploy; how it was proven is in the log. */
+/** The deploy fields of the file; the proofs are in the log. */
 function deployFields(deploy: DeployProgress, signal: SignalFile) {
   const { environment, deploymentId, startedAt, deadline, completedAt, result, retried } = deploy;
   const before = new Map(signal.deploy?.attempts?.map((attempt) => [attempt.deploymentId, attempt]));

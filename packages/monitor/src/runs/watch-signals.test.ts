@@ -18,7 +18,7 @@ import type { KnownSignal } from './signal-reads.ts';
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 import { type WatchSignalsOptions, watchSignals } from './watch-signals.ts';
 
-/** A log that folds what it is told at once, or only when `foldAll` is called. */
+/** A log that folds events immediately, or only when `foldAll` is called. */
 function fakeLog({ foldsLate = false } = {}) {
   const lines: EventFields[] = [];
   const notFolded: (() => void)[] = [];
@@ -83,27 +83,27 @@ function start(runsDir: string, log = fakeLog(), more: Partial<WatchSignalsOptio
     ...more,
   });
   onTestFinished(() => watcher.stop());
-  /** A look that began before now may still be under way; the second rescan begins one of its own. */
-  const look = async () => {
+  /** A check that started earlier may still be running; the second rescan starts a new one. */
+  const check = async () => {
     await watcher.rescan();
     await watcher.rescan();
   };
-  return { watcher, log, look };
+  return { watcher, log, check };
 }
 
-/** The longest that a timer can wait. */
+/** The longest time that a timer can wait. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** The way of our own writers. */
+/** Writes like our own writers. */
 function replace(path: string, signal: SignalFile): void {
   writeFileSync(`${path}.tmp`, JSON.stringify(signal));
   renameSync(`${path}.tmp`, path);
 }
 
 describe('one file', () => {
-  test('is told when it appears, changes and goes; a sign of life and a rewrite are no news', async () => {
+  test('is reported when it appears, changes and disappears; a heartbeat and a rewrite are not', async () => {
     const runsDir = join(temporaryFolder(), 'runs');
-    const { watcher, log, look } = start(runsDir);
+    const { watcher, log, check } = start(runsDir);
     await watcher.rescan();
     const path = putSignal(runsDir, sampleSignal({ status: 'dispatched' }));
     await expect.poll(() => log.topics()).toEqual(['dispatched']);
@@ -112,9 +112,9 @@ describe('one file', () => {
     replace(path, sampleSignal({ status: 'planning', phase: 'plan' }));
     await expect.poll(() => log.topics().at(-1)).toBe('phase_changed');
     replace(path, sampleSignal({ status: 'planning', phase: 'plan', updatedAt: '2026-02-02T03:04:05Z' }));
-    await look();
+    await check();
     writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning' }), null, 4));
-    await look();
+    await check();
     writeFileSync(path, JSON.stringify(sampleSignal({ phase: 'plan', status: 'planning', pid: 7 })));
     await expect.poll(() => log.lines.at(-1)?.detail).toMatchObject({ changed: ['pid'] });
     rmSync(path);
@@ -125,29 +125,29 @@ describe('one file', () => {
     await expect.poll(() => log.lines.at(-1)).toMatchObject({ event: 'orchestrator.worker.updated' });
   });
 
-  test('the sequence of a busy writer ends with its last word, also with a log that folds late', async () => {
+  test('the sequence of a busy writer ends with its latest value, even with a log that folds late', async () => {
     const runsDir = join(temporaryFolder(), 'runs');
     const path = putSignal(runsDir, sampleSignal({ count: -1 }));
-    const { log, look } = start(runsDir, fakeLog({ foldsLate: true }));
+    const { log, check } = start(runsDir, fakeLog({ foldsLate: true }));
     for (let count = 0; count < 150; count += 1) {
       if (count % 2) replace(path, sampleSignal({ count: count % 3 }));
       else writeFileSync(path, JSON.stringify(sampleSignal({ count: count % 3 })));
-      // It looks at some of them only: on its own where a notice comes in time, and here where it does not.
-      if (count % 5 === 4) await look();
+      // Only some of them are checked: by a notification if one comes in time, and here if not.
+      if (count % 5 === 4) await check();
       else await nextTurn();
       if (count % 50 === 49) log.foldAll();
     }
     await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ count: 149 % 3 });
-    await look();
+    await check();
     log.foldAll();
-    await look();
+    await check();
     const counts = log.lines.map(({ detail }) => (detail['signal'] as SignalFile)['count']);
     expect(counts.length).toBeGreaterThanOrEqual(30);
     expect(counts.every((count, index) => index === 0 || count !== counts[index - 1])).toBe(true);
     expect(log.topics().every((topic) => topic !== 'corrupt')).toBe(true);
   });
 
-  test('half written is not corrupt; left so it is, once per problem; mended it is told again', async () => {
+  test('partly written is not corrupt; after the grace period it is, once per problem; when fixed it is reported again', async () => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
     });
@@ -155,13 +155,13 @@ describe('one file', () => {
     const runsDir = join(temporaryFolder(), 'runs');
     const signal = sampleSignal();
     const path = putSignal(runsDir, signal);
-    const { watcher, log, look } = start(runsDir, fakeLog(), { graceMs: 500 });
+    const { watcher, log, check } = start(runsDir, fakeLog(), { graceMs: 500 });
     const after = async (milliseconds: number) => {
-      await look();
+      await check();
       vi.advanceTimersByTime(milliseconds);
-      await look();
+      await check();
     };
-    await look();
+    await check();
     expect(log.topics()).toEqual(['status_changed']);
     const text = JSON.stringify(sampleSignal({ note: 'n'.repeat(100) }));
     const descriptor = openSync(path, 'w');
@@ -178,18 +178,18 @@ describe('one file', () => {
     expect(log.topics().at(-1)).toBe('corrupt');
     expect(log.lines.at(-1)?.detail).toEqual({ path, problem: expect.stringContaining('not valid JSON') });
     expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 1 });
-    await look();
+    await check();
     writeFileSync(path, '');
     await after(500);
     expect(log.lines.at(-1)?.detail['problem']).toBe('is empty.');
-    await look();
+    await check();
     writeFileSync(path, text);
-    await look();
+    await check();
     expect(log.topics()).toEqual(['status_changed', 'updated', 'corrupt', 'corrupt', 'updated']);
     expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0 });
   });
 
-  test('what the log could not take is told later', async () => {
+  test('what the log could not take is reported later', async () => {
     const runsDir = join(temporaryFolder(), 'runs');
     putSignal(runsDir, sampleSignal());
     const log = fakeLog();
@@ -204,7 +204,7 @@ describe('one file', () => {
   });
 });
 
-test('a restart tells only what happened in between', async () => {
+test('a restart reports only what happened in between', async () => {
   const runsDir = join(temporaryFolder(), 'runs');
   const paths = ['ENG-1', 'ENG-2', 'ENG-3', 'ENG-4'].map((ticket) =>
     putSignal(runsDir, sampleSignal({ ticket })),
@@ -221,16 +221,16 @@ test('a restart tells only what happened in between', async () => {
   putSignal(runsDir, sampleSignal({ ticket: 'ENG-2', status: 'shipping' }));
   const second = start(runsDir, log, { graceMs: 20 });
   await expect.poll(() => log.topics('ENG-1')).toEqual(['status_changed', 'removed']);
-  // Its grace began later than that of ENG-4.
+  // Its grace period started later than that of ENG-4.
   putSignal(runsDir, sampleSignal({ ticket: 'ENG-5' }), '{}');
   await expect.poll(() => log.topics('ENG-5')).toEqual(['corrupt']);
-  await second.look();
+  await second.check();
   expect(log.topics('ENG-2')).toEqual(['status_changed', 'status_changed']);
   expect(log.topics('ENG-3')).toEqual(['status_changed']);
   expect(log.topics('ENG-4')).toEqual(['status_changed', 'corrupt']);
 });
 
-test('a worker that the state has let go of is not news again', async () => {
+test('a worker that the state has forgotten is not reported again', async () => {
   const runsDir = join(temporaryFolder(), 'runs');
   const long = { status: 'done', updatedAt: '2026-01-02T03:04:05Z' } as const;
   putSignal(runsDir, sampleSignal({ ticket: 'OLD-1', ...long }));
@@ -247,41 +247,41 @@ test('a worker that the state has let go of is not news again', async () => {
   await expect.poll(() => log.topics('OLD-1')).toEqual(['status_changed']);
 });
 
-test('200 files at once, in runs that begin while it watches: each is told once', async () => {
+test('200 files at once, in runs that start while it watches: each is reported once', async () => {
   const runsDir = join(temporaryFolder(), 'runs');
   const onRepo = vi.fn<(repo: string) => void>();
-  const { watcher, log, look } = start(runsDir, fakeLog({ foldsLate: true }), { onRepo });
+  const { watcher, log, check } = start(runsDir, fakeLog({ foldsLate: true }), { onRepo });
   mkdirSync(runsDir);
   for (let index = 0; index < 200; index += 1) {
     const repo = `acme/web${index % 3}`;
     putSignal(runsDir, sampleSignal({ ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, repo }));
   }
   await expect.poll(() => log.lines).toHaveLength(200);
-  await look();
+  await check();
   log.foldAll();
-  await look();
+  await check();
   for (let index = 0; index < 200; index += 1) {
     const more = { ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, status: 'done' } as const;
     putSignal(runsDir, sampleSignal({ ...more, repo: `acme/web${index % 3}` }));
   }
   await expect.poll(() => log.lines).toHaveLength(400);
-  await look();
+  await check();
   log.foldAll();
-  await look();
+  await check();
   expect(log.lines).toHaveLength(400);
   expect(onRepo).toHaveBeenCalledTimes(3);
   expect(new Set(onRepo.mock.calls.flat())).toEqual(new Set(['acme/web0', 'acme/web1', 'acme/web2']));
   expect(watcher.figures()).toMatchObject({ files: 200, corrupt: 0, problem: null });
 });
 
-test('the folders may go and come again, in part or whole', async () => {
+test('the folders may be removed and created again, in part or completely', async () => {
   const runsDir = join(temporaryFolder(), 'runs');
   const path = putSignal(runsDir, sampleSignal());
   const { watcher, log } = start(runsDir);
   await watcher.rescan();
   const gone = [dirname(path), dirname(dirname(path)), runsDir, runsDir];
   for (const [round, folder] of gone.entries()) {
-    // No scan is under way then: what it could not watch any more would be looked for only by the next rescan.
+    // No scan is running then: what it could no longer watch would be found only by the next rescan.
     await watcher.rescan();
     rmSync(folder, { recursive: true });
     await expect.poll(() => log.topics().at(-1)).toBe('removed');
@@ -290,7 +290,7 @@ test('the folders may go and come again, in part or whole', async () => {
     putSignal(runsDir, sampleSignal({ round, live: true }));
     await expect.poll(() => log.lines.at(-1)?.detail['signal']).toMatchObject({ live: true });
   }
-  // Gone and back within the grace: a change like any other.
+  // Gone and back within the grace period: a change like any other.
   await watcher.rescan();
   rmSync(runsDir, { recursive: true });
   putSignal(runsDir, sampleSignal({ round: 9 }));
@@ -298,11 +298,11 @@ test('the folders may go and come again, in part or whole', async () => {
   expect(log.topics().filter((topic) => topic === 'removed')).toHaveLength(4);
 });
 
-test('links, strange names and folders that cannot be read are left alone, and the others go on', async () => {
+test('links, strange names and unreadable folders are ignored, and the others continue', async () => {
   const folder = temporaryFolder();
   const runsDir = join(folder, 'runs');
   const path = putSignal(runsDir, sampleSignal());
-  const { watcher, log, look } = start(runsDir);
+  const { watcher, log, check } = start(runsDir);
   await watcher.rescan();
   writeFileSync(join(folder, 'x.json'), JSON.stringify(sampleSignal({ ticket: 'ENG-9' })));
   symlinkSync(join(folder, 'x.json'), join(dirname(path), 'ENG-9.json'));
@@ -310,12 +310,12 @@ test('links, strange names and folders that cannot be read are left alone, and t
   const closed = join(runsDir, 'orch-2', 'workers');
   mkdirSync(closed, { recursive: true });
   chmodSync(closed, 0o000);
-  // One that came and went later was told of: whatever is to be told of the others has been told, too.
+  // A file that appeared and disappeared later was reported: whatever is to be reported about the others has been, too.
   const later = putSignal(runsDir, sampleSignal({ ticket: 'ENG-5' }));
   await expect.poll(() => log.topics('ENG-5')).toEqual(['status_changed']);
   rmSync(later);
   await expect.poll(() => log.topics('ENG-5')).toEqual(['status_changed', 'removed']);
-  await look();
+  await check();
   chmodSync(closed, 0o700);
   expect(log.topics('ENG-1')).toEqual(['status_changed']);
   expect(log.lines).toHaveLength(3);

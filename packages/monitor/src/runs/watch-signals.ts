@@ -1,5 +1,5 @@
-// Watches the signal files of all runs and tells the log what changed. Notices of the system make it fast; a
-// rescan finds what they missed, what the configuration changed, and what happened while nobody watched.
+// Watches the signal files of all runs and logs what changed. System notifications make it fast; a rescan finds what they
+// missed, what the configuration changed, and what happened while the daemon was down.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,10 +10,10 @@ import {
   foldersToWatch,
   listRuns,
   listSignals,
-  placeOf,
+  locationOf,
   type RunFolders,
   runsIdentity,
-  type SignalPlace,
+  type SignalLocation,
   signalPath,
 } from './signal-folder.ts';
 import {
@@ -23,16 +23,16 @@ import {
   type ReporterOptions,
 } from './signal-reads.ts';
 
-// The system's notices for a set of folders that come and go. A notice is only a hint: folders that cannot be
-// watched (no more watches to be had, a file system without notices) are left to whoever polls.
+// System notifications for a changing set of folders. A notification is only a hint: folders that cannot be watched (no
+// watches left, a file system without notifications) are left to the rescan.
 
 /** Watches are shared by all programs of a user; a run without one is found by the rescan. */
 const MAX_WATCHES = 2_000;
 
 type FolderWatches = {
   /**
-   * Watches exactly these folders, each as it is now: a folder with another identity is watched anew. Returns
-   * whether a watch began: what happened before it began has to be looked for.
+   * Watches exactly these folders, each in its current identity: a folder with another identity is watched again.
+   * Returns whether a new watch was set up: changes from before have to be looked for.
    */
   keep: (folders: ReadonlyMap<string, string>) => boolean;
   /** How many of the folders have no watch, and why. */
@@ -43,7 +43,7 @@ type FolderWatches = {
 function createFolderWatches({
   onNotice,
 }: {
-  /** `name` is what changed in the folder; null when the system does not say, or when the folder itself did. */
+  /** `name` is what changed in the folder; null when the system does not report it, or when the folder itself changed. */
   onNotice: (folder: string, name: string | null) => void;
 }): FolderWatches {
   const watches = new Map<string, { identity: string; watcher: FSWatcher }>();
@@ -63,7 +63,7 @@ function createFolderWatches({
     try {
       const watcher = watch(folder, { persistent: false }, (kind, name) => {
         if (watches.get(folder)?.watcher !== watcher) return;
-        // The folder itself was removed or renamed: what is watched is no longer what is there.
+        // The folder itself was removed or renamed: the watcher no longer watches this path.
         const itself = kind === 'rename' && name === basename(folder);
         if (itself) letGo(folder);
         onNotice(folder, itself ? null : name);
@@ -78,7 +78,7 @@ function createFolderWatches({
     } catch (error) {
       const code = systemErrorCode(error);
       if (code === undefined) throw error;
-      // Gone again already: the next look finds that out.
+      // Gone again already: the next scan finds that out.
       if (code !== 'ENOENT') reason = code;
       return false;
     }
@@ -106,20 +106,20 @@ function createFolderWatches({
   };
 }
 
-/** Folders without a watch are scanned with every poll when that is no work worth mentioning. */
+/** Folders without a watch are scanned with every poll if a scan is this cheap. */
 const CHEAP_SCAN_MS = 20;
-/** Folders may appear while the watches of their parents begin. */
+/** Folders may appear while the watches of their parents are set up. */
 const MOST_ROUNDS = 5;
 
 export type WatchSignalsOptions = ReporterOptions & {
   runsDir: string;
-  /** All workers that the log knows, so that a file that went while nobody watched is missed. */
+  /** All workers that the log knows, so a file that was removed while the daemon was down is noticed. */
   knownWorkers?: () => Iterable<KnownSignal & { orchestrator: string; ticket: string }>;
   /** Each repository named in a signal file, once. */
   onRepo?: (repo: string) => void;
   onProblem?: (error: unknown) => void;
   rescanMs?: number;
-  /** How soon a runs folder that was not there, or cannot be watched, is looked for. */
+  /** How soon a missing or unwatchable runs folder is checked again. */
   pollMs?: number;
   debounceMs?: number;
   graceMs?: number;
@@ -128,17 +128,17 @@ export type WatchSignalsOptions = ReporterOptions & {
 export type SignalFigures = {
   files: number;
   corrupt: number;
-  /** Names that are not looked at: they could lead elsewhere, or are no plain files. */
+  /** Names that are not read: unsafe names, or not regular files. */
   ignored: number;
   lastScanAt: string | null;
   problem: string | null;
 };
 
 export type SignalWatcher = {
-  /** Ends when every file that is there now was looked at; graces may go on. */
+  /** Resolves when every existing file was checked; grace periods may continue. */
   rescan: () => Promise<void>;
-  /** Ends when the log has what this file says now. */
-  see: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
+  /** Resolves when the log has the current content of this file. */
+  sync: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   figures: () => SignalFigures;
   stop: () => Promise<void>;
 };
@@ -153,18 +153,18 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   let lastScanAt: string | null = null;
   let scanTookMs = 0;
   let scanProblem: string | null = null;
-  let lookProblem: { message: string; at: number } | null = null;
+  let checkProblem: { message: string; at: number } | null = null;
   let scanTimer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  const looks = createSignalReads({
+  const checks = createSignalReads({
     reporter: createSignalReporter(options),
     debounceMs,
     graceMs,
     retryMs: pollMs,
-    onSignal: meetRepo,
+    onSignal: noteRepo,
     onFailure(error) {
-      lookProblem = { message: messageOf(error), at: performance.now() };
+      checkProblem = { message: messageOf(error), at: performance.now() };
       onProblem?.(error);
     },
   });
@@ -172,17 +172,17 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     onNotice(folder, name) {
       const orchestrator = orchestratorOf.get(folder);
       if (orchestrator === undefined) {
-        // In the folder of a run only the workers' folder matters; it is watched until that is there.
+        // In the folder of a run only the workers folder matters; the run's folder is watched until that exists.
         if (folder === runsDir || name === null || name === 'workers') scanSoon();
         return;
       }
-      const place = name === null ? null : placeOf(orchestrator, folder, name);
+      const location = name === null ? null : locationOf(orchestrator, folder, name);
       if (name === null) scanSoon();
-      else if (place !== null && place !== 'ignored') looks.soon(place);
+      else if (location !== null && location !== 'ignored') checks.soon(location);
     },
   });
 
-  function meetRepo(signal: SignalFile): void {
+  function noteRepo(signal: SignalFile): void {
     const repo = repoOfSignal(signal);
     if (repo === undefined || repos.has(repo.toLowerCase())) return;
     repos.add(repo.toLowerCase());
@@ -209,15 +209,16 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       ignored = found.ignored + listed.ignored;
       scanProblem = problemOf([...found.problems, ...listed.problems], listed.tooMany, watches.missing());
     } catch (error) {
-      // Nothing is known of the files now; that is not the same as their being gone.
+      // The state of the files is unknown now; that is not the same as their being gone.
       scanProblem = messageOf(error);
       onProblem?.(error);
       return;
     }
     scanTookMs = performance.now() - began;
-    const places = new Map(listed.files.map((place) => [place.path, place]));
-    for (const place of [...looks.places(), ...placesInLog()]) places.set(place.path, place);
-    await Promise.all([...places.values()].map(looks.now));
+    const locations = new Map(listed.files.map((location) => [location.path, location]));
+    for (const location of [...checks.locations(), ...locationsInLog()])
+      locations.set(location.path, location);
+    await Promise.all([...locations.values()].map(checks.now));
     lastScanAt = now().toISOString();
   }
 
@@ -233,7 +234,7 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     return found;
   }
 
-  function placesInLog(): SignalPlace[] {
+  function locationsInLog(): SignalLocation[] {
     return [...(knownWorkers?.() ?? [])]
       .filter(({ hash, corrupt, removed }) => (hash !== null || corrupt) && !removed)
       .filter(({ orchestrator, ticket }) => safeSegment(orchestrator) && safeSegment(ticket))
@@ -256,23 +257,23 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
 
   return {
     rescan: scans.runAfresh,
-    async see({ orchestrator, ticket }) {
+    async sync({ orchestrator, ticket }) {
       if (!safeSegment(orchestrator) || !safeSegment(ticket)) return;
-      const place = { orchestrator, ticket, path: signalPath(runsDir, orchestrator, ticket) };
-      // The first may join a look that has read the file before it changed.
-      for (let count = 0; count < 2; count += 1) await looks.now(place);
+      const location = { orchestrator, ticket, path: signalPath(runsDir, orchestrator, ticket) };
+      // The first call may join a check that read the file before it changed.
+      for (let count = 0; count < 2; count += 1) await checks.now(location);
     },
     figures: () => ({
-      ...looks.figures(),
+      ...checks.figures(),
       ignored,
       lastScanAt,
-      problem: scanProblem ?? recent(lookProblem, rescanMs),
+      problem: scanProblem ?? recent(checkProblem, rescanMs),
     }),
     async stop() {
       stopped = true;
       if (scanTimer !== null) clearTimeout(scanTimer);
       watches.close();
-      await looks.stop();
+      await checks.stop();
       await polls.stop();
       await scans.stop();
       watches.close();
@@ -286,9 +287,9 @@ function problemOf(
   unwatched: { folders: number; reason: string | null },
 ): string | null {
   if (problems[0] !== undefined) return problems[0];
-  if (tooMany) return 'There are more signal files than are looked at; archive old runs.';
+  if (tooMany) return 'There are too many signal files to watch; archive old runs.';
   if (unwatched.folders === 0 || unwatched.reason === null) return null;
-  return `${unwatched.folders} folders cannot be watched (${unwatched.reason}); changes are seen by the rescan.`;
+  return `${unwatched.folders} folders cannot be watched (${unwatched.reason}); the rescan finds their changes.`;
 }
 
 function recent(problem: { message: string; at: number } | null, withinMs: number): string | null {

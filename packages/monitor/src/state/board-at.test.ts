@@ -33,7 +33,7 @@ async function prepare(lines: readonly EventLine[], snapshotEvery: number) {
   return { log, files };
 }
 
-test('the board of any past moment is that of folding from the first line', async () => {
+test('the board of any past time equals folding from the first line', async () => {
   const lines = someLines(5_000);
   const { log, files } = await prepare(lines, 600);
   expect(files.snapshots.figures().count).toBeGreaterThan(4);
@@ -42,7 +42,7 @@ test('the board of any past moment is that of folding from the first line', asyn
   const seqs = [0, 1, 599, 600, 601, 5_000, ...Array.from({ length: 30 }, () => random.below(5_000))];
   for (const seq of seqs) {
     expect(await boardAt({ seq })).toEqual(foldAll(lines.slice(0, seq)).board);
-    // Half a second later comes the next line.
+    // The next line is half a second later.
     const time = START + (seq - 1) * 500 + random.below(500);
     expect(await boardAt({ time })).toEqual(foldAll(lines.slice(0, seq)).board);
   }
@@ -51,7 +51,7 @@ test('the board of any past moment is that of folding from the first line', asyn
   expect((await boardAt({ time: START * 2 })).seq).toBe(5_000);
 });
 
-test('several lines of one moment all count', async () => {
+test('several lines of one millisecond all count', async () => {
   const lines = someLines(100).map((line, index) => ({
     ...line,
     ts: new Date(START + Math.floor(index / 10) * 1_000).toISOString(),
@@ -63,7 +63,7 @@ test('several lines of one moment all count', async () => {
   expect((await boardAt({ time: START + 4_000 })).seq).toBe(50);
 });
 
-test('what is at hand is used, and not changed by what comes after', async () => {
+test('a cached result is used, and not changed by later ones', async () => {
   const lines = someLines(1_000);
   const log = createSmallLog(lines);
   const snapshots = { newest: () => null, load: () => Promise.resolve(null), remove: () => undefined };
@@ -87,7 +87,7 @@ test('a foreign snapshot is not combined with this log', async () => {
   expect(await boardAt({ seq: 3_000 })).toEqual(foldAll(lines.slice(0, 3_000)).board);
 });
 
-test('two are made at once, others wait, too many are refused', async () => {
+test('two are computed at once, others wait, too many are refused', async () => {
   const lines = someLines(100);
   const log = createSmallLog(lines);
   let inside = 0;
@@ -113,7 +113,7 @@ test('two are made at once, others wait, too many are refused', async () => {
   expect(most).toBe(2);
 });
 
-test('ends with the request, while it waits and while it folds', async () => {
+test('ends with the request, while waiting and while folding', async () => {
   const log = createSmallLog(someLines(20_000));
   const snapshots = { newest: () => null, load: () => Promise.resolve(null), remove: () => undefined };
   const first = new AbortController();

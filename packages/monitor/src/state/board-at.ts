@@ -1,5 +1,5 @@
-// The board of any past moment: the nearest snapshot before it, and the lines from there on folded again.
-// Two are made at once at most, others wait for their turn; the last few stay at hand.
+// The board at any past time: the nearest snapshot before it, with the lines from there on folded again. At most two
+// are computed at once, others wait; the last few are cached.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, Since } from '@svc/core';
@@ -7,23 +7,23 @@ import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
-import { type BoardAndPlace, createShare, loadBoard, type SnapshotStore } from './snapshot-store.ts';
+import { type BoardAtSeq, createShare, loadBoard, type SnapshotStore } from './snapshot-store.ts';
 
 /**
- * The board behind this line, or behind the last line (in the order of `seq`) that was accepted at this moment or
- * before; for what is beyond the log's end, the board at its end. `board.seq` tells which line that is. It must not be changed.
+ * The board after this line, or after the last line (by `seq`) that was accepted at this time or before; beyond the
+ * log's end, the board at its end. `board.seq` is that line. The board must not be changed.
  */
 export type BoardAt = (moment: Since, signal?: AbortSignal) => Promise<Board>;
 
 export type BoardAtOptions = {
   log: Pick<EventLog, 'subscribe' | 'lastSeq' | 'lastSeqAt'>;
   snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
-  /** The board of now: what is still so is shared with it. */
+  /** The live board: what has not changed since is shared with it. */
   live?: () => Board;
   rules?: BoardRules;
   mostAtOnce?: number;
   mostWaiting?: number;
-  /** Results that stay at hand, and for how long without use: each is as large as the board. */
+  /** Results that are cached, and for how long without use: each is as large as the board. */
   kept?: number;
   keptMs?: number;
 };
@@ -39,11 +39,11 @@ export function createBoardAt({
   keptMs = 60_000,
 }: BoardAtOptions): BoardAt {
   const limit = createLimit(mostAtOnce, mostWaiting);
-  const results = new Set<BoardAndPlace>();
+  const results = new Set<BoardAtSeq>();
   let forgetting: NodeJS.Timeout | undefined;
 
-  /** One timer for all: a timer of its own would hold on to a board that went long ago. */
-  function keep(result: BoardAndPlace): void {
+  /** One timer for all: a timer per board would keep a board in memory long after it was dropped. */
+  function keep(result: BoardAtSeq): void {
     results.delete(result);
     results.add(result);
     const [oldest] = results;
@@ -52,8 +52,8 @@ export function createBoardAt({
     forgetting = setTimeout(() => results.clear(), keptMs).unref();
   }
 
-  /** The nearest place to start from. A result at hand is copied, because folding changes maps in place. */
-  async function baseFor(end: number): Promise<BoardAndPlace> {
+  /** The nearest board to start from. A cached result is copied, because folding changes maps in folded. */
+  async function baseFor(end: number): Promise<BoardAtSeq> {
     const mark = snapshots.newest({ seq: end });
     const near = [...results]
       .filter((result) => result.seq <= end)
@@ -66,7 +66,7 @@ export function createBoardAt({
     return near;
   }
 
-  function copyOf({ board, seq }: BoardAndPlace): BoardAndPlace {
+  function copyOf({ board, seq }: BoardAtSeq): BoardAtSeq {
     const copy = rules.unpackBoard(rules.packBoard(board));
     if (copy === undefined) throw new Error('A board that was just packed cannot be unpacked');
     return { board: copy, seq };
@@ -76,19 +76,19 @@ export function createBoardAt({
     const end = Math.min(log.lastSeq(), 'seq' in moment ? moment.seq : await log.lastSeqAt(moment.time));
     const base = await baseFor(end);
     if (base.seq >= end) return base.board;
-    const place = results.has(base) ? copyOf(base) : base;
+    const folded = results.has(base) ? copyOf(base) : base;
     for await (const entries of log.subscribe({ after: base.seq, whenSlow: 'read-file', signal })) {
       await nextTurn();
       const beyond = entries.findIndex(({ line }) => line.seq > end);
       for (const { line } of beyond < 0 ? entries : entries.slice(0, beyond)) {
-        foldOrSkip(rules, place.board, line);
-        place.seq = line.seq;
+        foldOrSkip(rules, folded.board, line);
+        folded.seq = line.seq;
       }
-      if (beyond >= 0 || place.seq >= end) break;
+      if (beyond >= 0 || folded.seq >= end) break;
     }
     signal?.throwIfAborted();
-    keep(place);
-    return place.board;
+    keep(folded);
+    return folded.board;
   }
 
   return async (moment, signal) => {
@@ -96,7 +96,7 @@ export function createBoardAt({
       return await limit(() => make(moment, signal), signal);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
-      throw new Failure('busy', 'Too many past moments are being asked for at once.');
+      throw new Failure('busy', 'Too many past boards are being computed at once.', 'Try again in a moment.');
     }
   };
 }

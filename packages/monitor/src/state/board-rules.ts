@@ -1,4 +1,4 @@
-// The rules by which lines become a board, as this module uses them; `core` holds them.
+// The rules that turn lines into a board, as this module uses them; `core` defines them.
 import {
   type Board,
   type Effect,
@@ -13,20 +13,20 @@ import {
 export type BoardRules = {
   emptyBoard: () => Board;
   foldLine: FoldLine;
-  /** A picture of this moment, of plain values: its lists are copies, its entities are the board's own. */
+  /** A picture of the current board, in plain values: its lists are copies, its entities are shared with the board. */
   packBoard: (board: Board) => object;
-  /** Undefined for what is not a packed board of this form. */
+  /** Undefined for anything that is not a packed board of this form. */
   unpackBoard: (packed: object) => Board | undefined;
 };
 
 export const boardRules: BoardRules = { emptyBoard, foldLine, packBoard, unpackBoard };
 
-/** The form of a packed board: one of another form is made by other rules. */
+/** The form of a packed board: a board of another form was made by other rules. */
 export const boardForm = packBoard(emptyBoard()).form;
 
 /**
- * One line more. A line on which a rule breaks is left out, here as everywhere, and told: one bad line must
- * not hide all that come after it.
+ * Folds one line. A line on which a rule throws is skipped and reported: one bad line must not hide all that come after
+ * it.
  */
 export function foldOrSkip(
   rules: Pick<BoardRules, 'foldLine'>,

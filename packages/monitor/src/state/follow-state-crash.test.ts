@@ -1,4 +1,4 @@
-// Killed between any two steps, as often as one likes: the board and the effects are those of the log.
+// Killed between any two steps, any number of times: the board and the effects match the log.
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
@@ -12,20 +12,20 @@ const line = fc.record({
   ask: fc.constantFrom(0, 0, 1, 2),
   broken: fc.constantFrom(false, false, false, true),
 });
-/** Lines that are there at a start, lines that come later, and the step at which the crash happens. */
-const life = fc.record({
+/** Lines that exist at a start, lines that come later, and the step at which the crash happens. */
+const run = fc.record({
   before: fc.array(line, { maxLength: 15 }),
   later: fc.array(line, { maxLength: 15 }),
   crashAt: fc.integer({ min: 1, max: 60 }),
   everyLineAlone: fc.boolean(),
 });
 
-test('each effect is handed over exactly once over any crashes', async () => {
+test('each effect is passed on exactly once across any crashes', async () => {
   const folder = temporaryFolder();
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(life, { minLength: 1, maxLength: 4 }),
+      fc.array(run, { minLength: 1, maxLength: 4 }),
       fc.integer({ min: 1, max: 12 }),
       async (lives, snapshotEvery) => {
         runs += 1;

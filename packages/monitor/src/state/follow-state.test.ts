@@ -23,7 +23,7 @@ function openFiles(options: Partial<Parameters<typeof openStateFiles>[0]> = {}) 
   return files;
 }
 
-test('folds what is there and what comes, and hands over each effect', async () => {
+test('folds existing and new lines, and passes on each effect', async () => {
   const lines = someLines(500);
   const log = createSmallLog(lines.slice(0, 300));
   const files = openFiles();
@@ -61,13 +61,13 @@ test('starts at the newest snapshot and not at the first line', async () => {
   await second.stop();
 });
 
-test('never starts behind the cursor of the outbox', async () => {
+test('never starts after the cursor of the outbox', async () => {
   const lines = someLines(300);
   const ahead = openFiles();
   const first = follow(ahead, { log: createSmallLog(lines), snapshotEvery: 100 });
   await first.ready;
   await first.stop();
-  // The same snapshots beside an outbox that has less: what it lacks is derived again.
+  // The same snapshots with an outbox that has less: what it lacks is derived again.
   const behind = openFiles();
   behind.outbox.accept([], 120);
   const second = follow(behind, { log: createSmallLog(lines), snapshots: ahead.snapshots });
@@ -125,7 +125,7 @@ test('a snapshot of an older version is not used', async () => {
   await second.stop();
 });
 
-/** A disk that can be full: then no transaction and no statement that writes gets through. */
+/** A disk that can be full: then no transaction and no writing statement succeeds. */
 function fillableDisk() {
   const disk = { full: false };
   const check = (): void => {
@@ -167,7 +167,7 @@ test('a full disk degrades it, stops nothing and loses nothing', async () => {
   expect(state.progress().backlog).toBeGreaterThan(100);
   await until(() => state.failures.length === 2);
   disk.full = false;
-  // A snapshot is of lines whose effects are handed over, and is tried again with the next lines.
+  // A snapshot needs the effects of its lines in the outbox, and is tried again with the next lines.
   await expect.poll(() => state.progress().backlog).toBe(0);
   minute = 2;
   log.append(lines.slice(300));
@@ -179,7 +179,7 @@ test('a full disk degrades it, stops nothing and loses nothing', async () => {
   await state.stop();
 });
 
-test('waits with folding when too many effects wait to be handed over', async () => {
+test('folding waits when too many effects wait for the outbox', async () => {
   const lines = someLines(3_000);
   const { disk, wrap } = fillableDisk();
   const files = openFiles({ wrap });
@@ -194,7 +194,7 @@ test('waits with folding when too many effects wait to be handed over', async ()
   disk.full = true;
   log.append(lines);
   await state.reached(200);
-  // Each try has a turn of the event loop of its own: enough of them to fold everything, if it went on.
+  // Each attempt has its own turn of the event loop: enough of them to fold everything, if it continued.
   const before = tries;
   await until(() => tries > before + 50);
   const { seq, backlog } = state.progress();
@@ -208,7 +208,7 @@ test('waits with folding when too many effects wait to be handed over', async ()
   await state.stop();
 });
 
-test('stopped with a full disk it ends, and the next start hands over what was missing', async () => {
+test('stopped with a full disk it ends, and the next start passes on what was missing', async () => {
   const lines = someLines(300);
   const { disk, wrap } = fillableDisk();
   const file = join(temporaryFolder(), 'svc.db');
@@ -227,7 +227,7 @@ test('stopped with a full disk it ends, and the next start hands over what was m
   await second.stop();
 });
 
-test('a line on which a rule breaks is told and left out', async () => {
+test('a line on which a rule throws is reported and left out', async () => {
   const lines = smallLines([
     { ticket: 'A-1', ask: 1 },
     { ticket: 'A-1', broken: true },
@@ -264,18 +264,18 @@ test('an unreadable log is read again', async () => {
   await state.stop();
 });
 
-test('whoever waits when it is stopped is told', async () => {
+test('callers that wait when it is stopped get a rejection', async () => {
   const files = openFiles();
   const state = follow(files, { log: createSmallLog(someLines(3)) });
   await state.ready;
   const waiting = state.reached(4);
   const stopping = state.stop();
-  await expect(waiting).rejects.toThrow('not followed any more');
+  await expect(waiting).rejects.toThrow('follower has stopped');
   await stopping;
   await expect(state.reached(3)).resolves.toBeUndefined();
 });
 
-test('the event loop is not held up while a large board is taken', async () => {
+test('the event loop is not blocked while a large board is packed', async () => {
   const lines = smallLines(Array.from({ length: 30_000 }, (_, index) => ({ ticket: `A-${index}` })));
   const files = openFiles();
   let written = 0;

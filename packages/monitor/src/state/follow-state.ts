@@ -1,11 +1,11 @@
-// Folds every line of the log into the board, and hands what lines ask for to the outbox, each effect once.
+// Folds every line of the log into the board, and passes the effects that lines cause to the outbox, each once.
 // Its modes:
-// - loading: finds the newest snapshot that this log was at and whose effects the outbox has. At start.
-// - catching up: folds the lines of before the start. Up to the outbox's cursor their effects are dropped,
-//   because the outbox has them; beyond it they are handed over. Left when `ready` resolves.
+// - loading: finds the newest snapshot that belongs to this log and whose effects the outbox has. At start.
+// - catching up: folds the lines from before the start. Up to the outbox's cursor their effects are dropped, because the
+//   outbox has them; beyond it they are passed on. Ends when `ready` resolves.
 // - live: folds lines as they become durable.
-// - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` says
-//   why; the board goes on while there is room for effects, and everything is tried again.
+// - degraded, beside any of these: the database cannot be written or the log cannot be read. `progress` gives the reason;
+//   the board continues while there is space for effects, and everything is retried.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
@@ -14,7 +14,7 @@ import { createProgress } from '@svc/lib/progress';
 import { untilItWorks } from '@svc/lib/retry';
 import type { LogEntry } from '../log/log-entry.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
-import { type BoardAndPlace, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
+import { type BoardAtSeq, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
 import {
   createEffectQueue,
   type EffectQueue,
@@ -23,14 +23,14 @@ import {
   type StateOptions,
 } from './state-follower.ts';
 
-// Takes a snapshot of the board every so many lines, beside the folding. One that cannot be stored is given
-// up; the next is tried a minute later.
+// Takes a snapshot of the board at regular intervals, beside the folding. One that cannot be stored is dropped; the next
+// is tried a minute later.
 
 const RETRY_MS = 60_000;
 
 type SnapshotTaker = {
   isDue: (seq: number) => boolean;
-  /** Takes the picture at once and stores it in the background, after the one before. */
+  /** Takes the picture immediately and stores it in the background, after the previous one. */
   take: (board: Board, mark: SnapshotMark) => void;
   /** Resolves when nothing is being stored. */
   idle: () => Promise<void>;
@@ -49,7 +49,7 @@ function createSnapshotTaker({
   snapshots: Pick<SnapshotStore, 'save'>;
   rules: Pick<BoardRules, 'packBoard'>;
   every: number;
-  /** The line of the newest snapshot there is. */
+  /** The line of the newest existing snapshot. */
   from: number;
   now: () => number;
   onFailure: (error: unknown) => void;
@@ -85,12 +85,12 @@ function createSnapshotTaker({
   };
 }
 
-/** Lines whose effects are handed over in one transaction, and how long it may take to fold them. */
+/** Lines whose effects are passed on in one transaction, and how long folding them may take. */
 const BATCH_LINES = 256;
 const BATCH_MS = 50;
-/** Lines since the last snapshot for which it is worth another when stopping. */
+/** Lines since the last snapshot that justify another one when stopping. */
 const WORTH_A_SNAPSHOT = 1_000;
-/** The store keeps snapshots so far apart: see its `widest`. */
+/** The store keeps snapshots about this far apart: see its `widest`. */
 const SNAPSHOT_EVERY = 10_000;
 const READ_AGAIN_MS = 1_000;
 
@@ -98,11 +98,11 @@ export function followState(options: StateOptions): StateFollower {
   const { log, snapshots, outbox, now, onFailure, rules = boardRules } = options;
   const every = options.snapshotEvery ?? SNAPSHOT_EVERY;
   const stopped = new AbortController();
-  /** Below 0 until it is known where the folding starts. */
-  const folded = createProgress(-1, 'The state is not followed any more');
+  /** Below 0 until it is known where folding starts. */
+  const folded = createProgress(-1, 'The state follower has stopped');
   const listeners = new Set<(change: StateChange) => void>();
   const lastSeqAtStart = log.lastSeq();
-  let place: BoardAndPlace = { board: rules.emptyBoard(), seq: 0 };
+  let current: BoardAtSeq = { board: rules.emptyBoard(), seq: 0 };
   let last: EventLine | null = null;
   let brokenLines = 0;
   let failing: string | null = null;
@@ -110,7 +110,7 @@ export function followState(options: StateOptions): StateFollower {
   let taker: SnapshotTaker | null = null;
   let isLive = false;
 
-  /** Without it nothing can go on: tries again until it works or this is stopped. */
+  /** Required to continue: retries until it works or the follower is stopped. */
   function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
     const noted = async (): Promise<T> => {
       const result = await work();
@@ -128,11 +128,11 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   async function load(): Promise<void> {
-    // A log that was cut gives its numbers to new lines, whose effects nobody has.
+    // A log that was cut gives its numbers to new lines, whose effects are not in the outbox.
     const cursor = Math.min(outbox.cursor(), log.lastSeq());
     const loaded = await loadSnapshot(cursor);
     if (stopped.signal.aborted) return;
-    place = loaded;
+    current = loaded;
     const { retryMs, mostWaiting } = options;
     queue = createEffectQueue({
       outbox,
@@ -145,8 +145,8 @@ export function followState(options: StateOptions): StateFollower {
     folded.reach(loaded.seq);
   }
 
-  /** Without a readable store the whole log is folded: slower, and just as right. */
-  async function loadSnapshot(cursor: number): Promise<BoardAndPlace> {
+  /** Without a readable store the whole log is folded: slower, with the same result. */
+  async function loadSnapshot(cursor: number): Promise<BoardAtSeq> {
     try {
       snapshots.removeAfter(log.lastSeq());
       return await loadBoard({ log, snapshots, rules, limit: { seq: cursor } });
@@ -158,12 +158,12 @@ export function followState(options: StateOptions): StateFollower {
 
   async function follow(): Promise<void> {
     const { signal } = stopped;
-    for await (const entries of log.subscribe({ after: place.seq, whenSlow: 'read-file', signal })) {
-      // Whoever waits for these lines to be durable goes first.
+    for await (const entries of log.subscribe({ after: current.seq, whenSlow: 'read-file', signal })) {
+      // Callers that wait for these lines to be durable go first.
       await nextTurn();
       fold(entries);
       failing = null;
-      tell(entries);
+      notifyListeners(entries);
       await queue?.waitForSpace();
       await snapshotIfDue();
       if (signal.aborted) return;
@@ -174,8 +174,8 @@ export function followState(options: StateOptions): StateFollower {
     let lines = 0;
     let began = performance.now();
     for (const { line } of entries) {
-      queue?.add(foldOrSkip(rules, place.board, line, noteBroken), line.seq);
-      place.seq = line.seq;
+      queue?.add(foldOrSkip(rules, current.board, line, noteBroken), line.seq);
+      current.seq = line.seq;
       last = line;
       lines += 1;
       if (lines < BATCH_LINES && performance.now() - began < BATCH_MS) continue;
@@ -184,7 +184,7 @@ export function followState(options: StateOptions): StateFollower {
       began = performance.now();
     }
     queue?.flush();
-    folded.reach(place.seq);
+    folded.reach(current.seq);
   }
 
   function noteBroken(error: unknown): void {
@@ -192,10 +192,10 @@ export function followState(options: StateOptions): StateFollower {
     onFailure(error);
   }
 
-  function tell(entries: readonly LogEntry[]): void {
-    isLive ||= place.seq >= lastSeqAtStart;
+  function notifyListeners(entries: readonly LogEntry[]): void {
+    isLive ||= current.seq >= lastSeqAtStart;
     if (!isLive || listeners.size === 0) return;
-    const change = { board: place.board, lines: entries.map(({ line }) => line) };
+    const change = { board: current.board, lines: entries.map(({ line }) => line) };
     for (const listener of listeners) {
       try {
         listener(change);
@@ -206,7 +206,7 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   async function snapshotIfDue(): Promise<void> {
-    if (taker?.isDue(place.seq) !== true) return;
+    if (taker?.isDue(current.seq) !== true) return;
     await taker.idle();
     snapshot();
   }
@@ -214,8 +214,8 @@ export function followState(options: StateOptions): StateFollower {
   /** Only of lines whose effects the outbox has: a start never uses another. */
   function snapshot(): void {
     queue?.flush(true);
-    if (last === null || queue === null || queue.cursor() < place.seq) return;
-    taker?.take(place.board, { seq: place.seq, at: last.ts, lineId: last.id });
+    if (last === null || queue === null || queue.cursor() < current.seq) return;
+    taker?.take(current.board, { seq: current.seq, at: last.ts, lineId: last.id });
   }
 
   async function run(): Promise<void> {
@@ -225,17 +225,17 @@ export function followState(options: StateOptions): StateFollower {
 
   const running = run();
   const ready = folded.reached(lastSeqAtStart);
-  // Whoever does not wait for it has no use for the rejection.
+  // A caller that does not wait for it must not cause an unhandled rejection.
   ready.catch(() => undefined);
 
   return {
-    board: () => place.board,
+    board: () => current.board,
     ready,
     reached: folded.reached,
     progress: () => ({
-      seq: place.seq,
+      seq: current.seq,
       logSeq: log.lastSeq(),
-      ready: place.seq >= lastSeqAtStart && queue !== null,
+      ready: current.seq >= lastSeqAtStart && queue !== null,
       cursor: queue?.cursor() ?? 0,
       backlog: queue?.backlog() ?? 0,
       snapshotSeq: taker?.lastSeq() ?? 0,
@@ -252,7 +252,7 @@ export function followState(options: StateOptions): StateFollower {
       await running;
       folded.close();
       queue?.stop();
-      if (taker !== null && place.seq - taker.lastSeq() >= Math.min(every, WORTH_A_SNAPSHOT)) snapshot();
+      if (taker !== null && current.seq - taker.lastSeq() >= Math.min(every, WORTH_A_SNAPSHOT)) snapshot();
       await taker?.idle();
     },
   };

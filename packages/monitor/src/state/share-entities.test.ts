@@ -10,7 +10,7 @@ const entity = fc.record({
   }),
 });
 
-test('what is the same is shared, what differs is not', () => {
+test('equal entities are shared, others are not', () => {
   const live = { lastSeq: 3, name: 'A', states: [{ at: 1 }] };
   const share = createShare({ seq: 9, tickets: [live] });
   expect(share('tickets', structuredClone(live))).toBe(live);
@@ -27,12 +27,12 @@ test('what is the same is shared, what differs is not', () => {
   expect(share('workers', elsewhere)).toBe(elsewhere);
 });
 
-test('sharing never changes what a board says', () => {
+test('sharing never changes a board', () => {
   fc.assert(
     fc.property(fc.array(entity), fc.array(entity), (live, past) => {
       const share = createShare({ list: live });
-      const told = JSON.parse(JSON.stringify(past)) as unknown[];
-      expect(JSON.parse(JSON.stringify(told.map((one) => share('list', one))))).toEqual(told);
+      const written = JSON.parse(JSON.stringify(past)) as unknown[];
+      expect(JSON.parse(JSON.stringify(written.map((one) => share('list', one))))).toEqual(written);
     }),
   );
 });

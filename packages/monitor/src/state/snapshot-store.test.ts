@@ -38,7 +38,7 @@ test('what was saved is loaded again, also by another process', async () => {
   expect(store.figures()).toMatchObject({ count: 1 });
 });
 
-test('pieces put together are what was cut', async () => {
+test('joined pieces equal the original', async () => {
   const value = fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue())));
   await fc.assert(
     fc.asyncProperty(value, async (given) => {
@@ -52,7 +52,7 @@ test('pieces put together are what was cut', async () => {
   );
 });
 
-test('a moment between two snapshots finds the one before it', async () => {
+test('a position between two snapshots finds the one before it', async () => {
   const { store } = open(join(temporaryFolder(), 'svc.db'));
   for (const seq of [10, 20, 30]) await store.save(mark(seq), { seq });
   expect(store.newest({ seq: 9 })).toBeNull();
@@ -61,7 +61,7 @@ test('a moment between two snapshots finds the one before it', async () => {
   expect(store.newest({ seq: 100 })?.seq).toBe(20);
 });
 
-test('snapshots of another version are not used, and go', async () => {
+test('snapshots of another version are not used, and are removed', async () => {
   const file = join(temporaryFolder(), 'svc.db');
   const old = open(file, { version: '1' });
   await old.store.save(mark(10), { seq: 10 });
@@ -70,7 +70,7 @@ test('snapshots of another version are not used, and go', async () => {
   expect(database.prepare('SELECT count(*) AS n FROM state_pieces').get()?.['n']).toBe(0);
 });
 
-test('a damaged or half-written snapshot is not there', async () => {
+test('a damaged or partly written snapshot counts as missing', async () => {
   const file = join(temporaryFolder(), 'svc.db');
   const { store, database } = open(file);
   await store.save(mark(10), { seq: 10, tickets: [{ ticket: 'A-1' } as Ticket] });
@@ -80,7 +80,7 @@ test('a damaged or half-written snapshot is not there', async () => {
   database.exec('DELETE FROM state_pieces WHERE seq = 20');
   expect(await store.load(20)).toBeNull();
   expect(await store.load(30)).toBeNull();
-  // A crash before the snapshot's own row: the pieces go at the next opening.
+  // A crash before the snapshot's own row: the pieces are removed at the next opening.
   database.prepare('INSERT INTO state_pieces VALUES (99, 0, ?)').run(Buffer.from('left'));
   expect(open(file).store.newest({ seq: 1_000 })?.seq).toBe(20);
   expect(database.prepare('SELECT count(*) AS n FROM state_pieces WHERE seq = 99').get()?.['n']).toBe(0);
@@ -93,7 +93,7 @@ test('older snapshots are thinned out', async () => {
   expect(new Set(left)).toEqual(new Set([undefined, 30, 60, 90, 120, 150, 170, 180, 190, 200]));
 });
 
-test('a store that cannot be written says so and keeps what it has', async () => {
+test('a store that cannot be written rejects and keeps what it has', async () => {
   const { store, database } = open(join(temporaryFolder(), 'svc.db'));
   await store.save(mark(10), { seq: 10 });
   database.exec('PRAGMA max_page_count = 1');

@@ -1,6 +1,6 @@
-// Pictures of the board at some lines of the log, so that a start and a look back fold thousands of lines
-// instead of all. They can always be made again: one that is damaged, of another version or of another log
-// is thrown away. A snapshot counts from the moment its own row is there, which comes after its pieces.
+// Pictures of the board at some lines of the log, so a start or a view of the past folds thousands of lines instead of
+// all. They can always be made again: one that is damaged, or of another version or log, is discarded. A snapshot counts
+// once its own row exists, which is written after its pieces.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
@@ -9,13 +9,13 @@ import { type Database, openDatabase } from '../disk/sqlite.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type BoardRules, boardForm } from './board-rules.ts';
 
-// A packed board as bytes, and back, in pieces of some hundred entities: each is made or read in about a
-// millisecond, so that other work of the daemon gets its turn in between, and no text of the whole is held.
+// A packed board as bytes, and back, in pieces of some hundred entities: each takes about a millisecond, so the daemon
+// can do other work in between, and the whole text is never in memory.
 
 export type Packed = Record<string, unknown>;
 
 const PIECE_CHARACTERS = 64 * 1024;
-/** Far above any piece: what grows larger was not written here. */
+/** Far above any piece: anything larger was not written here. */
 const LARGEST_PIECE_BYTES = 16 * 1024 * 1024;
 
 const compress = promisify(zstdCompress);
@@ -65,8 +65,8 @@ export async function fromPieces(pieces: Iterable<Uint8Array>, share?: Share): P
   return { ...rest, ...Object.fromEntries(lists) };
 }
 
-// Which snapshots may go: of the older ones only so many stay that every line is at most `widest` lines
-// behind one, or behind the empty board at 0. Where they were farther apart already, all stay.
+// Which snapshots may be dropped: of the older ones enough stay that every line is at most `widest` lines after one, or
+// after the empty board at 0. Where they were farther apart already, all stay.
 
 export function snapshotsToDrop(
   ascendingSeqs: readonly number[],
@@ -85,18 +85,18 @@ export function snapshotsToDrop(
 /** How snapshots are stored, and the form of the board in them: those of another version are not used. */
 const STATE_VERSION = `1/${boardForm}`;
 
-/** Which line the picture was taken behind; `lineId` tells whether a log is the one that it was taken of. */
+/** The line after which the picture was taken; `lineId` shows whether it belongs to this log. */
 export type SnapshotMark = { seq: number; at: string; lineId: string };
 
 export type SnapshotStore = {
-  /** One after the other, in slices with turns of the event loop in between. Rejects when it cannot be stored. */
+  /** One after the other, in slices, yielding to the event loop in between. Rejects when it cannot be stored. */
   save: (mark: SnapshotMark, packed: object) => Promise<void>;
-  /** The newest that is not behind this line. */
+  /** The newest one that is not after this line. */
   newest: (limit: { seq: number }) => SnapshotMark | null;
-  /** Null when it is damaged, or went in the meantime. */
+  /** Null when it is damaged, or was removed in the meantime. */
   load: (seq: number, share?: Share) => Promise<Packed | null>;
   remove: (seq: number) => void;
-  /** Removes those behind the log's end: they are of a log that was longer. */
+  /** Removes those beyond the log's end: they belong to a longer log. */
   removeAfter: (seq: number) => void;
   figures: () => { count: number; bytes: number };
   close: () => void;
@@ -112,11 +112,11 @@ export const stateMigrations = [
    ) STRICT`,
 ];
 
-/** Newest ones that are never thinned out: a start has several to choose from. */
+/** The newest ones are never thinned out: a start has several to choose from. */
 const RECENT = 4;
-/** A usual step and some: what goes are those of stops in between. Any moment is folded well within a second. */
+/** A usual step and some more: thinning drops those taken at stops in between. Any time is folded well within a second. */
 const WIDEST = 10_500;
-/** A snapshot can wait until another process is done; the daemon cannot. */
+/** A snapshot can wait until another process has finished; the daemon cannot. */
 const BUSY_MS = 250;
 
 export function openSnapshotStore({ path, widest }: { path: string; widest?: number }): SnapshotStore {
@@ -180,7 +180,7 @@ export function createSnapshotStore({
   function* piecesOf(seq: number, count: number): Generator<Uint8Array> {
     for (let piece = 0; piece < count; piece += 1) {
       const bytes = sql.piece.get(seq, piece)?.['bytes'];
-      if (!(bytes instanceof Uint8Array)) throw new Error(`Piece ${piece} of snapshot ${seq} is not there`);
+      if (!(bytes instanceof Uint8Array)) throw new Error(`Piece ${piece} of snapshot ${seq} is missing`);
       yield bytes;
     }
   }
@@ -211,7 +211,7 @@ export function createSnapshotStore({
       try {
         return count === undefined ? null : await fromPieces(piecesOf(seq, Number(count)), share);
       } catch {
-        // Damaged or thinned out meanwhile: for whoever asked it is not there, and an older one will do.
+        // Damaged or thinned out in the meantime: the caller uses an older one.
         return null;
       }
     },
@@ -227,11 +227,11 @@ export function createSnapshotStore({
   };
 }
 
-// Most of a past board is still so today. What is the same is taken from the board in memory, and its copy
-// can go at once: a past board then costs its maps and what has changed since.
+// Most of a past board is unchanged today. Unchanged entities are taken from the board in memory, and their copies are
+// dropped immediately: a past board then costs its maps and what has changed since.
 export type Share = (field: string, entity: unknown) => unknown;
 
-/** `packed` is the board in memory, packed. Entities are found by their last line, and compared in full. */
+/** `packed` is the board in memory, packed. Entities are found by their last line and compared in full. */
 export function createShare(packed: object): Share {
   const byField = new Map<string, Map<number, unknown>>();
   for (const [field, list] of Object.entries(packed)) {
@@ -251,7 +251,7 @@ function lastSeqOf(entity: unknown): number {
   return typeof lastSeq === 'number' ? lastSeq : 0;
 }
 
-/** Of plain JSON values; a field that is undefined is not there. */
+/** For plain JSON values; an undefined field counts as absent. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {
@@ -269,12 +269,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-// The board at the newest usable snapshot: one that this very log was at, and that can be read.
+// The board at the newest usable snapshot: one that belongs to this log and can be read.
 
-/** `seq` is the last line folded into the board: 0 is none. */
-export type BoardAndPlace = { board: Board; seq: number };
+/** `seq` is the last line folded into the board; 0 if none. */
+export type BoardAtSeq = { board: Board; seq: number };
 
-/** What is found unusable is removed, and the one before is tried; without any, the empty board. */
+/** An unusable snapshot is removed and the one before it is tried; without any, the empty board. */
 export async function loadBoard({
   log,
   snapshots,
@@ -285,10 +285,10 @@ export async function loadBoard({
   log: Pick<EventLog, 'subscribe' | 'lastSeq'>;
   snapshots: Pick<SnapshotStore, 'newest' | 'load' | 'remove'>;
   rules: BoardRules;
-  /** No snapshot behind this line. */
+  /** No snapshot after this line. */
   limit: { seq: number };
   share?: Share | undefined;
-}): Promise<BoardAndPlace> {
+}): Promise<BoardAtSeq> {
   for (;;) {
     const mark = snapshots.newest(limit);
     if (mark === null) return { board: rules.emptyBoard(), seq: 0 };
@@ -299,7 +299,7 @@ export async function loadBoard({
   }
 }
 
-/** Whether the log has the line that the snapshot was taken behind. */
+/** Whether the log has the line after which the snapshot was taken. */
 async function isOfLog(
   log: Pick<EventLog, 'subscribe' | 'lastSeq'>,
   { seq, lineId }: SnapshotMark,

@@ -1,4 +1,4 @@
-// What follows the log and holds the board, as others see it.
+// The public interface of the state follower, which follows the log and holds the board.
 import { type Board, backoffMs, type Effect, type EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { EventLog } from '../log/event-log.ts';
@@ -6,33 +6,33 @@ import type { BoardRules } from './board-rules.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 type StateProgress = {
-  /** The last line folded, and the log's last. */
+  /** The last folded line, and the log's last line. */
   seq: number;
   logSeq: number;
   ready: boolean;
-  /** The last line whose effects the outbox has, and how many wait to be handed over. */
+  /** The last line whose effects the outbox has, and how many effects wait for it. */
   cursor: number;
   backlog: number;
   snapshotSeq: number;
-  /** Lines on which a rule broke; they are not in the board. */
+  /** Lines on which a rule threw; they are not in the board. */
   brokenLines: number;
-  /** Why it is not all well; null when it is. */
+  /** Why it is degraded; null when it is not. */
   degraded: string | null;
 };
 
 export type StateChange = { board: Board; lines: readonly EventLine[] };
 
 export type StateFollower = {
-  /** The live board. Whoever gets it must not change it, nor keep its maps over a turn of the event loop. */
+  /** The live board. Callers must not change it, nor keep its maps beyond the current turn of the event loop. */
   board: () => Board;
-  /** Resolves when all lines of before the start are folded; rejects when it is stopped before. */
+  /** Resolves when all lines from before the start are folded; rejects when it is stopped first. */
   ready: Promise<void>;
-  /** Resolves when this line is folded; rejects when it is stopped before. */
+  /** Resolves when this line is folded; rejects when it is stopped first. */
   reached: (seq: number) => Promise<void>;
   progress: () => StateProgress;
-  /** Called after lines were folded, once it is live; returns how to end it. */
+  /** Called after lines were folded, once it is live; returns a function that unsubscribes. */
   onChange: (listener: (change: StateChange) => void) => () => void;
-  /** Hands over what waits and takes a last snapshot if many lines were folded since the last one. */
+  /** Passes on what waits, and takes a last snapshot if many lines were folded since the previous one. */
   stop: () => Promise<void>;
 };
 
@@ -42,7 +42,6 @@ export type StateOptions = {
   outbox: EffectTaker;
   now: () => number;
   onFailure: (error: unknown) => void;
-  /** Lines between two snapshots. */
   snapshotEvery?: number;
   rules?: BoardRules;
   retryMs?: (failures: number) => number;
@@ -50,12 +49,11 @@ export type StateOptions = {
   mostWaiting?: number;
 };
 
-// Hands the effects of folded lines to the outbox, together with the cursor that says up to which line it
-// has them: both in one transaction, so that a crash can neither lose an effect nor hand it over twice.
-// Its modes:
-// - working: what lines asked for is handed over a batch at a time.
-// - failing: the outbox could not store a batch. It is tried again, ever less often; what lines ask for
-//   meanwhile waits in memory, up to a bound at which whoever folds has to wait (`waitForSpace`).
+// Passes the effects of folded lines to the outbox, together with the cursor (the last line whose effects it has): both
+// in one transaction, so a crash can neither lose an effect nor pass it on twice. Its modes:
+// - working: effects are passed on a batch at a time.
+// - failing: the outbox could not store a batch. It is retried with increasing delays; meanwhile effects wait in memory,
+//   up to a limit at which folding has to wait (`waitForSpace`).
 
 export type EffectTaker = {
   /** Stores the effects and the cursor, both or neither; throws when it cannot. */
@@ -66,21 +64,21 @@ export type EffectTaker = {
 
 export type EffectQueue = {
   add: (effects: readonly Effect[], seq: number) => void;
-  /** Hands over what waits. Moves a cursor that has nothing to bring only now and then, unless it must. */
+  /** Passes on what waits. Moves a cursor without effects only now and then, unless it must. */
   flush: (must?: boolean) => void;
   /** Resolves when there is space for more effects. */
   waitForSpace: () => Promise<void>;
-  /** The last line whose effects are handed over. */
+  /** The last line whose effects were passed on. */
   cursor: () => number;
   backlog: () => number;
   failing: () => string | null;
-  /** Tries once more what waits; what is refused then is derived from the log again at the next start. */
+  /** Tries once more; what is refused then is derived from the log again at the next start. */
   stop: () => void;
 };
 
 /** Effects that may wait in memory. */
 const MOST_WAITING = 4_096;
-/** Lines without effects after which the cursor moves all the same: so many are folded twice at most. */
+/** Lines without effects after which the cursor moves anyway: at most this many are folded twice. */
 const IDLE_LINES = 1_024;
 
 export function createEffectQueue({
@@ -92,7 +90,7 @@ export function createEffectQueue({
 }: {
   outbox: Pick<EffectTaker, 'accept'>;
   from: number;
-  /** Told of the first failure in a row. */
+  /** Called for the first failure in a row. */
   onFailure: (error: unknown) => void;
   mostWaiting?: number;
   retryMs?: (failures: number) => number;

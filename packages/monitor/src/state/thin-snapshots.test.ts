@@ -17,7 +17,7 @@ test('thins older ones as far as the widest gap allows, and never the recent one
   expect(snapshotsToDrop([100, 200, 300], { recent: 1, widest: 50 })).toEqual([]);
 });
 
-test('no gap grows beyond what is allowed, however often it is thinned', () => {
+test('no gap exceeds the limit, however often it is thinned', () => {
   fc.assert(
     fc.property(
       ascending,
@@ -36,7 +36,7 @@ test('no gap grows beyond what is allowed, however often it is thinned', () => {
           }
         }
         expect(widestGap([...left])).toBeLessThanOrEqual(Math.max(widest, largestBefore));
-        // It is worth it: of three that follow each other, no older one could go.
+        // It is useful: of three consecutive ones, no older one could go.
         const kept = [...left].slice(0, Math.max(0, left.size - recent));
         for (const [index, seq] of kept.entries()) {
           const next = [...left][index + 1] ?? Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// The whole of it with the real rules, the real log, the real outbox and lines as they really are: stopped
-// and started again at any line, and looked back at from the end.
+// Everything together with the real rules, log and outbox, and realistic lines: stopped and started again at any
+// line, and viewed at past times from the end.
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventLine, emptyBoard, foldLine, packBoard } from '@svc/core';
@@ -22,7 +22,7 @@ function readTape(): { name: string; lines: EventLine[] } {
   return { name, lines: texts.map((text) => JSON.parse(text) as EventLine) };
 }
 
-test('started again and again, and looked back at, it is what folding from the first line gives', async () => {
+test('started repeatedly, and viewed at past times, it equals folding from the first line', async () => {
   const { name, lines } = readTape();
   const folder = temporaryFolder();
   const month = join(folder, 'events', name);
@@ -31,7 +31,7 @@ test('started again and again, and looked back at, it is what folding from the f
   const random = createRandom(8);
   const cuts = Array.from({ length: 5 }, () => random.below(LINES)).toSorted((left, right) => left - right);
   let written = 0;
-  for (const [life, end] of [0, ...cuts, LINES].entries()) {
+  for (const [run, end] of [0, ...cuts, LINES].entries()) {
     appendFileSync(
       month,
       lines
@@ -42,7 +42,7 @@ test('started again and again, and looked back at, it is what folding from the f
     written = end;
     const log = openTestLog(folder);
     const files = openStateFiles({ file: join(folder, 'svc.db'), lastSeq: log.lastSeq(), widest: WIDEST });
-    const state = follow(files, { log, rules: boardRules, snapshotEvery: life === 3 ? 5_000 : 400 });
+    const state = follow(files, { log, rules: boardRules, snapshotEvery: run === 3 ? 5_000 : 400 });
     await state.ready;
     expect(state.progress()).toMatchObject({ seq: end, brokenLines: 0, degraded: null });
     await state.stop();

@@ -11,8 +11,8 @@ import { type DoctorResult, fixableBy } from './check.ts';
 import type { DoctorProject, DoctorProjects } from './configuration.ts';
 
 const left: readonly ListedWorktree['state'][] = [
-  'half made',
-  'half removed',
+  'partly created',
+  'partly removed',
   'folder missing',
   'unknown to git',
 ];
@@ -53,7 +53,7 @@ async function judge(
     evidence: path,
     remedy: `Run: cd '${folder}' && svc worktree remove ${name}`,
   });
-  if (!state.startsWith('half')) return finding;
+  if (!state.startsWith('partly')) return finding;
   if (isLost((await worktrees.inspect(name)).losses)) return finding;
   return fixableBy(finding, async () => {
     // Without force: should work have turned up meanwhile, it is refused.

@@ -246,7 +246,7 @@ describe('sweep', () => {
     expect(await svc('sweep', 'orch-1')).toBe(0);
     const { skipped } = manifest('orch-1');
     expect(skipped).toMatchObject([
-      { reason: 'has a name that cannot be kept' },
+      { reason: 'has a name that cannot be archived' },
       { path: 'run/folder', reason: 'is a link' },
       { path: 'run/key', reason: 'is a link' },
     ]);

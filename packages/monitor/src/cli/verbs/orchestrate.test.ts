@@ -49,13 +49,13 @@ test('start: tickets, waves or a plan, with what is wished', async () => {
   writeFileSync(plan, '{"tickets":[{"ticket":"ABC-7","blockedBy":["ABC-6"]},{"ticket":"ABC-6"}]}');
   expect(await svc('start', '--file', plan, '--name', 'three')).toBe(0);
   expect(
-    world.said.map(({ detail }: EventFields) => [detail['plan'], detail['maxParallel'], detail['base']]),
+    world.appended.map(({ detail }: EventFields) => [detail['plan'], detail['maxParallel'], detail['base']]),
   ).toEqual([
     [[['ABC-1', 'ABC-2']], 2, 'main'],
     [[['ABC-3', 'ABC-4'], ['ABC-5']], 3, 'next'],
     [[['ABC-6'], ['ABC-7']], 3, 'main'],
   ]);
-  expect(world.said[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
+  expect(world.appended[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
 });
 
 test('start: one ticket is one ticket', async () => {
@@ -91,15 +91,15 @@ test('start: what cannot be is refused, and nothing is begun', async () => {
     ['--', '--help', '$(id)'],
   ])
     expect([words, await svc('start', ...words)]).toEqual([words, 2]);
-  expect(world.said).toEqual([]);
+  expect(world.appended).toEqual([]);
 });
 
 test('status of a run: its waves, what each ticket does, and why something waits', async () => {
   const { world, holds, svc, lines } = await machine();
   world.begin([['ABC-1', 'ABC-2'], ['ABC-3']]);
   world.fold(ownLine('orchestrator.wave.started', undefined, { wave: 1, tickets: [] }));
-  world.tell(world.signal('ABC-1', { cost: { usd: 1.25 } }));
-  world.tell(world.signal('ABC-2', { status: 'failed', error: 'no \u001b[2Jdisk' }));
+  world.report(world.signal('ABC-1', { cost: { usd: 1.25 } }));
+  world.report(world.signal('ABC-2', { status: 'failed', error: 'no \u001b[2Jdisk' }));
   holds.push({
     kind: 'hold',
     orchestrator: RUN,
@@ -139,13 +139,13 @@ test('pause, resume, retry and cancel say what the run is then', async () => {
   world.begin([['ABC-1']]);
   const signal = world.signal('ABC-1', { status: 'failed' });
   await world.signals.create(signal);
-  world.tell(signal);
+  world.report(signal);
   for (const words of [['pause'], ['resume'], ['retry', 'ABC-1'], ['cancel', 'ABC-1'], ['cancel']])
     expect(await svc(words[0] ?? '', RUN, ...words.slice(1))).toBe(0);
   expect(lines().filter((line) => line.startsWith(RUN))).toEqual(
     ['paused', 'running', 'running', 'running', 'canceled'].map((state) => `${RUN}: ${state}, 0 of 1 done`),
   );
-  expect(world.said.map(({ event }) => event)).toEqual([
+  expect(world.appended.map(({ event }) => event)).toEqual([
     'orchestrator.run.paused',
     'orchestrator.run.resumed',
     'orchestrator.worker.retried',

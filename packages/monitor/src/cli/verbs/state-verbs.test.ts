@@ -30,11 +30,11 @@ async function machine(board: Board, more: Partial<StateServerOptions> = {}) {
     version: '1.2.3',
     startedAt: now,
   });
-  const { port, said } = await startStateServer({ board, now, identity, ...more });
+  const { port, appended } = await startStateServer({ board, now, identity, ...more });
   const instance = claimInstance(join(terminal.home, 'svc'));
   onTestFinished(() => instance?.withdraw());
   await instance?.announce({ state: 'running', ...identity(port) });
-  return { terminal, said, svc: (...words: string[]) => runCommandLine(terminal, words) };
+  return { terminal, appended, svc: (...words: string[]) => runCommandLine(terminal, words) };
 }
 
 const merged = { pullRequests: [mergedPullRequest()], tickets: [sampleTicket()] };
@@ -94,7 +94,7 @@ test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', asyn
   expect(await waiting.svc('receipt', 'ENG-1', '--json')).toBe(1);
   expect(JSON.parse(waiting.terminal.printed())).toMatchObject({ shipped: false });
   expect(await waiting.svc('receipt', 'ENG-7')).toBe(1);
-  expect(waiting.terminal.complained()).toContain('Nothing is known of ENG-7');
+  expect(waiting.terminal.complained()).toContain('Unknown ticket ENG-7');
   const unclear = await machine(sampleBoard(merged));
   expect(await unclear.svc('receipt', 'ENG-1')).toBe(1);
   expect(unclear.terminal.printed()).toContain('ENG-1 may have shipped or not: nobody can tell');
@@ -102,20 +102,20 @@ test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', asyn
 
 test('deploy: the new state, or why not', async () => {
   const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
-  const { terminal, svc, said } = await machine(sampleBoard({ ...merged, workers: [stalled] }));
+  const { terminal, svc, appended } = await machine(sampleBoard({ ...merged, workers: [stalled] }));
   expect(await svc('deploy', 'retry', 'ENG-1', '--note', 'mended')).toBe(0);
   expect(terminal.printed()).toContain('waits for  a deployment of aaaaaaa to production');
-  expect(said[0]).toMatchObject({
+  expect(appended[0]).toMatchObject({
     event: 'orchestrator.deploy.retried',
     detail: { by: 'kim', note: 'mended' },
   });
   expect(await svc('deploy', 'retry', 'ENG-1')).toBe(1);
-  expect(terminal.complained()).toContain('There is nothing to retry: ENG-1 is merged.');
+  expect(terminal.complained()).toContain('Nothing to retry: ENG-1 is merged.');
 });
 
 test('attention: the list, and each word', async () => {
   const id = 'run-1/ENG-1/deploy-timeout';
-  const { terminal, svc, said } = await machine(
+  const { terminal, svc, appended } = await machine(
     sampleBoard({
       attention: [
         sampleAttention({ times: 3 }),
@@ -155,9 +155,9 @@ test('attention: the list, and each word', async () => {
     `${id} is handed over to alex.`,
     `${id} is resolved.`,
   ]);
-  expect(said).toHaveLength(4);
+  expect(appended).toHaveLength(4);
   expect(await svc('attention', 'resolve', id)).toBe(1);
-  expect(terminal.complained()).toContain('See what is: svc attention');
+  expect(terminal.complained()).toContain('List the open items: svc attention');
   expect(await svc('attention', 'snooze', id)).toBe(2);
   expect(await svc('attention', 'hand-over', id)).toBe(2);
   expect(await svc('attention', 'snooze', id, '--for', '99d')).toBe(2);

@@ -87,7 +87,7 @@ test('a hostile name is usage, a failing setup 6 with all that is needed, Ctrl-C
   expect(hostile.complained()).toContain('two dots');
   const failing = open();
   expect(await failing.run('create', 'ABC-1')).toBe(6);
-  expect(failing.complained()).toMatch(/exit code 9[^]*Its last lines:\n {2}broken\nAll of its output: /);
+  expect(failing.complained()).toMatch(/exit code 9[^]*Last lines of its output:\n {2}broken\nFull output: /);
   expect(branches()).toEqual(['main']);
   expect(files()).toEqual([]);
 
@@ -98,7 +98,7 @@ test('a hostile name is usage, a failing setup 6 with all that is needed, Ctrl-C
   await until(() => stopped.complained().includes('  begun'));
   interrupt.abort();
   expect(await creating).toBe(130);
-  expect(stopped.complained()).toContain('Nothing of the worktree is left.');
+  expect(stopped.complained()).toContain('The worktree was removed again.');
   expect(slow.branches()).toEqual(['main']);
 });
 
@@ -187,7 +187,7 @@ describe('the default setup links the context store', () => {
   });
 });
 
-describe('findings that are not filed', () => {
+describe('unfiled findings', () => {
   const svc = { project: { ticketPrefix: 'ABC' }, tracker: { teamKey: 'ABC' }, worktree: { setup: [] } };
 
   async function withFinding(feedback: object, token = 'lin_api_x') {
@@ -218,7 +218,7 @@ describe('findings that are not filed', () => {
     const text = readFileSync(queue, 'utf8');
     const refused = open();
     expect(await refused.run('remove', 'ABC-1')).toBe(1);
-    expect(refused.complained()).toContain('1 finding that is not filed:\n  Slow tests');
+    expect(refused.complained()).toContain('1 unfiled finding:\n  Slow tests');
     expect(refused.complained()).toMatch(/cd \S+\/ABC-1 && svc findings drain/);
     expect(refused.complained()).not.toContain('Commit and push');
     expect(readFileSync(queue, 'utf8')).toBe(text);
@@ -248,13 +248,13 @@ describe('findings that are not filed', () => {
     const { open, queue, tracker } = await withFinding({ autoFile: true }, 'wrong');
     const refused = open();
     expect(await refused.run('remove', 'ABC-1')).toBe(1);
-    expect(refused.complained()).toMatch(/findings not filed: 1, because .*API token/);
+    expect(refused.complained()).toMatch(/findings not filed: 1 \(.*API token/);
     expect(existsSync(queue)).toBe(true);
     expect(tracker.cloud.issues).toEqual([]);
     writeFileSync(queue, 'not JSON\n');
     const unreadable = open();
     expect(await unreadable.run('remove', 'ABC-1')).toBe(1);
-    expect(unreadable.complained()).toContain('1 finding that is not filed:\n  not JSON');
+    expect(unreadable.complained()).toContain('1 unfiled finding:\n  not JSON');
   });
 });
 

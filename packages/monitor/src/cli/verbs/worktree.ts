@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Failure } from '../../errors.ts';
 import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
-import type { Tell } from '../../orchestrate/worktrees/steps.ts';
+import type { Report } from '../../orchestrate/worktrees/steps.ts';
 import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { openSession, requireConfig } from '../session.ts';
@@ -33,7 +33,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
       const made = await orInterrupted(terminal, () =>
         worktrees.create(name, {
           base: options.base,
-          tell: progressTo(terminal),
+          report: progressTo(terminal),
           signal: terminal.interrupted,
         }),
       );
@@ -60,7 +60,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
       ]);
       printTable(terminal, [['NAME', 'BRANCH', 'STATE', 'PATH'], ...rows]);
       for (const { name, state } of list)
-        if (state.startsWith('half'))
+        if (state.startsWith('partly'))
           terminal.err(`${name} is ${state}; clean it up: svc worktree remove ${name}`);
     });
 }
@@ -80,7 +80,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
         worktrees.remove(name, {
           force: options.force,
           currentFolder: terminal.folder,
-          tell: progressTo(terminal),
+          report: progressTo(terminal),
           signal: terminal.interrupted,
         }),
       );
@@ -96,7 +96,7 @@ async function open(terminal: Terminal): Promise<Worktrees> {
 }
 
 /** Progress goes to the error stream, so that the path can be used by a script. */
-function progressTo(terminal: Terminal): Tell {
+function progressTo(terminal: Terminal): Report {
   return (news) => {
     switch (news.kind) {
       case 'step':

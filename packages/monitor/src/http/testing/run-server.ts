@@ -1,4 +1,4 @@
-// The routes of runs on a real server, over a board that a test fills; what is said is folded as the daemon would.
+// The run routes on a real server, over a board that a test fills; appended events are folded as in the daemon.
 
 import { realpathSync } from 'node:fs';
 import type { EventDraft } from '@svc/core';
@@ -8,7 +8,7 @@ import type { Hold } from '../../orchestrate/runs/orchestrator.ts';
 import { RUN, type RunWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { runRoutes } from '../run-routes.ts';
 import { createHttpServer } from '../server.ts';
-import { answersEverybody } from './answers-everybody.ts';
+import { allowEveryone } from './allow-everyone.ts';
 
 export async function startRunServer(
   world: RunWorld,
@@ -27,13 +27,13 @@ export async function startRunServer(
     progress: () => ({ ready: given.ready?.() ?? true, seq: 12, logSeq: 99 }),
   };
   const append = async (draft: EventDraft): Promise<{ seq: number }> => {
-    await world.say(draft);
+    await world.append(draft);
     return { seq: world.board.seq };
   };
   let port = 0;
   const server = createHttpServer({
     logger: world.logger,
-    access: answersEverybody,
+    access: allowEveryone,
     show(request, response) {
       if (request.url !== '/api/health') return false;
       response.end(JSON.stringify(given.identity?.(port) ?? {}));
@@ -48,10 +48,10 @@ export async function startRunServer(
         served: async () => [world.root, ...(given.served ?? [])],
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
-        orchestrator: { holds: (run) => (run === RUN ? holds : []), lookNow: async () => undefined },
-        async see({ orchestrator, ticket }) {
+        orchestrator: { holds: (run) => (run === RUN ? holds : []), checkNow: async () => undefined },
+        async sync({ orchestrator, ticket }) {
           const read = await world.signals.read(orchestrator, ticket);
-          if (read.state === 'ok') world.tell(read.signal);
+          if (read.state === 'ok') world.report(read.signal);
         },
       }),
     ],

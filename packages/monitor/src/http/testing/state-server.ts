@@ -1,25 +1,25 @@
-// The routes that ask of the state, on a real server, over a board that a test made. What is said to them is
-// folded into it as the daemon would.
+// The routes that use the state, on a real server, over a board that a test made. Appended events are
+// folded into it as in the daemon.
 import { type Board, type EventDraft, foldLine, type Since } from '@svc/core';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { attentionRoutes, boardRoutes } from '../board-routes.ts';
 import { createHttpServer } from '../server.ts';
 import { workerRoutes } from '../ticket-routes.ts';
-import { answersEverybody } from './answers-everybody.ts';
+import { allowEveryone } from './allow-everyone.ts';
 
 export type StateServerOptions = {
   board: Board;
   now: string;
   past?: Board;
   ready?: () => boolean;
-  /** What `GET /api/health` answers. */
+  /** What `GET /api/health` returns. */
   identity?: (port: number) => object;
 };
 
 export async function startStateServer(options: StateServerOptions) {
   const { board } = options;
-  const said: EventDraft[] = [];
+  const appended: EventDraft[] = [];
   const moments: Since[] = [];
   const state = {
     board: () => board,
@@ -27,7 +27,7 @@ export async function startStateServer(options: StateServerOptions) {
     progress: () => ({ ready: options.ready?.() ?? true, seq: 12, logSeq: 99 }),
   };
   const append = async (draft: EventDraft): Promise<{ seq: number }> => {
-    said.push(draft);
+    appended.push(draft);
     const seq = board.seq + 1;
     foldLine(board, { ...draft, seq, ts: options.now });
     return { seq };
@@ -40,7 +40,7 @@ export async function startStateServer(options: StateServerOptions) {
   let port = 0;
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
-    access: answersEverybody,
+    access: allowEveryone,
     show(request, response) {
       if (request.url !== '/api/health') return false;
       response.end(JSON.stringify(options.identity?.(port) ?? {}));
@@ -55,5 +55,5 @@ export async function startStateServer(options: StateServerOptions) {
   });
   onTestFinished(() => server.close());
   port = await server.listen(0);
-  return { port, said, moments };
+  return { port, appended, moments };
 }

@@ -1,6 +1,6 @@
-// Run as a process of its own by the crash tests: appends deliveries as fast as it can and prints each
-// `seq` and delivery id once it was acknowledged, until somebody ends it.
-// node append-until-killed.ts <folder> <prefix> <in flight> <lines, or 0 for ever>
+// Run as a separate process by the crash tests: appends deliveries as fast as it can and prints each
+// `seq` and delivery id once it was acknowledged, until it is killed.
+// node append-until-killed.ts <folder> <prefix> <in flight> <lines, or 0 for no limit>
 import { writeSync } from 'node:fs';
 import { draft, openTestLog } from './sample-log.ts';
 

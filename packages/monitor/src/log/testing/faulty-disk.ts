@@ -1,5 +1,5 @@
-// A disk for tests: the real one, but it can be full, write less than asked, fail to sync or to cut, or
-// keep a sync waiting until the test lets it go.
+// A disk for tests: the real one, but it can be full, write less than requested, fail to sync or to truncate, or
+// block a sync until the test releases it.
 import { type LogDisk, realDisk } from '../month-file.ts';
 
 export type Faults = {
@@ -11,13 +11,13 @@ export type Faults = {
   /** A write takes at most this many bytes. */
   atMost?: number;
   /** Bytes left on the disk; a write beyond takes what fits, then fails. */
-  room?: number;
+  space?: number;
 };
 
 export type FaultyDisk = LogDisk & {
   faults: Faults;
   counts: { writes: number; syncs: number; folderSyncs: number };
-  /** Syncs wait from now on; the function lets them go. */
+  /** Syncs wait from now on; the function releases them. */
   holdSyncs: () => () => void;
 };
 
@@ -42,12 +42,12 @@ export function createFaultyDisk(): FaultyDisk {
       return realDisk.open(path);
     },
     write(descriptor, bytes, position) {
-      const { write, atMost = Infinity, room = Infinity } = disk.faults;
+      const { write, atMost = Infinity, space = Infinity } = disk.faults;
       counts.writes += 1;
       if (write !== undefined) throw systemError(write);
-      const length = Math.min(bytes.byteLength, atMost, room);
+      const length = Math.min(bytes.byteLength, atMost, space);
       if (length === 0) throw systemError('ENOSPC');
-      if (disk.faults.room !== undefined) disk.faults.room -= length;
+      if (disk.faults.space !== undefined) disk.faults.space -= length;
       return realDisk.write(descriptor, bytes.subarray(0, length), position);
     },
     async sync(descriptor) {

@@ -1,4 +1,4 @@
-// A log for tests: drafts, a clock that obeys, and the log's files read the simple way.
+// A log for tests: drafts, a clock that the test sets, and the log's files read the simple way.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventDraft, EventFields, EventLine } from '@svc/core';
@@ -15,7 +15,7 @@ export function createTestClock(time = START): TestClock {
   return clock;
 }
 
-/** Ids that differ over restarts. */
+/** Ids that are unique across restarts. */
 export function createTestIds(prefix = crypto.randomUUID().slice(0, 8)): () => string {
   let count = 0;
   return () => {
@@ -24,7 +24,7 @@ export function createTestIds(prefix = crypto.randomUUID().slice(0, 8)): () => s
   };
 }
 
-/** The log does not look into details, so that those of its tests hold whatever a test needs. */
+/** The log does not read details, so those in its tests may contain anything. */
 export function draft(changes: Partial<EventFields> = {}): EventDraft {
   return {
     event: 'codehost.push',

@@ -1,6 +1,6 @@
-// Finds the agents of a run by their pid files, also after a restart of the daemon, and ends what they left running. How
-// an agent ended is kept beside its pid file where that decides what is done next: it went silent, or its program could
-// not be started.
+// Finds the agents of a run by their pid files, even after a restart of the daemon, and ends the processes they left
+// running. The way an agent ended is recorded beside its pid file if it decides what happens next: it went silent, or
+// its program could not be started.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Revivals, safeSegment } from '@svc/core';
@@ -13,7 +13,7 @@ import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrot
 
 const MOST_FILES = 10_000;
 const READERS = 32;
-/** An empty pid file that is older was left by a start that was cut off. */
+/** An empty pid file that is older than this was left by an interrupted start. */
 const STARTING_MS = 30_000;
 
 export type FoundAgent = {
@@ -26,14 +26,14 @@ export type FoundAgent = {
 
 type AgentState =
   | { state: 'running'; pid: number; startedAt: string }
-  /** The shell has made the file and not yet written into it. */
+  /** The shell has created the file and not yet written to it. */
   | { state: 'starting' }
-  /** How it ended is not known. `pid` is what it had, if it ever began. */
+  /** How it ended is not known. `pid` is the one it had, if it ever started. */
   | { state: 'gone'; pid: number | null }
-  /** There is a process, and whose it is cannot be seen. */
+  /** The process exists, but its owner cannot be determined. */
   | { state: 'unknown'; pid: number; problem: string };
 
-/** Every attempt that was ever made in the run, by ticket and attempt. */
+/** Every attempt ever made in the run, by ticket and attempt. */
 export async function findAgents({
   runsDir,
   orchestrator,
@@ -58,7 +58,7 @@ export async function findAgents({
     );
 }
 
-/** The number of the next launch of a ticket: one more than any that there was. */
+/** The number of a ticket's next launch: one more than any before. */
 export function nextAttempt(agents: readonly FoundAgent[], ticket: string): number {
   return Math.max(0, ...agents.filter((agent) => agent.ticket === ticket).map(({ attempt }) => attempt)) + 1;
 }
@@ -92,13 +92,13 @@ function stateOf(file: PidFile, starts: ReadonlyMap<number, ProcessStart>, now: 
   return { state: 'running', pid, startedAt: new Date(start.startedAt).toISOString() };
 }
 
-// Ends what an agent left running when nobody was there to see its end. The agent is gone and its pid proves
-// nothing any more, but what it started is still in its group and carries the agent's names in its environment.
-// Where the system does not show environments, nothing is touched.
+// Ends the processes that an agent left running if the daemon did not see its end. The agent is gone and its pid proves
+// nothing, but the processes it started are still in its group and have the agent's names in their environment. On
+// systems that do not show environments, nothing is touched.
 
 const GRACE_MS = 5_000;
 
-/** Not shown: there is a group, and whose it is cannot be seen. */
+/** Not shown: the group exists, but its owner cannot be determined. */
 export type Leftovers = 'none' | 'ended' | 'not-shown';
 
 export async function endLeftovers({
@@ -107,13 +107,12 @@ export async function endLeftovers({
   ticket,
   graceMs = GRACE_MS,
 }: {
-  /** Of the agent that is gone. */
   pid: number;
   orchestrator: string;
   ticket: string;
   graceMs?: number;
 }): Promise<Leftovers> {
-  if (!groupIsThere(pid)) return 'none';
+  if (!groupExists(pid)) return 'none';
   const members = await membersOf(pid);
   const wanted = [`SVC_ORCHESTRATOR=${orchestrator}`, `SVC_TICKET=${ticket}`];
   for (const member of members) {
@@ -125,7 +124,7 @@ export async function endLeftovers({
   return members.length === 0 ? 'none' : 'not-shown';
 }
 
-function groupIsThere(pid: number): boolean {
+function groupExists(pid: number): boolean {
   try {
     return process.kill(-pid, 0);
   } catch (error) {
@@ -135,13 +134,13 @@ function groupIsThere(pid: number): boolean {
   }
 }
 
-/** Those that live; one that only waits for its parent is none. */
+/** Running processes only; zombies do not count. */
 async function membersOf(group: number): Promise<string[]> {
   const members: string[] = [];
   for (const name of await readdir('/proc').catch(noProcesses)) {
     if (!/^\d+$/.test(name)) continue;
     const text = await textOf(`/proc/${name}/stat`);
-    // The name of the program is in brackets and may itself hold spaces and brackets.
+    // The program's name is in parentheses and may itself contain spaces and parentheses.
     const [state, , own] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
     if (own === String(group) && state !== 'Z' && state !== 'X') members.push(name);
   }
@@ -153,7 +152,7 @@ function noProcesses(error: unknown): string[] {
   return [];
 }
 
-/** Undefined when the process has gone in the meantime, or is another user's. */
+/** Undefined when the process has ended in the meantime, or belongs to another user. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -7,17 +7,17 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { processStartsOf } from '../../runs/processes.ts';
 import { endLeftovers, findAgents, nextAttempt } from './find-agents.ts';
 import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
-import { type AgentPlace, agentPlace, killGroup, lives, textIn } from './testing/scripted-agent.ts';
+import { type AgentHome, agentHome, killGroup, lives, textIn } from './testing/scripted-agent.ts';
 
 const processStarts = processStartsOf(process.platform);
 const environment = { PATH: '/usr/bin:/bin', SVC_ORCHESTRATOR: 'run-1', SVC_TICKET: 'ENG-1' };
 
-async function launch(place: AgentPlace, argv: [string, ...string[]], attempt = 1): Promise<Launch> {
+async function launch(home: AgentHome, argv: [string, ...string[]], attempt = 1): Promise<Launch> {
   const launched = await launchAgent({
     argv,
-    cwd: place.worktree,
+    cwd: home.worktree,
     environment,
-    files: place.files(attempt),
+    files: home.files(attempt),
     processStarts,
     graceMs: 300,
   });
@@ -28,26 +28,26 @@ async function launch(place: AgentPlace, argv: [string, ...string[]], attempt = 
   return launched;
 }
 
-async function started(place: AgentPlace, argv: [string, ...string[]], attempt = 1): Promise<LaunchedAgent> {
-  const launched = await launch(place, argv, attempt);
+async function started(home: AgentHome, argv: [string, ...string[]], attempt = 1): Promise<LaunchedAgent> {
+  const launched = await launch(home, argv, attempt);
   if (launched.state !== 'started') throw new Error(JSON.stringify(launched));
   return launched.agent;
 }
 
-const find = (place: AgentPlace, now = new Date()) =>
-  findAgents({ runsDir: place.runsDir, orchestrator: 'run-1', processStarts, now: () => now });
+const find = (home: AgentHome, now = new Date()) =>
+  findAgents({ runsDir: home.runsDir, orchestrator: 'run-1', processStarts, now: () => now });
 
 const forEver = 'while :; do sleep 0.05; done';
 
 describe('launch', () => {
-  test('in its folder, with its environment only, and its output in files', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('pwd', 'env | cut -d= -f1 | sort | tr "\\n" " "', 'echo trouble >&2', 'exit 7');
-    const agent = await started(place, [...argv, 'a b', '$(id)']);
+  test('in its folder, with only its environment, and its output in files', async () => {
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('pwd', 'env | cut -d= -f1 | sort | tr "\\n" " "', 'echo trouble >&2', 'exit 7');
+    const agent = await started(home, [...argv, 'a b', '$(id)']);
     expect(await agent.ended).toEqual({ known: true, exitCode: 7, signal: null });
-    const { output, errors, pidFile } = place.files();
+    const { output, errors, pidFile } = home.files();
     const [folder, names = ''] = readFileSync(output, 'utf8').split('\n');
-    expect(folder).toBe(place.worktree);
+    expect(folder).toBe(home.worktree);
     // The shell adds its own.
     expect(
       names
@@ -61,120 +61,120 @@ describe('launch', () => {
     expect(statSync(dirname(pidFile)).mode & 0o777).toBe(0o700);
   });
 
-  test('arguments arrive as they are', async () => {
-    const place = agentPlace(temporaryFolder());
+  test('arguments are passed unchanged', async () => {
+    const home = agentHome(temporaryFolder());
     const hostile = ['$(touch hacked)', '`id`', 'a b', "'", '"', '-n', '', '\n', ';exit 3', 'ü'];
-    const argv = place.script('for one in "$@"; do printf "<%s>" "$one"; done');
-    const agent = await started(place, [...argv, ...hostile]);
+    const argv = home.script('for one in "$@"; do printf "<%s>" "$one"; done');
+    const agent = await started(home, [...argv, ...hostile]);
     expect(await agent.ended).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(place.files().output, 'utf8')).toBe(hostile.map((one) => `<${one}>`).join(''));
+    expect(readFileSync(home.files().output, 'utf8')).toBe(hostile.map((one) => `<${one}>`).join(''));
   });
 
   test('a later attempt appends', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('echo "$1"');
-    await (await started(place, [...argv, 'one'])).ended;
-    await (await started(place, [...argv, 'two'], 2)).ended;
-    expect(readFileSync(place.files().output, 'utf8')).toBe('one\ntwo\n');
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('echo "$1"');
+    await (await started(home, [...argv, 'one'])).ended;
+    await (await started(home, [...argv, 'two'], 2)).ended;
+    expect(readFileSync(home.files().output, 'utf8')).toBe('one\ntwo\n');
   });
 
-  test('it is the leader of a group of its own, and its start is told', async () => {
-    const place = agentPlace(temporaryFolder());
+  test('it is the leader of its own group, and its start time is returned', async () => {
+    const home = agentHome(temporaryFolder());
     const before = Date.now();
-    const { pid, startedAt } = await started(place, place.script(forEver));
-    // The system tells it to about a second.
+    const { pid, startedAt } = await started(home, home.script(forEver));
+    // The system reports it to about a second.
     expect(Date.parse(startedAt ?? '')).toBeGreaterThanOrEqual(before - 2_000);
     expect(Date.parse(startedAt ?? '')).toBeLessThanOrEqual(Date.now() + 2_000);
     expect(lives(pid)).toBe(true);
     process.kill(-pid, 'SIGKILL');
   });
 
-  test('an attempt is started once, one after the other and at the same time', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('echo begun', forEver);
-    const all = await Promise.all(Array.from({ length: 5 }, () => launch(place, argv)));
+  test('an attempt is started once, whether called repeatedly or concurrently', async () => {
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('echo started', forEver);
+    const all = await Promise.all(Array.from({ length: 5 }, () => launch(home, argv)));
     const agents = all.flatMap((one) => (one.state === 'started' ? [one.agent] : []));
     expect(agents).toHaveLength(1);
     expect(all.filter(({ state }) => state === 'already-started')).toHaveLength(4);
-    expect(await launch(place, argv)).toEqual({ state: 'already-started', pid: agents[0]?.pid });
-    await textIn(place.files().output);
-    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\n');
+    expect(await launch(home, argv)).toEqual({ state: 'already-started', pid: agents[0]?.pid });
+    await textIn(home.files().output);
+    expect(readFileSync(home.files().output, 'utf8')).toBe('started\n');
     // Also when the first has ended.
     killGroup(agents[0]?.pid ?? 0);
     await agents[0]?.ended;
-    expect(await launch(place, argv)).toMatchObject({ state: 'already-started' });
+    expect(await launch(home, argv)).toMatchObject({ state: 'already-started' });
   });
 
-  test('a program that is not there ends as a shell would say it', async () => {
-    const place = agentPlace(temporaryFolder());
-    const agent = await started(place, ['no-such-agent-program']);
+  test("a missing program ends with the shell's error", async () => {
+    const home = agentHome(temporaryFolder());
+    const agent = await started(home, ['no-such-agent-program']);
     expect(await agent.ended).toMatchObject({ known: true, exitCode: 127 });
-    expect(readFileSync(place.files().errors, 'utf8')).toContain('no-such-agent-program');
+    expect(readFileSync(home.files().errors, 'utf8')).toContain('no-such-agent-program');
   });
 
-  test('what cannot be started says why', async () => {
-    const place = agentPlace(temporaryFolder());
-    const missing = { ...place, worktree: join(place.worktree, 'gone') };
+  test('a failure to start has its reason', async () => {
+    const home = agentHome(temporaryFolder());
+    const missing = { ...home, worktree: join(home.worktree, 'gone') };
     expect(await launch(missing, ['true'])).toEqual({
       state: 'failed',
-      problem: `The folder ${missing.worktree} is not there.`,
+      problem: `The folder ${missing.worktree} does not exist.`,
     });
-    expect(await launch(place, ['true', 'x'.repeat(4_000_000)])).toMatchObject({
+    expect(await launch(home, ['true', 'x'.repeat(4_000_000)])).toMatchObject({
       state: 'failed',
       problem: expect.stringContaining('E2BIG'),
     });
-    expect(await find(place)).toEqual([]);
-    expect(() => place.files(0)).toThrow('cannot be the name');
+    expect(await find(home)).toEqual([]);
+    expect(() => home.files(0)).toThrow('is not a valid');
     expect(() => agentFiles('/r', { orchestrator: '..', ticket: 'A', attempt: 1 })).toThrow('cannot be');
   });
 
-  test('what an agent leaves behind ends with it', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script(
+  test('processes that an agent leaves running end with it', async () => {
+    const home = agentHome(temporaryFolder());
+    const argv = home.script(
       `(trap "" TERM; touch stubborn; ${forEver}) &`,
       'until [ -e stubborn ]; do sleep 0.01; done',
       'echo $! > left',
       'exit 0',
     );
-    const agent = await started(place, argv);
-    const left = Number(await textIn(join(place.worktree, 'left')));
+    const agent = await started(home, argv);
+    const left = Number(await textIn(join(home.worktree, 'left')));
     expect(await agent.ended).toMatchObject({ exitCode: 0 });
     await until(() => !lives(left));
   });
 });
 
-describe('find again', () => {
-  test('a daemon that is killed between the start and the record: the agent lives on, and is found', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('echo begun', forEver);
+describe('find agents', () => {
+  test('a daemon that is killed between the start and the record: the agent continues, and is found', async () => {
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('echo started', forEver);
     const program = join(import.meta.dirname, 'testing', 'launch-and-die.ts');
-    const daemon = spawn(process.execPath, [program, place.runsDir, place.worktree, ...argv], {
+    const daemon = spawn(process.execPath, [program, home.runsDir, home.worktree, ...argv], {
       stdio: 'ignore',
     });
     onTestFinished(() => void daemon.kill('SIGKILL'));
     expect((await once(daemon, 'exit'))[1]).toBe('SIGKILL');
-    const pid = Number(await textIn(place.files().pidFile));
+    const pid = Number(await textIn(home.files().pidFile));
     onTestFinished(() => killGroup(pid));
-    await textIn(place.files().output);
-    const agents = await find(place);
+    await textIn(home.files().output);
+    const agents = await find(home);
     expect(agents).toMatchObject([{ ticket: 'ENG-1', attempt: 1, state: 'running', pid }]);
-    expect(await launch(place, argv)).toEqual({ state: 'already-started', pid });
+    expect(await launch(home, argv)).toEqual({ state: 'already-started', pid });
     expect(nextAttempt(agents, 'ENG-1')).toBe(2);
     const [agent] = agents;
     if (agent?.state !== 'running') throw new Error('It is not found.');
     expect(await endAgent({ ...agent, processStarts, graceMs: 2_000 })).toBe('ended');
     expect(lives(pid)).toBe(false);
-    expect(await find(place)).toMatchObject([{ attempt: 1, state: 'gone' }]);
-    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\n');
+    expect(await find(home)).toMatchObject([{ attempt: 1, state: 'gone' }]);
+    expect(readFileSync(home.files().output, 'utf8')).toBe('started\n');
   });
 
   test('attempts in order; those that ended are gone', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('exit 0');
-    await (await started(place, argv)).ended;
-    await (await started(place, argv, 2)).ended;
-    const { pid, startedAt } = await started(place, place.script(forEver), 10);
-    const agents = await find(place);
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('exit 0');
+    await (await started(home, argv)).ended;
+    await (await started(home, argv, 2)).ended;
+    const { pid, startedAt } = await started(home, home.script(forEver), 10);
+    const agents = await find(home);
     expect(agents.map(({ attempt, state }) => [attempt, state])).toEqual([
       [1, 'gone'],
       [2, 'gone'],
@@ -184,21 +184,21 @@ describe('find again', () => {
     expect([nextAttempt(agents, 'ENG-1'), nextAttempt(agents, 'ENG-2')]).toEqual([11, 1]);
   });
 
-  test('a pid that another process has now is not the agent', async () => {
-    const place = agentPlace(temporaryFolder());
-    const { pid } = await started(place, place.script(forEver));
-    const { pidFile } = place.files();
-    // As if the file were of an agent that ended before this process began.
+  test('a reused pid is not the agent', async () => {
+    const home = agentHome(temporaryFolder());
+    const { pid } = await started(home, home.script(forEver));
+    const { pidFile } = home.files();
+    // As if the file belonged to an agent that ended before this process started.
     const longAgo = new Date(Date.now() - 3_600_000);
     utimesSync(pidFile, longAgo, longAgo);
-    expect(await find(place)).toMatchObject([{ state: 'gone' }]);
+    expect(await find(home)).toMatchObject([{ state: 'gone' }]);
     expect(lives(pid)).toBe(true);
   });
 
-  test('a start that was cut off is starting for a while; other files are no agents', async () => {
-    const place = agentPlace(temporaryFolder());
-    await (await started(place, place.script('exit 0'))).ended;
-    const folder = dirname(place.files().pidFile);
+  test('an interrupted start is starting for a while; other files are not agents', async () => {
+    const home = agentHome(temporaryFolder());
+    await (await started(home, home.script('exit 0'))).ended;
+    const folder = dirname(home.files().pidFile);
     const now = new Date();
     writeFileSync(join(folder, 'ENG-2.1.pid'), '');
     writeFileSync(join(folder, 'ENG-3.1.pid'), '');
@@ -206,7 +206,7 @@ describe('find again', () => {
     writeFileSync(join(folder, 'ENG-4.1.pid'), 'not a pid at all');
     for (const name of ['ENG-5.pid', '.x.1.pid', 'ENG-6.1.pid.tmp', 'ENG-7.one.pid'])
       writeFileSync(join(folder, name), `${process.pid}\n`);
-    expect((await find(place, now)).map(({ ticket, state }) => [ticket, state])).toEqual([
+    expect((await find(home, now)).map(({ ticket, state }) => [ticket, state])).toEqual([
       ['ENG-1', 'gone'],
       ['ENG-2', 'starting'],
       ['ENG-3', 'gone'],
@@ -214,11 +214,11 @@ describe('find again', () => {
     ]);
   });
 
-  test('a run without agents, and a name that leads elsewhere, have none', async () => {
-    const place = agentPlace(temporaryFolder());
-    expect(await find(place)).toEqual([]);
+  test('a run without agents, and an unsafe name, have none', async () => {
+    const home = agentHome(temporaryFolder());
+    expect(await find(home)).toEqual([]);
     const elsewhere = {
-      runsDir: place.runsDir,
+      runsDir: home.runsDir,
       orchestrator: '../run-1',
       processStarts,
       now: () => new Date(),
@@ -228,24 +228,24 @@ describe('find again', () => {
 });
 
 describe('end', () => {
-  test('asked first: an agent may put its things in order', async () => {
-    const place = agentPlace(temporaryFolder());
-    const argv = place.script('trap "echo tidy; exit 0" TERM', 'echo begun', forEver);
-    const { pid, startedAt, ended } = await started(place, argv);
-    await textIn(place.files().output);
+  test('first with a request: an agent may clean up', async () => {
+    const home = agentHome(temporaryFolder());
+    const argv = home.script('trap "echo tidy; exit 0" TERM', 'echo started', forEver);
+    const { pid, startedAt, ended } = await started(home, argv);
+    await textIn(home.files().output);
     expect(await endAgent({ pid, startedAt: startedAt ?? '', processStarts, graceMs: WAIT_MS })).toBe(
       'ended',
     );
     expect(await ended).toEqual({ known: true, exitCode: 0, signal: null });
-    expect(readFileSync(place.files().output, 'utf8')).toBe('begun\ntidy\n');
+    expect(readFileSync(home.files().output, 'utf8')).toBe('started\ntidy\n');
   });
 
-  test('then made to, with its children', async () => {
-    const place = agentPlace(temporaryFolder());
+  test('then by force, with its children', async () => {
+    const home = agentHome(temporaryFolder());
     const stubborn = `(trap "" TERM; ${forEver}) &`;
-    const argv = place.script('trap "" TERM', stubborn, 'echo $! > child', forEver);
-    const { pid, startedAt, ended } = await started(place, argv);
-    const child = Number(await textIn(join(place.worktree, 'child')));
+    const argv = home.script('trap "" TERM', stubborn, 'echo $! > child', forEver);
+    const { pid, startedAt, ended } = await started(home, argv);
+    const child = Number(await textIn(join(home.worktree, 'child')));
     expect(await endAgent({ pid, startedAt: startedAt ?? '', processStarts, graceMs: 200 })).toBe('ended');
     expect(await ended).toEqual({ known: true, exitCode: null, signal: 'SIGKILL' });
     await until(() => !lives(child));
@@ -256,20 +256,20 @@ describe('end', () => {
     ['another start', (startedAt: string) => new Date(Date.parse(startedAt) - 60_000).toISOString()],
     ['no time at all', () => 'yesterday'],
   ])('a process that is not proven to be the agent is not touched: %s', async (_name, wrong) => {
-    const place = agentPlace(temporaryFolder());
-    const { pid, startedAt } = await started(place, place.script(forEver));
-    const told = wrong(startedAt ?? '');
-    expect(await endAgent({ pid, startedAt: told, processStarts, graceMs: 100 })).toBe('not-ours');
+    const home = agentHome(temporaryFolder());
+    const { pid, startedAt } = await started(home, home.script(forEver));
+    const claimed = wrong(startedAt ?? '');
+    expect(await endAgent({ pid, startedAt: claimed, processStarts, graceMs: 100 })).toBe('not-ours');
     expect(lives(pid)).toBe(true);
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('what was left behind', () => {
-  /** A group whose leader has gone without anybody's ending the rest. */
-  async function orphans(place: AgentPlace): Promise<{ pid: number; left: number }> {
-    const argv = place.script(`(${forEver}) > /dev/null 2>&1 &`, 'echo $! > left');
+describe.skipIf(process.platform !== 'linux')('leftover processes', () => {
+  /** A group whose leader has gone while the rest still runs. */
+  async function orphans(home: AgentHome): Promise<{ pid: number; left: number }> {
+    const argv = home.script(`(${forEver}) > /dev/null 2>&1 &`, 'echo $! > left');
     const leader = spawn(argv[0], argv.slice(1), {
-      cwd: place.worktree,
+      cwd: home.worktree,
       env: environment,
       detached: true,
       stdio: 'ignore',
@@ -277,19 +277,19 @@ describe.skipIf(process.platform !== 'linux')('what was left behind', () => {
     const pid = leader.pid ?? 0;
     onTestFinished(() => killGroup(pid));
     await once(leader, 'exit');
-    return { pid, left: Number(await textIn(join(place.worktree, 'left'))) };
+    return { pid, left: Number(await textIn(join(home.worktree, 'left'))) };
   }
 
-  test('by an agent whose end nobody saw is ended', async () => {
-    const { pid, left } = await orphans(agentPlace(temporaryFolder()));
+  test('of an agent whose end was not seen are ended', async () => {
+    const { pid, left } = await orphans(agentHome(temporaryFolder()));
     const whose = { pid, orchestrator: 'run-1', ticket: 'ENG-1', graceMs: 500 };
     expect(await endLeftovers(whose)).toBe('ended');
     await until(() => !lives(left));
     expect(await endLeftovers(whose)).toBe('none');
   });
 
-  test('by somebody else is not touched', async () => {
-    const { pid, left } = await orphans(agentPlace(temporaryFolder()));
+  test('of another program are not touched', async () => {
+    const { pid, left } = await orphans(agentHome(temporaryFolder()));
     expect(await endLeftovers({ pid, orchestrator: 'run-1', ticket: 'ENG-2' })).toBe('not-shown');
     expect(lives(left)).toBe(true);
   });

@@ -1,6 +1,6 @@
-// Starts an agent so that it outlives the daemon and is never started twice. A constant shell command writes its
-// own pid into a file that must not exist yet and then becomes the agent: whoever is killed at whatever moment,
-// the file is there before the agent is. Output goes straight into files; the daemon holds no end of a pipe.
+// Starts an agent so that it outlives the daemon and is never started twice. A constant shell command writes its own pid
+// into a file that must not exist yet, and then becomes the agent: whatever is killed and whenever, the file exists before
+// the agent does. Output goes directly into files; the daemon holds no end of a pipe.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
@@ -14,19 +14,19 @@ import { Failure } from '../../errors.ts';
 import { isSameProcess, type ProcessStart, type ReadProcessStarts } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 
-// A pid file: written once, by the shell that then becomes the agent. Its time proves whose the pid is.
+// A pid file is written once, by the shell that then becomes the agent. Its time proves which process the pid means.
 
 const MOST_BYTES = 32;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** The shell writes right after its start; a busy machine may let it wait. */
+/** The shell writes right after its start; a busy machine may delay it. */
 const LONGEST_START_MS = 60_000;
 /** Start times of processes are exact to about a second. */
 const TOLERANCE_MS = 2_000;
 
-/** `pid` is null while nothing is written: the start is under way, or was cut off. */
+/** `pid` is null while nothing is written: the start is in progress, or was interrupted. */
 export type PidFile = { pid: number | null; writtenAt: number };
 
-/** Null when there is none, or something that is no pid file. */
+/** Null when it does not exist, or is not a pid file. */
 export async function readPidFile(path: string): Promise<PidFile | null> {
   let handle: FileHandle;
   try {
@@ -48,8 +48,8 @@ export async function readPidFile(path: string): Promise<PidFile | null> {
 }
 
 /**
- * Whether the running process is the one that wrote the file. A process that got the pid later started after the
- * file was written; one that lived then and lives now is the writer.
+ * Whether the running process is the one that wrote the file. A process that got the pid later started after the file was
+ * written; a process that ran then and still runs is the writer.
  */
 export function wrotePidFile(
   start: Extract<ProcessStart, { state: 'running' }>,
@@ -59,8 +59,8 @@ export function wrotePidFile(
   return before >= -TOLERANCE_MS && before <= LONGEST_START_MS;
 }
 
-// Where the files of an agent lie: `<runs folder>/<orchestrator>/workers/{output,pids}/`. Output is appended to by
-// every attempt; each attempt has a pid file of its own, and there is never a second one of the same attempt.
+// The files of an agent: `<runs folder>/<orchestrator>/workers/{output,pids}/`. Every attempt appends to the same output;
+// each attempt has its own pid file, and there is never a second one for the same attempt.
 
 export type AgentFiles = {
   pidFile: string;
@@ -75,13 +75,13 @@ export function pidFolder(runsDir: string, orchestrator: string): string {
   return join(runsDir, orchestrator, 'workers', 'pids');
 }
 
-/** `attempt` counts every launch of the ticket in this run, from 1, also those after a person's retry. */
+/** `attempt` counts every launch of the ticket in this run, from 1, including those after a person's retry. */
 export function agentFiles(
   runsDir: string,
   { orchestrator, ticket, attempt }: { orchestrator: string; ticket: string; attempt: number },
 ): AgentFiles {
   if (!safeSegment(orchestrator) || !safeSegment(ticket) || !Number.isInteger(attempt) || attempt < 1)
-    throw new Failure('usage', `"${orchestrator}/${ticket}" (${attempt}) cannot be the name of an agent.`);
+    throw new Failure('usage', `"${orchestrator}/${ticket}" (${attempt}) is not a valid agent name.`);
   const output = join(runsDir, orchestrator, 'workers', 'output');
   return {
     pidFile: join(pidFolder(runsDir, orchestrator), `${ticket}.${attempt}.pid`),
@@ -90,28 +90,28 @@ export function agentFiles(
   };
 }
 
-/** Whose pid file it is by its name; undefined for any other file. */
+/** The ticket and attempt in the name of a pid file; undefined for any other file. */
 export function readPidFileName(name: string): { ticket: string; attempt: number } | undefined {
   const [, ticket, attempt] = pidFileName.exec(name) ?? [];
   if (ticket === undefined || attempt === undefined || !safeSegment(ticket)) return undefined;
   return { ticket, attempt: Number(attempt) };
 }
 
-// Ends an agent with all that it started: asked first, then made to. Only a process that is proven to be the agent
-// is ever touched: a pid alone may have been given to another one.
+// Ends an agent and everything it started: first with a request, then by force. Only a process that is proven to be the
+// agent is touched: the pid alone may have been reused.
 
 const END_GRACE_MS = 5_000;
 
 export type EndedAgent =
   | 'ended'
-  /** It had ended before. */
+  /** It had ended already. */
   | 'gone'
-  /** Another process has the pid now, or whose it is cannot be seen: nothing was touched. */
+  /** Another process has the pid, or its owner cannot be determined: nothing was touched. */
   | 'not-ours'
-  /** It was told to end by all means, and is still there. */
+  /** It was killed by force and still exists. */
   | 'still-there';
 
-/** `startedAt` as launch, find-again or the signal file tells it. */
+/** `startedAt` from the launch, `findAgents` or the signal file. */
 export async function endAgent({
   pid,
   startedAt,
@@ -123,39 +123,39 @@ export async function endAgent({
   processStarts: ReadProcessStarts;
   graceMs?: number;
 }): Promise<EndedAgent> {
-  const look = async (): Promise<'ours' | 'gone' | 'not-ours'> => {
+  const check = async (): Promise<'ours' | 'gone' | 'not-ours'> => {
     const start = (await processStarts([pid])).get(pid);
     if (start === undefined || start.state === 'gone') return 'gone';
     return start.state === 'running' && isSameProcess(start, startedAt) === true ? 'ours' : 'not-ours';
   };
-  const found = await look();
+  const found = await check();
   if (found !== 'ours') return found;
   await endGroup(pid, graceMs);
-  return (await look()) === 'ours' ? 'still-there' : 'ended';
+  return (await check()) === 'ours' ? 'still-there' : 'ended';
 }
 
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
 const REFUSED = 75;
 const START_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 1_000;
-const LOOK_MS = 5;
+const POLL_MS = 5;
 const GRACE_MS = 5_000;
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
-/** Unknown: nobody who could be told was there when it ended. */
+/** Unknown: the daemon was not running when it ended. */
 type AgentEnd = { known: true; exitCode: number | null; signal: NodeJS.Signals | null } | { known: false };
 
 export type LaunchedAgent = {
   pid: number;
-  /** For `pid` and `pidStartedAt` of the signal file; null when it ended before it could be looked at. */
+  /** For `pid` and `pidStartedAt` of the signal file; null when it ended before it could be read. */
   startedAt: string | null;
-  /** When the agent and all that it started have ended; never refused. */
+  /** Resolves when the agent and everything it started have ended; never rejects. */
   ended: Promise<AgentEnd>;
 };
 
 export type Launch =
   | { state: 'started'; agent: LaunchedAgent }
-  /** The pid file of this attempt is there. `pid` is null while nothing is written in it. */
+  /** The pid file of this attempt exists. `pid` is null while nothing is written in it. */
   | { state: 'already-started'; pid: number | null }
   | { state: 'failed'; problem: string };
 
@@ -171,17 +171,16 @@ export async function launchAgent({
   argv: readonly [string, ...string[]];
   cwd: string;
   environment: Readonly<Record<string, string>>;
-  /** Of this attempt. */
   files: AgentFiles;
   processStarts: ReadProcessStarts;
   start?: typeof spawn;
-  /** How long what the agent left behind may take to end. */
+  /** How long the processes that the agent left running may take to end. */
   graceMs?: number;
 }): Promise<Launch> {
   const known = await readPidFile(files.pidFile);
   if (known !== null) return { state: 'already-started', pid: known.pid };
-  // The system would say that the shell is missing.
-  if (!(await isFolder(cwd))) return { state: 'failed', problem: `The folder ${cwd} is not there.` };
+  // Without this check the system would report that the shell is missing.
+  if (!(await isFolder(cwd))) return { state: 'failed', problem: `The folder ${cwd} does not exist.` };
   const child = await spawnInto(files, (output, errors) =>
     start('/bin/sh', ['-c', LAUNCHER, 'svc-agent', files.pidFile, ...argv], {
       cwd,
@@ -196,10 +195,10 @@ export async function launchAgent({
     await endGroupOf(pid, graceMs);
     return end;
   });
-  const begun = await hasBegun(child, files.pidFile);
-  if (begun !== 'begun') {
+  const started = await hasStarted(child, files.pidFile);
+  if (started !== 'started') {
     await endGroupOf(pid, graceMs);
-    return begun;
+    return started;
   }
   const found = (await processStarts([pid])).get(pid);
   const startedAt = found?.state === 'running' ? new Date(found.startedAt).toISOString() : null;
@@ -220,7 +219,7 @@ async function spawnInto(
       const errors = await open(files.errors, appending, 0o600);
       try {
         const child = begin(output.fd, errors.fd);
-        // At once: an agent may have ended before anything else is done here.
+        // Immediately: the agent may end before anything else happens here.
         const exit = exitOf(child);
         child.unref();
         await once(child, 'spawn');
@@ -243,39 +242,39 @@ function exitOf(child: ChildProcess): Promise<AgentEnd> {
   });
 }
 
-/** What the agent left running in its group ends with it. */
+/** Processes that the agent left running in its group end with it. */
 async function endGroupOf(pid: number, graceMs: number): Promise<void> {
   try {
     await endGroup(pid, graceMs);
   } catch (error) {
-    // Not allowed to end one of them: it took another user's rights. The agent itself has ended all the same.
+    // Not permitted to end one of them: it changed to another user. The agent itself has ended.
     if (systemErrorCode(error) !== 'EPERM') throw error;
   }
 }
 
 /** The file has the child's own pid as soon as the shell is about to become the agent. */
-async function hasBegun(
+async function hasStarted(
   child: Child,
   pidFile: string,
-): Promise<'begun' | Exclude<Launch, { state: 'started' }>> {
-  const begunAt = performance.now();
+): Promise<'started' | Exclude<Launch, { state: 'started' }>> {
+  const startedWaiting = performance.now();
   for (;;) {
-    // Before the file is read, so that a file without the pid means something when it has ended.
+    // Before the file is read, so a file without the pid is conclusive if the process has ended.
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
     const written = await readPidFile(pidFile);
-    if (written?.pid === child.pid) return 'begun';
+    if (written?.pid === child.pid) return 'started';
     if (hasEnded && child.exitCode === REFUSED && written?.pid)
       return { state: 'already-started', pid: written.pid };
     // Another start may be about to write.
-    const mayBeWritten = written !== null && performance.now() < begunAt + WRITE_TIMEOUT_MS;
+    const mayBeWritten = written !== null && performance.now() < startedWaiting + WRITE_TIMEOUT_MS;
     if (hasEnded && !mayBeWritten)
       return {
         state: 'failed',
         problem: `The pid file ${pidFile} could not be written (${endText(child)}).`,
       };
-    if (performance.now() > begunAt + START_TIMEOUT_MS)
-      return { state: 'failed', problem: `The agent did not begin within ${START_TIMEOUT_MS / 1000} s.` };
-    await sleep(LOOK_MS);
+    if (performance.now() > startedWaiting + START_TIMEOUT_MS)
+      return { state: 'failed', problem: `The agent did not start within ${START_TIMEOUT_MS / 1000} s.` };
+    await sleep(POLL_MS);
   }
 }
 
@@ -292,30 +291,29 @@ function endText({ exitCode, signalCode }: ChildProcess): string {
   return signalCode === null ? `exit code ${exitCode}` : signalCode;
 }
 
-// Whether the program of an agent can be started at all, checked before anything is made for it, by the shell and in the
-// environment that would start the agent.
+// Checks whether an agent's program can be started, before anything is created for it, with the shell and environment
+// that would start the agent.
 
 const ASK = 'cd "$1" || exit 1; exec "$2" --version';
 const TIMEOUT_MS = 30_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
 const remedy =
-  "Install it, or name a program in svc.orchestration.agent, with its full path if it is not in the daemon's PATH. After a change of PATH: svc-monitor.sh restart";
+  "Install it, or set svc.orchestration.agent to another program, with its full path if it is not in the daemon's PATH. After changing PATH: svc-monitor.sh restart";
 
-/** Exit codes of a shell whose program is not there, or is none. */
+/** Exit codes of a shell whose program is missing or cannot be executed. */
 export function cannotStart(exitCode: number | null): boolean {
   return exitCode === 126 || exitCode === 127;
 }
 
-/** An answer with another exit code is one: not every program knows `--version`. */
+/** Any other exit code is fine: not every program knows `--version`. */
 export async function checkProgram({
   template,
   folder,
   environment,
   run,
 }: {
-  /** `svc.orchestration.agent` */
   template: readonly string[];
-  /** Of the project: a relative path of the program is below it, as it is below a worktree. */
+  /** The project's folder: a relative program path is relative to it, as it is to a worktree. */
   folder: string;
   environment: Readonly<Record<string, string>>;
   run: RunCommand;
@@ -339,10 +337,10 @@ export async function checkProgram({
 }
 
 function problemOf(end: Awaited<ReturnType<RunCommand>>): string {
-  if (end.ended === 'timeout') return `it did not answer to --version within ${TIMEOUT_MS / 1000} s`;
+  if (end.ended === 'timeout') return `it did not answer --version within ${TIMEOUT_MS / 1000} s`;
   if (end.ended === 'not-started') return `the shell that starts it is missing (${end.reason})`;
-  if (end.ended !== 'exit') return 'it was ended by a signal when it was asked for its --version';
-  const said = inOneLine(errorTail(end.stderr));
+  if (end.ended !== 'exit') return 'a signal ended it while it ran --version';
+  const output = inOneLine(errorTail(end.stderr));
   const what = end.exitCode === 127 ? 'it was not found' : 'it cannot be executed';
-  return said === '' ? what : `${what} (${said})`;
+  return output === '' ? what : `${what} (${output})`;
 }

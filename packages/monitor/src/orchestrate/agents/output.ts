@@ -1,7 +1,7 @@
-// The output file of an agent. `watchOutput` follows it and folds its lines; nothing is kept on disk, so after a restart the
+// The output file of an agent. `watchOutput` follows it and folds its lines; nothing is stored, so after a restart the
 // file is folded again from its start. A file that was cut or replaced is read from its start, and its sessions are not
 // counted twice. `readOutput` returns a part for a person: the newest lines, or those after a byte, and the end of its
-// standard error. Reads are bounded, and nothing outside the run's own folder is read, neither by a name nor by a link.
+// standard error. Reads are bounded, and nothing outside the run's folder is read, neither by name nor through a link.
 
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -22,19 +22,19 @@ import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
 
 const CHUNK = 64 * 1024;
-/** A longer line is passed over: what matters is in short ones. */
+/** Longer lines are skipped: the important ones are short. */
 const LONGEST_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export type OutputWatch = {
   stream: () => AgentStream;
-  /** When the file was last written to, also by an attempt of long ago; null while there is none. */
+  /** When the file was last written, possibly by an attempt long ago; null while there is no file. */
   lastOutputAt: () => string | null;
-  /** Lines that were passed over for their length. */
+  /** Lines that were skipped because of their length. */
   tooLong: () => number;
-  /** Reads what is there now; several who ask while another look is under way share the next one. */
-  look: () => Promise<void>;
+  /** Reads what is new; callers that arrive during a read share the next one. */
+  read: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -68,7 +68,7 @@ export function watchOutput({
       if (file === null || file.identity !== identity || stats.size < file.offset)
         file = { identity, offset: 0, lines: lineReader() };
       const chunk = Buffer.alloc(CHUNK);
-      // No further than the file was when the look began: a fast writer does not keep it for ever.
+      // No further than the file's size at the start: a fast writer must not keep this loop running.
       while (file.offset < stats.size) {
         const length = Math.min(CHUNK, stats.size - file.offset);
         const { bytesRead } = await handle.read(chunk, 0, length, file.offset);
@@ -84,43 +84,43 @@ export function watchOutput({
     if (stream !== before && !stopped) onChange?.(stream);
   }
 
-  const looks = every(everyMs, readOn, (error) => onProblem?.(error));
-  void looks.runNow();
+  const rounds = every(everyMs, readOn, (error) => onProblem?.(error));
+  void rounds.runNow();
   return {
     stream: () => stream,
     lastOutputAt: () => lastOutputAt,
     tooLong: () => tooLong,
-    look: looks.runAfresh,
+    read: rounds.runAfresh,
     async stop() {
       stopped = true;
-      await looks.stop();
+      await rounds.stop();
     },
   };
 }
 
 type LineReader = {
-  /** Hands over the whole lines; gives how many were too long. */
-  add: (bytes: Buffer, hand: (line: string) => void) => number;
+  /** Passes on the whole lines; returns how many were too long. */
+  add: (bytes: Buffer, onLine: (line: string) => void) => number;
 };
 
 function lineReader(): LineReader {
   let parts: Buffer[] = [];
   let length = 0;
   return {
-    add(bytes, hand) {
+    add(bytes, onLine) {
       let passed = 0;
       let from = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
         length += end - from;
         if (length > LONGEST_LINE) passed += 1;
-        else hand(Buffer.concat([...parts, bytes.subarray(from, end)]).toString('utf8'));
+        else onLine(Buffer.concat([...parts, bytes.subarray(from, end)]).toString('utf8'));
         parts = [];
         length = 0;
         from = end + 1;
       }
       length += bytes.length - from;
       if (length > LONGEST_LINE) parts = [];
-      // A copy: the reader uses the same memory for the next piece.
+      // A copy: the reader reuses the memory for the next chunk.
       else if (from < bytes.length) parts.push(Buffer.from(bytes.subarray(from)));
       return passed;
     },
@@ -131,7 +131,7 @@ function identityOf({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
 }
 
-/** Read at once. A longer line is given in pieces that are not understood. */
+/** Read at once. A longer line is returned in pieces that cannot be parsed. */
 const MOST_BYTES = 1024 * 1024;
 const MOST_ERROR_BYTES = 16 * 1024;
 const TOLERANCE_MS = 2_000;
@@ -146,7 +146,7 @@ export async function readOutput({
   runsDir: string;
   orchestrator: string;
   ticket: string;
-  /** The byte to go on from; without it the newest lines are given. */
+  /** The byte to continue from; without it the newest lines are returned. */
   after: number | undefined;
   limit: number;
 }): Promise<WorkerOutput> {
@@ -184,7 +184,7 @@ type OfAgent = {
   runsDir: string;
   orchestrator: string;
   ticket: string;
-  /** The start of the process, exact to about a second: nothing when all was written before. */
+  /** The start of the process, exact to about a second: nothing is returned if everything was written earlier. */
   since?: string | undefined;
 };
 
@@ -208,7 +208,7 @@ async function endOfErrors({ runsDir, orchestrator, ticket, since }: OfAgent): P
     if (!stats.isFile() || (since !== undefined && mtimeMs < Date.parse(since) - TOLERANCE_MS)) return '';
     const from = Math.max(0, size - MOST_ERROR_BYTES);
     const text = (await bytesOf(handle, from, size)).toString('utf8');
-    // The first line in view may have begun before it.
+    // The first line may be cut off at its start.
     return errorTail(from === 0 ? text : text.slice(text.indexOf('\n') + 1));
   } finally {
     await handle.close();
@@ -224,7 +224,7 @@ async function following(handle: FileHandle, size: number, from: number, limit: 
   let begin = 0;
   for (let count = 0; count < limit; count += 1) {
     const end = isLong && begin === 0 ? bytes.length : bytes.indexOf(NEWLINE, begin);
-    // What has no end yet is read when it has one.
+    // An unfinished line is read when it is complete.
     if (end < 0 || begin >= bytes.length) break;
     lines.push(...readOutputLine(bytes.toString('utf8', begin, end), from + begin));
     begin = Math.min(bytes.length, end + 1);
@@ -239,7 +239,7 @@ async function newest(handle: FileHandle, size: number, limit: number): Promise<
   let begin = last;
   for (let count = 0; count < limit && begin >= 0; count += 1)
     begin = begin === 0 ? -1 : bytes.lastIndexOf(NEWLINE, begin - 1);
-  // The first line in view may have begun before it.
+  // The first line may be cut off at its start.
   const first = begin >= 0 ? begin + 1 : start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
   if (last < 0) return { from: size, to: start === 0 ? 0 : size, lines: [] };
   return following(handle, start + last + 1, start + first, limit);
@@ -251,7 +251,7 @@ async function bytesOf(handle: FileHandle, from: number, to: number): Promise<Bu
   return bytes.subarray(0, bytesRead);
 }
 
-/** Null when there is no such file. The folders below the runs' own must be folders, not links to elsewhere. */
+/** Null when there is no such file. The folders inside the runs folder must be folders, not links. */
 async function openInside(runsDir: string, orchestrator: string, file: string): Promise<FileHandle | null> {
   try {
     const expected = join(await realpath(runsDir), orchestrator, 'workers', 'output');
@@ -266,5 +266,5 @@ async function openInside(runsDir: string, orchestrator: string, file: string): 
 }
 
 function outside(file: string): Failure {
-  return new Failure('file-unusable', `${file} is no plain file of its run, and is not read.`);
+  return new Failure('file-unusable', `${file} is not a regular file of its run, so it is not read.`);
 }

@@ -1,5 +1,5 @@
-// The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: what it is told, one JSON
-// object in each line, oldest first. Agents know it as SVC_INBOX_FILE. A message is there once, by its key.
+// The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: its messages, one JSON object per
+// line, oldest first. Agents know it as SVC_INBOX_FILE. A message appears once, by its key.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -10,17 +10,17 @@ import { syncFolder } from '../../disk/atomic-write.ts';
 import { makeFolder } from '../../disk/make-folder.ts';
 import { Failure } from '../../errors.ts';
 
-/** More is not read: a worker is told few things, and each is bounded. */
+/** The rest is not read: a worker gets few messages, and each is bounded. */
 const MAX_BYTES = 1024 * 1024;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export type InboxMessage = {
-  /** Of the effect that asked for it. */
+  /** The key of the effect that caused it. */
   key: string;
   at: string;
   cause: ReactionCause;
-  /** Of its cause, from 1. */
+  /** Per cause, from 1. */
   number: number;
   url: string | null;
   text: string;
@@ -31,7 +31,7 @@ export function inboxPath(
   { orchestrator, ticket }: { orchestrator: string; ticket: string },
 ): string {
   if (!safeSegment(orchestrator) || !safeSegment(ticket))
-    throw new Failure('usage', `"${orchestrator}/${ticket}" cannot be the name of a worker.`);
+    throw new Failure('usage', `"${orchestrator}/${ticket}" is not a valid worker name.`);
   return join(runsDir, orchestrator, 'workers', 'inbox', `${ticket}.jsonl`);
 }
 
@@ -39,7 +39,7 @@ export async function hasMessages(path: string): Promise<boolean> {
   return (await readInbox(path)) !== '';
 }
 
-/** When the message of that key was written; undefined when it is not there. */
+/** When the message with this key was written; undefined when there is none. */
 export async function messageWrittenAt(path: string, key: string): Promise<string | undefined> {
   for (const line of (await readInbox(path)).split('\n')) {
     const message = messageIn(line);
@@ -48,13 +48,13 @@ export async function messageWrittenAt(path: string, key: string): Promise<strin
   return undefined;
 }
 
-/** Call it only when the message is not there; one call at a time for a key. */
+/** Call it only when the message is not there yet; one call at a time for a key. */
 export async function writeMessage(path: string, message: InboxMessage): Promise<void> {
   makeFolder(dirname(path), 0o700);
   const before = await readInbox(path);
   const handle = await open(path, appending, 0o600);
   try {
-    // In one write, and never behind a line that was cut off.
+    // In one write, and never after an incomplete line.
     const start = before === '' || before.endsWith('\n') ? '' : '\n';
     await handle.appendFile(`${start}${JSON.stringify(message)}\n`);
     await handle.datasync();
@@ -64,7 +64,7 @@ export async function writeMessage(path: string, message: InboxMessage): Promise
   }
 }
 
-/** A line that was cut off by a kill says nothing. */
+/** A line that was cut off by a kill is ignored. */
 function messageIn(line: string): { key?: unknown; at?: unknown } | undefined {
   try {
     const message: unknown = JSON.parse(line);

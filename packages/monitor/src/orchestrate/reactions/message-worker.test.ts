@@ -53,7 +53,7 @@ function setUp(
   const inbox = inboxPath(runsDir, effect);
   const drafts: EventDraft[] = [];
   const world = { worker: given.worker ?? {}, run: given.run ?? 'running', head: given.head ?? head };
-  const tell = createWorkerMessenger({
+  const send = createWorkerMessenger({
     runsDir,
     board: () =>
       sampleBoard({
@@ -67,7 +67,7 @@ function setUp(
     now: () => new Date(),
   });
   return {
-    tell,
+    send,
     drafts,
     world,
     inbox,
@@ -78,7 +78,7 @@ function setUp(
             .filter((line) => line.startsWith('{"key":') && line.endsWith('}'))
             .map((line) => JSON.parse(line) as { key: string; text: string })
         : [],
-    /** An agent with this pid, that was launched so many seconds ago. */
+    /** An agent with this pid, launched this many seconds ago. */
     agent: (pid: number, attempt: number, seconds: number): void => {
       const { pidFile } = agentFiles(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1', attempt });
       mkdirSync(dirname(pidFile), { recursive: true });
@@ -126,8 +126,8 @@ test('the failing step, the end of the log and the link, through the real client
     run: runCommand,
     now: Date.now,
   });
-  const { tell, messages, drafts } = setUp({ gh });
-  expect(await tell(effect)).toMatchObject({ waiting: true });
+  const { send, messages, drafts } = setUp({ gh });
+  expect(await send(effect)).toMatchObject({ waiting: true });
   const [message] = messages();
   expect(message).toMatchObject({ key: effect.key, cause: 'checks', number: 1, url: effect.url });
   expect(message?.text).toContain(`test: failure https://codehost.example/acme/web/actions/runs/1/job/${id}`);
@@ -147,19 +147,19 @@ test('the failing step, the end of the log and the link, through the real client
   ]);
 });
 
-test('a log that is gone, and a check of somebody else', async () => {
+test('a log that is gone, and a check of another program', async () => {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/web');
   codehost.cloud.addCheckRun('acme/web', { sha: head, name: 'test' });
   const environment = ghEnvironment(codehost, testToken);
-  const { tell, messages } = setUp({ gh: createGh({ environment, run: runCommand, now: Date.now }) });
-  await tell(effect);
-  expect(messages()[0]?.text).toMatch(/Checks that failed:\n```\ntest: failure http\S+\n```$/);
+  const { send, messages } = setUp({ gh: createGh({ environment, run: runCommand, now: Date.now }) });
+  await send(effect);
+  expect(messages()[0]?.text).toMatch(/Failed checks:\n```\ntest: failure http\S+\n```$/);
 });
 
-test('without the code host the link is told', async () => {
-  const { tell, messages } = setUp();
-  await tell(effect);
+test('without the code host the message has the link', async () => {
+  const { send, messages } = setUp();
+  await send(effect);
   expect(messages()).toMatchObject([{ text: 'Checks failed.', url: effect.url }]);
 });
 
@@ -176,66 +176,66 @@ test('the comments of a review', async () => {
       value: { status: 200, header: () => undefined, body: '', receivedAt: 0, json: comments },
     };
   };
-  const { tell, messages } = setUp({ gh: { ...silent, request } });
-  await tell({ ...effect, cause: 'review', reviewId: 77 });
+  const { send, messages } = setUp({ gh: { ...silent, request } });
+  await send({ ...effect, cause: 'review', reviewId: 77 });
   expect(asked).toEqual(['repos/acme/web/pulls/12/reviews/77/comments?per_page=20']);
   expect(messages()[0]?.text).toContain('src/a.ts:3\nNot like this\n\nsrc/b.ts\nNor this');
 });
 
-test('it is written once, also behind a line that was cut off, and delivered when an agent was started', async () => {
-  const { tell, messages, agent, inbox } = setUp();
+test('it is written once, even after an incomplete line, and delivered when an agent was started', async () => {
+  const { send, messages, agent, inbox } = setUp();
   agent(NOBODY, 1, 600);
   mkdirSync(dirname(inbox), { recursive: true });
   appendFileSync(inbox, '{"key":"7:message-worker:run-1/ENG-1:ch');
-  expect(await tell(effect)).toEqual({
-    failed: 'an agent is to be started for it',
+  expect(await send(effect)).toEqual({
+    failed: 'waiting for an agent to start',
     waiting: true,
     retryAfterMs: 5_000,
   });
-  expect(await tell(effect)).toMatchObject({ waiting: true });
+  expect(await send(effect)).toMatchObject({ waiting: true });
   expect(messages()).toHaveLength(1);
   expect(await hasMessages(inbox)).toBe(true);
   agent(NOBODY, 2, -1);
-  expect(await tell(effect)).toEqual({ done: 'delivered: an agent was started for it' });
+  expect(await send(effect)).toEqual({ done: 'delivered: an agent was started for it' });
   expect(messages()).toHaveLength(1);
-  await tell({ ...effect, key: '9:message-worker:run-1/ENG-1:checks' });
+  await send({ ...effect, key: '9:message-worker:run-1/ENG-1:checks' });
   expect(messages()).toHaveLength(2);
 });
 
-test('an agent that lives finds it when it looks, and is called back if it ends without a push', async () => {
+test('a running agent reads it at its next check, and is started again if it ends without a push', async () => {
   const startedAt = Date.now() - 600_000;
   const processStarts: ReadProcessStarts = async (pids) =>
     new Map(pids.map((pid) => [pid, { state: 'running', startedAt, mark: 'm' }]));
-  const { tell, messages, agent, drafts } = setUp({ processStarts });
+  const { send, messages, agent, drafts } = setUp({ processStarts });
   agent(NOBODY, 1, 600);
-  expect(await tell(effect)).toEqual({ done: 'queued: the agent finds it when it looks' });
+  expect(await send(effect)).toEqual({ done: 'queued: the agent reads it at its next check' });
   expect([messages().length, drafts.length]).toEqual([1, 1]);
 });
 
 test.each<[string, Parameters<typeof setUp>[0], string]>([
   ['a newer commit', { head: 'd'.repeat(40) }, 'skipped: there is a newer commit'],
-  ['a worker that is gone', { worker: { removed: true } }, 'skipped: there is no such worker any more'],
+  ['a worker that is gone', { worker: { removed: true } }, 'skipped: the worker no longer exists'],
   [
     'a worker that has failed',
     { worker: { status: 'failed' } },
-    'escalated: the worker is failed, and a person is asked for',
+    'escalated: the worker is failed and needs a person',
   ],
   ['a worker that has ended', { worker: { status: 'done' } }, 'skipped: the worker is done'],
   ['a run that is over', { run: 'canceled' }, 'skipped: the run is over'],
 ])('%s', async (_, given, done) => {
-  const { tell, inbox, drafts } = setUp(given);
-  expect(await tell(effect)).toEqual({ done });
+  const { send, inbox, drafts } = setUp(given);
+  expect(await send(effect)).toEqual({ done });
   expect([existsSync(inbox), drafts]).toEqual([false, []]);
 });
 
-test('a newer commit while it waits is the answer', async () => {
-  const { tell, world } = setUp();
-  await tell(effect);
+test('a newer commit while it waits is the outcome', async () => {
+  const { send, world } = setUp();
+  await send(effect);
   world.head = 'd'.repeat(40);
-  expect(await tell(effect)).toEqual({ done: 'delivered: there is a newer commit' });
+  expect(await send(effect)).toEqual({ done: 'delivered: there is a newer commit' });
 });
 
-test('names that lead elsewhere are refused', async () => {
-  const { tell } = setUp();
-  await expect(tell({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('cannot be the name');
+test('unsafe names are refused', async () => {
+  const { send } = setUp();
+  await expect(send({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('is not a valid');
 });

@@ -1,11 +1,11 @@
-// Tells a worker about its pull request: writes a message into its inbox and asks the run loop to start its agent again if
-// it has ended. The message holds what the code host knows of the failure, as far as it answers in time: the failed checks
-// with their summaries, the failing step and the end of its log, or the comments of the review. The results are:
+// Messages a worker about its pull request: writes into its inbox and asks the run loop to start its agent again if it has
+// ended. The message contains what the code host reports about the failure, as far as it answers in time: the failed
+// checks with their summaries, the failing step and the end of its log, or the review comments. The results are:
 // - delivered: an agent was started after the message was written, and its prompt names the inbox.
-// - queued: the agent is alive and finds it when it looks; if it ends without a push, it is started again.
-// - escalated: the worker has failed or stalled, and a person is asked for.
-// - skipped: there is no worker any more, or a newer commit.
-// Until an agent is started it waits: for a slot, or for the end of a pause.
+// - queued: the agent is alive and reads it at its next check; if it ends without a push, it is started again.
+// - escalated: the worker has failed or stalled, and needs a person.
+// - skipped: the worker no longer exists, or there is a newer commit.
+// Until an agent is started the message waits: for a slot, or for the end of a pause.
 import {
   type Board,
   CheckJob,
@@ -31,7 +31,7 @@ import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { findAgents } from '../agents/find-agents.ts';
 import { inboxPath, messageWrittenAt, writeMessage } from './inbox.ts';
 
-const LOOK_AGAIN_MS = 5_000;
+const CHECK_AGAIN_MS = 5_000;
 
 export function createWorkerMessenger(options: {
   runsDir: string;
@@ -65,19 +65,19 @@ export function createWorkerMessenger(options: {
     if (agents.some(({ launchedAt }) => launchedAt > writtenAt))
       return { done: 'delivered: an agent was started for it' };
     if (agents.some(({ state }) => state !== 'gone'))
-      return { done: 'queued: the agent finds it when it looks' };
-    return { failed: 'an agent is to be started for it', waiting: true, retryAfterMs: LOOK_AGAIN_MS };
+      return { done: 'queued: the agent reads it at its next check' };
+    return { failed: 'waiting for an agent to start', waiting: true, retryAfterMs: CHECK_AGAIN_MS };
   };
 }
 
-/** Undefined while the worker can be told. */
+/** Undefined while the worker can still be messaged. */
 function endingOf(board: Board, effect: MessageWorker, isWritten: boolean): string | undefined {
   const { orchestrator, ticket, cause, sha } = effect;
   const worker = board.workers.get(workerKey(orchestrator, ticket));
-  if (worker === undefined || worker.removed) return 'skipped: there is no such worker any more';
+  if (worker === undefined || worker.removed) return 'skipped: the worker no longer exists';
   const { status, merge } = worker;
   if (status === 'failed' || (status === 'stalled' && merge === null))
-    return `escalated: the worker is ${status}, and a person is asked for`;
+    return `escalated: the worker is ${status} and needs a person`;
   if (!isPreMerge(status) || merge !== null) return `skipped: the worker is ${status}`;
   const run = board.runs.get(orchestrator);
   if (run?.state !== 'running' && run?.state !== 'paused') return 'skipped: the run is over';
@@ -108,7 +108,7 @@ const MOST_CHECKS = 5;
 const MOST_COMMENTS = 20;
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Parts of a message, each in its fence; none when nothing is known within the time. */
+/** Parts of a message, each in its own fence; none if nothing is known in time. */
 async function gatherFailure(gh: AskedGh, effect: MessageWorker, timeoutMs = TIMEOUT_MS): Promise<string[]> {
   if (repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
@@ -126,7 +126,7 @@ async function ofChecks(gh: AskedGh, { repo, sha }: MessageWorker, parts: string
   if (!runs.ok) return;
   const failures = runs.value.check_runs.filter(hasFailed);
   if (failures.length > 0)
-    parts.push(`Checks that failed:\n${fenced(failures.slice(0, MOST_CHECKS).map(checkWords).join('\n'))}`);
+    parts.push(`Failed checks:\n${fenced(failures.slice(0, MOST_CHECKS).map(checkText).join('\n'))}`);
   const job = failures.map(jobOf).find((id) => id !== undefined);
   if (job === undefined) return;
   const asked = await gh.request({ path: `repos/${repo}/actions/jobs/${job}` });
@@ -144,14 +144,14 @@ async function ofReview(gh: AskedGh, { repo, pr, reviewId }: MessageWorker, part
   });
   const comments = answer.ok ? parsed(ReviewComment.array(), answer.value.json) : answer;
   if (!comments.ok || comments.value.length === 0) return;
-  const words = comments.value.slice(0, MOST_COMMENTS).map(({ path, line, body }) => {
-    const place = [path ?? '', line ?? ''].filter((one) => one !== '').join(':');
-    return `${oneLine(place)}\n${cutText(withoutControl(body), LONGEST_SUMMARY)}`;
+  const texts = comments.value.slice(0, MOST_COMMENTS).map(({ path, line, body }) => {
+    const position = [path ?? '', line ?? ''].filter((one) => one !== '').join(':');
+    return `${oneLine(position)}\n${cutText(withoutControl(body), LONGEST_SUMMARY)}`;
   });
-  parts.push(`Comments of the review:\n${fenced(words.join('\n\n'))}`);
+  parts.push(`Review comments:\n${fenced(texts.join('\n\n'))}`);
 }
 
-function checkWords({ name, conclusion, details_url, html_url, output }: CheckRun): string {
+function checkText({ name, conclusion, details_url, html_url, output }: CheckRun): string {
   const summary = cutText(
     withoutControl([output?.title, output?.summary].filter(Boolean).join('\n')),
     LONGEST_SUMMARY,
@@ -164,12 +164,12 @@ function oneLine(text: string): string {
   return cutText(withoutControl(text).replaceAll(/\s+/g, ' ').trim(), LONGEST_NAME);
 }
 
-/** Whole lines from the end, as many as there is room for; of a line that is too long, its end. */
+/** Whole lines from the end, as many as fit; of a line that is too long, its end. */
 function tailOf(log: string): string {
   const bytes = Buffer.from(withoutControl(log.slice(-4 * LONGEST_LOG_BYTES)).trimEnd());
   if (bytes.length <= LONGEST_LOG_BYTES) return bytes.toString();
   const tail = bytes.subarray(-LONGEST_LOG_BYTES).toString();
   const start = tail.indexOf('\n') + 1;
-  // Without a line's end, the first character may be half of one.
+  // Without a line break, the first character may be incomplete.
   return start > 0 ? tail.slice(start) : tail.replace(/^\uFFFD+/, '');
 }

@@ -37,11 +37,11 @@ const now = (): Date => new Date();
 const processStarts = processStartsOf(process.platform);
 const unavailable = failed({ kind: 'unavailable', message: 'no connection' });
 
-/** Folds what is appended; what lines ask to be appended comes right behind. */
+/** Folds what is appended; events that this causes are appended right after. */
 function logInMemory() {
   const board = emptyBoard();
   const listeners = new Set<(change: Change) => void>();
-  const tells: Extract<Effect, { kind: 'message-worker' }>[] = [];
+  const messages: Extract<Effect, { kind: 'message-worker' }>[] = [];
   const known = new Set<string>();
   async function append(event: EventDraft): Promise<{ seq: number }> {
     if (event.deliveryId !== undefined && known.has(event.deliveryId)) return { seq: board.seq };
@@ -50,7 +50,7 @@ function logInMemory() {
     const effects = foldLine(board, line);
     for (const effect of effects) {
       if (effect.kind === 'append') await append(effect.draft);
-      if (effect.kind === 'message-worker') tells.push(effect);
+      if (effect.kind === 'message-worker') messages.push(effect);
     }
     for (const listener of listeners) listener({ lines: [line] });
     return { seq: line.seq };
@@ -65,12 +65,12 @@ function logInMemory() {
       return () => void listeners.delete(heard);
     },
   };
-  return { board, append, state, tells };
+  return { board, append, state, messages };
 }
 
 /**
- * The first agent opens its pull request and ends; each later one only ends. All write down what they were told. What
- * the daemon says of an agent stands in its signal file before that changes it: both write the whole file.
+ * The first agent opens its pull request and ends; each later one only ends. All write down their prompts. The daemon
+ * updates an agent's signal file before the agent changes it, because both write the whole file.
  */
 const AGENT = `
 echo "$SVC_INBOX_FILE" >> "$0.inbox"; echo "$1" >> "$0.prompts"
@@ -103,7 +103,7 @@ async function setUp() {
     findings: noFindings,
     verifier: {},
   } as unknown as RunProject;
-  const { board, append, state, tells } = logInMemory();
+  const { board, append, state, messages } = logInMemory();
   const signals = createSignalStore({
     runsDir,
     locks: createFileLocks({ folder: join(folder, 'locks'), timeoutMs: WAIT_MS }),
@@ -146,7 +146,7 @@ async function setUp() {
     await watcher.stop();
   });
   orchestrator.start();
-  const tell = createWorkerMessenger({
+  const send = createWorkerMessenger({
     runsDir,
     board: () => board,
     gh: { request: async () => unavailable, text: async () => unavailable },
@@ -159,7 +159,7 @@ async function setUp() {
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
   };
   const agents = () => findAgents({ runsDir, orchestrator: 'run-1', processStarts, now });
-  return { runsDir, board, append, tells, tell, linesOf, watcher, orchestrator, agents };
+  return { runsDir, board, append, messages, send, linesOf, watcher, orchestrator, agents };
 }
 
 async function untilDone(attempt: () => Promise<Outcome>): Promise<string> {
@@ -188,7 +188,7 @@ const failing = (sha: string): EventDraft =>
   });
 
 test('checks fail after the agent has ended: it is started once more, and knows why', async () => {
-  const { runsDir, board, append, tells, tell, linesOf, watcher, orchestrator, agents } = await setUp();
+  const { runsDir, board, append, messages, send, linesOf, watcher, orchestrator, agents } = await setUp();
   const workerNow = (): Worker | undefined => board.workers.get('run-1/ENG-1');
   await append({
     event: 'orchestrator.run.started',
@@ -208,9 +208,9 @@ test('checks fail after the agent has ended: it is started once more, and knows 
   await append(pushed('a'.repeat(40)));
   await append(failing('a'.repeat(40)));
   const inbox = inboxPath(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1' });
-  const [effect] = tells;
+  const [effect] = messages;
   if (effect === undefined) throw new Error('Nothing was asked for');
-  expect(await untilDone(() => tell(effect))).toMatch(/^delivered: |^queued: /);
+  expect(await untilDone(() => send(effect))).toMatch(/^delivered: |^queued: /);
   await until(() => linesOf('prompts').length === 2);
   const [first, second] = linesOf('prompts');
   expect(first).toBe('/a:b ENG-1');
@@ -220,17 +220,17 @@ test('checks fail after the agent has ended: it is started once more, and knows 
   await until(() => workerNow()?.recall === null);
   expect(workerNow()?.recalls).toBe(1);
 
-  // It has ended without a push: nobody starts it for the same commit again.
+  // It has ended without a push: it is not started for the same commit again.
   await until(async () => (await agents()).every(({ state }) => state === 'gone'));
   const lookAgain = async (): Promise<void> => {
     await watcher.rescan();
-    await orchestrator.lookNow();
+    await orchestrator.checkNow();
   };
   await lookAgain();
   await append(failing('a'.repeat(40)));
   await lookAgain();
-  // Whatever it began is done when it has stopped.
+  // Whatever it started is done when it has stopped.
   await orchestrator.stop();
   expect(await agents()).toHaveLength(2);
-  expect([tells.length, linesOf('prompts').length, workerNow()?.status]).toEqual([1, 2, 'pr-created']);
+  expect([messages.length, linesOf('prompts').length, workerNow()?.status]).toEqual([1, 2, 'pr-created']);
 });

@@ -4,7 +4,7 @@ import { type Board, Config, type EventFields, emptyBoard, foldLine } from '@svc
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { Failure } from '../../errors.ts';
-import { beginRun, type RunWish } from './begin-run.ts';
+import { beginRun, type RunRequest } from './begin-run.ts';
 import type { RunProject } from './run-project.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
@@ -20,9 +20,9 @@ function world(
   const board = emptyBoard();
   const asked: string[] = [];
   const config = Config.parse({ svc: { projectKey: 'web', ...svc } });
-  const begin = (wish: Partial<RunWish>, folder = project) =>
+  const begin = (request: Partial<RunRequest>, folder = project) =>
     beginRun({
-      wish: { project: folder, plan: { tickets: ['ABC-1', 'ABC-2'] }, by: 'kim', ...wish },
+      request: { project: folder, plan: { tickets: ['ABC-1', 'ABC-2'] }, by: 'kim', ...request },
       board,
       projects: {
         async of(of) {
@@ -45,7 +45,7 @@ function started(board: Board, draft: Awaited<ReturnType<typeof beginRun>>): voi
   foldLine(board, { ...draft, seq: board.seq + 1, ts: now.toISOString() });
 }
 
-test('the line that begins a run carries all that a restart needs', async () => {
+test('the event that starts a run has everything that a restart needs', async () => {
   const { begin, board, project } = world({ orchestration: { maxParallel: 4, workerModel: 'haiku' } });
   const draft = await begin({ plan: { waves: [['ABC-1'], ['ABC-2', 'ABC-3']] }, base: 'release/2' });
   expect(draft).toMatchObject({
@@ -67,7 +67,7 @@ test('the line that begins a run carries all that a restart needs', async () => 
   });
 });
 
-test('a wish comes before the configuration', async () => {
+test('a request overrides the configuration', async () => {
   const { begin } = world();
   const { scope, detail }: EventFields = await begin({ maxParallel: 7, name: 'night' });
   expect([scope.orchestrator, detail['maxParallel'], detail['base']]).toEqual(['night', 7, 'main']);
@@ -90,7 +90,7 @@ const hostile = [
   '',
 ];
 
-test.each(hostile)('neither a ticket nor the name of a run: %j', async (text) => {
+test.each(hostile)('neither a ticket nor a run name: %j', async (text) => {
   const { begin, board } = world();
   await expect(begin({ plan: { tickets: ['ABC-1', text] } })).rejects.toThrow(/tickets\[1\]/);
   await expect(begin({ plan: { waves: [[text]] } })).rejects.toThrow(/waves\[0\]\[0\]/);
@@ -101,7 +101,7 @@ test.each(hostile)('neither a ticket nor the name of a run: %j', async (text) =>
 });
 
 test.each(['--upload-pack=x', 'a b', 'a..b', 'a\nb', 'HEAD', '', 'x'.repeat(201), '~1'])(
-  'no base: %j',
+  'not a base: %j',
   async (base) => {
     await expect(world().begin({ base })).rejects.toMatchObject({ code: 'usage' });
   },
@@ -122,7 +122,7 @@ test('a worker command without its plugin is refused, with the example', async (
   const config = Config.parse({ svc: { projectKey: 'web' } });
   config.svc.orchestration.workerCommand = '/oneshot';
   const refused = beginRun({
-    wish: { project, plan: { tickets: ['ABC-1'] }, by: 'kim' },
+    request: { project, plan: { tickets: ['ABC-1'] }, by: 'kim' },
     board,
     projects: { of: async () => ({ folder: project, config, problems: [] }) as unknown as RunProject },
     now,
@@ -137,13 +137,13 @@ test('an agent template that does not name a program is refused', async () => {
   });
 });
 
-test('a ticket of another run that is open is refused, in whatever case; one of a run that is over is not', async () => {
+test('a ticket of another open run is refused, in any case; one of a finished run is not', async () => {
   const { begin, board, root, project } = world();
   started(board, await begin({ name: 'first' }));
   const refused = begin({ plan: { tickets: ['ABC-9', 'abc-2'] } });
   await expect(refused).rejects.toMatchObject({ code: 'already-running' });
-  await expect(refused).rejects.toThrow('ABC-2: in the run first already.');
-  // Another way to the same project.
+  await expect(refused).rejects.toThrow('Already in the run first: ABC-2.');
+  // Another path to the same project.
   symlinkSync(project, join(root, 'link'));
   await expect(begin({}, join(root, 'link'))).rejects.toMatchObject({ code: 'already-running' });
   mkdirSync(join(root, 'other'));
@@ -158,15 +158,15 @@ test('a ticket of another run that is open is refused, in whatever case; one of 
   } as const;
   foldLine(board, { ...canceled, seq: 2, ts: now.toISOString() });
   await expect(begin({})).resolves.toBeDefined();
-  await expect(begin({ name: 'first' })).rejects.toThrow('There is a run named first.');
+  await expect(begin({ name: 'first' })).rejects.toThrow('The run first exists already.');
 });
 
-test('a project that cannot be read, has no place for worktrees or no agent program, is refused', async () => {
+test('a project that cannot be read, has no folder for worktrees or no agent program, is refused', async () => {
   const { begin, root, board } = world();
   await expect(begin({}, join(root, 'nowhere'))).rejects.toMatchObject({ code: 'usage' });
   await expect(begin({}, 'a\0b')).rejects.toMatchObject({ code: 'usage' });
   const broken = beginRun({
-    wish: { project: root, plan: { tickets: ['ABC-1'] }, by: 'kim' },
+    request: { project: root, plan: { tickets: ['ABC-1'] }, by: 'kim' },
     board,
     projects: { of: () => Promise.reject(new Failure('config-invalid', 'svc.projectKey: expected text')) },
     now,

@@ -1,4 +1,4 @@
-// Begins a run: everything that could be wrong with it is found before anything is made.
+// Starts a run: everything that could be wrong with it is found before anything is created.
 import { realpath } from 'node:fs/promises';
 import {
   agentTemplateProblems,
@@ -16,7 +16,7 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
 import type { RunProjects } from './run-project.ts';
 
-export type RunWish = {
+export type RunRequest = {
   /** Folder of the project. */
   project: string;
   plan: { tickets: readonly string[] } | { waves: readonly (readonly string[])[] } | { file: unknown };
@@ -29,19 +29,19 @@ export type RunWish = {
 const DEFAULT_BASE = 'main';
 const runName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/;
 
-/** The line that begins the run; its `scope.orchestrator` is the run's id. */
+/** The event that starts the run; its `scope.orchestrator` is the run's id. */
 export async function beginRun({
-  wish,
+  request,
   board,
   projects,
   now,
 }: {
-  wish: RunWish;
+  request: RunRequest;
   board: Board;
   projects: RunProjects;
   now: Date;
 }): Promise<EventDraft & { scope: { orchestrator: string } }> {
-  const folder = await realFolder(wish.project);
+  const folder = await realFolder(request.project);
   const { config, problems, worktrees, checkAgent } = await projects.of(folder);
   if (problems.length > 0)
     throw new Failure(
@@ -54,26 +54,26 @@ export async function beginRun({
   if (!command.ok) throw new Failure('config-invalid', command.problem);
   const template = agentTemplateProblems(orchestration.agent);
   if (template.length > 0) throw new Failure('config-invalid', template.join(' '));
-  const read = readPlan(wish.plan);
-  if (!read.ok) throw new Failure('usage', problemWords(read.problems));
+  const read = readPlan(request.plan);
+  if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
   refuseTaken(board, folder, waves.flat());
-  const orchestrator = wish.name ?? idOf(projectKey ?? 'run', now);
+  const orchestrator = request.name ?? idOf(projectKey ?? 'run', now);
   if (!safeSegment(orchestrator) || !runName.test(orchestrator))
     throw new Failure(
       'usage',
-      'The name of a run has letters, digits, dots, dashes and underscores only, at most 120, and a letter or digit first.',
+      'A run name has at most 120 letters, digits, dots, dashes and underscores, and starts with a letter or digit.',
     );
   if (board.runs.has(orchestrator))
-    throw new Failure('already-running', `There is a run named ${orchestrator}.`, 'Choose another name.');
-  const base = wish.base ?? DEFAULT_BASE;
+    throw new Failure('already-running', `The run ${orchestrator} exists already.`, 'Choose another name.');
+  const base = request.base ?? DEFAULT_BASE;
   const baseProblem = branchNameProblem(base);
   if (baseProblem !== undefined)
     throw new Failure('usage', `The base ${JSON.stringify(base)} ${baseProblem}.`);
-  // A project without a key or a repository has no place for worktrees.
+  // A project without a key or a repository has no folder for worktrees.
   await worktrees.base();
   await checkAgent();
-  const maxParallel = wish.maxParallel ?? orchestration.maxParallel;
+  const maxParallel = request.maxParallel ?? orchestration.maxParallel;
   return {
     event: 'orchestrator.run.started',
     source: 'orchestrator',
@@ -88,12 +88,12 @@ export async function beginRun({
       base,
       workerCommand: orchestration.workerCommand,
       workerModel: orchestration.workerModel,
-      by: wish.by,
+      by: request.by,
     },
   };
 }
 
-function problemWords(problems: readonly PlanProblem[]): string {
+function problemText(problems: readonly PlanProblem[]): string {
   return problems.map(({ place, problem }) => `${place}: ${problem}`).join('\n');
 }
 
@@ -106,20 +106,20 @@ export function refuseTaken(board: Board, project: string, tickets: readonly str
     if (taken.length > 0)
       throw new Failure(
         'already-running',
-        `${taken.slice(0, 5).join(', ')}: in the run ${orchestrator} already.`,
-        `See: svc orchestrate status ${orchestrator}`,
+        `Already in the run ${orchestrator}: ${taken.slice(0, 5).join(', ')}.`,
+        `Show the run: svc orchestrate status ${orchestrator}`,
       );
   }
 }
 
-/** One project has one name, whichever way leads to it: its slots are counted by it. */
+/** One canonical path per project, however it was reached: its slots are counted by it. */
 async function realFolder(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined && !(error instanceof TypeError)) throw error;
-    throw new Failure('usage', `The folder ${JSON.stringify(path)} of the project cannot be read.`);
+    throw new Failure('usage', `The project folder ${JSON.stringify(path)} cannot be read.`);
   }
 }
 
@@ -129,18 +129,18 @@ function idOf(projectKey: string, now: Date): string {
   return `${projectKey}-${day}-${time}`;
 }
 
-// Tickets in the order of their dependencies in the tracker: each is given what blocks it, and the waves follow from that.
+// Orders tickets by their dependencies in the tracker: each ticket gets its blockers, and the waves follow from them.
 
-/** What blocks which of the tickets, by the tracker of the project in the folder. */
+/** Which tickets block which, according to the tracker of the project in this folder. */
 export type AskDependencies = (project: string, tickets: readonly string[]) => Promise<Dependencies>;
 
 export async function planByDependencies(
-  wish: RunWish,
+  request: RunRequest,
   ask: AskDependencies,
-): Promise<{ wish: RunWish; outside: OutsideBlocker[] }> {
-  // What is no plan at all is not worth a question.
-  const read = readPlan(wish.plan);
-  if (!read.ok) throw new Failure('usage', problemWords(read.problems));
-  const { tickets, outside } = await ask(await realFolder(wish.project), read.plan.waves.flat());
-  return { wish: { ...wish, plan: { file: { tickets } } }, outside };
+): Promise<{ request: RunRequest; outside: OutsideBlocker[] }> {
+  // An invalid plan is not worth a request.
+  const read = readPlan(request.plan);
+  if (!read.ok) throw new Failure('usage', problemText(read.problems));
+  const { tickets, outside } = await ask(await realFolder(request.project), read.plan.waves.flat());
+  return { request: { ...request, plan: { file: { tickets } } }, outside };
 }

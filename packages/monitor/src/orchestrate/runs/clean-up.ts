@@ -1,5 +1,5 @@
-// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a killed daemon did not
-// get to, the next one does.
+// Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a killed daemon left
+// undone, the next one does.
 import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
@@ -13,7 +13,7 @@ type IsWanted = (worktree: ListedWorktree) => boolean;
 
 export type CleanUp = {
   run: (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
-  /** Resolves when the worktree of the ticket is no longer about to be removed. */
+  /** Resolves when the ticket's worktree is no longer about to be removed. */
   settled: (project: string, ticket: string) => Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export function createCleanUp({
   stopping: AbortSignal;
   logger: Logger;
 }): CleanUp {
-  const inTurn = createLimit(1);
+  const oneAtATime = createLimit(1);
   const underWay = new Map<string, Promise<void>>();
 
   async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
@@ -41,7 +41,7 @@ export function createCleanUp({
         await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
       } catch (error) {
         const why = messageOf(error);
-        logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree stays');
+        logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree was kept');
       }
     }
   }
@@ -49,23 +49,23 @@ export function createCleanUp({
   return {
     // One after the other: the end of the last wave is also the end of its run.
     run(wanted, isWanted = () => true) {
-      const next = inTurn(() => cleanUp(wanted, isWanted));
+      const next = oneAtATime(() => cleanUp(wanted, isWanted));
       const done = next.catch(() => undefined);
-      for (const ticket of wanted.tickets) underWay.set(placeOf(wanted.plan.project, ticket), done);
+      for (const ticket of wanted.tickets) underWay.set(keyOf(wanted.plan.project, ticket), done);
       void done.finally(() => {
-        for (const [place, last] of underWay) if (last === done) underWay.delete(place);
+        for (const [key, last] of underWay) if (last === done) underWay.delete(key);
       });
       return next;
     },
-    settled: async (project, ticket) => await underWay.get(placeOf(project, ticket)),
+    settled: async (project, ticket) => await underWay.get(keyOf(project, ticket)),
   };
 }
 
-function placeOf(project: string, ticket: string): string {
+function keyOf(project: string, ticket: string): string {
   return JSON.stringify([project, ticket]);
 }
 
-/** Once, when the daemon has started. A worktree that somebody made since is not the run's. */
+/** Once, when the daemon has started. A worktree that was created since does not belong to the run. */
 export async function cleanUpAfterRestart(board: Board, cleanUp: CleanUp): Promise<void> {
   const runs = [...board.runs.values()].filter(isPlanned);
   for (const { orchestrator, plan, waves } of runs) {
@@ -89,7 +89,7 @@ function isPlanned(run: Run): run is Planned {
   return run.plan !== null;
 }
 
-/** A ticket that another run works on now has its worktree from there. */
+/** A ticket that another run is working on has its worktree from that run. */
 function isElsewhere(runs: readonly Planned[], orchestrator: string, plan: RunPlan, ticket: string): boolean {
   return runs.some(
     (run) =>

@@ -20,7 +20,7 @@ test('the limits of a run are those of its project', async () => {
   expect((await lookAt(world)).world.runs.map(({ limits }) => limits)).toEqual([own]);
 });
 
-test('a slot is a process that its pid file proves, or a start under way', async () => {
+test('a slot is a process that its pid file proves, or a start in progress', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2', 'ABC-3', 'ABC-4']]);
   world.launched('ABC-1', 1, 101);
@@ -35,7 +35,7 @@ test('a slot is a process that its pid file proves, or a start under way', async
   ]);
 });
 
-test('a start that ends while the disk is read keeps its slot in this look', async () => {
+test('a start that ends while the disk is read keeps its slot in this round', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   world.memory.starting.set(`${RUN}/ABC-1`, world.now().toISOString());
@@ -47,7 +47,7 @@ test('a start that ends while the disk is read keeps its slot in this look', asy
   expect([...(await lookAt(world)).world.processes.keys()]).toEqual([`${RUN}/ABC-1`]);
 });
 
-test('a process that cannot be seen takes its slot; another with its pid does not', async () => {
+test('a process that cannot be identified takes its slot; another with its pid does not', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   world.launched('ABC-1', 1, 101);
@@ -67,14 +67,14 @@ test('the last activity is the latest of launch, output and signal file', async 
   world.pass(10);
   world.printed('ABC-1');
   expect(await at()).toBe('2026-01-02T03:00:10.000Z');
-  world.tell(world.signal('ABC-1', { updatedAt: '2026-01-02T04:00:20+01:00' }));
+  world.report(world.signal('ABC-1', { updatedAt: '2026-01-02T04:00:20+01:00' }));
   expect(await at()).toBe('2026-01-02T03:00:20.000Z');
 });
 
-test('revivals count from the first launch, and anew after a person said retry', async () => {
+test("revivals count from the first launch, and again after a person's retry", async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
-  world.tell(world.signal('ABC-1'));
+  world.report(world.signal('ABC-1'));
   for (const attempt of [1, 2, 3]) {
     world.launched('ABC-1', attempt, 100 + attempt, { lives: false });
     world.pass(5);
@@ -86,7 +86,7 @@ test('revivals count from the first launch, and anew after a person said retry',
     lastEnd: 'died',
   });
   world.pass(5);
-  // The death is where it was first seen.
+  // The death counts from when it was first seen.
   expect(await revivals()).toMatchObject({ lastDeathAt: '2026-01-02T03:00:15.000Z' });
   world.fold(ownLine('orchestrator.worker.retried', 'ABC-1', { by: 'kim' }));
   expect(await revivals()).toBeUndefined();
@@ -95,7 +95,7 @@ test('revivals count from the first launch, and anew after a person said retry',
   expect(await revivals()).toMatchObject({ count: 0, lastDeathAt: null, lastEnd: 'died' });
 });
 
-test('that an agent hung is known after a restart', async () => {
+test('a hung agent is remembered after a restart', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   for (const ticket of ['ABC-1', 'ABC-2']) world.launched(ticket, 1, null, { lives: false });
@@ -111,10 +111,10 @@ test('that an agent hung is known after a restart', async () => {
   ]);
 });
 
-test('a verification that nobody works on was cut off, and is begun again', async () => {
+test('an interrupted verification is started again', async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
-  world.tell(world.signal('ABC-1', { status: 'pr-created' }));
+  world.report(world.signal('ABC-1', { status: 'pr-created' }));
   const state = async () => (await lookAt(world)).world.verifications.get(`${RUN}/ABC-1`);
   expect(await state()).toBeUndefined();
   world.memory.verifying.add(`${RUN}/ABC-1`);
@@ -134,7 +134,7 @@ test('a verification that nobody works on was cut off, and is begun again', asyn
   expect(await state()).toEqual({ state: 'failed', remediation: 'filed' });
 });
 
-test('a run that is over counts while it has agents or workers at work; one without a plan never', async () => {
+test('a finished run counts while it has agents or active workers; one without a plan never', async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
   world.launched('ABC-1', 1, 101);
@@ -147,19 +147,19 @@ test('a run that is over counts while it has agents or workers at work; one with
   ]);
   world.processes.clear();
   expect((await lookAt(world)).world.runs).toEqual([]);
-  // Its process is gone, and its project cannot be read any more.
-  world.tell(world.signal('ABC-1'));
+  // Its process is gone, and its project can no longer be read.
+  world.report(world.signal('ABC-1'));
   world.projects.of = () => Promise.reject(new Error('the folder is gone'));
   const after = await lookAt(world);
   expect(after.unreadable).toEqual([]);
   expect(nextActs(after.world)).toEqual([
     { kind: 'end', orchestrator: RUN, ticket: 'ABC-1', why: 'run-over' },
   ]);
-  world.tell(world.signal('ABC-1', { status: 'canceled' }));
+  world.report(world.signal('ABC-1', { status: 'canceled' }));
   expect((await lookAt(world)).world.runs).toEqual([]);
 });
 
-test('a project that cannot be read is told, and its agents keep their slots', async () => {
+test('a project that cannot be read is reported, and its agents keep their slots', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   world.launched('ABC-1', 1, 101);

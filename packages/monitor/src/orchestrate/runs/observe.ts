@@ -1,5 +1,5 @@
-// What the run loop decides on: the board and the disk, read again each time. The only thing kept in between is when a
-// process was first found gone.
+// What the run loop decides on: the board and the disk, read again each time. It only remembers when a process was first
+// found gone.
 import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
@@ -25,12 +25,12 @@ import { agentFiles } from '../agents/launch.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';
 
 export type RunMemory = {
-  /** Dispatches and revivals that are under way, by worker key, and since when. */
+  /** Dispatches and revivals in progress, by worker key, and since when. */
   starting: Map<string, string>;
   verifying: Set<string>;
   /** When the last process of a worker was first found gone, by worker key and attempt. */
   goneAt: Map<string, string>;
-  /** What goes on by itself. */
+  /** Jobs that run in the background. */
   jobs: Set<Promise<void>>;
 };
 
@@ -48,7 +48,7 @@ export type Observation = {
 
 type Planned = Run & { plan: RunPlan };
 
-/** It starts nothing; its agents take slots of the project until they have ended. */
+/** A finished run starts nothing; its agents take slots of the project until they have ended. */
 const limitsOfOver: ProjectLimits = {
   maxParallel: Number.POSITIVE_INFINITY,
   maxAwaitingReview: null,
@@ -69,7 +69,7 @@ export function createObserver({
   now: () => Date;
 }): (board: Board, memory: RunMemory) => Promise<Observation> {
   return async (board, memory) => {
-    // Before the disk is read: a start that comes to its end meanwhile has a pid file that may not be seen yet.
+    // Before the disk is read: a start that finishes meanwhile has a pid file that may not be found yet.
     const starting = new Map(memory.starting);
     const planned = [...board.runs.values()].filter((run): run is Planned => run.plan !== null);
     const agents: FoundAgent[] = [];
@@ -87,7 +87,7 @@ export function createObserver({
       agents.push(...found);
       ends.set(run.orchestrator, await endMarks(runsDir, run.orchestrator));
       try {
-        // One that is over ends also when its project can no longer be read.
+        // A finished run can end even when its project can no longer be read.
         const limits = isOpen ? limitsOf(await projects.of(plan.project), plan) : limitsOfOver;
         runs.push({ run, plan, limits, awaitingReview: reviewLoad(board, planned, plan.project) });
       } catch (error) {
@@ -116,8 +116,9 @@ export function createObserver({
     for (const agent of agents.filter(isLive)) {
       const key = workerKey(agent.orchestrator, agent.ticket);
       const output = await changedAt(agentFiles(runsDir, agent).output);
-      const said = board.workers.get(key)?.signal?.updatedAt ?? '';
-      const lastActivityAt = [agent.launchedAt, output, inUtc(said)].toSorted().at(-1) ?? agent.launchedAt;
+      const reportedAt = board.workers.get(key)?.signal?.updatedAt ?? '';
+      const lastActivityAt =
+        [agent.launchedAt, output, inUtc(reportedAt)].toSorted().at(-1) ?? agent.launchedAt;
       processes.set(key, { state: agent.state === 'starting' ? 'starting' : 'running', lastActivityAt });
     }
     for (const [key, since] of starting) {
@@ -127,12 +128,12 @@ export function createObserver({
   }
 }
 
-/** Whose process it is may be unknown: then it counts as alive, and no second one is started. */
+/** If the owner of a process is unknown, it counts as alive, and no second one is started. */
 export function isLive({ state }: FoundAgent): boolean {
   return state !== 'gone';
 }
 
-/** Launches since the dispatch, or since a person said retry. */
+/** Launches since the dispatch, or since a person's retry. */
 function revivalsOf(
   agents: readonly FoundAgent[],
   ends: ReadonlyMap<string, ReadonlyMap<string, MarkedEnd>>,
@@ -155,7 +156,7 @@ function revivalsOf(
       lastLaunchAt: agent.launchedAt,
     });
   }
-  // A launch for what a worker was told of its pull request is no revival.
+  // A launch to deliver a message about its pull request is not a revival.
   for (const [key, { recalls }] of board.workers) {
     const known = recalls === 0 ? undefined : revivals.get(key);
     if (known !== undefined) revivals.set(key, { ...known, count: Math.max(0, known.count - recalls) });
@@ -163,7 +164,7 @@ function revivalsOf(
   return revivals;
 }
 
-/** What the log calls running and nobody here works on was cut off: it is begun again. */
+/** A verification that is running by the log but not here was interrupted: it is started again. */
 function verificationsOf(board: Board, { verifying }: RunMemory): Map<string, Verification> {
   const verifications = new Map<string, Verification>();
   for (const [key, { verification }] of board.workers) {
@@ -172,7 +173,7 @@ function verificationsOf(board: Board, { verifying }: RunMemory): Map<string, Ve
       if (isRunning) verifications.set(key, { state: 'running', remediation: 'none' });
       continue;
     }
-    // What failed is filed by the outbox.
+    // The outbox files what failed.
     const remediation = verification.remediation === null ? 'filing' : 'filed';
     verifications.set(key, { state: verification.state, remediation });
   }

@@ -1,16 +1,16 @@
-// The loop itself, with agents that are only written down.
+// The loop itself, with agents that are only recorded.
 import type { EventDraft } from '@svc/core';
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOrchestrator } from './orchestrator.ts';
-import type { StartWish } from './start-agent.ts';
+import type { StartRequest } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
 function startOrchestrator(
   world: RunWorld,
-  onStart: (wish: StartWish) => Promise<void> = async () => undefined,
+  onStart: (request: StartRequest) => Promise<void> = async () => undefined,
 ) {
-  const wishes: StartWish[] = [];
+  const requests: StartRequest[] = [];
   const listeners = new Set<() => void>();
   const orchestrator = createOrchestrator({
     ...world,
@@ -25,12 +25,12 @@ function startOrchestrator(
       },
     },
     async append(draft: EventDraft) {
-      await world.say(draft);
+      await world.append(draft);
       return { seq: world.board.seq };
     },
-    async startAgent(wish) {
-      wishes.push(wish);
-      await onStart(wish);
+    async startAgent(request) {
+      requests.push(request);
+      await onStart(request);
       return 'already-started';
     },
     timings: { revivalDelaysSec: [1, 1], settleSec: 1, claimSec: 60, afterEndSec: 10 },
@@ -38,28 +38,28 @@ function startOrchestrator(
   });
   onTestFinished(() => orchestrator.stop());
   orchestrator.start();
-  return { orchestrator, wishes };
+  return { orchestrator, requests };
 }
 
-test('as many agents as there are slots, and one more when one has gone', async () => {
+test('as many agents as there are slots, and one more when one has ended', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2', 'ABC-3', 'ABC-4', 'ABC-5']]);
   const pidOf = (ticket: string): number => 4_000_000 + Number(ticket.split('-')[1]);
-  const { orchestrator, wishes } = startOrchestrator(world, async ({ ticket, attempt }) => {
+  const { orchestrator, requests } = startOrchestrator(world, async ({ ticket, attempt }) => {
     world.launched(ticket, attempt, pidOf(ticket));
-    world.tell(world.signal(ticket));
+    world.report(world.signal(ticket));
   });
   await until(() => orchestrator.running() === 3);
-  await orchestrator.lookNow();
-  await orchestrator.lookNow();
-  // They are started at once: which disk answers first does not matter.
-  expect(wishes.map(({ ticket }) => ticket).toSorted()).toEqual(['ABC-1', 'ABC-2', 'ABC-3']);
+  await orchestrator.checkNow();
+  await orchestrator.checkNow();
+  // They are started at once: the order of disk reads does not matter.
+  expect(requests.map(({ ticket }) => ticket).toSorted()).toEqual(['ABC-1', 'ABC-2', 'ABC-3']);
   expect(orchestrator.holds(RUN)).toMatchObject([{ why: 'slots', ticket: null }]);
   expect(orchestrator.holds('other')).toEqual([]);
-  world.tell(world.signal('ABC-1', { status: 'pr-created' }));
+  world.report(world.signal('ABC-1', { status: 'pr-created' }));
   world.processes.delete(pidOf('ABC-1'));
-  await until(() => wishes.length === 4);
-  expect(wishes[3]?.ticket).toBe('ABC-4');
+  await until(() => requests.length === 4);
+  expect(requests[3]?.ticket).toBe('ABC-4');
   expect(orchestrator.problem()).toBeNull();
 });
 
@@ -67,7 +67,7 @@ test('whether a worker is started again', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   world.begin([['ABC-1', 'ABC-2']]);
-  for (const ticket of ['ABC-1', 'ABC-2']) world.tell(world.signal(ticket));
+  for (const ticket of ['ABC-1', 'ABC-2']) world.report(world.signal(ticket));
   for (const attempt of [1, 2, 3]) world.launched('ABC-1', attempt, 4_000_000 + attempt, { lives: false });
   world.launched('ABC-2', 1, 4_000_009, { lives: false });
   const { orchestrator } = startOrchestrator(world);
@@ -80,7 +80,7 @@ test('whether a worker is started again', async () => {
   ]);
   world.pass(5);
   world.fold(ownLine('orchestrator.worker.retried', 'ABC-1', { by: 'kim' }));
-  await orchestrator.lookNow();
+  await orchestrator.checkNow();
   expect(willRevive('ABC-1')).toBe(true);
   world.fold(ownLine('orchestrator.run.canceled', undefined, {}));
   expect(willRevive('ABC-2')).toBe(false);
@@ -91,26 +91,26 @@ test('a project that cannot be read is a problem, until it can', async () => {
   world.begin([['ABC-1']]);
   const { of } = world.projects;
   world.projects.of = () => Promise.reject(new Error('svc.projectKey: expected text'));
-  const { orchestrator, wishes } = startOrchestrator(world);
+  const { orchestrator, requests } = startOrchestrator(world);
   await until(() => orchestrator.problem());
   expect(orchestrator.problem()).toBe('svc.projectKey: expected text');
-  expect(wishes).toEqual([]);
+  expect(requests).toEqual([]);
   world.projects.of = of;
-  await until(() => wishes.length > 0);
+  await until(() => requests.length > 0);
   expect(orchestrator.problem()).toBeNull();
 });
 
-test('stopping waits for what is under way, and starts nothing more', async () => {
+test('stopping waits for what is running, and starts nothing more', async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
   const free = Promise.withResolvers<void>();
-  const { orchestrator, wishes } = startOrchestrator(world, () => free.promise);
-  await until(() => wishes.length > 0);
+  const { orchestrator, requests } = startOrchestrator(world, () => free.promise);
+  await until(() => requests.length > 0);
   const stopping = orchestrator.stop();
   const first = Promise.race([stopping.then(() => 'stopped'), free.promise.then(() => 'free')]);
-  await orchestrator.lookNow();
+  await orchestrator.checkNow();
   free.resolve();
   expect(await first).toBe('free');
   await stopping;
-  expect(wishes).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
-// Conducts runs: looks at the board and the disk, decides by the one pure rule what is to be done, does it, and looks
-// again when something changed, or after a while. It keeps nothing that a restart would miss: plans stand in the
-// log, agents are found again by their pid files.
+// Advances runs: reads the board and the disk, decides with one pure rule what to do, does it, and repeats when something
+// has changed or after a while. It stores nothing that a restart would miss: plans are in the log, agents are found by
+// their pid files.
 
 import {
   type Act,
@@ -20,28 +20,28 @@ import type { StateFollower } from '../../state/state-follower.ts';
 import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { type OutputWatch, watchOutput } from '../agents/output.ts';
-import { createCarryOut } from './carry-out.ts';
 import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
+import { createExecutor } from './execute-act.ts';
 import { createObserver, emptyMemory, isLive, type Observation } from './observe.ts';
 import { type AskModel, createRunEnds } from './run-ends.ts';
 import type { RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
 
-// Ends what agents left running when nobody saw their end: each that is found gone is looked after once.
+// Ends the processes of agents whose end was not seen: each agent that is found gone is handled once.
 
 type Leftovers = { end: (agents: readonly FoundAgent[]) => void };
 
 function createLeftovers({ logger }: { logger: Logger }): Leftovers {
-  const looked = new Set<string>();
+  const handled = new Set<string>();
   let before: Promise<void> = Promise.resolve();
 
   async function endOf({ orchestrator, ticket, attempt }: FoundAgent, pid: number): Promise<void> {
     const worker = workerKey(orchestrator, ticket);
     try {
       const left = await endLeftovers({ pid, orchestrator, ticket });
-      if (left !== 'none') logger.warn({ worker, attempt, pid, left }, 'an agent left processes behind');
+      if (left !== 'none') logger.warn({ worker, attempt, pid, left }, 'an agent left processes running');
     } catch (error) {
-      logger.error({ err: error, worker, attempt, pid }, 'what an agent left behind cannot be ended');
+      logger.error({ err: error, worker, attempt, pid }, 'leftover processes cannot be ended');
     }
   }
 
@@ -49,23 +49,23 @@ function createLeftovers({ logger }: { logger: Logger }): Leftovers {
     end(agents) {
       for (const agent of agents) {
         const name = `${workerKey(agent.orchestrator, agent.ticket)} ${agent.attempt}`;
-        if (agent.state !== 'gone' || agent.pid === null || looked.has(name)) continue;
+        if (agent.state !== 'gone' || agent.pid === null || handled.has(name)) continue;
         const { pid } = agent;
-        looked.add(name);
+        handled.add(name);
         before = before.then(() => endOf(agent, pid));
       }
     },
   };
 }
 
-// Writes what the agents' streams tell of cost and tokens into their signal files, at most every few seconds.
+// Writes the cost and tokens from the agents' streams into their signal files, at most every few seconds.
 
 const WRITE_EVERY_MS = 10_000;
 
 type Costs = {
-  /** Live agents are followed; of those that ended, the last word is written. */
+  /** Follows live agents; when an agent ends, its latest cost is written. */
   follow: (agents: readonly FoundAgent[]) => void;
-  /** Resolves when what is known of agents that have ended is written. */
+  /** Resolves when the costs of agents that have ended are written. */
   written: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -100,7 +100,7 @@ function keepCosts({
 
   async function letGo(key: string, one: Followed): Promise<void> {
     followed.delete(key);
-    await one.watch.look();
+    await one.watch.read();
     write(one);
     await one.watch.stop();
   }
@@ -145,19 +145,19 @@ function isNothing({ usd, inputTokens, outputTokens }: AgentStream['cost']): boo
   return usd === null && inputTokens === 0 && outputTokens === 0;
 }
 
-const LOOK_EVERY_MS = 2_000;
+const ROUND_EVERY_MS = 2_000;
 
 export type Hold = Extract<Act, { kind: 'hold' }>;
 
 export type Orchestrator = {
   start: () => void;
-  /** Looks now, or joins the look that is under way; resolves when its acts are begun. */
-  lookNow: () => Promise<void>;
-  /** Why what does not go on does not, as of the last look. */
+  /** Runs a round now; resolves when its acts are started. */
+  checkNow: () => Promise<void>;
+  /** Why something is on hold, as of the last round. */
   holds: (orchestrator: string) => Hold[];
-  /** Whether the agent of a worker that is gone will be started again, by the last look. */
+  /** Whether the agent of a dead worker will be started again, as of the last round. */
   willRevive: (worker: { orchestrator: string; ticket: string }) => boolean;
-  /** Live agents by the last look. */
+  /** Live agents, as of the last round. */
   running: () => number;
   problem: () => string | null;
   stop: () => Promise<void>;
@@ -171,7 +171,7 @@ export function createOrchestrator(options: {
   signals: SignalStore;
   startAgent: StartAgent;
   processStarts: ReadProcessStarts;
-  /** A text about a run that is over, for its summary. */
+  /** A model's text about a finished run, for its summary. */
   askModel: AskModel;
   logger: Logger;
   now: () => Date;
@@ -187,15 +187,15 @@ export function createOrchestrator(options: {
   const leftovers = createLeftovers({ logger });
   let last: { observed: Observation; acts: Act[] } | null = null;
   let problem: string | null = null;
-  /** One at a time: two looks at once could both see a free slot. */
-  let looks: Rounds | null = null;
+  /** One at a time: two rounds at once could both find a free slot. */
+  let rounds: Rounds | null = null;
   let unsubscribe: (() => void) | null = null;
 
-  const carryOut = createCarryOut({
+  const execute = createExecutor({
     ...options,
     memory,
     cleanUp,
-    say,
+    append: appendAndWait,
     wake,
     stopping: stopping.signal,
   });
@@ -203,42 +203,42 @@ export function createOrchestrator(options: {
     ...options,
     board: state.board,
     costsWritten: costs.written,
-    say,
+    append: appendAndWait,
     stopping: stopping.signal,
   });
 
-  async function say(draft: EventDraft): Promise<void> {
+  async function appendAndWait(draft: EventDraft): Promise<void> {
     const { seq } = await append(draft);
     await state.reached(seq);
   }
 
   function failed(error: unknown): void {
     problem = messageOf(error);
-    logger.error({ err: error }, 'runs cannot be conducted');
+    logger.error({ err: error }, 'runs cannot be advanced');
   }
 
-  async function lookOnce(): Promise<void> {
-    const seen = await observe(state.board(), memory);
-    const acts = nextActs(seen.world, timings);
-    last = { observed: seen, acts };
-    costs.follow(seen.agents);
-    leftovers.end(seen.agents);
-    problem = seen.unreadable[0]?.problem ?? null;
+  async function runRound(): Promise<void> {
+    const observed = await observe(state.board(), memory);
+    const acts = nextActs(observed.world, timings);
+    last = { observed, acts };
+    costs.follow(observed.agents);
+    leftovers.end(observed.agents);
+    problem = observed.unreadable[0]?.problem ?? null;
     for (const act of acts) {
       if (stopping.signal.aborted) return;
-      await carryOut(act, seen);
+      await execute(act, observed);
     }
-    ends.follow(seen);
+    ends.follow(observed);
   }
 
   function wake(): void {
-    if (!stopping.signal.aborted) void looks?.runAfresh();
+    if (!stopping.signal.aborted) void rounds?.runAfresh();
   }
 
   async function begin(): Promise<void> {
     await state.ready;
     if (stopping.signal.aborted) return;
-    looks = every(options.everyMs ?? LOOK_EVERY_MS, lookOnce, failed);
+    rounds = every(options.everyMs ?? ROUND_EVERY_MS, runRound, failed);
     unsubscribe = state.onChange(({ lines }) => {
       if (lines.some(({ event }) => !event.startsWith('monitor.'))) wake();
       if (lines.some(({ event, source }) => event === 'feedback.drained' && source === 'cli'))
@@ -254,8 +254,8 @@ export function createOrchestrator(options: {
         if (!stopping.signal.aborted) failed(error);
       });
     },
-    async lookNow() {
-      if (!stopping.signal.aborted) await looks?.runAfresh();
+    async checkNow() {
+      if (!stopping.signal.aborted) await rounds?.runAfresh();
     },
     holds: (orchestrator) =>
       (last?.acts ?? []).filter(
@@ -266,7 +266,7 @@ export function createOrchestrator(options: {
       if (run?.plan === undefined || run.plan === null) return false;
       if (run.state !== 'running' && run.state !== 'paused') return false;
       const launched = last?.observed.world.revivals.get(workerKey(orchestrator, ticket));
-      // Not launched since a person said retry: it waits for its turn.
+      // Not launched since a person's retry: it waits for a slot.
       if (launched === undefined) return true;
       return launched.lastEnd !== 'unstartable' && launched.count < timings.revivalDelaysSec.length;
     },
@@ -275,7 +275,7 @@ export function createOrchestrator(options: {
     async stop() {
       stopping.abort();
       unsubscribe?.();
-      await looks?.stop();
+      await rounds?.stop();
       await Promise.all(memory.jobs);
       await ends.stop();
       await costs.stop();

@@ -1,19 +1,24 @@
 import { type Dependencies, emptyBoard, resolveConfig } from '@svc/core';
 import { expect, test } from 'vitest';
-import { beginRun, planByDependencies, type RunWish } from './begin-run.ts';
+import { beginRun, planByDependencies, type RunRequest } from './begin-run.ts';
 
 import type { RunProject } from './run-project.ts';
 
 const folder = import.meta.dirname;
-const wish: RunWish = { project: folder, plan: { tickets: ['ABC-2', 'ABC-1'] }, name: 'run-1', by: 'kim' };
+const request: RunRequest = {
+  project: folder,
+  plan: { tickets: ['ABC-2', 'ABC-1'] },
+  name: 'run-1',
+  by: 'k',
+};
 
-const told = (...blocked: [string, string[]][]): Dependencies => ({
+const graph = (...blocked: [string, string[]][]): Dependencies => ({
   tickets: blocked.map(([ticket, blockedBy]) => ({ ticket, blockedBy })),
   outside: [{ ticket: 'ABC-1', blocker: 'ABC-9', state: 'Todo' }],
   unknown: [],
 });
 
-async function begun(given: RunWish) {
+async function started(given: RunRequest) {
   const { config } = resolveConfig([], {});
   const projects = {
     of: async () =>
@@ -24,34 +29,34 @@ async function begun(given: RunWish) {
         checkAgent: async () => undefined,
       }) as unknown as RunProject,
   };
-  return beginRun({ wish: given, board: emptyBoard(), projects, now: new Date(0) });
+  return beginRun({ request: given, board: emptyBoard(), projects, now: new Date(0) });
 }
 
-test('the waves are those of the tracker, and what is outside is handed on', async () => {
+test('the waves follow from the tracker, and blockers outside are returned', async () => {
   const asked: unknown[] = [];
-  const planned = await planByDependencies(wish, async (...question) => {
+  const planned = await planByDependencies(request, async (...question) => {
     asked.push(question);
-    return told(['ABC-2', ['ABC-1']], ['ABC-1', []]);
+    return graph(['ABC-2', ['ABC-1']], ['ABC-1', []]);
   });
   expect(asked).toEqual([[folder, ['ABC-2', 'ABC-1']]]);
   expect(planned.outside).toEqual([{ ticket: 'ABC-1', blocker: 'ABC-9', state: 'Todo' }]);
-  expect((await begun(planned.wish)).detail).toMatchObject({ plan: [['ABC-1'], ['ABC-2']], waves: 2 });
+  expect((await started(planned.request)).detail).toMatchObject({ plan: [['ABC-1'], ['ABC-2']], waves: 2 });
 });
 
-test('a circle begins nothing', async () => {
-  const planned = await planByDependencies(wish, async () =>
-    told(['ABC-2', ['ABC-1']], ['ABC-1', ['ABC-2']]),
+test('a cycle starts nothing', async () => {
+  const planned = await planByDependencies(request, async () =>
+    graph(['ABC-2', ['ABC-1']], ['ABC-1', ['ABC-2']]),
   );
-  await expect(begun(planned.wish)).rejects.toMatchObject({
+  await expect(started(planned.request)).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringContaining('in a circle: ABC-2 → ABC-1 → ABC-2'),
   });
 });
 
-test('what is no list of tickets is not asked about', async () => {
+test('an invalid list of tickets is not looked up', async () => {
   const ask = (): never => {
     throw new Error('It was asked');
   };
   const plan = { file: { tickets: ['ABC-1', '../x', 'ABC-1'] } };
-  await expect(planByDependencies({ ...wish, plan }, ask)).rejects.toMatchObject({ code: 'usage' });
+  await expect(planByDependencies({ ...request, plan }, ask)).rejects.toMatchObject({ code: 'usage' });
 });

@@ -1,7 +1,7 @@
-// What is left to do at an end. When an agent has ended, and when a run is over, the findings that wait in their
-// worktrees are filed, where the project has consent; what is not filed stays, and a person is told. When a run is over
-// its summary is written, unless the run wrote one itself. What a daemon that was killed did not come to, the next one
-// does; it asks no model about a run that ended before it started.
+// What remains to be done at an end. When an agent has ended, and when a run is over, the findings waiting in their
+// worktrees are filed if the project has consent; unfiled ones stay, and a person is notified. When a run is over its
+// summary is written, unless the run wrote one itself. What a killed daemon left undone, the next one does; it asks no
+// model about a run that ended before it started.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,13 +31,13 @@ import type { RunProjects } from './run-project.ts';
 
 const WAITING = 'findings-waiting';
 
-/** Null where no model may be asked. */
+/** Null when no model may be asked. */
 export type AskModel = (orchestrator: string, signal: AbortSignal) => Promise<ModelText | null>;
 
 export type RunEnds = {
-  /** After each look: each end is looked after once. */
+  /** Call it after each round: each end is handled once. */
   follow: (observed: Observation) => void;
-  /** Somebody filed findings: what a person was told of may be over. */
+  /** Findings were filed: an attention item about them may be resolved. */
   findingsFiled: () => void;
   stop: () => Promise<void>;
 };
@@ -50,20 +50,20 @@ export function createRunEnds(options: {
   board: () => Board;
   projects: RunProjects;
   signals: Pick<SignalStore, 'read'>;
-  /** The last costs of agents that have ended are in their signal files. */
+  /** Resolves when the final costs of ended agents are in their signal files. */
   costsWritten: () => Promise<void>;
   askModel: AskModel;
-  say: (draft: EventDraft) => Promise<void>;
+  append: (draft: EventDraft) => Promise<void>;
   stopping: AbortSignal;
   logger: Logger;
   now: () => Date;
 }): RunEnds {
-  const { runsDir, board, projects, signals, askModel, say, stopping, logger, now } = options;
+  const { runsDir, board, projects, signals, askModel, append, stopping, logger, now } = options;
   const startedAt = now().toISOString();
   const ended = new Set<string>();
   let before: Promise<void> = Promise.resolve();
 
-  /** One after the other, so that no two of them drain the same queue. */
+  /** One after the other, so two of them never drain the same queue. */
   function then(what: Record<string, string>, work: () => Promise<void>): void {
     before = before
       .then(() => (stopping.aborted ? undefined : work()))
@@ -71,11 +71,11 @@ export function createRunEnds(options: {
   }
 
   function failed(what: Record<string, string>, error: unknown): void {
-    if (!stopping.aborted) logger.error({ err: error, ...what }, 'an end could not be looked after');
+    if (!stopping.aborted) logger.error({ err: error, ...what }, 'the end of a run or worker failed');
   }
 
   function withoutText(error: unknown): ModelText {
-    if (!stopping.aborted) logger.warn({ err: error }, 'no model wrote about a run');
+    if (!stopping.aborted) logger.warn({ err: error }, 'no model summary of a run was written');
     return { problem: messageOf(error) };
   }
 
@@ -89,11 +89,11 @@ export function createRunEnds(options: {
         : await worktrees.fileFindings(ticket, given);
     if (filed.filed > 0) logger.info({ ...scope, ...filed }, 'findings filed');
     const open = board().attention.get(attentionId({ orchestrator, ticket, reason: WAITING }));
-    const message = waitingWords(filed, ticket);
+    const message = waitingText(filed, ticket);
     if (filed.left > 0 && open?.message !== message)
-      await say({ event: 'comms.attention', ...ours, scope, detail: waitingDetail(filed, message) });
+      await append({ event: 'comms.attention', ...ours, scope, detail: waitingDetail(filed, message) });
     if (filed.left === 0 && open !== undefined)
-      await say({ event: 'comms.attention_resolved', ...ours, scope, detail: { reason: WAITING } });
+      await append({ event: 'comms.attention_resolved', ...ours, scope, detail: { reason: WAITING } });
   }
 
   async function endRun(run: Planned): Promise<void> {
@@ -112,7 +112,7 @@ export function createRunEnds(options: {
     await writeFileAtomically(join(folder, summaryNames[0]), text);
   }
 
-  /** The signal files may be ahead of the board, with the last cost of an agent. */
+  /** The signal files may be ahead of the board, with an agent's final cost. */
   async function withFiles(known: Board, orchestrator: string): Promise<Board> {
     const workers = new Map(known.workers);
     for (const [key, worker] of workers) {
@@ -162,7 +162,7 @@ export function createRunEnds(options: {
 
 const ours = { source: 'orchestrator', via: 'local' } as const;
 
-function waitingWords({ left, why }: FiledFindings, ticket: string | null): string {
+function waitingText({ left, why }: FiledFindings, ticket: string | null): string {
   const whose = ticket === null ? 'the project' : ticket;
   return `${left} ${left === 1 ? 'finding' : 'findings'} of ${whose} ${left === 1 ? 'is' : 'are'} not filed: ${why}`;
 }

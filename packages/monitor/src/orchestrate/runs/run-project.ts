@@ -1,5 +1,5 @@
-// The project of a run: its configuration, its worktrees, and how its agents are started. Made again when its
-// configuration changes.
+// The project of a run: its configuration, its worktrees, and how its agents are started. Rebuilt when its configuration
+// changes.
 import { realpath } from 'node:fs/promises';
 import {
   type AgentVariableSources,
@@ -25,13 +25,13 @@ import type { Findings } from '../worktrees/context.ts';
 import { createGit } from '../worktrees/git.ts';
 import { createWorktrees, type Worktrees } from '../worktrees/worktrees.ts';
 
-// The folder in which a run may be begun: that of a project which the daemon serves, and no other. Whoever names the
-// folder chooses the program that is started there, and the port asks nobody who they are.
+// A run may be started only in the folder of a project that the daemon serves: the caller who names the folder chooses the
+// program that is started there, and the port does not authenticate callers.
 
-/** The folders of the projects that are served, as the files say now. */
+/** The folders of the served projects, according to the files now. */
 export type ServedFolders = () => Promise<readonly string[]>;
 
-/** The real folder of the project. A path that is not served is never looked at on the disk. */
+/** The real folder of the project. A path that is not served is never looked up on the disk. */
 export async function servedProject(asked: string, served: ServedFolders): Promise<string> {
   for (const folder of await served()) {
     const real = await realFolder(folder);
@@ -44,7 +44,7 @@ export async function servedProject(asked: string, served: ServedFolders): Promi
   );
 }
 
-/** Undefined when it has gone since it was registered. */
+/** Undefined when it was removed after it was registered. */
 async function realFolder(folder: string): Promise<string | undefined> {
   try {
     return await realpath(folder);
@@ -57,24 +57,24 @@ async function realFolder(folder: string): Promise<string | undefined> {
 export type RunProject = {
   folder: string;
   config: Config;
-  /** What is wrong with its files; a run that goes on uses what was valid last, and none is begun. */
+  /** What is wrong with its files; a running run uses the last valid configuration, and no run is started. */
   problems: readonly string[];
   worktrees: Worktrees;
   verifier: Verifier;
   findings: Findings;
-  /** `owner/name`, as configured or as its origin says; null when neither tells. */
+  /** `owner/name`, from the configuration or its origin; null if neither has it. */
   repo: string | null;
-  /** Rejects when the program of its agents cannot be started, with the remedy. */
+  /** Rejects with the fix when the program of its agents cannot be started. */
   checkAgent: () => Promise<void>;
 };
 
 export type RunProjects = {
-  /** Rejects with what is wrong with the project's configuration. */
+  /** Rejects with the problem in the project's configuration. */
   of: (folder: string) => Promise<RunProject>;
 };
 
 export type RunProjectOptions = {
-  /** As it is in effect now. */
+  /** The configuration in effect. */
   loadConfig: (folder: string) => Promise<{ config: Config; problems: readonly string[] }>;
   home: string;
   dataDir: string;
@@ -82,10 +82,10 @@ export type RunProjectOptions = {
   runsDir: string;
   locks: FileLocks;
   environment: () => Environment;
-  /** Variables that say where the daemon's files lie. */
+  /** Variables with the locations of the daemon's files. */
   locations: Readonly<Record<string, string>>;
   signals: SignalStore;
-  /** What files the findings of a project with this configuration. */
+  /** Files the findings of a project with this configuration. */
   findingsOf: (config: Config) => Findings;
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
@@ -96,7 +96,7 @@ const originOf = /[:/]([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+?)(?:\.git)?\/?
 
 export function createRunProjects(options: RunProjectOptions): RunProjects {
   const { loadConfig, run = runCommand } = options;
-  // The tests of two projects at once would slow each other down.
+  // Tests of two projects at once would slow each other down.
   const limit = createLimit(1);
   const known = new Map<string, { settings: string; project: Promise<Omit<RunProject, 'problems'>> }>();
 
@@ -138,7 +138,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       if (made?.settings !== settings) {
         made = { settings, project: make(folder, config) };
         known.set(folder, made);
-        // What cannot be read now may be there later.
+        // What cannot be read now may be readable later.
         made.project.catch(() => known.delete(folder));
       }
       return { ...(await made.project), problems };
@@ -146,7 +146,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   };
 }
 
-/** What an agent of the project may see of the environment. */
+/** The part of the environment that an agent of the project may see. */
 export function variableSources(
   config: Config,
   inherited: Environment,
@@ -156,7 +156,7 @@ export function variableSources(
   return { inherited, agentEnv, secretNames: feedSecretVariables(config), locations };
 }
 
-/** A run may be given more or fewer slots than the project's own setting says. */
+/** A run may have more or fewer slots than the project's setting. */
 export function limitsOf({ config }: Pick<RunProject, 'config'>, plan: RunPlan): ProjectLimits {
   const { orchestration } = config.svc;
   return {

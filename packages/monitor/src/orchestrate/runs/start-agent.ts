@@ -1,5 +1,5 @@
-// Starts the agent of a ticket: its worktree, its signal file, its process. Each step finds what an earlier attempt
-// that was cut off has left, so that doing it again comes to the same.
+// Starts the agent of a ticket: its worktree, its signal file, its process. Each step finds what an earlier interrupted
+// attempt has left, so it can be repeated safely.
 import {
   agentEnvironment,
   agentPrompt,
@@ -17,7 +17,7 @@ import { hasMessages, inboxPath } from '../reactions/inbox.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
 import { type RunProject, variableSources } from './run-project.ts';
 
-export type StartWish = {
+export type StartRequest = {
   orchestrator: string;
   ticket: string;
   wave: number;
@@ -28,13 +28,13 @@ export type StartWish = {
   signal: AbortSignal;
 };
 
-export type StartAgent = (wish: StartWish) => Promise<LaunchedAgent | 'already-started'>;
+export type StartAgent = (request: StartRequest) => Promise<LaunchedAgent | 'already-started'>;
 
 type StartAgentOptions = {
   runsDir: string;
   signals: SignalStore;
   environment: () => Environment;
-  /** Variables that say where the daemon's files lie. */
+  /** Variables with the locations of the daemon's files. */
   locations: Readonly<Record<string, string>>;
   hostname: string;
   processStarts: ReadProcessStarts;
@@ -44,10 +44,13 @@ type StartAgentOptions = {
 export function createStartAgent(options: StartAgentOptions): StartAgent {
   const { runsDir, signals, environment, processStarts, now } = options;
 
-  async function tellSignal(wish: StartWish, worktree: { path: string; branch: string }): Promise<void> {
-    const { orchestrator, ticket, wave, project } = wish;
+  async function writeSignal(
+    request: StartRequest,
+    worktree: { path: string; branch: string },
+  ): Promise<void> {
+    const { orchestrator, ticket, wave, project } = request;
     const at = now().toISOString();
-    const place = {
+    const location = {
       ...(project.repo !== null && { repo: project.repo }),
       branch: worktree.branch,
       wave,
@@ -61,16 +64,16 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
       phase: 'dispatched',
       startedAt: at,
       updatedAt: at,
-      ...place,
+      ...location,
     });
-    if (!made.ok) await signals.update(orchestrator, ticket, (before) => ({ ...before, ...place }));
+    if (!made.ok) await signals.update(orchestrator, ticket, (before) => ({ ...before, ...location }));
   }
 
-  return async (wish) => {
-    const { orchestrator, ticket, attempt, plan, project } = wish;
-    const worktree = await worktreeFor(project.worktrees, wish);
-    await tellSignal(wish, worktree);
-    const inbox = inboxPath(runsDir, wish);
+  return async (request) => {
+    const { orchestrator, ticket, attempt, plan, project } = request;
+    const worktree = await worktreeFor(project.worktrees, request);
+    await writeSignal(request, worktree);
+    const inbox = inboxPath(runsDir, request);
     const filled = fillAgentTemplate(project.config.svc.orchestration.agent, {
       PROMPT: agentPrompt(plan.workerCommand, ticket, (await hasMessages(inbox)) ? inbox : undefined),
       MODEL: plan.workerModel,
@@ -82,7 +85,7 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
     const launch = await launchAgent({
       argv: filled.argv,
       cwd: worktree.path,
-      environment: environmentOf(options, wish, environment(), worktree.branch).environment,
+      environment: environmentOf(options, request, environment(), worktree.branch).environment,
       files: agentFiles(runsDir, { orchestrator, ticket, attempt }),
       processStarts,
     });
@@ -94,14 +97,14 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
   };
 }
 
-/** The one that is there, or a new one in its place when it was never finished. */
+/** The existing worktree, or a new one if the existing one was never finished. */
 async function worktreeFor(
   worktrees: Worktrees,
-  { orchestrator, ticket, plan, signal }: StartWish,
+  { orchestrator, ticket, plan, signal }: StartRequest,
 ): Promise<{ path: string; branch: string }> {
   const known = (await worktrees.list()).find(({ name }) => name === ticket);
   if (known?.state === 'ready') return { path: known.path, branch: known.branch ?? ticket };
-  if (known !== undefined && known.state !== 'being made') await worktrees.remove(ticket, { signal });
+  if (known !== undefined && known.state !== 'being created') await worktrees.remove(ticket, { signal });
   const made = await worktrees.create(ticket, {
     base: plan.base,
     ticket,
@@ -113,7 +116,7 @@ async function worktreeFor(
 
 function environmentOf(
   { runsDir, hostname, locations }: Pick<StartAgentOptions, 'runsDir' | 'hostname' | 'locations'>,
-  { orchestrator, ticket, project }: StartWish,
+  { orchestrator, ticket, project }: StartRequest,
   inherited: Environment,
   branch: string,
 ) {

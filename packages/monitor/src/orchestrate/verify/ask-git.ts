@@ -1,5 +1,5 @@
-// Git for verification: answers of any size that is wanted, nothing of the merged commit run on the way (hooks),
-// and no commit shown as another.
+// Git for verification: output of any needed size, nothing of the merged commit executed on the way (hooks), and no
+// commit replaced by another.
 import { type Environment, withoutSecrets } from '@svc/core';
 import { createGitRunner, gitEndWords, lastLines } from '@svc/lib/git';
 import type { RunCommand } from '@svc/lib/process';
@@ -41,11 +41,10 @@ export function createAskGit({
   };
 }
 
-/** The standard output of what has to succeed. */
+/** The standard output of a command that has to succeed. */
 export async function mustAnswer(reply: Promise<GitReply>, what: string): Promise<string> {
   const answer = await reply;
-  if (answer === 'too-large')
-    throw new Failure('file-unusable', `${what}: git answered more than can be read.`);
+  if (answer === 'too-large') throw new Failure('file-unusable', `${what}: git returned too much output.`);
   if (answer.exitCode === 0) return answer.stdout;
   throw new Failure('file-unusable', `${what}: git failed (${answer.exitCode}): ${lastLines(answer.stderr)}`);
 }

@@ -6,8 +6,8 @@ import { type AskGit, mustAnswer } from './ask-git.ts';
 const FETCH_MS = 5 * 60_000;
 
 /**
- * The commit and the one that it is compared with: its first parent, which is right for a merge and for a squash. What is
- * missing is fetched, once.
+ * The commit and the one to compare it with: its first parent, which is right for a merge and for a squash. What is
+ * missing is fetched once.
  */
 export async function findCommit({
   git,
@@ -33,7 +33,7 @@ export async function findCommit({
     throw new Failure(
       'not-registered',
       `The commit ${id} is not in ${folder} and could not be fetched: ${why}.`,
-      `Look what is wrong: git -C ${folder} fetch`,
+      `Run the fetch to see why: git -C ${folder} fetch`,
     );
   };
   await ensure(sha);
@@ -42,7 +42,7 @@ export async function findCommit({
   return { sha, base: against ?? (await emptyTree(git, folder)) };
 }
 
-/** As the commit itself says: a clone without its whole history does not know its parents otherwise. */
+/** From the commit itself: a shallow clone does not know its parents otherwise. */
 async function firstParent(git: AskGit, folder: string, sha: string): Promise<string | undefined> {
   const text = await mustAnswer(git(folder, ['cat-file', 'commit', sha]), `The commit ${sha}`);
   const headers = text.slice(0, text.indexOf('\n\n') + 1);
@@ -53,7 +53,7 @@ async function emptyTree(git: AskGit, folder: string): Promise<string> {
   return (await mustAnswer(git(folder, ['hash-object', '-t', 'tree', '/dev/null']), 'The empty tree')).trim();
 }
 
-/** Why it may not have worked; whether it did is seen by looking. */
+/** Returns why it may have failed; the caller checks whether it worked. */
 async function fetchCommit(
   git: AskGit,
   folder: string,
@@ -62,10 +62,10 @@ async function fetchCommit(
 ): Promise<string> {
   const remotes = (await mustAnswer(git(folder, ['remote']), 'The remotes')).split('\n');
   const remote = remotes.includes('origin') ? 'origin' : remotes.find((name) => /^\w/.test(name));
-  if (remote === undefined) return 'there is no remote';
+  if (remote === undefined) return 'the repository has no remote';
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head'];
   let why = `${remote} does not have it`;
-  // Not every server gives a commit by its id.
+  // Not every server serves a commit by its id.
   for (const what of [[remote, id], [remote]]) {
     const reply = await git(folder, [...fetch, ...what], { timeoutMs: FETCH_MS, signal });
     if (reply === 'too-large') continue;
@@ -80,13 +80,13 @@ export type Change = {
   tree: string[];
   /** Without context lines. Null when it is too large to read. */
   diff: string | null;
-  /** Sources that hold tests of their own. */
+  /** Sources that contain their own tests. */
   withTestsInside: Set<string>;
 };
 
 const MAX_DIFF_BYTES = 5 * 1024 * 1024;
 
-/** Large files that hold no tests. */
+/** Large files that contain no tests. */
 const unreadable = (
   'png jpg jpeg gif webp ico bmp tiff avif heic pdf psd ai sketch fig zip gz tgz bz2 xz zst 7z jar war class wasm ' +
   'so dylib dll exe o a woff woff2 ttf otf eot mp3 mp4 mov avi webm ogg wav bin dat sqlite db parquet snap lock'
@@ -105,8 +105,8 @@ const leftOut = [
 ];
 
 /**
- * The changed paths, all files of the repository with the change, and the text of the diff. Settings and attributes of the
- * repository do not change what is seen: a file marked as binary is shown as text.
+ * The changed paths, all files of the repository with the change, and the text of the diff. Settings and attributes of
+ * the repository do not change the result: a file marked as binary is shown as text.
  */
 export async function readChange({
   git,
@@ -171,7 +171,7 @@ async function sourcesWithTests(
 ): Promise<Set<string>> {
   const args = ['grep', '-l', '-z', '-F', '-e', '#[test]', '-e', '::test]', '-e', '#[rstest', sha];
   const reply = await git(folder, [...args, '--', ':(top)*.rs'], { signal });
-  // It ends with 1 when there is none.
+  // Exit code 1 means no match.
   if (reply !== 'too-large' && reply.exitCode === 1) return new Set();
   const found = await mustAnswer(Promise.resolve(reply), 'The sources with tests');
   return new Set(found.split('\0').map((name) => name.slice(sha.length + 1)));

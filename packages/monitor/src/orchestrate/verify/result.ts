@@ -1,5 +1,5 @@
-// The result of a verification as it is kept beside its log, told to the log of events and written into the signal
-// file of the worker.
+// The result of a verification: stored beside its log, reported in the event log and written into the worker's signal
+// file.
 import {
   type DetailOf,
   diffScopes,
@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 
-const TOLD_FINDINGS = 40;
+const LOGGED_FINDINGS = 40;
 const SIGNAL_FINDINGS = 8;
 const LONGEST_FINDING = 300;
 
@@ -55,7 +55,7 @@ export const VerificationResult = z.object({
 });
 export type VerificationResult = z.infer<typeof VerificationResult>;
 
-/** A file that is no result of this commit is none: it is computed again and replaced. */
+/** A file that is not a result of this commit is ignored: the result is computed again and replaced. */
 export async function readResult(
   file: string,
   { orchestrator, ticket, sha }: { orchestrator: string; ticket: string; sha: string },
@@ -97,10 +97,10 @@ export function resultDraft(
   return {
     ...draftOf(worker, passed ? 'passed' : 'failed', {
       summary,
-      findings: findingTexts(result, TOLD_FINDINGS),
+      findings: findingTexts(result, LOGGED_FINDINGS),
       blocking,
       ...(!passed && { advisory }),
-      ...told(evidence),
+      ...evidenceFields(evidence),
     }),
     occurredAt: result.finishedAt,
   };
@@ -116,7 +116,7 @@ function draftOf(
     event: `orchestrator.verification.${what}`,
     source: 'orchestrator',
     via: 'local',
-    // One beginning and one end for each commit, however often they are told.
+    // One start and one end for each commit, however often they are reported.
     deliveryId: `verification:${orchestrator}:${ticket}:${sha}:${what === 'started' ? 'started' : 'ended'}`,
     scope: {
       orchestrator,
@@ -129,7 +129,6 @@ function draftOf(
   };
 }
 
-/** The `verification` of a signal file. */
 export function signalBlock(
   result: VerificationResult,
   { advisory }: { advisory: boolean },
@@ -142,12 +141,12 @@ export function signalBlock(
     findings: findingTexts(result, SIGNAL_FINDINGS),
     blocking,
     ...(!passed && { advisory }),
-    ...told(evidence),
+    ...evidenceFields(evidence),
     completedAt: result.finishedAt,
   };
 }
 
-function told({ logPath, testCommand, exitCode, durationMs }: VerificationResult['evidence']) {
+function evidenceFields({ logPath, testCommand, exitCode, durationMs }: VerificationResult['evidence']) {
   return {
     logPath,
     ...(testCommand !== null && { testCommand }),

@@ -1,4 +1,4 @@
-// Sets a fresh worktree up and runs the project's tests in it. All output goes to one bounded log.
+// Sets up a fresh worktree and runs the project's tests in it. All output goes to one bounded log.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ import {
   shellStep,
 } from '../worktrees/steps.ts';
 
-// What the setup and the tests of a merged commit see of the environment: what a tool needs to be found and to work, and no
-// secret of any kind. Nobody has looked at that commit yet.
+// The setup and tests of a merged commit see only the environment that tools need to be found and to work, and no secrets:
+// nobody has reviewed that commit yet.
 
 const wanted = [
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/,
@@ -45,7 +45,7 @@ function testEnvironment(
   if (given['PATH'] === undefined) throw new Failure('not-configured', 'The environment has no PATH.');
   return {
     ...given,
-    // Test programs that would otherwise wait for changes or for an answer end by themselves.
+    // Test programs that would otherwise watch for changes or ask questions end on their own.
     CI: 'true',
     NO_COLOR: '1',
     WORKTREE_PATH: own.worktree,
@@ -61,7 +61,7 @@ const LONGEST_COMMAND = 200;
 
 export type TestsRun = { tests: TestRun; exitCode: number | null; durationMs: number };
 
-/** The work was given up; there is nothing to conclude from it. */
+/** The work was abandoned; nothing can be concluded from it. */
 export const stopped = (): Failure => new Failure('not-allowed-now', 'The verification was stopped.');
 
 export async function runTests(options: {
@@ -103,9 +103,9 @@ export async function runTests(options: {
         await options.remember(pid);
       },
     });
-    // What was left in the background does not outlive its step.
+    // Background processes do not outlive their step.
     if (leader !== undefined) await endGroup(leader, GRACE_MS);
-    await log.heading(`[svc ${now().toISOString()}] ${endWords(end)}`);
+    await log.heading(`[svc ${now().toISOString()}] ${endText(end)}`);
     if (log.isFull()) await log.heading(end.lastLines.map((line) => `  ${line}`).join('\n'));
     if (end.ended === 'stopped' || options.signal?.aborted) throw stopped();
     return end;
@@ -119,14 +119,14 @@ export async function runTests(options: {
       const end = await run(step, forSetup, options.setupTimeoutMs);
       if (end.ended === 'exit' && end.exitCode === 0) continue;
       tests = {
-        tests: { state: 'setup-failed', step: step.title.slice(0, LONGEST_COMMAND), how: endWords(end) },
+        tests: { state: 'setup-failed', step: step.title.slice(0, LONGEST_COMMAND), how: endText(end) },
         exitCode: end.ended === 'exit' ? end.exitCode : null,
         durationMs: end.ms,
       };
       break;
     }
     tests ??= await runTestCommand();
-    // Its failure is in the log; what it should have undone is not the commit's fault.
+    // A teardown failure is in the log; it is not the commit's fault.
     for (const step of hookSteps(config, 'teardown', variables))
       await run(step, forSetup, options.setupTimeoutMs);
     return tests;
@@ -151,20 +151,20 @@ function testsRun(command: string, end: StepEnd): TestsRun {
     return { tests: { state: 'timed-out', command, ms }, exitCode: null, durationMs: ms };
   const exitCode = end.ended === 'exit' ? end.exitCode : null;
   const tests: TestRun =
-    exitCode === 0 ? { state: 'passed', command, ms } : { state: 'failed', command, ms, how: endWords(end) };
+    exitCode === 0 ? { state: 'passed', command, ms } : { state: 'failed', command, ms, how: endText(end) };
   return { tests, exitCode, durationMs: ms };
 }
 
-function endWords(end: StepEnd): string {
+function endText(end: StepEnd): string {
   switch (end.ended) {
     case 'exit':
-      return end.exitCode === null ? `was ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
+      return end.exitCode === null ? `was killed by ${end.signal}` : `ended with exit code ${end.exitCode}`;
     case 'not-started':
       return end.reason === 'ENOENT'
         ? 'cannot run: the program is not installed'
         : `cannot run: ${end.reason}`;
     case 'timeout':
-      return `took longer than ${Math.round(end.ms / 1000)} s and was ended`;
+      return `took longer than ${Math.round(end.ms / 1000)} s and was stopped`;
     case 'stopped':
       return 'was stopped';
   }
@@ -180,7 +180,7 @@ async function testCommandOf(worktree: string, config: Config): Promise<TestComm
     if (!names.includes(name)) continue;
     const { size, isPlain } = await stat(path).then(
       (stats) => ({ size: stats.size, isPlain: stats.isFile() }),
-      // A link that leads nowhere.
+      // A dangling link.
       () => ({ size: 0, isPlain: false }),
     );
     if (isPlain && size <= LONGEST_FILE) texts.set(name, await readFile(path, 'utf8'));
@@ -188,7 +188,7 @@ async function testCommandOf(worktree: string, config: Config): Promise<TestComm
   return detectTestCommand({ names, text: (name) => texts.get(name) });
 }
 
-/** All steps share one bound; headings are short and always kept. */
+/** All steps share one limit; headings are short and always kept. */
 function limited(log: StepLog, maxBytes: number): StepLog & { isFull: () => boolean } {
   let left = maxBytes;
   return {
@@ -200,7 +200,7 @@ function limited(log: StepLog, maxBytes: number): StepLog & { isFull: () => bool
       left -= part.length;
       await log.output(part);
       if (left <= 0)
-        await log.heading(`\n[svc: more than ${maxBytes} bytes; of the rest only the last lines are kept]`);
+        await log.heading(`\n[svc: more than ${maxBytes} bytes; only the last lines of the rest are kept]`);
     },
   };
 }

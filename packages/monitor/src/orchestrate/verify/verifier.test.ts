@@ -68,7 +68,7 @@ function world(
   const repository = repositoryIn(root);
   const runsDir = join(root, 'runs');
   const worktreeBase = join(root, 'wt');
-  const told: EventDraft[] = [];
+  const appended: EventDraft[] = [];
   const signals = createSignalStore({
     runsDir,
     locks: createFileLocks({ folder: join(root, 'locks'), timeoutMs: WAIT_MS }),
@@ -83,7 +83,7 @@ function world(
       append: (draft) => {
         const parsed = parseEventDraft(draft);
         if (!parsed.ok) throw new Error(JSON.stringify(parsed));
-        if (!told.some(({ deliveryId }) => deliveryId === draft.deliveryId)) told.push(draft);
+        if (!appended.some(({ deliveryId }) => deliveryId === draft.deliveryId)) appended.push(draft);
         return Promise.resolve();
       },
       now: () => new Date(time),
@@ -101,13 +101,13 @@ function world(
     runsDir,
     worktreeBase,
     repository,
-    told,
+    appended,
     signals,
     request,
     verifier,
     verify: (mergeSha: string, more: Partial<VerifyRequest> = {}) =>
       verifier().verify({ ...request(mergeSha), ...more }),
-    /** What is there of throw-away worktrees, for git and on the disk. */
+    /** The existing throw-away worktrees, by git and on the disk. */
     left: () => ({
       folders: readdirSync(join(worktreeBase, '.verify')).filter((name) => name !== '.lock'),
       worktrees: repository.git('worktree', 'list', '--porcelain').split('\n\n').length,
@@ -150,7 +150,7 @@ const signal: SignalFile = {
 };
 
 test('a commit with tests passes, with evidence in the log, the signal file and beside it', async () => {
-  const { repository, verify, told, signals, left, runsDir } = world();
+  const { repository, verify, appended, signals, left, runsDir } = world();
   repository.commit(start);
   const sha = repository.commit({
     'src/cart.ts': `${start['src/cart.ts']}export const sub = (a: number, b: number) => a - b;\n`,
@@ -172,7 +172,7 @@ test('a commit with tests passes, with evidence in the log, the signal file and 
     },
   });
   expect(readFileSync(logPath, 'utf8')).toContain('all good');
-  expect(told).toMatchObject([
+  expect(appended).toMatchObject([
     {
       event: 'orchestrator.verification.started',
       scope: { ticket: 'ENG-1', mergeSha: sha, repo: 'acme/shop', pr: 7 },
@@ -188,29 +188,29 @@ test('a commit with tests passes, with evidence in the log, the signal file and 
   expect(left()).toEqual(nothingLeft);
 });
 
-test('a result is not computed twice, also by another process, and told again where it was not', async () => {
-  const { repository, verify, told, runsDir, signals } = world({
+test('a result is not computed twice, even by another process, and reported again if it was not', async () => {
+  const { repository, verify, appended, runsDir, signals } = world({
     orchestration: { testCommand: 'date +%N' },
   });
   const sha = repository.commit(start);
   const first = await verify(sha);
-  expect(first).toMatchObject({ fresh: true, signalProblem: 'there is no signal file' });
+  expect(first).toMatchObject({ fresh: true, signalProblem: 'the signal file is missing' });
   await signals.create(signal);
-  told.length = 0;
+  appended.length = 0;
   const second = await verify(sha);
   expect(second).toMatchObject({ ok: true, fresh: false, result: resultOf(first) });
-  expect(told.map(({ event }) => event)).toEqual(['orchestrator.verification.passed']);
+  expect(appended.map(({ event }) => event)).toEqual(['orchestrator.verification.passed']);
   expect(await signals.read('run-1', 'ENG-1')).toMatchObject({
     signal: { verification: { status: 'passed' } },
   });
-  // A result that is broken is none.
+  // A broken result does not count.
   writeFileSync(join(runsDir, 'run-1', 'verification', `ENG-1-${sha.slice(0, 12)}.json`), '{"passed": true}');
   expect(await verify(sha)).toMatchObject({ ok: true, fresh: true });
 });
 
-test('failing tests fail it, advisory where completion is believed', async () => {
+test('failing tests fail it; advisory if self-reported completion is allowed', async () => {
   for (const allowSelfReportedCompletion of [false, true]) {
-    const { repository, verify, told, left } = world({ orchestration: { allowSelfReportedCompletion } });
+    const { repository, verify, appended, left } = world({ orchestration: { allowSelfReportedCompletion } });
     repository.commit(start);
     const sha = repository.commit({ 'run-tests.sh': 'echo broken >&2\nexit 3\n' });
     const verified = await verify(sha);
@@ -220,7 +220,7 @@ test('failing tests fail it, advisory where completion is believed', async () =>
       evidence: { testCommand: 'make test', exitCode: 2 },
     });
     expect(readFileSync(resultOf(verified).evidence.logPath, 'utf8')).toContain('broken');
-    expect(told.at(-1)).toMatchObject({
+    expect(appended.at(-1)).toMatchObject({
       event: 'orchestrator.verification.failed',
       detail: { advisory: allowSelfReportedCompletion, blocking: 1 },
     });
@@ -266,7 +266,7 @@ test.each<[string, Files, string[]]>([
   expect(resultOf(verified).passed).toBe(!kinds.some((kind) => kind.includes('blocking')));
 });
 
-test('types that are demanded: there, missing, and one that cannot be checked', async () => {
+test('required types: present, missing, and one that cannot be checked', async () => {
   const { repository, verify } = world({
     orchestration: { testRequirements: { backend: ['unit', 'e2e', 'vibes'] } },
   });
@@ -296,7 +296,7 @@ test.each([
   expect(resultOf(verified).types.map(({ type }) => type)).toEqual([`of ${scope}`]);
 });
 
-test('a merge is compared with its first parent, or with the base that is named', async () => {
+test('a merge is compared with its first parent, or with the given base', async () => {
   const { repository, verify } = world();
   const first = repository.commit(start);
   repository.git('checkout', '-q', '-b', 'feature');
@@ -355,7 +355,7 @@ test('the setup and the tests see no secret', async () => {
       orchestration: { testCommand: 'env', hooks: { teardown: ['env'] } },
       worktree: { setup: ['echo setup of ${TICKET_ID}; env'] },
     },
-    // A variable that would steer git elsewhere does not.
+    // A variable that would redirect git is removed.
     { environment: Object.fromEntries(secrets.map((name) => [name, 'hidden-value'])) },
   );
   const log = readFileSync(resultOf(await verify(repository.commit(start))).evidence.logPath, 'utf8');
@@ -382,11 +382,11 @@ test('nothing of the commit runs while it is checked out', async () => {
 const isRunning = async (pid: number): Promise<boolean> =>
   (await processStartsOf(process.platform)([pid])).get(pid)?.state === 'running';
 
-test('a hanging test is ended with all that it started', async () => {
+test('a hanging test is ended with everything it started', async () => {
   const hang = async (testTimeoutMs: number) => {
     const { repository, verify, root, left } = world({}, { testTimeoutMs });
     const pids = join(root, 'pids');
-    const script = `sleep 600 &\necho $! >> ${pids}\necho $$ >> ${pids}\necho begun\nwait\n`;
+    const script = `sleep 600 &\necho $! >> ${pids}\necho $$ >> ${pids}\necho started\nwait\n`;
     const verified = await verify(repository.commit({ ...start, 'run-tests.sh': script }));
     expect(kindsOf(verified)).toContain('tests-timed-out blocking');
     const { exitCode, logPath } = resultOf(verified).evidence;
@@ -395,15 +395,15 @@ test('a hanging test is ended with all that it started', async () => {
   };
   let ms = 400;
   let hung = await hang(ms);
-  // On a slow machine the tests may not have begun when their time is over: then they get more.
-  while (!hung.log.includes('\nbegun\n')) hung = await hang((ms *= 2));
+  // On a slow machine the tests may not have started when their time is over: then they get more.
+  while (!hung.log.includes('\nstarted\n')) hung = await hang((ms *= 2));
   const { pids, left } = hung;
   for (const pid of readFileSync(pids, 'utf8').trim().split('\n'))
     await until(async () => !(await isRunning(Number(pid))));
   expect(left()).toEqual(nothingLeft);
 });
 
-test('what passing tests leave in the background is ended too', async () => {
+test('background processes of passing tests are ended too', async () => {
   const { repository, verify, root } = world();
   const sha = repository.commit({
     ...start,
@@ -414,12 +414,12 @@ test('what passing tests leave in the background is ended too', async () => {
 });
 
 test('a stop ends the tests and gives no result', async () => {
-  const { repository, verifier, request, root, left, told, worktreeBase } = world();
+  const { repository, verifier, request, root, left, appended, worktreeBase } = world();
   const sha = repository.commit({ ...start, 'run-tests.sh': `echo $$ > ${root}/pid\nsleep 600\n` });
   const stop = new AbortController();
   const verified = verifier().verify({ ...request(sha), signal: stop.signal });
   await until(() => existsSync(join(root, 'pid')) && readFileSync(join(root, 'pid'), 'utf8').endsWith('\n'));
-  // So that the next process would find what this one left, if it were killed now.
+  // So the next process would find what this one left, if it were killed now.
   const remembered = (): string | undefined =>
     readdirSync(join(worktreeBase, '.verify')).find((name) => name.endsWith('.process.json'));
   await until(() => remembered() !== undefined);
@@ -429,29 +429,29 @@ test('a stop ends the tests and gives no result', async () => {
   expect(await verified).toMatchObject({ ok: false, reason: 'The verification was stopped.' });
   await until(async () => !(await isRunning(Number(readFileSync(join(root, 'pid'), 'utf8')))));
   expect(left()).toEqual(nothingLeft);
-  expect(told.map(({ event }) => event)).toEqual(['orchestrator.verification.started']);
+  expect(appended.map(({ event }) => event)).toEqual(['orchestrator.verification.started']);
 });
 
-test('what a crash left is removed: folders, entries of git, and the tests that still run', async () => {
+test('what a crash left is removed: folders, git entries, and tests that still run', async () => {
   const { repository, verify, worktreeBase, left } = world();
   const sha = repository.commit(start);
-  const room = join(worktreeBase, '.verify');
-  mkdirSync(room, { recursive: true });
-  repository.git('worktree', 'add', '--detach', '--lock', join(room, 'OLD-1-0123456789ab'), sha);
-  repository.git('worktree', 'add', '--detach', join(room, 'GONE-1-0123456789ab'), sha);
-  rmSync(join(room, 'GONE-1-0123456789ab'), { recursive: true });
-  repository.git('worktree', 'add', '--detach', join(room, `ENG-1-${sha.slice(0, 12)}`), sha);
-  mkdirSync(join(room, 'HALF-1-0123456789ab'));
-  symlinkSync(repository.folder, join(room, 'LINK-1-0123456789ab'));
+  const folder = join(worktreeBase, '.verify');
+  mkdirSync(folder, { recursive: true });
+  repository.git('worktree', 'add', '--detach', '--lock', join(folder, 'OLD-1-0123456789ab'), sha);
+  repository.git('worktree', 'add', '--detach', join(folder, 'GONE-1-0123456789ab'), sha);
+  rmSync(join(folder, 'GONE-1-0123456789ab'), { recursive: true });
+  repository.git('worktree', 'add', '--detach', join(folder, `ENG-1-${sha.slice(0, 12)}`), sha);
+  mkdirSync(join(folder, 'HALF-1-0123456789ab'));
+  symlinkSync(repository.folder, join(folder, 'LINK-1-0123456789ab'));
   const child = spawn('/bin/sh', ['-c', 'sleep 600 & wait'], { detached: true, stdio: 'ignore' });
   const pid = child.pid ?? 0;
   onTestFinished(() => void child.kill('SIGKILL'));
   const began = (await processStartsOf(process.platform)([pid])).get(pid);
   const mark = began?.state === 'running' ? began.mark : '';
-  writeFileSync(join(room, 'OLD-1-0123456789ab.process.json'), JSON.stringify({ pid, mark }));
-  // A number that another process has by now: this one.
+  writeFileSync(join(folder, 'OLD-1-0123456789ab.process.json'), JSON.stringify({ pid, mark }));
+  // A pid that another process has by now: this one.
   writeFileSync(
-    join(room, 'HALF-1-0123456789ab.process.json'),
+    join(folder, 'HALF-1-0123456789ab.process.json'),
     JSON.stringify({ pid: process.pid, mark: 'other' }),
   );
   expect(await verify(sha)).toMatchObject({ ok: true, result: { evidence: { exitCode: 0 } } });
@@ -460,29 +460,29 @@ test('what a crash left is removed: folders, entries of git, and the tests that 
   expect(existsSync(join(repository.folder, 'Makefile'))).toBe(true);
 });
 
-test('a commit that is missing is fetched; one that is nowhere is a clean reason', async () => {
-  const { root, verifier, request, told } = world();
+test('a missing commit is fetched; one that does not exist gives a clear reason', async () => {
+  const { root, verifier, request, appended } = world();
   const upstream = repositoryIn(root, 'upstream');
   upstream.commit(start);
   execFileSync('git', ['clone', '-q', upstream.folder, join(root, 'clone')], { env: gitEnvironment });
   const sha = upstream.commit({ 'src/cart.ts': 'export const add = 2;\n' });
   const asked = { ...request(sha), repoFolder: join(root, 'clone') };
   expect(await verifier().verify(asked)).toMatchObject({ ok: true, result: { passed: true } });
-  told.length = 0;
+  appended.length = 0;
   const nowhere = await verifier().verify({ ...asked, mergeSha: 'f'.repeat(40) });
   expect(nowhere).toMatchObject({ ok: false, reason: expect.stringContaining('could not be fetched') });
-  expect(told.map(({ event }) => event)).toEqual(['orchestrator.verification.started']);
+  expect(appended.map(({ event }) => event)).toEqual(['orchestrator.verification.started']);
   const alone = repositoryIn(root, 'alone');
   alone.commit(start);
   expect(
     await verifier().verify({ ...asked, repoFolder: alone.folder, mergeSha: 'f'.repeat(40) }),
   ).toMatchObject({
     ok: false,
-    reason: expect.stringContaining('there is no remote'),
+    reason: expect.stringContaining('the repository has no remote'),
   });
 });
 
-test('a clone without history compares with the parent all the same', async () => {
+test('a shallow clone still compares with the parent', async () => {
   const { root, verifier, request } = world();
   const upstream = repositoryIn(root, 'upstream');
   upstream.commit(start);
@@ -495,7 +495,7 @@ test('a clone without history compares with the parent all the same', async () =
   expect(resultOf(verified).types).toMatchObject([{ type: 'unit', state: 'nearby' }]);
 });
 
-test('hostile names of files are content, nothing else', async () => {
+test('hostile file names are only content', async () => {
   const { repository, verify, root } = world();
   repository.commit(start);
   const skip = "it.skip('x', () => {\n  run();\n});\n";
@@ -530,11 +530,11 @@ test.each([
   { mergeSha: 'HEAD' },
   { base: '--all' },
 ])('refused before anything is made: %j', async (hostile) => {
-  const { repository, verify, worktreeBase, told } = world();
+  const { repository, verify, worktreeBase, appended } = world();
   const sha = repository.commit(start);
   expect(await verify(sha, hostile)).toMatchObject({ ok: false });
   expect(existsSync(worktreeBase)).toBe(false);
-  expect(told).toEqual([]);
+  expect(appended).toEqual([]);
 });
 
 test('a diff that is too large to scan is a finding', async () => {
@@ -544,7 +544,7 @@ test('a diff that is too large to scan is a finding', async () => {
   expect(kindsOf(await verify(sha))).toEqual(['not-scanned advisory']);
 });
 
-test('output without end is cut, and its last lines are kept', async () => {
+test('endless output is cut, and its last lines are kept', async () => {
   const { repository, verify } = world();
   const sha = repository.commit({
     ...start,

@@ -2,8 +2,8 @@
 // tests exist. Signs of weakened tests in the diff (skipped, deleted, fewer assertions) are advice in the result.
 //   const verifier = createVerifier({ config, environment, runsDir, signals, append: log.appendOnce, now });
 //   const verified = await verifier.verify({ orchestrator, ticket, repoFolder, mergeSha, worktreeBase });
-// A result is kept with its log and never computed twice: after a restart, what was not reported yet is reported. What
-// could not be verified (no such commit, no disk) is no result and can be tried again.
+// A result is stored with its log and never computed twice: after a restart, unreported results are reported. A failed
+// attempt (no such commit, no disk) is not a result and can be repeated.
 import { basename } from 'node:path';
 import {
   type Config,
@@ -41,10 +41,10 @@ const SETUP_TIMEOUT_MS = 30 * 60_000;
 export type VerifyRequest = {
   orchestrator: string;
   ticket: string;
-  /** A checkout of the repository: git is asked there. */
+  /** A checkout of the repository, where git commands run. */
   repoFolder: string;
   mergeSha: string;
-  /** The commit to compare with; the first parent when absent. A rebase of several commits needs it. */
+  /** The commit to compare with; the first parent if absent. A rebase of several commits needs it. */
   base?: string | undefined;
   /** The folder of the project's worktrees. */
   worktreeBase: string;
@@ -75,7 +75,7 @@ export function createVerifier(options: {
   now: () => Date;
   run?: RunCommand;
   processStarts?: ReadProcessStarts;
-  /** Who may work now; to be shared by the verifiers of all projects. */
+  /** Limits concurrent work; share it between the verifiers of all projects. */
   limit?: Limit;
   testTimeoutMs?: number;
   setupTimeoutMs?: number;
@@ -211,5 +211,5 @@ async function variablesFor(
 }
 
 function problemOf(written: { why: 'missing' } | { why: 'corrupt'; problem: string }): string {
-  return written.why === 'missing' ? 'there is no signal file' : written.problem;
+  return written.why === 'missing' ? 'the signal file is missing' : written.problem;
 }

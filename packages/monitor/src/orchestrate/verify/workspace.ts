@@ -1,7 +1,7 @@
-// Where a verification works and what it leaves: a throw-away worktree `<base>/.verify/<ticket>-<sha12>`, and
-// `<runs folder>/<orchestrator>/verification/<ticket>-<sha12>.log` and `.json`. The worktree is made at a commit, without
+// The files of a verification: a throw-away worktree `<base>/.verify/<ticket>-<sha12>`, and
+// `<runs folder>/<orchestrator>/verification/<ticket>-<sha12>.log` and `.json`. The worktree is created at a commit, without
 // a branch, and removed afterwards. What a killed process left (folder, git's entry, running tests) is removed by the next
-// one that works in the same base.
+// process that works in the same base.
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
@@ -40,16 +40,13 @@ export function checkNames({
   shas: readonly string[];
 }): void {
   if (!safeSegment(orchestrator) || !ticketName.test(ticket) || ticket.includes('..'))
-    throw new Failure(
-      'usage',
-      `${JSON.stringify(`${orchestrator}/${ticket}`)} cannot be the name of a worker.`,
-    );
+    throw new Failure('usage', `${JSON.stringify(`${orchestrator}/${ticket}`)} is not a valid worker name.`);
   const wrong = shas.find((sha) => !commit.test(sha));
   if (wrong !== undefined)
-    throw new Failure('usage', `${JSON.stringify(wrong.slice(0, 80))} is not a whole commit id.`);
+    throw new Failure('usage', `${JSON.stringify(wrong.slice(0, 80))} is not a full commit id.`);
 }
 
-/** Makes the folder and resolves links, so that nothing is made outside the base folder. */
+/** Creates the folder and resolves links, so nothing is created outside the base folder. */
 export async function prepareVerifyPaths(options: {
   worktreeBase: string;
   runsDir: string;
@@ -63,7 +60,7 @@ export async function prepareVerifyPaths(options: {
   const folder = join(base, '.verify');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await realpath(folder)) !== folder)
-    throw new Failure('file-unusable', `${folder} leads elsewhere.`, 'Remove it.');
+    throw new Failure('file-unusable', `${folder} is a link to another folder.`, 'Remove the link.');
   const name = `${ticket}-${sha.slice(0, SHORT_SHA)}`;
   const kept = join(runsDir, orchestrator, 'verification');
   return {
@@ -83,7 +80,7 @@ const PROCESS = '.process.json';
 const RunningStep = z.object({ pid: z.int().positive(), mark: z.string() });
 
 export type Workspaces = {
-  /** Makes the worktree, works in it, and removes it, however the work ends. */
+  /** Creates the worktree, runs the work in it, and removes it, however the work ends. */
   within: <T>(options: WorkspaceOptions, work: (workspace: Workspace) => Promise<T>) => Promise<T>;
 };
 type WorkspaceOptions = {
@@ -93,7 +90,7 @@ type WorkspaceOptions = {
   signal?: AbortSignal | undefined;
 };
 type Workspace = {
-  /** Remembers the process group of a step, so that it can be ended when this process was killed before it. */
+  /** Records the process group of a step, so it can be ended if this process is killed first. */
   remember: (pid: number) => Promise<void>;
 };
 
@@ -106,7 +103,7 @@ export function createWorkspaces({
   worktrees: Git;
   processStarts: ReadProcessStarts;
 }): Workspaces {
-  /** One lock for each folder, shared by everything that this process does in it. */
+  /** One lock per folder, shared by everything that this process does in it. */
   const holds = new Map<string, { hold: Hold; users: number }>();
   const active = new Set<string>();
 
@@ -118,7 +115,11 @@ export function createWorkspaces({
     }
     const hold = tryHold(join(folder, LOCK));
     if (hold === undefined)
-      throw new Failure('busy', `Another process verifies in ${folder}.`, 'Try again when it is done.');
+      throw new Failure(
+        'busy',
+        `Another process is verifying in ${folder}.`,
+        'Try again when it has finished.',
+      );
     holds.set(folder, { hold, users: 1 });
   }
 
@@ -141,7 +142,7 @@ export function createWorkspaces({
     const processFile = join(folder, name + PROCESS);
     await endRemembered(processFile);
     const path = join(folder, name);
-    // Twice: a process that was killed while git made it left it locked.
+    // Twice: a process that was killed while git created it left it locked.
     const removal = ['worktree', 'remove', '--force', '--force', '--', path];
     const isKnown = async (): Promise<boolean> => (await known(repoFolder, folder)).includes(path);
     if (await isKnown()) await git(repoFolder, removal, { timeoutMs: CHECKOUT_MS });
@@ -156,7 +157,7 @@ export function createWorkspaces({
     if (!step?.success) return;
     const { pid, mark } = step.data;
     const start = (await processStarts([pid])).get(pid);
-    // Another process may have its number by now.
+    // Another process may have its pid by now.
     if (start?.state === 'running' && start.mark === mark) await endGroup(pid, GRACE_MS);
   }
 

@@ -1,6 +1,6 @@
 // What is kept of a removed worktree for 30 days: `<base>/.kept/<name>-<time>.bundle`, with its branch, and after a forced
-// removal also its uncommitted state, unfiled findings and stashes. A bundle holds only what the base does not have, and is
-// checked before anything is removed.
+// removal also its uncommitted changes, unfiled findings and stashes. A bundle holds only what the base does not have, and
+// is verified before anything is removed.
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { namesIn } from '@svc/lib/files';
@@ -17,7 +17,7 @@ export type Kept = { file: string; refs: KeptRef[] };
 
 const keptFolder = (base: string): string => join(base, '.kept');
 
-/** A bundle of the tips (refs of branches stay as they are) and of commits that have no ref of their own. */
+/** A bundle of the tips (branch refs keep their names) and of commits without a ref. */
 export async function keepBundle(options: {
   git: Git;
   main: string;
@@ -48,7 +48,7 @@ export async function keepBundle(options: {
     if (!(await write(git, main, file, refs, known))) {
       await rm(file, { force: true });
       if (!(await write(git, main, file, refs, [])))
-        throw new Failure('file-unusable', `${file} does not hold all that it should; nothing was removed.`);
+        throw new Failure('file-unusable', `${file} is incomplete, so nothing was removed.`);
     }
   } finally {
     for (const { ref } of temporary) await git.ask(main, ['update-ref', '-d', ref]);
@@ -64,7 +64,7 @@ async function freeName(folder: string, name: string, time: string): Promise<str
   }
 }
 
-/** The commits before the one where the branch left the base: the repository has those anyway. */
+/** The parents of the commit where the branch left the base: the repository has those anyway. */
 async function prerequisites(
   git: Git,
   main: string,
@@ -80,7 +80,7 @@ async function prerequisites(
   return line.split(' ').slice(1);
 }
 
-/** False when the bundle does not hold every ref, because one is older than what is left out. */
+/** False when the bundle lacks a ref, because it is older than what is left out. */
 async function write(
   git: Git,
   main: string,
@@ -103,7 +103,7 @@ async function write(
   return refs.every(({ ref, sha }) => heads.has(`${sha} ${ref}`));
 }
 
-/** Removes what was kept for longer than 30 days. */
+/** Removes bundles that were kept for more than 30 days. */
 export async function pruneKept(base: string, now: Date): Promise<string[]> {
   const pruned: string[] = [];
   for (const name of await namesIn(keptFolder(base))) {
@@ -120,7 +120,7 @@ export async function pruneKeptRefs(git: Git, main: string, now: Date): Promise<
     if (isOlder(ref, HOUR_MS, now)) await git.run(main, ['update-ref', '-d', ref]);
 }
 
-/** By the time in the name. A name without one is not ours. */
+/** By the time in the name. A name without a time is not ours. */
 function isOlder(name: string, ageMs: number, now: Date): boolean {
   const [, year, month, day, hour, minute, second, ms] = timeInName.exec(name) ?? [];
   if (year === undefined) return false;
@@ -136,7 +136,7 @@ export async function pruneLogs(folder: string, inUse: ReadonlySet<string>, now:
   }
 }
 
-/** Commands that bring it back, to be typed in the repository. */
+/** Commands that restore it, to be run in the repository. */
 export function restoreCommands(kept: Kept, branchIsGone: boolean): string[] {
   const file = shellQuoted(kept.file);
   return kept.refs.flatMap(({ ref, what }) => {
@@ -156,7 +156,7 @@ export function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The branch refs and HEAD where it is not one of them. */
+/** The branch refs, and HEAD if it is not one of them. */
 export async function tipsOf(
   git: Git,
   main: string,

@@ -1,7 +1,7 @@
-// What every part of worktrees works with: where the worktrees of a project are, their records, their locks, and what
-// feedback does for them. Everything that is made for a worktree lies in the base folder: `<name>/`, and beside them
-// `.records/`, `.logs/` and `.kept/`. A record is written before the first thing is made and removed after the last is
-// gone, so it is known what a killed process left.
+// What every part of the worktrees module uses: where the worktrees of a project are, their records, their locks, and how
+// findings are filed for them. Everything that is created for a worktree is in the base folder: `<name>/`, and beside them
+// `.records/`, `.logs/` and `.kept/`. A record is written before anything is created and removed after everything is gone,
+// so it shows what a killed process left.
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
@@ -30,13 +30,13 @@ const HOLD_TIMEOUT_MS = 500;
 
 export type WorktreeContext = {
   git: Git;
-  place: Place;
+  layout: Layout;
   records: Records;
   trust: Trust;
   config: Config;
   locks: FileLocks;
   locksDir: string;
-  /** Where the context stores of all profiles are. */
+  /** The folder of the context stores of all profiles. */
   thoughtsRoot: string;
   findings: Findings;
   environment: Environment;
@@ -46,18 +46,18 @@ export type WorktreeContext = {
 };
 
 /** The project's folder in a worktree. */
-export const projectIn = ({ place }: WorktreeContext, worktree: string): string =>
-  join(worktree, place.inside);
+export const projectIn = ({ layout }: WorktreeContext, worktree: string): string =>
+  join(worktree, layout.inside);
 
-export const logFile = (place: Place, name: string): string => join(place.base, '.logs', `${name}.log`);
+export const logFile = (layout: Layout, name: string): string => join(layout.base, '.logs', `${name}.log`);
 
-/** Alone with a name, between processes too; undefined when somebody else is at it. */
+/** Exclusive use of a name, across processes; undefined when another process has it. */
 export async function holdName(context: WorktreeContext, name: string): Promise<Hold | undefined> {
   const deadline = performance.now() + HOLD_TIMEOUT_MS;
   for (;;) {
     const hold = tryHold(lockFileOf(context, name));
     if (hold !== undefined || performance.now() > deadline) return hold;
-    // `list` holds a name for a moment, to see whether somebody else does.
+    // `list` holds a name for a moment, to check whether another process does.
     await sleep(20);
   }
 }
@@ -68,8 +68,8 @@ export function isHeld(context: WorktreeContext, name: string): boolean {
   return hold === undefined;
 }
 
-function lockFileOf({ locksDir, place }: WorktreeContext, name: string): string {
-  const mark = createHash('sha256').update(join(place.base, name)).digest('hex').slice(0, 16);
+function lockFileOf({ locksDir, layout }: WorktreeContext, name: string): string {
+  const mark = createHash('sha256').update(join(layout.base, name)).digest('hex').slice(0, 16);
   return join(locksDir, `worktree-${name.slice(0, 60)}-${mark}.lock`);
 }
 
@@ -77,7 +77,7 @@ export type Found = {
   name: string;
   path: string;
   record: WorktreeRecord | undefined;
-  /** As git has it. */
+  /** As git lists it. */
   entry: GitWorktree | undefined;
   isMain: boolean;
 };
@@ -86,21 +86,21 @@ export type Found = {
 export async function findWorktree(context: WorktreeContext, text: string): Promise<Found> {
   const named = worktreeNameOf(text);
   const names = [...(safeSegment(text) ? [text] : []), ...(named.ok ? [named.folder] : [])];
-  const entries = await gitWorktrees(context.git, context.place.main);
+  const entries = await gitWorktrees(context.git, context.layout.main);
   for (const name of new Set(names)) {
-    const path = folderIn(context.place.base, name);
+    const path = folderIn(context.layout.base, name);
     const record = await context.records.read(name);
     const at = entries.findIndex((entry) => entry.path === path);
     if (record !== undefined || at >= 0) return { name, path, record, entry: entries[at], isMain: at === 0 };
   }
   const byBranch = entries.find(
-    (entry) => entry.branch === text && dirname(entry.path) === context.place.base,
+    (entry) => entry.branch === text && dirname(entry.path) === context.layout.base,
   );
   if (byBranch !== undefined && safeSegment(basename(byBranch.path)) && basename(byBranch.path) !== text)
     return findWorktree(context, basename(byBranch.path));
   throw new Failure(
     'not-registered',
-    `There is no worktree ${JSON.stringify(plain(text))} in ${context.place.base}.`,
+    `There is no worktree ${JSON.stringify(plain(text))} in ${context.layout.base}.`,
     'See: svc worktree list',
   );
 }
@@ -113,19 +113,19 @@ export async function variablesOf(
   return setupVariables(path, branch, await repositoryFacts(context));
 }
 
-export async function repositoryFacts({ git, place, config }: WorktreeContext): Promise<RepositoryFacts> {
+export async function repositoryFacts({ git, layout, config }: WorktreeContext): Promise<RepositoryFacts> {
   const { svc } = config;
-  const remote = await git.ask(place.main, ['config', '--get', 'remote.origin.url']);
+  const remote = await git.ask(layout.main, ['config', '--get', 'remote.origin.url']);
   return {
     repository: svc.repository,
     thoughts: svc.thoughts,
     projectKey: svc.projectKey,
     remoteUrl: remote.exitCode === 0 ? remote.stdout.trim() : undefined,
-    folderName: basename(place.main),
+    folderName: basename(layout.main),
   };
 }
 
-/** Remembers the process of a step, so that it can be ended when this process was killed before it. */
+/** Records the process of a step, so it can be ended if this process is killed first. */
 export async function rememberStep(
   context: WorktreeContext,
   record: WorktreeRecord,
@@ -136,44 +136,44 @@ export async function rememberStep(
   await context.records.write({ ...record, step: { pid, mark: start.mark } });
 }
 
-export async function removeLog(place: Place, name: string): Promise<void> {
-  await rm(logFile(place, name), { force: true });
+export async function removeLog(layout: Layout, name: string): Promise<void> {
+  await rm(logFile(layout, name), { force: true });
 }
 
-export type Place = {
-  /** The folder of the main worktree; git is asked there. */
+export type Layout = {
+  /** The folder of the main worktree, where git commands run. */
   main: string;
   /** The project's folder in the repository, and so in each worktree; empty when it is the root. */
   inside: string;
-  /** Its real path. Made when it was not there. */
+  /** Its real path. Created if it did not exist. */
   base: string;
 };
 
-export async function findPlace(options: {
+export async function findLayout(options: {
   git: Git;
   projectFolder: string;
   config: Config;
   home: string;
   dataDir: string;
-}): Promise<Place> {
+}): Promise<Layout> {
   const { git, projectFolder } = options;
   const top = await git.ask(projectFolder, ['rev-parse', '--show-toplevel']);
   const [main] = top.exitCode === 0 ? await gitWorktrees(git, projectFolder) : [];
   if (main === undefined || main.bare) {
     throw new Failure(
       'not-configured',
-      `${projectFolder} is not in a git repository with a working tree, so that it has no worktrees.`,
-      'Run it in a checkout of the project.',
+      `${projectFolder} is not in a git checkout, so it has no worktrees.`,
+      'Run the command in a checkout of the project.',
     );
   }
-  // Asked from a worktree, the place is still that of the main one.
+  // Called from a worktree, the layout is still that of the main one.
   const inside = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
   const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
   await mkdir(wanted, { recursive: true, mode: 0o755 });
   return { main: main.path, inside, base: await realpath(wanted) };
 }
 
-/** `svc.orchestration.worktreeDir`, else `wt/<projectKey>` in the data root. */
+/** `svc.orchestration.worktreeDir`, otherwise `wt/<projectKey>` in the data root. */
 function baseFolder(options: {
   projectFolder: string;
   config: Config;
@@ -190,7 +190,7 @@ function baseFolder(options: {
   if (svc.projectKey !== undefined) return join(options.dataDir, 'wt', svc.projectKey);
   throw new Failure(
     'not-configured',
-    'The folder for worktrees is not known: neither svc.orchestration.worktreeDir nor svc.projectKey is set.',
+    'The folder for worktrees is not configured: neither svc.orchestration.worktreeDir nor svc.projectKey is set.',
     'Set one: svc config set svc.projectKey <key>',
   );
 }
@@ -203,7 +203,7 @@ export function folderIn(base: string, folder: string): string {
   return path;
 }
 
-/** Whether something is at the path, a link that leads nowhere included. */
+/** Whether something is at the path, including a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   return (await ifPresent(lstat(path))) !== undefined;
 }
@@ -231,8 +231,8 @@ export function createRecords(base: string): Records {
       if (parsed?.success && parsed.data.name === name) return parsed.data;
       throw new Failure(
         'file-unusable',
-        `${fileOf(name)} is not a record of a worktree.`,
-        'Look what is in the folder of that worktree; then remove the file.',
+        `${fileOf(name)} is not a valid worktree record.`,
+        'Check the folder of that worktree, then remove the file.',
       );
     },
     write: (record) => writeFileAtomically(fileOf(record.name), `${JSON.stringify(record, null, 2)}\n`),
@@ -244,23 +244,23 @@ export function createRecords(base: string): Records {
 }
 
 export type FiledFindings = {
-  /** The folder whose queues were looked at. */
+  /** The folder whose queues were read. */
   project: string;
   filed: number;
-  /** Findings that still wait. */
+  /** Findings that are still waiting. */
   left: number;
-  /** Why they do; null when none does. */
+  /** Why they are waiting; null when none is. */
   why: string | null;
 };
 
 export type Findings = {
-  /** One for each finding that waits: its title, or the text of a line that cannot be read. */
+  /** One entry for each waiting finding: its title, or the text of a line that cannot be parsed. */
   waiting: (project: string) => Promise<string[]>;
   /** The folder of all queues. */
   folder: (project: string) => string;
-  /** Files them where the project has consent. What is not filed stays where it is. */
+  /** Files them if the project has consent. What is not filed stays where it is. */
   file: (given: {
-    /** The folder of the project, or its place in a worktree. */
+    /** The folder of the project, or its folder in a worktree. */
     project: string;
     scope: EventDraft['scope'];
     signal: AbortSignal;

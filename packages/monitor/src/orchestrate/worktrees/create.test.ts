@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { killGroup, lives, textIn } from '../agents/testing/scripted-agent.ts';
-import type { WorktreeNews } from './steps.ts';
+import type { WorktreeProgress } from './steps.ts';
 import { hurry } from './testing/hurry.ts';
 import { testRepository } from './testing/repository.ts';
 
@@ -59,9 +59,9 @@ test.each([
 });
 
 test.each([
-  ['made here', {}, 'ABC-12'],
+  ['created here', {}, 'ABC-12'],
   [
-    'made by the setup',
+    'created by the setup',
     { worktree: { setup: ['mkdir .svc && cp ../../../context .svc/.workflow-context.json'] } },
     'ABC-7',
   ],
@@ -90,7 +90,7 @@ describe('the base folder', () => {
   });
 });
 
-describe('where the branch begins', () => {
+describe('where the branch starts', () => {
   test('at a named base, at the newer of local and remote', async () => {
     const { worktrees, folder, git, commit } = testRepository(temporaryFolder());
     git(folder, 'checkout', '-q', '-b', 'develop');
@@ -104,7 +104,7 @@ describe('where the branch begins', () => {
     expect(await worktrees().create('ABC-3', { base: newer })).toMatchObject({ start: newer });
   });
 
-  test('a branch that is there is gone on with, also one that only the remote has', async () => {
+  test('an existing branch is continued, even one that only the remote has', async () => {
     const { worktrees, folder, git, commit } = testRepository(temporaryFolder());
     git(folder, 'checkout', '-q', '-b', 'ABC-1');
     const mine = commit(folder, 'a.txt', 'a');
@@ -121,7 +121,7 @@ describe('where the branch begins', () => {
     ['nowhere', 'There is no branch nowhere'],
     ['--upload-pack=x', 'starts with a dash'],
     ['a..b', 'two dots'],
-  ])('a base that is none: %s', async (base, words) => {
+  ])('an invalid base: %s', async (base, words) => {
     const { worktrees, files } = testRepository(temporaryFolder());
     await expect(worktrees().create('ABC-1', { base })).rejects.toThrow(words);
     expect(files()).toEqual([]);
@@ -129,7 +129,7 @@ describe('where the branch begins', () => {
 });
 
 describe('setup', () => {
-  test('only the configured commands, in order, then the hooks; told and kept', async () => {
+  test('only the configured commands, in order, then the hooks; reported and kept', async () => {
     const { worktrees, folder, commit, read, base } = testRepository(temporaryFolder());
     commit(folder, 'Makefile', 'setup:\n\techo made > node_modules/made\n');
     const config = {
@@ -137,8 +137,8 @@ describe('setup', () => {
       orchestration: { hooks: { setup: ['cat .svc/.workflow-context.json > node_modules/context'] } },
       thoughts: { directory: 'docs' },
     };
-    const news: WorktreeNews[] = [];
-    const { path } = await worktrees({ config }).create('ABC-1', { tell: (one) => news.push(one) });
+    const news: WorktreeProgress[] = [];
+    const { path } = await worktrees({ config }).create('ABC-1', { report: (one) => news.push(one) });
     expect(news.filter(({ kind }) => kind === 'step-done')).toHaveLength(3);
     expect(read(path, 'node_modules/where').trim()).toBe(path);
     expect(existsSync(join(path, 'node_modules', 'made'))).toBe(false);
@@ -162,7 +162,7 @@ describe('setup', () => {
     expect(log).toContain('exit code 0');
   });
 
-  test('the six variables, literally, whatever the branch is called; secrets and git variables are not there', async () => {
+  test('the six variables, literally, whatever the branch name; secrets and git variables are not there', async () => {
     const root = temporaryFolder();
     const { worktrees, read, base } = testRepository(root);
     const branch = 'feat/$(touch${IFS}x)`id`;"\'&|<>!#';
@@ -190,7 +190,7 @@ describe('setup', () => {
     expect(path.startsWith(`${base}/feat-`)).toBe(true);
   });
 
-  test('the hooks of git see no secret either', async () => {
+  test('git hooks see no secrets either', async () => {
     const root = temporaryFolder();
     const { worktrees, folder, write, read } = testRepository(root);
     write(folder, '.git/hooks/post-checkout', `#!/bin/sh\nenv > '${root}/hook-env'\n`);
@@ -219,7 +219,7 @@ describe('setup', () => {
     expect(read(root, 'hook-env')).not.toContain('hush');
   });
 
-  test('detected: make setup, else the lockfile; a program that is not there is named', async () => {
+  test('detected: make setup, otherwise the lockfile; a missing program is reported', async () => {
     const { worktrees, folder, commit, read } = testRepository(temporaryFolder());
     commit(folder, 'Cargo.lock', '');
     const environment = { PATH: `${join(folder, '..', 'bin')}:/usr/bin:/bin` };
@@ -270,8 +270,8 @@ describe('a failing step leaves nothing', () => {
     expect(error.message).toMatch(/exit code 3 after/);
     expect(error.message).toMatch(/ {2}100\n/);
     expect(error.message).not.toMatch(/^ {2}50$/m);
-    expect(error.message).toMatch(/All of its output: .*\.logs\/feat-x-\w+\.log/);
-    expect(error.message).toContain('Nothing of the worktree is left.');
+    expect(error.message).toMatch(/Full output: .*\.logs\/feat-x-\w+\.log/);
+    expect(error.message).toContain('The worktree was removed again.');
     expect(branches()).toEqual(['main']);
     expect(git(folder, 'worktree', 'list').split('\n')).toHaveLength(1);
     expect(files()).toEqual([expect.stringMatching(/^\.logs\/feat-x-\w+\.log$/)]);
@@ -281,7 +281,7 @@ describe('a failing step leaves nothing', () => {
     ).not.toContain('feat');
   });
 
-  test('a branch that was there stays', async () => {
+  test('a branch that existed before stays', async () => {
     const { worktrees, branches, git, folder } = testRepository(temporaryFolder());
     git(folder, 'branch', 'mine');
     await expect(worktrees({ config: { worktree: { setup: ['false'] } } }).create('mine')).rejects.toThrow(
@@ -290,21 +290,21 @@ describe('a failing step leaves nothing', () => {
     expect(branches()).toEqual(['main', 'mine']);
   });
 
-  test('a branch with new commits stays, and that is said', async () => {
+  test('a branch with new commits stays, and the message says so', async () => {
     const { worktrees, branches } = testRepository(temporaryFolder());
     const config = { worktree: { setup: ['git commit -q --allow-empty -m x && false'] } };
-    await expect(worktrees({ config }).create('ABC-1')).rejects.toThrow('has new commits and stays');
+    await expect(worktrees({ config }).create('ABC-1')).rejects.toThrow('has new commits and was kept');
     expect(branches()).toEqual(['ABC-1', 'main']);
   });
 
-  test('a step that takes too long is ended with all that it started', async () => {
+  test('a step that takes too long is ended with everything it started', async () => {
     const root = temporaryFolder();
     const { worktrees, branches, files } = testRepository(root);
     const config = {
       worktree: { setup: [`trap '' TERM; sleep 600 & echo $! > ${root}/pid; wait; sleep 600`] },
     };
-    // The shell itself does not end when asked, so that it is made to after 5 s. On a slow machine it may not have
-    // come to that when the time is over: then it gets more.
+    // The shell itself ignores the request, so it is killed after 5 s. On a slow machine it may not have
+    // got that far when the time is over: then it gets more.
     const usualTime = hurry(10);
     for (let ms = 300; !existsSync(join(root, 'pid')); ms *= 2) {
       const made = worktrees({ config, stepTimeoutMs: ms }).create('ABC-1');
@@ -331,10 +331,10 @@ describe('a failing step leaves nothing', () => {
     expect(files()).toEqual(['.logs/ABC-1.log']);
   });
 
-  test('output without end is kept up to a limit, and something left in the background does not hold it up', async () => {
+  test('endless output is kept up to a limit, and a background process does not delay it', async () => {
     const root = temporaryFolder();
     const { worktrees, files, base } = testRepository(root);
-    // It holds the output open for longer than anybody waits.
+    // It keeps the output open for longer than the runner waits.
     const background = `sleep 600 & echo $$ > ${root}/group`;
     const config = {
       worktree: { setup: [`head -c 15000000 /dev/zero | tr "\\0" "x"; ${background}; echo; echo end`] },
@@ -348,7 +348,7 @@ describe('a failing step leaves nothing', () => {
   });
 });
 
-describe('refused before anything is made', () => {
+describe('refused before anything is created', () => {
   const hostile = [
     '../../escape',
     '..',
@@ -369,7 +369,7 @@ describe('refused before anything is made', () => {
     '\u202eabc',
     '',
   ];
-  test('names that are no branch', async () => {
+  test('names that are not branches', async () => {
     const root = temporaryFolder();
     const { worktrees, branches } = testRepository(root, {
       config: { worktree: { setup: ['touch canary'] } },
@@ -397,7 +397,7 @@ describe('refused before anything is made', () => {
     '!x#y',
     '{a,b}=c',
   ];
-  test('names that git allows: made inside the base, no command runs, and they go again', async () => {
+  test('names that git allows: created inside the base, no command runs, and they are removed again', async () => {
     const root = temporaryFolder();
     const config = {
       worktree: {
@@ -421,7 +421,7 @@ describe('refused before anything is made', () => {
     expect(outside()).toEqual(before);
   });
 
-  test('a folder that is there, a link that leads away, a worktree that is there', async () => {
+  test('an existing folder, a link to elsewhere, an existing worktree', async () => {
     const root = temporaryFolder();
     const { worktrees, base } = testRepository(root);
     mkdirSync(join(base, 'ABC-1'), { recursive: true });
@@ -431,7 +431,7 @@ describe('refused before anything is made', () => {
     await expect(worktrees().create('ABC-2')).rejects.toThrow('is not a worktree of this project');
     await worktrees().create('ABC-3');
     await expect(worktrees().create('ABC-3')).rejects.toThrow('exists already');
-    await expect(worktrees().create('main')).rejects.toThrow('checked out already');
+    await expect(worktrees().create('main')).rejects.toThrow('already checked out');
     expect(readFileSync(join(base, 'ABC-1', 'mine'), 'utf8')).toBe('x');
   });
 
@@ -440,13 +440,13 @@ describe('refused before anything is made', () => {
     const config = { projectKey: undefined } as object;
     await expect(worktrees({ config }).create('ABC-1')).rejects.toThrow('svc.projectKey');
     execFileSync('rm', ['-rf', join(folder, '.git')]);
-    await expect(worktrees().create('ABC-1')).rejects.toThrow('is not in a git repository');
+    await expect(worktrees().create('ABC-1')).rejects.toThrow('is not in a git checkout');
   });
 });
 
-test('two creates of one name: one wins, the other is told; different names do not disturb each other', async () => {
+test('two creates of one name: one wins, the other is refused; different names do not affect each other', async () => {
   const root = temporaryFolder();
-  // None comes to its end before one was refused.
+  // None ends before one was refused.
   const { worktrees, git, folder } = testRepository(root, {
     config: {
       worktree: { setup: [`while [ -d ${root}/web ] && [ ! -e ${root}/refused ]; do sleep 0.02; done`] },
@@ -455,13 +455,13 @@ test('two creates of one name: one wins, the other is told; different names do n
   const same = [worktrees().create('ABC-1'), worktrees().create('ABC-1')];
   const others = Array.from({ length: 4 }, (_, at) => worktrees().create(`XYZ-${at}`));
   const results = Promise.allSettled([...same, ...others]);
-  await expect(Promise.race(same)).rejects.toThrow('Another create or remove of ABC-1 is under way');
+  await expect(Promise.race(same)).rejects.toThrow('Another command is creating or removing ABC-1');
   writeFileSync(join(root, 'refused'), '');
   expect((await results).filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
   expect(git(folder, 'worktree', 'list').split('\n')).toHaveLength(6);
 });
 
-test('killed in the middle: half made, refused by the next create, cleaned by remove, the step ended', async () => {
+test('killed midway: partly created, refused by the next create, cleaned up by remove, the step ended', async () => {
   const root = temporaryFolder();
   const { worktrees, files, branches, git, folder, base } = testRepository(root);
   const setup = [`touch stray; echo $$ > ${root}/pid.new; mv ${root}/pid.new ${root}/pid; exec sleep 600`];
@@ -472,16 +472,16 @@ test('killed in the middle: half made, refused by the next create, cleaned by re
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  // The step runs, and whoever comes after the crash can know of it.
+  // The step runs, and a process after the crash can find it.
   const pid = Number(await textIn(join(root, 'pid')));
   onTestFinished(() => killGroup(pid));
   await until(() => JSON.parse(readFileSync(join(base, '.records', 'ABC-1.json'), 'utf8')).step);
-  expect(await worktrees().list()).toMatchObject([{ name: 'ABC-1', state: 'being made' }]);
+  expect(await worktrees().list()).toMatchObject([{ name: 'ABC-1', state: 'being created' }]);
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(lives(pid)).toBe(true);
-  expect(await worktrees().list()).toMatchObject([{ name: 'ABC-1', state: 'half made' }]);
-  await expect(worktrees().create('ABC-1')).rejects.toThrow('half made');
+  expect(await worktrees().list()).toMatchObject([{ name: 'ABC-1', state: 'partly created' }]);
+  await expect(worktrees().create('ABC-1')).rejects.toThrow('partly created');
   const { kept } = await worktrees().remove('ABC-1');
   expect(kept).not.toBeNull();
   await until(() => !lives(pid));

@@ -1,6 +1,6 @@
-// Makes a worktree, in this order: the names are checked, a record is written, git makes branch and folder, the setup runs
-// (where none is configured, the context store is linked too), the workflow context is made, the hooks run, the folder is
-// added to the agent's trusted ones. If a step fails, everything is removed again.
+// Creates a worktree, in this order: check the names, write a record, let git create branch and folder, run the setup
+// (if none is configured, also link the context store), create the workflow context, run the hooks, add the folder to the
+// agent's trusted folders. If a step fails, everything is removed again.
 
 import { realpath } from 'node:fs/promises';
 import {
@@ -29,15 +29,15 @@ import { commitOf, findBase, gitWorktrees, LONG_MS, plain, remoteCommitOf } from
 
 import { removeCompletely } from './remove.ts';
 
-import { hookSteps, openStepLog, runSteps, setupSteps, stepEnvironment, type Tell } from './steps.ts';
+import { hookSteps, openStepLog, type Report, runSteps, setupSteps, stepEnvironment } from './steps.ts';
 
 export type CreateOptions = {
   base?: string | undefined;
-  /** The ticket of the workflow context, where the name does not say it. */
+  /** The ticket of the workflow context, if the name does not contain it. */
   ticket?: string | undefined;
   /** The run of the workflow context. */
   orchestration?: string | undefined;
-  tell?: Tell | undefined;
+  report?: Report | undefined;
   signal?: AbortSignal | undefined;
 };
 
@@ -61,16 +61,16 @@ export async function createWorktree(
   if (!named.ok) {
     throw new Failure(
       'usage',
-      `${JSON.stringify(plain(text))} cannot be the name of a worktree and its branch: it ${named.problem}.`,
-      'Name a ticket (ABC-12) or a branch (feat/login).',
+      `${JSON.stringify(plain(text))} cannot name a worktree and its branch: it ${named.problem}.`,
+      'Give a ticket (ABC-12) or a branch (feat/login).',
     );
   }
   const { folder: name, branch } = named;
   const hold = await holdName(context, name);
   if (hold === undefined)
-    throw new Failure('busy', `Another create or remove of ${name} is under way.`, 'See: svc worktree list');
+    throw new Failure('busy', `Another command is creating or removing ${name}.`, 'See: svc worktree list');
   try {
-    const path = folderIn(context.place.base, name);
+    const path = folderIn(context.layout.base, name);
     await refuseWhatIsThere(context, { name, path, branch });
     const begin = await findStart(context, branch, options.base);
     const record: WorktreeRecord = {
@@ -86,7 +86,7 @@ export async function createWorktree(
     try {
       const ticket = await make(context, record, path, options);
       await context.records.write({ ...record, state: 'ready' });
-      return { name, path, branch, ...begin, ticket, log: logFile(context.place, name) };
+      return { name, path, branch, ...begin, ticket, log: logFile(context.layout, name) };
     } catch (error) {
       throw await failureAfterUndo(context, record, path, error);
     }
@@ -99,22 +99,22 @@ async function refuseWhatIsThere(
   context: WorktreeContext,
   { name, path, branch }: { name: string; path: string; branch: string },
 ): Promise<void> {
-  const { git, place, records } = context;
-  await git.run(place.main, ['check-ref-format', '--branch', branch]);
-  const entries = await gitWorktrees(git, place.main);
+  const { git, layout, records } = context;
+  await git.run(layout.main, ['check-ref-format', '--branch', branch]);
+  const entries = await gitWorktrees(git, layout.main);
   const isKnown = entries.some((entry) => entry.path === path);
   const record = await records.read(name);
   const isFolder = await isThere(path);
   const cleanUp = `Clean it up: svc worktree remove ${name}`;
   if (record !== undefined && record.state !== 'ready')
-    refuse(`${name} is half ${record.state === 'making' ? 'made' : 'removed'} (${path}).`, cleanUp);
+    refuse(`${name} is partly ${record.state === 'making' ? 'created' : 'removed'} (${path}).`, cleanUp);
   if (isKnown && isFolder) refuse(`${name} exists already: ${path}`, 'See: svc worktree list');
-  if (isKnown) refuse(`${name} exists for git, but its folder ${path} is gone.`, cleanUp);
+  if (isKnown) refuse(`git still lists ${name}, but its folder ${path} is gone.`, cleanUp);
   if (isFolder)
-    refuse(`${path} exists already and is not a worktree of this project.`, 'Move it away first.');
+    refuse(`${path} exists already and is not a worktree of this project.`, 'Move it elsewhere first.');
   const elsewhere = entries.find((entry) => entry.branch === branch);
-  if (elsewhere !== undefined) refuse(`${branch} is checked out already: ${elsewhere.path}`);
-  // The person removed it with git.
+  if (elsewhere !== undefined) refuse(`${branch} is already checked out in ${elsewhere.path}`);
+  // The user removed it with git.
   if (record !== undefined) await records.forget(name);
 }
 
@@ -122,16 +122,16 @@ function refuse(message: string, remedy?: string): never {
   throw new Failure('not-allowed-now', message, remedy);
 }
 
-/** A branch that is there is gone on with, also one that only a remote has; else one is made at the base. */
+/** Continues an existing branch, even one that only a remote has; otherwise creates one at the base. */
 async function findStart(
-  { git, place }: WorktreeContext,
+  { git, layout }: WorktreeContext,
   branch: string,
   asked: string | undefined,
 ): Promise<Pick<WorktreeRecord, 'base' | 'start' | 'madeBranch'>> {
-  const { base, start } = await findBase(git, place.main, asked);
-  const local = await commitOf(git, place.main, `refs/heads/${branch}`);
+  const { base, start } = await findBase(git, layout.main, asked);
+  const local = await commitOf(git, layout.main, `refs/heads/${branch}`);
   if (local !== undefined) return { base, start: local, madeBranch: false };
-  return { base, start: (await remoteCommitOf(git, place.main, branch)) ?? start, madeBranch: true };
+  return { base, start: (await remoteCommitOf(git, layout.main, branch)) ?? start, madeBranch: true };
 }
 
 async function make(
@@ -140,10 +140,10 @@ async function make(
   path: string,
   options: CreateOptions,
 ): Promise<string | null> {
-  const { place, config } = context;
+  const { layout, config } = context;
   const { name, branch, start } = record;
-  const tell = options.tell ?? (() => undefined);
-  const log = await openStepLog({ file: logFile(place, name), append: false });
+  const report = options.report ?? (() => undefined);
+  const log = await openStepLog({ file: logFile(layout, name), append: false });
   try {
     await log.heading(`[svc ${context.now().toISOString()}] worktree ${name}, branch ${branch} at ${start}`);
     await addWorktree(context, record, path, options.signal);
@@ -159,7 +159,7 @@ async function make(
         log,
         now: context.now,
         signal: options.signal,
-        tell,
+        report,
         onStart: (pid) => rememberStep(context, record, pid),
       });
     await run(await setupSteps(config, variables));
@@ -167,7 +167,7 @@ async function make(
     const ticket = await makeContext(context, path, branch, options);
     await run(hookSteps(config, 'setup', variables));
     const warning = await context.trust.add(path);
-    if (warning !== undefined) tell({ kind: 'warning', message: warning });
+    if (warning !== undefined) report({ kind: 'warning', message: warning });
     if (options.signal?.aborted) throw new Failure('start-failed', `${name} was stopped.`);
     return ticket;
   } finally {
@@ -175,22 +175,22 @@ async function make(
   }
 }
 
-/** In two steps, each of which can be asked for again: git in one would find its own branch in the way. */
+/** In two steps, each of which can be repeated: in one step git would fail on its own branch. */
 async function addWorktree(
-  { git, place }: WorktreeContext,
+  { git, layout }: WorktreeContext,
   { branch, madeBranch, start }: WorktreeRecord,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (madeBranch) await git.run(place.main, ['branch', '--no-track', '--', branch, start]);
+  if (madeBranch) await git.run(layout.main, ['branch', '--no-track', '--', branch, start]);
   const add = ['worktree', 'add', '--quiet', '--', path, branch];
-  await git.run(place.main, add, { timeoutMs: LONG_MS, signal });
+  await git.run(layout.main, add, { timeoutMs: LONG_MS, signal });
 }
 
-/** Context init and sync, as the last part of a setup that was detected. */
+/** Context init and sync, as the last part of a detected setup. */
 async function linkThoughts(context: WorktreeContext, path: string): Promise<string> {
-  const { git, place, thoughtsRoot } = context;
-  const { main, inside } = place;
+  const { git, layout, thoughtsRoot } = context;
+  const { main, inside } = layout;
   const folder = inside === '' ? 'thoughts' : `${inside}/thoughts`;
   const tracked = await git.run(path, ['ls-files', '-z', '--', `:(top,literal)${folder}`]);
   const { store, linked, added } = await initThoughts({
@@ -203,11 +203,11 @@ async function linkThoughts(context: WorktreeContext, path: string): Promise<str
   });
   const links = linked.map((part) => `${folder}/${part}`);
   return links.length === 0
-    ? `[svc] context: ${folder} was there and stays as it is`
-    : `[svc] context: ${links.join(' and ')} in ${store}; ${added} files of ${main} are new there`;
+    ? `[svc] context: ${folder} existed already and was not changed`
+    : `[svc] context: ${links.join(' and ')} in ${store}; copied ${added} new files from ${main}`;
 }
 
-/** A setup command may have made it: then its ticket stays as it is. */
+/** If a setup command has created it, its ticket stays as it is. */
 async function makeContext(
   { locks, now, config }: WorktreeContext,
   path: string,
@@ -225,7 +225,7 @@ async function makeContext(
   return context.currentTicket;
 }
 
-/** The failure to tell, after all is taken down again. */
+/** The failure to report, after everything was removed again. */
 async function failureAfterUndo(
   context: WorktreeContext,
   record: WorktreeRecord,
@@ -239,13 +239,13 @@ async function failureAfterUndo(
     const stays =
       branch !== undefined &&
       !branchRemoved &&
-      (await commitOf(context.git, context.place.main, `refs/heads/${branch.name}`));
+      (await commitOf(context.git, context.layout.main, `refs/heads/${branch.name}`));
     after = stays
-      ? `The worktree is removed again; its branch ${record.branch} has new commits and stays.`
-      : 'Nothing of the worktree is left.';
+      ? `The worktree was removed again; its branch ${record.branch} has new commits and was kept.`
+      : 'The worktree was removed again.';
   } catch (failure) {
     const why = messageOf(failure);
-    after = `It is half made, because it could not be removed again: ${why}\nTry: svc worktree remove ${record.name}`;
+    after = `It was only partly created and could not be removed: ${why}\nTry: svc worktree remove ${record.name}`;
   }
   if (!(error instanceof Failure)) return error;
   return new Failure(error.code, `${error.message}\n${after}`, error.remedy, { cause: error });

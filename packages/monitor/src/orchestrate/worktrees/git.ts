@@ -4,15 +4,15 @@ import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/l
 import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
-/** A checkout of a large repository, or a bundle of one. */
+/** For a checkout of a large repository, or a bundle of one. */
 export const LONG_MS = 30 * 60_000;
 
 type GitAnswer = { exitCode: number; stdout: string; stderr: string };
 
 export type Git = {
-  /** What git answered, whatever its exit code. */
+  /** Git's output, whatever its exit code. */
   ask: (folder: string, args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
-  /** The standard output; a failure when git fails. */
+  /** The standard output; fails when git fails. */
   run: (folder: string, args: readonly string[], options?: GitOptions) => Promise<string>;
 };
 
@@ -52,21 +52,21 @@ export function createGit({
   };
 }
 
-/** The lines of an answer whose records end with a line break. */
+/** The lines of an output whose records end with a line break. */
 export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-// What git itself knows of the worktrees of a repository. The first one is the main one.
+// What git knows about the worktrees of a repository. The first one is the main one.
 
 export type GitWorktree = {
   path: string;
-  /** Null where nothing was committed yet. */
+  /** Null when nothing was committed yet. */
   head: string | null;
-  /** The branch without `refs/heads/`; null when it is detached, also in the middle of a rebase. */
+  /** The branch without `refs/heads/`; null when it is detached, also during a rebase. */
   branch: string | null;
   bare: boolean;
-  /** Why it is locked, perhaps an empty text; null when it is not. */
+  /** Why it is locked, possibly an empty text; null when it is not. */
   locked: string | null;
   /** Its folder is gone. */
   missing: boolean;
@@ -76,7 +76,7 @@ export async function gitWorktrees(git: Git, folder: string): Promise<GitWorktre
   return parseWorktrees(await git.run(folder, ['worktree', 'list', '--porcelain', '-z']));
 }
 
-/** Records of NUL-ended attributes, each record ended by one more NUL. */
+/** Records of NUL-terminated attributes, each record followed by one more NUL. */
 function parseWorktrees(text: string): GitWorktree[] {
   return text
     .split('\0\0')
@@ -100,16 +100,16 @@ function parseWorktrees(text: string): GitWorktree[] {
     });
 }
 
-/** Names and subjects come from outside: nothing of them may steer the terminal. */
+/** Names and subjects come from outside: they must not send control sequences to the terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200);
 }
 
-// Commits by their names: where a new branch begins, and where work counts as safe.
+// Commits by name: where a new branch starts, and where work counts as safe.
 
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** The commit of a ref or a whole commit id; undefined when it is not there. */
+/** The commit of a ref or a full commit id; undefined when it does not exist. */
 export async function commitOf(git: Git, folder: string, ref: string): Promise<string | undefined> {
   const { exitCode, stdout } = await git.ask(folder, [
     'rev-parse',
@@ -126,8 +126,8 @@ export async function isAncestor(git: Git, folder: string, older: string, newer:
 }
 
 /**
- * Where a new branch begins: at the base branch, at its newest known state. Nothing is fetched. Without a name it
- * is `main`, else the default branch of `origin`, else the branch of the main worktree.
+ * Where a new branch starts: at the newest known commit of the base branch. Nothing is fetched. Without a name the base
+ * is `main`, otherwise the default branch of `origin`, otherwise the branch of the main worktree.
  */
 export async function findBase(
   git: Git,
@@ -139,16 +139,16 @@ export async function findBase(
       const start = await newestOf(git, main, base);
       if (start !== undefined) return { base, start };
     }
-    throw new Failure('usage', 'There is no branch main to begin at.', 'Name one: --base <branch>');
+    throw new Failure('usage', 'There is no branch main to start from.', 'Name another: --base <branch>');
   }
   const problem = commitId.test(asked) ? undefined : branchNameProblem(asked);
   if (problem !== undefined)
-    throw new Failure('usage', `${JSON.stringify(asked.slice(0, 250))} is no branch: it ${problem}.`);
+    throw new Failure('usage', `${JSON.stringify(asked.slice(0, 250))} is not a branch name: it ${problem}.`);
   const start = commitId.test(asked) ? await commitOf(git, main, asked) : await newestOf(git, main, asked);
   if (start !== undefined) return { base: asked, start };
   throw new Failure(
     'usage',
-    `There is no branch ${asked} to begin at.`,
+    `There is no branch ${asked} to start from.`,
     'Fetch it first (git fetch), or name another: --base <branch>',
   );
 }
@@ -162,7 +162,7 @@ async function otherDefaults(git: Git, main: string): Promise<string[]> {
   ].filter((name) => branchNameProblem(name) === undefined);
 }
 
-/** The local branch, or the remote one where that is ahead of it or the only one. */
+/** The local branch, or the remote one if that is ahead of it or the only one. */
 async function newestOf(git: Git, main: string, branch: string): Promise<string | undefined> {
   const local = await commitOf(git, main, `refs/heads/${branch}`);
   const remote =
@@ -171,7 +171,7 @@ async function newestOf(git: Git, main: string, branch: string): Promise<string 
   return (await isAncestor(git, main, local, remote)) ? remote : local;
 }
 
-/** The branch as a remote has it, `origin` first. */
+/** The branch on a remote, `origin` first. */
 export async function remoteCommitOf(git: Git, main: string, branch: string): Promise<string | undefined> {
   const format = '--format=%(objectname) %(refname)';
   const found = linesOf(await git.run(main, ['for-each-ref', format, `refs/remotes/*/${branch}`]));
@@ -189,7 +189,7 @@ export async function safeRefs(git: Git, main: string, base: string): Promise<st
   const upstream = found.find(([, ref]) => ref === patterns[0])?.[2] ?? '';
   const isListed = upstream === '' || found.some(([, ref]) => ref === upstream);
   const extra = isListed ? undefined : await commitOf(git, main, upstream);
-  // Of refs at one commit one is enough.
+  // One ref per commit is enough.
   const byCommit = new Map(found.map(([sha = '', ref = '']) => [sha, ref]));
   if (extra !== undefined) byCommit.set(extra, upstream);
   return [...byCommit.values()];

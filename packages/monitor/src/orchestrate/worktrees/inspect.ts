@@ -1,5 +1,5 @@
-// What would be lost with a worktree (uncommitted changes, commits that are nowhere else, stashes of its branch, a rebase or
-// merge in progress, unfiled findings), and whether it may be removed at all.
+// What would be lost with a worktree (uncommitted changes, commits that are nowhere else, stashes of its branch, a rebase
+// or merge in progress, unfiled findings), and whether it may be removed at all.
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '@svc/core';
@@ -10,18 +10,18 @@ import { type Found, findWorktree, isInside, isThere, projectIn, type WorktreeCo
 import { findBase, type Git, isAncestor, linesOf, plain, safeRefs, type Tip } from './git.ts';
 import { endGroup } from './steps.ts';
 
-/** As many are named; all are counted. */
+/** This many are listed; all are counted. */
 const NAMED = 20;
-/** Made by us in every worktree, and not the person's work. */
+/** Created by svc in every worktree, and not the user's work. */
 const OWN_FILE = '.svc/.workflow-context.json';
 
 export type Losses = {
   uncommitted: { count: number; paths: string[] };
   commits: { count: number; named: { sha: string; subject: string }[] };
   stashes: { sha: string; name: string; subject: string }[];
-  /** `a rebase`, `a merge`, … in the middle; null when there is none. */
+  /** `a rebase`, `a merge`, … in progress; null when there is none. */
   operation: string | null;
-  /** Submodules with changes of their own: they cannot be kept in a bundle. */
+  /** Submodules with changes, which a bundle cannot hold. */
   submodules: string[];
   /** Findings that are not filed yet. */
   findings: { count: number; titles: string[] };
@@ -30,7 +30,7 @@ export type Losses = {
 async function findLosses(options: {
   git: Git;
   main: string;
-  /** The folder; null when it is gone, so that nothing uncommitted can be in it. */
+  /** The folder; null when it is gone, so it has no uncommitted changes. */
   worktree: string | null;
   tips: readonly Tip[];
   branches: readonly string[];
@@ -61,7 +61,7 @@ export function isLost(losses: Losses): boolean {
   );
 }
 
-/** Changed and untracked paths; an untracked folder is one path, ignored files are none. */
+/** Changed and untracked paths; an untracked folder is one path, ignored files do not count. */
 async function changesIn(git: Git, worktree: string): Promise<{ paths: string[]; submodules: string[] }> {
   const text = await git.run(
     worktree,
@@ -76,7 +76,7 @@ async function changesIn(git: Git, worktree: string): Promise<{ paths: string[];
     const kind = record[0];
     if (kind === '?') paths.push(record.slice(2));
     if (kind !== '1' && kind !== '2' && kind !== 'u') continue;
-    // Fixed fields by kind of record, then the path; a renamed file has its old path as a record of its own.
+    // Fixed fields by kind of record, then the path; the old path of a renamed file is a separate record.
     const path = record.split(' ').slice({ '1': 8, '2': 9, u: 10 }[kind]).join(' ');
     if (kind === '2') at += 1;
     paths.push(path);
@@ -109,7 +109,7 @@ async function unsafeCommits(options: {
   };
 }
 
-/** Whether it was merged, also when that made another commit of it (a squash): merging it would change nothing. */
+/** Whether it was merged, even as another commit (a squash): merging it would change nothing. */
 async function isContainedIn(git: Git, main: string, tip: string, refs: readonly string[]): Promise<boolean> {
   const treeOf = async (commit: string): Promise<string> =>
     (await git.run(main, ['rev-parse', '--verify', `${commit}^{tree}`])).trim();
@@ -117,7 +117,7 @@ async function isContainedIn(git: Git, main: string, tip: string, refs: readonly
     if (await isAncestor(git, main, tip, ref)) return true;
     const common = await git.ask(main, ['merge-base', ref, tip]);
     const [fork] = linesOf(common.stdout);
-    // Commits without a change of content are in no other commit.
+    // Commits that change no content are in no other commit.
     if (common.exitCode !== 0 || fork === undefined || (await treeOf(fork)) === (await treeOf(tip))) continue;
     const merged = await git.ask(main, ['merge-tree', '--write-tree', ref, tip]);
     if (merged.exitCode === 0 && merged.stdout.trim() === (await treeOf(ref))) return true;
@@ -152,8 +152,8 @@ const operations = [
 
 async function operationIn(git: Git, worktree: string): Promise<string | null> {
   const folder = (await git.run(worktree, ['rev-parse', '--absolute-git-dir'])).replace(/\n$/, '');
-  for (const [file, words] of operations) {
-    if ((await ifPresent(stat(join(folder, file)))) !== undefined) return words;
+  for (const [file, text] of operations) {
+    if ((await ifPresent(stat(join(folder, file)))) !== undefined) return text;
   }
   return null;
 }
@@ -162,10 +162,10 @@ const GRACE_MS = 5_000;
 
 export type State = Found & {
   base: string;
-  /** Null when there is no whole worktree to look into. */
+  /** Null when there is no complete worktree to inspect. */
   folder: string | null;
   branches: string[];
-  /** Half made, or half removed. */
+  /** Only partly created or removed. */
   unfinished: boolean;
 };
 
@@ -179,7 +179,7 @@ export async function inspectWorktree(
   return { name, losses: await lossesOf(context, state) };
 }
 
-/** Refuses what is never removed, force or not. */
+/** Refuses what must never be removed, with or without force. */
 export async function checkRemoval(
   context: WorktreeContext,
   name: string,
@@ -189,13 +189,13 @@ export async function checkRemoval(
   const { path, record, entry } = state;
   if (state.isMain) refuse(`${path} is the main worktree of the repository; it is never removed.`);
   if (currentFolder !== undefined && isInside(path, await realpath(currentFolder)))
-    refuse(`${path} is the current folder.`, 'Go to another folder first.');
+    refuse(`${path} is the current folder.`, 'Change to another folder first.');
   if (entry !== undefined && entry.locked !== null && !state.unfinished)
     refuse(
       `${name} is locked${entry.locked === '' ? '' : ` (${entry.locked})`}.`,
       `Unlock it: git worktree unlock ${path}`,
     );
-  // A folder that git does not know may hold anything, and nothing of it could be kept.
+  // A folder that git does not know may contain anything, and nothing of it could be backed up.
   if (
     state.folder === null &&
     (await isThere(path)) &&
@@ -203,8 +203,8 @@ export async function checkRemoval(
     !(await isEmpty(path))
   )
     refuse(
-      `${path} is not a whole worktree: git does not know it, so that nothing can be kept of it.`,
-      'Mend it (git worktree repair), or move it away; then remove the worktree.',
+      `${path} is not a complete worktree: git does not know it, so its work cannot be backed up.`,
+      'Repair it (git worktree repair) or move it elsewhere, then remove the worktree.',
     );
   if (record?.step) await endRunningStep(context, record.step);
   return state;
@@ -220,31 +220,31 @@ async function describe(context: WorktreeContext, name: string): Promise<State> 
   const branches = [record?.branch, entry?.branch].filter((branch) => typeof branch === 'string');
   return {
     ...found,
-    base: record?.base ?? (await findBase(context.git, context.place.main, undefined)).base,
+    base: record?.base ?? (await findBase(context.git, context.layout.main, undefined)).base,
     folder: entry !== undefined && (await isWhole(context, path)) ? path : null,
     branches: [...new Set(branches)],
     unfinished: record !== undefined && record.state !== 'ready',
   };
 }
 
-/** Asked in a folder that is none any more, git would answer for a repository around it. */
+/** In a folder that is no longer a worktree, git would answer for a surrounding repository. */
 async function isWhole({ git }: WorktreeContext, path: string): Promise<boolean> {
   if (!(await isThere(path))) return false;
   const top = await git.ask(path, ['rev-parse', '--show-toplevel']);
   return top.exitCode === 0 && top.stdout.replace(/\n$/, '') === path;
 }
 
-/** Killed between the folder and its entry, git leaves at most the file that names its entry. */
+/** If git was killed between creating the folder and its entry, at most the file `.git` exists. */
 async function isEmpty(path: string): Promise<boolean> {
   return (await readdir(path)).every((name) => name === '.git');
 }
 
 export async function lossesOf(context: WorktreeContext, state: State): Promise<Losses> {
-  const { git, place } = context;
-  const tips = await tipsOf(git, place.main, state.branches, state.entry?.head ?? null);
+  const { git, layout } = context;
+  const tips = await tipsOf(git, layout.main, state.branches, state.entry?.head ?? null);
   return findLosses({
     git,
-    main: place.main,
+    main: layout.main,
     worktree: state.folder,
     tips,
     branches: state.branches,
@@ -269,7 +269,7 @@ export function recordOf(context: WorktreeContext, state: State): WorktreeRecord
   );
 }
 
-/** The step of a create that was killed may still be running. */
+/** The step of a killed create may still be running. */
 async function endRunningStep(
   context: WorktreeContext,
   step: NonNullable<WorktreeRecord['step']>,
@@ -280,7 +280,7 @@ async function endRunningStep(
 
 const SHOWN = 10;
 
-export function lossWords(losses: Losses): string[] {
+export function lossLines(losses: Losses): string[] {
   const { uncommitted, commits, stashes, operation, submodules, findings } = losses;
   return [
     ...part(uncommitted.count, 'uncommitted change', uncommitted.paths),
@@ -296,9 +296,9 @@ export function lossWords(losses: Losses): string[] {
       stashes.map(({ name, subject }) => `${name} ${subject}`),
       'stashes made on this branch',
     ),
-    ...(operation === null ? [] : [`${operation} in the middle`]),
-    ...part(submodules.length, 'submodule with changes of its own', submodules, 'submodules with changes'),
-    ...part(findings.count, 'finding that is not filed', findings.titles, 'findings that are not filed'),
+    ...(operation === null ? [] : [`${operation} in progress`]),
+    ...part(submodules.length, 'submodule with changes', submodules, 'submodules with changes'),
+    ...part(findings.count, 'unfiled finding', findings.titles, 'unfiled findings'),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Real git. Whatever is removed can be brought back from its bundle.
+// Real git. Everything that is removed can be restored from its bundle.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
@@ -7,7 +7,7 @@ import { type TestRepository, testRepository } from './testing/repository.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Runs what was printed, as a person would. */
+/** Runs the printed commands, as a person would. */
 function restore({ git, environment }: TestRepository, folder: string, commands: string[]): void {
   expect(environment['GIT_DIR']).toBeUndefined();
   for (const command of commands) {
@@ -20,7 +20,7 @@ function restore({ git, environment }: TestRepository, folder: string, commands:
   }
 }
 
-describe('nothing to lose: it goes, with its branch, and a bundle is kept', () => {
+describe('nothing to lose: it is removed, with its branch, and a bundle is kept', () => {
   test('untouched', async () => {
     const repository = testRepository(temporaryFolder());
     const { worktrees, branches, base, files, git, folder, home } = repository;
@@ -63,7 +63,7 @@ describe('nothing to lose: it goes, with its branch, and a bundle is kept', () =
     expect(branches()).toEqual(['main']);
   });
 
-  test('ignored files and the context file do not count, nor does a folder that may not be written to', async () => {
+  test('ignored files and the context file do not count, nor does a read-only folder', async () => {
     const { worktrees, write, folder, commit } = testRepository(temporaryFolder());
     commit(folder, '.svc/.gitignore', 'findings/\n');
     const { path } = await worktrees().create('ABC-1');
@@ -73,7 +73,7 @@ describe('nothing to lose: it goes, with its branch, and a bundle is kept', () =
     expect(existsSync(path)).toBe(false);
   });
 
-  test('a branch that was there before stays', async () => {
+  test('a branch that existed before stays', async () => {
     const { worktrees, branches, git, folder } = testRepository(temporaryFolder());
     git(folder, 'branch', 'mine');
     await worktrees().create('mine');
@@ -82,7 +82,7 @@ describe('nothing to lose: it goes, with its branch, and a bundle is kept', () =
   });
 });
 
-describe('something to lose: refused, all of it named, and with force it can be brought back', () => {
+describe('something to lose: refused, with a list, and after force it can be restored', () => {
   test('uncommitted: changed, staged, deleted and untracked files, byte for byte', async () => {
     const repository = testRepository(temporaryFolder());
     const { worktrees, write, git, folder, read, branches, commit } = repository;
@@ -161,7 +161,7 @@ describe('something to lose: refused, all of it named, and with force it can be 
     expect(read(folder, 'README.md')).toBe('stashed\n');
   });
 
-  test('in the middle of a rebase: the commits that are on no branch are kept too', async () => {
+  test('during a rebase: the commits that are on no branch are kept too', async () => {
     const repository = testRepository(temporaryFolder());
     const { worktrees, commit, git, folder } = repository;
     const { path } = await worktrees().create('ABC-1');
@@ -171,7 +171,7 @@ describe('something to lose: refused, all of it named, and with force it can be 
     expect(() => git(path, 'rebase', '-q', 'main')).toThrow('conflict');
     const head = git(path, 'rev-parse', 'HEAD');
     const tip = git(folder, 'rev-parse', 'ABC-1');
-    await expect(worktrees().remove('ABC-1')).rejects.toThrow('a rebase in the middle');
+    await expect(worktrees().remove('ABC-1')).rejects.toThrow('a rebase in progress');
     const removed = await worktrees().remove('ABC-1', { force: true });
     const heads = git(folder, 'bundle', 'list-heads', removed.kept ?? '');
     expect(heads).toContain(`${tip} refs/heads/ABC-1`);
@@ -180,14 +180,14 @@ describe('something to lose: refused, all of it named, and with force it can be 
     expect(git(folder, 'for-each-ref', 'refs/svc')).toBe('');
   });
 
-  test('a repository inside cannot be kept: refused even with force', async () => {
+  test('a nested repository cannot be kept: refused even with force', async () => {
     const { worktrees, git, commit } = testRepository(temporaryFolder());
     const { path } = await worktrees().create('ABC-1');
     mkdirSync(join(path, 'deep', 'inner'), { recursive: true });
     git(join(path, 'deep', 'inner'), 'init', '-q');
     commit(join(path, 'deep', 'inner'), 'precious.txt', 'x');
     await expect(worktrees().remove('ABC-1', { force: true })).rejects.toThrow(
-      /git repository inside.*deep\/inner/,
+      /git repositories .*deep\/inner/,
     );
     expect(existsSync(join(path, 'deep', 'inner', 'precious.txt'))).toBe(true);
     expect(readdirSync(join(path, '..')).filter((name) => name.startsWith('.index'))).toEqual([]);
@@ -204,7 +204,7 @@ describe('something to lose: refused, all of it named, and with force it can be 
   });
 });
 
-describe('refused, force or not', () => {
+describe('refused, with or without force', () => {
   test('the main worktree, the current folder, a locked one, an unknown one', async () => {
     const { worktrees, git, folder } = testRepository(temporaryFolder());
     const config = { orchestration: { worktreeDir: '..' } };
@@ -226,12 +226,12 @@ describe('refused, force or not', () => {
     const { path } = await worktrees().create('ABC-1');
     rmSync(join(path, '.git'));
     write(path, 'mine.txt', 'x');
-    await expect(worktrees().remove('ABC-1', { force: true })).rejects.toThrow('not a whole worktree');
+    await expect(worktrees().remove('ABC-1', { force: true })).rejects.toThrow('not a complete worktree');
     expect(existsSync(join(path, 'mine.txt'))).toBe(true);
   });
 });
 
-test('a folder that the person deleted by hand: the rest goes, the branch is kept in the bundle', async () => {
+test('a folder that the user deleted: the rest is removed, the branch is kept in the bundle', async () => {
   const { worktrees, branches, git, folder } = testRepository(temporaryFolder());
   const { path } = await worktrees().create('ABC-1');
   rmSync(path, { recursive: true });
@@ -242,7 +242,7 @@ test('a folder that the person deleted by hand: the rest goes, the branch is kep
   expect(git(folder, 'worktree', 'list').split('\n')).toHaveLength(1);
 });
 
-test('a worktree that was made by hand in the base is listed and can be removed; its branch stays', async () => {
+test('a worktree created by hand in the base is listed and can be removed; its branch stays', async () => {
   const { worktrees, branches, git, folder, base } = testRepository(temporaryFolder());
   git(folder, 'worktree', 'add', '-q', '-b', 'hand', join(base, 'by-hand'));
   expect(await worktrees().list()).toMatchObject([
@@ -255,7 +255,7 @@ test('a worktree that was made by hand in the base is listed and can be removed;
 });
 
 describe('teardown hooks', () => {
-  test('run before it goes, with the variables', async () => {
+  test('run before it is removed, with the variables', async () => {
     const root = temporaryFolder();
     const { worktrees } = testRepository(root);
     const hook = `test -f README.md && printf '%s' "$BRANCH_NAME $WORKTREE_PATH" > ${root}/seen`;
@@ -269,15 +269,15 @@ describe('teardown hooks', () => {
     const { worktrees } = testRepository(temporaryFolder());
     const config = { orchestration: { hooks: { teardown: ['echo no; exit 4'] } } };
     const { path } = await worktrees({ config }).create('ABC-1');
-    await expect(worktrees({ config }).remove('ABC-1')).rejects.toThrow(/exit code 4[^]*is not removed/);
+    await expect(worktrees({ config }).remove('ABC-1')).rejects.toThrow(/exit code 4[^]*was not removed/);
     expect(existsSync(path)).toBe(true);
     const news: string[] = [];
-    await worktrees({ config }).remove('ABC-1', { force: true, tell: ({ kind }) => news.push(kind) });
+    await worktrees({ config }).remove('ABC-1', { force: true, report: ({ kind }) => news.push(kind) });
     expect(news).toContain('warning');
     expect(existsSync(path)).toBe(false);
   });
 
-  test('what a hook leaves behind counts', async () => {
+  test('files that a hook creates count', async () => {
     const { worktrees } = testRepository(temporaryFolder());
     const config = { orchestration: { hooks: { teardown: ['echo x > report.txt'] } } };
     await worktrees({ config }).create('ABC-1');

@@ -1,6 +1,6 @@
-// Removes a worktree, in this order: waiting findings are filed, where the project has consent; what would be lost is
-// listed, and without `force` any loss is a refusal; the teardown hooks run; a bundle is kept; the worktree is removed. One
-// that was never finished, or whose removal was interrupted, needs no force: nobody uses it, and its bundle is kept too.
+// Removes a worktree, in this order: waiting findings are filed if the project has consent; what would be lost is listed,
+// and without `force` any loss is a refusal; the teardown hooks run; a bundle is kept; the worktree is removed. A worktree
+// that was only partly created or removed needs no force: it is not in use, and its bundle is kept too.
 
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
@@ -29,11 +29,11 @@ import {
   type WorktreeContext,
 } from './context.ts';
 import { type Git, gitWorktrees, LONG_MS } from './git.ts';
-import { checkRemoval, isLost, type Losses, lossesOf, lossWords, recordOf, type State } from './inspect.ts';
+import { checkRemoval, isLost, type Losses, lossesOf, lossLines, recordOf, type State } from './inspect.ts';
 
-import { hookSteps, openStepLog, runSteps, stepEnvironment, type Tell } from './steps.ts';
+import { hookSteps, openStepLog, type Report, runSteps, stepEnvironment } from './steps.ts';
 
-// The uncommitted state of a worktree as a commit, in the shape of a stash (`git stash apply` takes it), with untracked
+// The uncommitted changes of a worktree become a commit in the shape of a stash (for `git stash apply`), with untracked
 // files and waiting findings. It is made with a separate index: the worktree, its index and the stash do not change.
 
 const identity = { GIT_AUTHOR_NAME: 'svc', GIT_AUTHOR_EMAIL: 'svc@localhost' };
@@ -43,29 +43,29 @@ async function snapshotOf(options: {
   git: Git;
   worktree: string;
   head: string;
-  /** Folders in it that are kept although git is told to leave them alone. */
+  /** Folders in it that are kept although git ignores them. */
   alsoIgnored: readonly string[];
-  /** A file that is not there yet; it is gone again afterwards. */
+  /** A file that does not exist yet; it is removed afterwards. */
   temporaryIndex: string;
 }): Promise<string> {
   const { git, worktree, head, temporaryIndex } = options;
   const environment = { GIT_INDEX_FILE: temporaryIndex, ...identity, ...committer };
   const run = async (...args: string[]): Promise<string> =>
     (await git.run(worktree, args, { environment, timeoutMs: LONG_MS })).trim();
-  const commit = (tree: string, parents: string[], words: string): Promise<string> =>
-    run('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', words);
+  const commit = (tree: string, parents: string[], message: string): Promise<string> =>
+    run('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', message);
   try {
     await copyIndex(git, worktree, temporaryIndex);
-    // In the middle of a conflict the index is no tree.
+    // During a conflict the index is not a tree.
     const index = await git.ask(worktree, ['write-tree'], { environment });
     const indexTree = index.exitCode === 0 ? index.stdout.trim() : await run('rev-parse', `${head}^{tree}`);
-    const staged = await commit(indexTree, [head], 'What was staged');
-    // Line ends stay as they are in the files.
+    const staged = await commit(indexTree, [head], 'Staged changes');
+    // Line endings stay as they are in the files.
     const asTheyAre = ['-c', 'core.autocrlf=false', '-c', 'core.safecrlf=false'];
     const add = [...asTheyAre, '-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--sparse'];
     await run(...add, '--', ':/');
     for (const folder of options.alsoIgnored) await run(...add, '--force', '--', `:(top,literal)${folder}`);
-    const snapshot = await commit(await run('write-tree'), [head, staged], 'What was not committed');
+    const snapshot = await commit(await run('write-tree'), [head, staged], 'Uncommitted changes');
     await refuseNested(git, worktree, head, snapshot);
     return snapshot;
   } finally {
@@ -79,7 +79,7 @@ async function copyIndex(git: Git, worktree: string, to: string): Promise<void> 
   await ifPresent(copyFile(resolve(worktree, index), to));
 }
 
-/** A repository inside the worktree is only named by a commit, its files are not in it. */
+/** A commit only names a repository inside the worktree; it does not contain its files. */
 async function refuseNested(git: Git, worktree: string, head: string, snapshot: string): Promise<void> {
   const text = await git.run(worktree, ['diff-tree', '-r', '-z', '--raw', '--no-renames', head, snapshot]);
   const records = text.split('\0');
@@ -89,59 +89,59 @@ async function refuseNested(git: Git, worktree: string, head: string, snapshot: 
   if (nested.length === 0) return;
   throw new Failure(
     'not-allowed-now',
-    `${worktree} has a git repository inside that cannot be kept: ${nested.slice(0, 5).join(', ')}.`,
-    'Move it away, or push what is in it and delete it; then remove the worktree.',
+    `${worktree} contains git repositories that cannot be backed up: ${nested.slice(0, 5).join(', ')}.`,
+    'Move them elsewhere, or push their work and delete them; then remove the worktree.',
   );
 }
 
 // Removes whatever is left of a worktree: git's entry, the folder, the branch, its trust, its record. What had to be kept
-// has been kept before.
+// has been kept already.
 
 export async function removeCompletely(
   context: WorktreeContext,
   worktree: {
     name: string;
     path: string;
-    /** The branch goes only while it is still at this commit. */
+    /** The branch is removed only while it is still at this commit. */
     branch?: { name: string; at: string } | undefined;
   },
 ): Promise<{ branchRemoved: boolean; warnings: string[] }> {
-  const { git, place, records, trust } = context;
+  const { git, layout, records, trust } = context;
   const { name, path, branch } = worktree;
   const isKnown = async (): Promise<boolean> =>
-    (await gitWorktrees(git, place.main)).some((entry) => entry.path === path);
-  // Twice: a create that was killed left it locked.
+    (await gitWorktrees(git, layout.main)).some((entry) => entry.path === path);
+  // Twice: a killed create left it locked.
   const remove = ['worktree', 'remove', '--force', '--force', '--', path];
-  if (await isKnown()) await git.ask(place.main, remove, { timeoutMs: LONG_MS });
+  if (await isKnown()) await git.ask(layout.main, remove, { timeoutMs: LONG_MS });
   if (await isThere(path)) await removeTree(path);
-  if (await isKnown()) await git.run(place.main, remove);
+  if (await isKnown()) await git.run(layout.main, remove);
   const branchRemoved = branch !== undefined && (await removeBranch(context, branch));
   const warning = await trust.remove(path);
   await records.forget(name);
   return { branchRemoved, warnings: warning === undefined ? [] : [warning] };
 }
 
-/** Not when it moved meanwhile, nor when another worktree has it. */
+/** Not if it has moved meanwhile, or if another worktree uses it. */
 async function removeBranch(
-  { git, place }: WorktreeContext,
+  { git, layout }: WorktreeContext,
   branch: { name: string; at: string },
 ): Promise<boolean> {
-  const inUse = (await gitWorktrees(git, place.main)).some((entry) => entry.branch === branch.name);
+  const inUse = (await gitWorktrees(git, layout.main)).some((entry) => entry.branch === branch.name);
   if (inUse) return false;
-  const gone = await git.ask(place.main, ['update-ref', '-d', `refs/heads/${branch.name}`, branch.at]);
+  const gone = await git.ask(layout.main, ['update-ref', '-d', `refs/heads/${branch.name}`, branch.at]);
   if (gone.exitCode !== 0) return false;
-  // Its settings, where it has some.
-  await git.ask(place.main, ['config', '--local', '--remove-section', `branch.${branch.name}`]);
+  // Its settings, if any.
+  await git.ask(layout.main, ['config', '--local', '--remove-section', `branch.${branch.name}`]);
   return true;
 }
 
 export type RemoveOptions = {
   force?: boolean | undefined;
-  /** Where the person stands: not there. */
+  /** The user's current folder, which is never removed. */
   currentFolder?: string | undefined;
-  /** Whose worktree it is: stands in the lines about findings that are filed. */
+  /** Owner of the worktree: goes into the events about findings that are filed. */
   scope?: EventDraft['scope'] | undefined;
-  tell?: Tell | undefined;
+  report?: Report | undefined;
   signal?: AbortSignal | undefined;
 };
 
@@ -150,9 +150,9 @@ export type RemovedWorktree = {
   path: string;
   branch: string | null;
   branchRemoved: boolean;
-  /** The bundle, for 30 days; null when there was no commit to keep. */
+  /** The bundle, kept for 30 days; null when there was no commit to keep. */
   kept: string | null;
-  /** Commands that bring back what is in it. */
+  /** Commands that restore its content. */
   restore: string[];
   losses: Losses;
 };
@@ -165,17 +165,17 @@ export async function removeWorktree(
   const { name } = await findWorktree(context, text);
   const hold = await holdName(context, name);
   if (hold === undefined)
-    throw new Failure('busy', `Another create or remove of ${name} is under way.`, 'See: svc worktree list');
+    throw new Failure('busy', `Another command is creating or removing ${name}.`, 'See: svc worktree list');
   try {
-    const tell = options.tell ?? (() => undefined);
+    const report = options.report ?? (() => undefined);
     const state = await checkRemoval(context, name, options.currentFolder);
     if (state.folder !== null && !state.unfinished)
-      await fileFindings(context, state.folder, { ...options, tell });
+      await fileFindings(context, state.folder, { ...options, report });
     let losses = await refuseLosses(context, state, options);
     if (
       state.folder !== null &&
       !state.unfinished &&
-      (await runTeardownHooks(context, state, { ...options, tell }))
+      (await runTeardownHooks(context, state, { ...options, report }))
     )
       losses = await refuseLosses(context, state, options);
     const { kept, tips } = await keep(context, state, losses);
@@ -188,8 +188,8 @@ export async function removeWorktree(
       path: state.path,
       branch: made !== undefined && at !== undefined ? { name: made, at } : undefined,
     });
-    for (const message of warnings) tell({ kind: 'warning', message });
-    await removeLog(context.place, name);
+    for (const message of warnings) report({ kind: 'warning', message });
+    await removeLog(context.layout, name);
     await prune(context);
     return {
       name,
@@ -208,22 +208,22 @@ export async function removeWorktree(
 async function fileFindings(
   context: WorktreeContext,
   worktree: string,
-  { scope = {}, signal, tell }: RemoveOptions & { tell: Tell },
+  { scope = {}, signal, report }: RemoveOptions & { report: Report },
 ): Promise<void> {
   const { filed, left, why } = await context.findings.file({
     project: projectIn(context, worktree),
     scope,
     signal: signal ?? new AbortController().signal,
   });
-  if (filed > 0) tell({ kind: 'output', line: `findings filed: ${filed}` });
-  if (left > 0) tell({ kind: 'warning', message: `findings not filed: ${left}, because ${why}` });
+  if (filed > 0) report({ kind: 'output', line: `findings filed: ${filed}` });
+  if (left > 0) report({ kind: 'warning', message: `findings not filed: ${left} (${why})` });
 }
 
-/** Git looks once more itself: what came since the last look is not removed without force. */
+/** Git checks once more: what was added since the last check is not removed without force. */
 async function removeByGit(context: WorktreeContext, state: State, options: RemoveOptions): Promise<void> {
   if (options.force === true || state.unfinished || state.folder === null) return;
   const remove = ['worktree', 'remove', '--', state.path];
-  if ((await context.git.ask(context.place.main, remove, { timeoutMs: LONG_MS })).exitCode === 0) return;
+  if ((await context.git.ask(context.layout.main, remove, { timeoutMs: LONG_MS })).exitCode === 0) return;
   try {
     await refuseLosses(context, state, options);
   } catch (error) {
@@ -245,8 +245,8 @@ async function refuseLosses(
   const first = [...(losses.findings.count > 0 ? [drain] : []), ...(isWork ? ['Commit and push'] : [])];
   throw new Failure(
     'not-allowed-now',
-    [`${state.name} is not removed; with it would go:`, ...lossWords(losses)].join('\n'),
-    `${first.join('\n')}, or remove it all the same: svc worktree remove ${state.name} --force (a bundle is kept for 30 days)`,
+    [`${state.name} was not removed, because this would be lost:`, ...lossLines(losses)].join('\n'),
+    `${first.join('\n')}, or remove it anyway: svc worktree remove ${state.name} --force (a bundle is kept for 30 days)`,
   );
 }
 
@@ -254,12 +254,12 @@ async function refuseLosses(
 async function runTeardownHooks(
   context: WorktreeContext,
   state: State,
-  options: RemoveOptions & { tell: Tell },
+  options: RemoveOptions & { report: Report },
 ): Promise<boolean> {
   const variables = await variablesOf(context, state.path, recordOf(context, state).branch);
   const steps = hookSteps(context.config, 'teardown', variables);
   if (steps.length === 0) return false;
-  const log = await openStepLog({ file: logFile(context.place, state.name), append: true });
+  const log = await openStepLog({ file: logFile(context.layout, state.name), append: true });
   try {
     await runSteps(steps, {
       folder: state.path,
@@ -268,7 +268,7 @@ async function runTeardownHooks(
       log,
       now: context.now,
       signal: options.signal,
-      tell: options.tell,
+      report: options.report,
       onStart: async (pid) => {
         if (state.record !== undefined) await rememberStep(context, state.record, pid);
       },
@@ -276,10 +276,10 @@ async function runTeardownHooks(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (options.force !== true || options.signal?.aborted)
-      throw new Failure(error.code, `${error.message}\n${state.name} is not removed.`, error.remedy, {
+      throw new Failure(error.code, `${error.message}\n${state.name} was not removed.`, error.remedy, {
         cause: error,
       });
-    options.tell({ kind: 'warning', message: error.message });
+    options.report({ kind: 'warning', message: error.message });
   } finally {
     await log.close();
   }
@@ -287,13 +287,13 @@ async function runTeardownHooks(
 }
 
 async function keep(context: WorktreeContext, state: State, losses: Losses) {
-  const { git, place } = context;
-  const tips = await tipsOf(git, place.main, state.branches, state.entry?.head ?? null);
+  const { git, layout } = context;
+  const tips = await tipsOf(git, layout.main, state.branches, state.entry?.head ?? null);
   if (losses.submodules.length > 0)
     throw new Failure(
       'not-allowed-now',
-      `${state.name} has submodules with changes that cannot be kept: ${losses.submodules.join(', ')}.`,
-      'Commit and push them in the submodule, or take them back; then remove the worktree.',
+      `${state.name} has submodules with changes that cannot be backed up: ${losses.submodules.join(', ')}.`,
+      'Commit and push them in the submodule, or discard them; then remove the worktree.',
     );
   if (tips.length === 0) return { kept: undefined, tips };
   const head = state.entry?.head ?? null;
@@ -308,13 +308,13 @@ async function keep(context: WorktreeContext, state: State, losses: Losses) {
           losses.findings.count > 0
             ? [relative(state.path, context.findings.folder(projectIn(context, state.path)))]
             : [],
-        temporaryIndex: `${place.base}/.index-${crypto.randomUUID()}`,
+        temporaryIndex: `${layout.base}/.index-${crypto.randomUUID()}`,
       })
     : undefined;
   const kept = await keepBundle({
     git,
-    main: place.main,
-    baseFolder: place.base,
+    main: layout.main,
+    baseFolder: layout.base,
     name: state.name,
     baseBranch: state.base,
     tips,
@@ -327,9 +327,9 @@ async function keep(context: WorktreeContext, state: State, losses: Losses) {
   return { kept, tips };
 }
 
-async function prune({ git, place, records, now }: WorktreeContext): Promise<void> {
-  await pruneKept(place.base, now());
-  await pruneKeptRefs(git, place.main, now());
+async function prune({ git, layout, records, now }: WorktreeContext): Promise<void> {
+  await pruneKept(layout.base, now());
+  await pruneKeptRefs(git, layout.main, now());
   const inUse = new Set((await records.names()).map((name) => `${name}.log`));
-  await pruneLogs(`${place.base}/.logs`, inUse, now());
+  await pruneLogs(`${layout.base}/.logs`, inUse, now());
 }

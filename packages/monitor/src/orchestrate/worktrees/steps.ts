@@ -1,5 +1,5 @@
-// What a step sees: the environment that svc was started in, as the person's own shell would give it, without our
-// secrets and without what would steer git elsewhere; and the six variables.
+// What a step sees: the environment that svc was started in, like the user's own shell, without our secrets and without
+// variables that would redirect git; and the six variables.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,20 +31,20 @@ export function stepEnvironment(
   return { ...withoutRepository(withoutSecrets(environment, secretVariables(config))), ...variables };
 }
 
-// The output of a worktree's steps, kept in one file. A step that prints without end does not fill the disk:
-// beyond its share only its last lines are kept, which the runner writes at the end.
+// The output of a worktree's steps, kept in one file. A step that prints without end does not fill the disk: beyond its
+// share only its last lines are kept, which the runner writes at the end.
 
 const STEP_BYTES = 10 * 1024 * 1024;
 
 export type StepLog = {
   file: string;
-  /** A line of ours; also begins the share of a new step. */
+  /** A line written by svc; also starts the share of a new step. */
   heading: (text: string) => Promise<void>;
   output: (chunk: Buffer) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** The file is begun anew, or gone on with (`append`). */
+/** The file is truncated, or continued (`append`). */
 export async function openStepLog(options: {
   file: string;
   append: boolean;
@@ -52,12 +52,12 @@ export async function openStepLog(options: {
 }): Promise<StepLog> {
   const { file, append, stepBytes = STEP_BYTES } = options;
   await mkdir(dirname(file), { recursive: true });
-  // Output may hold what is nobody else's business.
+  // The output may be confidential.
   const handle: FileHandle = await open(file, append ? 'a' : 'w', 0o600);
   let left = stepBytes;
-  // One write after the other: two streams come at once.
-  const inTurn = createLimit(1);
-  const write = (data: Buffer | string): Promise<void> => inTurn(() => handle.appendFile(data));
+  // One write after the other: two streams arrive at once.
+  const oneAtATime = createLimit(1);
+  const write = (data: Buffer | string): Promise<void> => oneAtATime(() => handle.appendFile(data));
   return {
     file,
     async heading(text) {
@@ -71,13 +71,13 @@ export async function openStepLog(options: {
       await write(part);
       if (left <= 0) await write(`\n[svc: more than ${stepBytes} bytes; the rest is not kept]\n`);
     },
-    close: () => inTurn(() => handle.close()),
+    close: () => oneAtATime(() => handle.close()),
   };
 }
 
-// Ends a process with all that it started: asked first, then made to.
+// Ends a process and everything it started: first with a request, then by force.
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const AFTER_KILL_MS = 2_000;
 
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
@@ -91,7 +91,7 @@ async function isGone(leader: number, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (signalGroup(leader, 0)) {
     if (performance.now() > deadline) return false;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   return true;
 }
@@ -107,23 +107,23 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-// Runs one step of setup or a hook: a process group of its own, bounded in time, its output told line by line and
-// kept in the log. It has no standard input, so that it cannot wait for an answer.
+// Runs one step of setup or a hook: in its own process group, limited in time, its output reported line by line and kept
+// in the log. It has no standard input, so it cannot wait for an answer.
 
 const LAST_LINES = 20;
 const LONGEST_LINE = 2_000;
 const GRACE_MS = 5_000;
-/** Something that the step left in the background may hold its output open. */
+/** A background process of the step may keep its output open. */
 const OUTPUT_AFTER_END_MS = 1_000;
 
 export type Step = {
-  /** What a person sees: the command. */
+  /** Shown to the user: the command. */
   title: string;
-  /** Where it comes from: a key of the configuration or a file of the project. */
+  /** Where it comes from: a configuration key or a file of the project. */
   from: string;
   program: string;
   args: readonly string[];
-  /** What to do when the program is not there. */
+  /** What to do when the program is missing. */
   remedy?: string;
 };
 
@@ -178,7 +178,7 @@ export async function runStep(
       await endGroup(pid, GRACE_MS);
       return { ended: first, ...ended() };
     }
-    // What a failed step left running would go on in a folder that is about to go.
+    // What a failed step left running would continue in a folder that is about to be removed.
     if (first.exitCode !== 0) await endGroup(pid, GRACE_MS);
     await Promise.race([outputs, sleep(OUTPUT_AFTER_END_MS, undefined, { signal: cut.signal })]);
     lines.flush();
@@ -196,7 +196,7 @@ export async function runStep(
 
 function whenAborted(signal: AbortSignal | undefined, over: AbortSignal): Promise<'stopped'> {
   return new Promise((resolve) => {
-    // It may have come while the start was being remembered.
+    // It may have been aborted while the start was recorded.
     if (signal?.aborted === true) return resolve('stopped');
     signal?.addEventListener('abort', () => resolve('stopped'), { once: true, signal: over });
   });
@@ -222,7 +222,7 @@ type Lines = { source: () => (text: string) => void; flush: () => void; last: ()
 function createLines(onLine: (line: string) => void): Lines {
   const last: string[] = [];
   const flushes: (() => void)[] = [];
-  const tell = (line: string): void => {
+  const emit = (line: string): void => {
     last.push(line);
     if (last.length > LAST_LINES) last.shift();
     onLine(line);
@@ -231,15 +231,15 @@ function createLines(onLine: (line: string) => void): Lines {
     source() {
       let rest = '';
       flushes.push(() => {
-        if (rest !== '') tell(rest);
+        if (rest !== '') emit(rest);
         rest = '';
       });
       return (text) => {
         const parts = (rest + text).split(/\r\n|\n|\r/);
         rest = parts.pop() ?? '';
-        for (const part of parts) tell(part.slice(0, LONGEST_LINE));
+        for (const part of parts) emit(part.slice(0, LONGEST_LINE));
         if (rest.length > LONGEST_LINE) {
-          tell(rest.slice(0, LONGEST_LINE));
+          emit(rest.slice(0, LONGEST_LINE));
           rest = '';
         }
       };
@@ -249,17 +249,17 @@ function createLines(onLine: (line: string) => void): Lines {
   };
 }
 
-// Runs steps in order. The first that fails ends it, with all that a person needs to go on: which command, how it
-// ended, its last lines, and where the whole output is.
+// Runs steps in order. The first failure ends it, with everything a person needs to continue: which command, how it ended,
+// its last lines, and where the full output is.
 
-/** What a create or a removal tells while it works. */
-export type WorktreeNews =
+/** Progress of a create or a removal. */
+export type WorktreeProgress =
   | { kind: 'step'; number: number; of: number; title: string; from: string }
   | { kind: 'output'; line: string }
   | { kind: 'step-done'; number: number; of: number; title: string; ms: number }
   | { kind: 'warning'; message: string };
 
-export type Tell = (news: WorktreeNews) => void;
+export type Report = (news: WorktreeProgress) => void;
 
 export async function runSteps(
   steps: readonly Step[],
@@ -270,47 +270,47 @@ export async function runSteps(
     log: StepLog;
     now: () => Date;
     signal?: AbortSignal | undefined;
-    tell: Tell;
+    report: Report;
     onStart: (pid: number) => Promise<void>;
   },
 ): Promise<void> {
-  const { log, tell, timeoutMs, now } = options;
+  const { log, report, timeoutMs, now } = options;
   for (const [index, step] of steps.entries()) {
     const count = { number: index + 1, of: steps.length };
-    tell({ kind: 'step', ...count, title: step.title, from: step.from });
+    report({ kind: 'step', ...count, title: step.title, from: step.from });
     await log.heading(`[svc ${now().toISOString()}] ${step.from}: ${step.title}`);
-    const end = await runStep(step, { ...options, onLine: (line) => tell({ kind: 'output', line }) });
-    await log.heading(`[svc ${now().toISOString()}] ${endWords(end, timeoutMs)}`);
+    const end = await runStep(step, { ...options, onLine: (line) => report({ kind: 'output', line }) });
+    await log.heading(`[svc ${now().toISOString()}] ${endText(end, timeoutMs)}`);
     if (end.ended !== 'exit' || end.exitCode !== 0) {
       await log.heading(end.lastLines.map((line) => `  ${line}`).join('\n'));
       throw stepFailure(step, end, timeoutMs, log.file);
     }
-    tell({ kind: 'step-done', ...count, title: step.title, ms: end.ms });
+    report({ kind: 'step-done', ...count, title: step.title, ms: end.ms });
   }
 }
 
 function stepFailure(step: Step, end: StepEnd, timeoutMs: number, file: string): Failure {
   const lines = end.lastLines.map((line) => `  ${line}`);
   const message = [
-    `${step.title} (from ${step.from}) ${endWords(end, timeoutMs)}.`,
-    ...(lines.length > 0 ? ['Its last lines:', ...lines] : []),
-    `All of its output: ${file}`,
+    `${step.title} (from ${step.from}) ${endText(end, timeoutMs)}.`,
+    ...(lines.length > 0 ? ['Last lines of its output:', ...lines] : []),
+    `Full output: ${file}`,
   ].join('\n');
   return new Failure('start-failed', message, end.ended === 'not-started' ? step.remedy : undefined);
 }
 
-function endWords(end: StepEnd, timeoutMs: number): string {
+function endText(end: StepEnd, timeoutMs: number): string {
   switch (end.ended) {
     case 'exit':
       return end.exitCode === null
-        ? `was ended by ${end.signal} after ${seconds(end.ms)}`
+        ? `was killed by ${end.signal} after ${seconds(end.ms)}`
         : `ended with exit code ${end.exitCode} after ${seconds(end.ms)}`;
     case 'not-started':
       return end.reason === 'ENOENT'
         ? 'cannot run: the program is not installed'
         : `cannot run: ${end.reason}`;
     case 'timeout':
-      return `took longer than ${seconds(timeoutMs)} and was ended`;
+      return `took longer than ${seconds(timeoutMs)} and was stopped`;
     case 'stopped':
       return `was stopped after ${seconds(end.ms)}`;
   }
@@ -320,8 +320,8 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-// Commands that the project's owner wrote: `svc.orchestration.hooks`. The shell gets them as they stand, with the six
-// variables filled in. What comes from outside (branch, path) is a value there and never a part of the command.
+// Commands that the project's owner wrote: `svc.orchestration.hooks`. The shell gets them as written, with the six
+// variables filled in. External values (branch, path) are variables there and never part of the command.
 
 export function hookSteps(config: Config, kind: 'setup' | 'teardown', variables: SetupVariables): Step[] {
   return config.svc.orchestration.hooks[kind].map((command) =>
@@ -329,7 +329,7 @@ export function hookSteps(config: Config, kind: 'setup' | 'teardown', variables:
   );
 }
 
-/** The environment of the step has to hold the variables too. */
+/** The environment of the step must contain the variables too. */
 function filledStep(command: string, from: string, variables: SetupVariables): Step {
   return { ...shellStep(fillCommand(command, variables), from), title: command };
 }
@@ -338,7 +338,7 @@ export function shellStep(command: string, from: string): Step {
   return { title: command, from, program: '/bin/sh', args: ['-c', command] };
 }
 
-// The steps that set a new worktree up: the configured ones and nothing else, or what its files ask for.
+// The steps that set up a new worktree: only the configured ones, or what its files call for.
 
 const LONGEST_MAKEFILE = 1024 * 1024;
 

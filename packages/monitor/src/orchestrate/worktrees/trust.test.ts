@@ -13,7 +13,7 @@ function trustIn(home: string, agent: string[] = ['claude']) {
   return { file: join(home, '.claude.json'), trust: createTrust({ home, config, locks }) };
 }
 
-test('unknown content survives, byte for byte around it, and removal takes only its own', async () => {
+test('unknown content survives, byte for byte, and removal takes only its own entry', async () => {
   const { file, trust } = trustIn(temporaryFolder());
   const before = '{\n\t"numStartups": 12345678901234567890,\n\t"projects": {\n\t\t"/a": {"x":1}\n\t}\n}\n';
   writeFileSync(file, before, { mode: 0o600 });
@@ -29,7 +29,7 @@ test('unknown content survives, byte for byte around it, and removal takes only 
   expect(existsSync(`${file}.lock`)).toBe(false);
 });
 
-test('what the agent keeps for the folder stays beside it', async () => {
+test('what the agent stores for the folder stays beside it', async () => {
   const { file, trust } = trustIn(temporaryFolder());
   writeFileSync(file, '{"projects":{"/w":{"allowedTools":["x"],"hasTrustDialogAccepted":false}}}');
   await trust.add('/w');
@@ -38,7 +38,7 @@ test('what the agent keeps for the folder stays beside it', async () => {
   });
 });
 
-test('a missing file is made only where the agent is used', async () => {
+test('a missing file is created only if the agent is used', async () => {
   const without = trustIn(temporaryFolder(), ['other-agent']);
   expect(await without.trust.add('/w')).toBeUndefined();
   expect(existsSync(without.file)).toBe(false);
@@ -61,17 +61,17 @@ test.each([
   ['{"projects":[]}', 'projects that are not an object'],
   ['{"projects":{"/w":7}}', 'not an object'],
   ['', 'is not valid JSON'],
-])('corrupt: %j is left alone, with a warning', async (text, words) => {
+])('corrupt: %j is not changed, with a warning', async (text, words) => {
   const { file, trust } = trustIn(temporaryFolder());
   writeFileSync(file, text);
   expect(await trust.add('/w')).toContain(words);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('the agent’s own lock is waited for, and one that a crash left is not', async () => {
+test('the agent’s own lock is respected, and one that a crash left is not', async () => {
   const { file, trust } = trustIn(temporaryFolder());
   mkdirSync(`${file}.lock`);
-  // However long the wait takes here, the lock is not old.
+  // However long the wait takes here, the lock is not stale.
   const ahead = new Date(Date.now() + 3_600_000);
   utimesSync(`${file}.lock`, ahead, ahead);
   const usualTime = hurry(50);

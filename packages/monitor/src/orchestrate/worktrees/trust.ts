@@ -1,7 +1,6 @@
-// Tells the agent program that a worktree is trusted, in its own settings file `~/.claude.json`, so that it does not
-// stop to ask. The one writer of that file here. The agents write it too: their lock (the folder
-// `.claude.json.lock`) is taken as well, and a file that changed under our hands is read again.
-// A file that cannot be read as settings is left alone.
+// Marks a worktree as trusted in the agent program's own settings file `~/.claude.json`, so it does not stop to ask. This
+// is the only writer of that file in svc. The agents write it too: their lock (the folder `.claude.json.lock`) is taken as
+// well, and a file that changed in the meantime is read again. A file that cannot be parsed as settings is not changed.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
@@ -22,7 +21,7 @@ const STALE_LOCK_MS = 10_000;
 const LOCK_TIMEOUT_MS = 3_000;
 
 export type Trust = {
-  /** A warning when it could not be told; everything else goes on without it. */
+  /** Returns a warning when the file could not be changed; everything else continues without it. */
   add: (worktree: string) => Promise<string | undefined>;
   remove: (worktree: string) => Promise<string | undefined>;
 };
@@ -36,7 +35,7 @@ export function createTrust(options: { home: string; config: Config; locks: File
     try {
       return await locks.withLock(file, () => withAgentsLock(`${file}.lock`, () => rewrite(edit, makeIt)));
     } catch (error) {
-      // A lock could not be taken, the disk refused, or the file is nested beyond reason.
+      // A lock could not be taken, the disk refused, or the file is nested too deeply.
       if (error instanceof Failure || error instanceof RangeError || systemErrorCode(error) !== undefined)
         return `${file} was not changed: ${(error as Error).message}`;
       throw error;
@@ -48,14 +47,14 @@ export function createTrust(options: { home: string; config: Config; locks: File
       const before = await textOf(file);
       if (before === undefined && !makeIt) return undefined;
       const problem = before === undefined ? undefined : problemOf(before);
-      if (problem !== undefined) return `${file} ${problem}; it is left alone.`;
+      if (problem !== undefined) return `${file} ${problem}, so svc did not change it.`;
       const after = edit(before ?? '{}\n');
       if (after === before) return undefined;
       if ((await textOf(file)) !== before) continue;
       await writeFileAtomically(file, after, before === undefined ? { mode: 0o600 } : {});
       return undefined;
     }
-    return `${file} is being changed all the time; it is left alone.`;
+    return `Other programs keep changing ${file}, so svc did not change it.`;
   }
 
   return {
@@ -71,7 +70,7 @@ export function createTrust(options: { home: string; config: Config; locks: File
 async function textOf(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
-    if (size > MAX_BYTES) throw new Failure('file-unusable', `${size} bytes are more than can be read.`);
+    if (size > MAX_BYTES) throw new Failure('file-unusable', `it is too large to read (${size} bytes).`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;

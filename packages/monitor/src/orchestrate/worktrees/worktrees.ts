@@ -1,5 +1,5 @@
-// The worktrees of one project, with real git. The command line uses it directly, the orchestrator in the daemon;
-// both at once is safe: a name is changed by one of them at a time.
+// The worktrees of one project, with real git. The CLI uses it directly, the daemon through the orchestrator; both at once
+// is safe: only one process at a time changes a name.
 //   const worktrees = createWorktrees({ projectFolder, config, home, dataDir, locksDir, locks, findings, environment, now });
 //   const { path } = await worktrees.create('ABC-12', { base: 'main' });
 //   await worktrees.remove('ABC-12');
@@ -12,7 +12,7 @@ import {
   createRecords,
   type FiledFindings,
   type Findings,
-  findPlace,
+  findLayout,
   folderIn,
   isHeld,
   projectIn,
@@ -32,11 +32,10 @@ type FileOptions = Omit<Parameters<Findings['file']>[0], 'project'>;
 export type Worktrees = {
   create: (ticketOrBranch: string, options?: CreateOptions) => Promise<MadeWorktree>;
   list: () => Promise<ListedWorktree[]>;
-  /** The folder that they lie in. */
+  /** The folder that contains them. */
   base: () => Promise<string>;
-  /** What would be lost with it. */
   inspect: (name: string) => Promise<{ name: string; losses: Losses }>;
-  /** Files the findings that wait in it, where the project has consent; one that is gone has none. */
+  /** Files the findings that wait in it, if the project has consent; a removed worktree has none. */
   fileFindings: (name: string, options: FileOptions) => Promise<FiledFindings>;
   remove: (name: string, options?: RemoveOptions) => Promise<RemovedWorktree>;
 };
@@ -59,11 +58,11 @@ export function createWorktrees(options: {
   const git = createGit({ run, environment, secretNames: secretVariables(config) });
 
   async function context(): Promise<WorktreeContext> {
-    const place = await findPlace({ ...options, git });
+    const layout = await findLayout({ ...options, git });
     return {
       git,
-      place,
-      records: createRecords(place.base),
+      layout,
+      records: createRecords(layout.base),
       trust: createTrust({ home, config, locks }),
       config,
       locks,
@@ -80,18 +79,18 @@ export function createWorktrees(options: {
   return {
     create: async (text, given = {}) => createWorktree(await context(), text, given),
     list: async () => listWorktrees(await context()),
-    base: async () => (await context()).place.base,
+    base: async () => (await context()).layout.base,
     inspect: async (name) => inspectWorktree(await context(), name),
     async fileFindings(name, given) {
       const opened = await context();
-      const project = projectIn(opened, folderIn(opened.place.base, name));
+      const project = projectIn(opened, folderIn(opened.layout.base, name));
       return findings.file({ ...given, project });
     },
     remove: async (name, given = {}) => removeWorktree(await context(), name, given),
   };
 }
 
-// The worktrees of a project that lie in its base folder, made here or by hand, whole or half made.
+// The worktrees of a project in its base folder, created by svc or by hand, complete or not.
 
 export type ListedWorktree = {
   name: string;
@@ -100,23 +99,23 @@ export type ListedWorktree = {
   head: string | null;
   state:
     | 'ready'
-    | 'being made'
-    | 'half made'
+    | 'being created'
+    | 'partly created'
     | 'being removed'
-    | 'half removed'
+    | 'partly removed'
     | 'folder missing'
     | 'unknown to git';
   locked: boolean;
-  /** Made by svc, and from which branch and when. */
+  /** Created by svc, with its base branch and time. */
   made: { base: string; at: string; madeBranch: boolean } | null;
 };
 
 async function listWorktrees(context: WorktreeContext): Promise<ListedWorktree[]> {
-  const { git, place, records } = context;
-  const [, ...entries] = await gitWorktrees(git, place.main);
+  const { git, layout, records } = context;
+  const [, ...entries] = await gitWorktrees(git, layout.main);
   const here = new Map(
     entries
-      .filter((entry) => dirname(entry.path) === place.base)
+      .filter((entry) => dirname(entry.path) === layout.base)
       .map((entry) => [basename(entry.path), entry]),
   );
   const names = [...new Set([...here.keys(), ...(await records.names())])].toSorted();
@@ -124,11 +123,11 @@ async function listWorktrees(context: WorktreeContext): Promise<ListedWorktree[]
   for (const name of names) {
     const record = await records.read(name);
     const entry = here.get(name);
-    // Removed while the list was being made.
+    // Removed while the list was being built.
     if (record === undefined && entry === undefined) continue;
     listed.push({
       name,
-      path: entry?.path ?? folderIn(place.base, name),
+      path: entry?.path ?? folderIn(layout.base, name),
       branch: entry === undefined ? (record?.branch ?? null) : entry.branch,
       head: entry?.head ?? null,
       state: stateOf(context, name, record, entry),
@@ -145,8 +144,8 @@ function stateOf(
   record: WorktreeRecord | undefined,
   entry: GitWorktree | undefined,
 ): ListedWorktree['state'] {
-  if (record?.state === 'making') return isHeld(context, name) ? 'being made' : 'half made';
-  if (record?.state === 'removing') return isHeld(context, name) ? 'being removed' : 'half removed';
+  if (record?.state === 'making') return isHeld(context, name) ? 'being created' : 'partly created';
+  if (record?.state === 'removing') return isHeld(context, name) ? 'being removed' : 'partly removed';
   if (entry === undefined) return 'unknown to git';
   return entry.missing ? 'folder missing' : 'ready';
 }

@@ -1,19 +1,19 @@
-// What every notifier has in common: what it is given, and how it fails.
+// What all notifiers share: their input, and how they fail.
 import type { NotificationText, NotifyEffect } from '@svc/core';
 
 export type Notification = NotificationText & { effect: NotifyEffect };
 
-/** Resolves when the other side has taken it; throws `NotTold`. */
+/** Resolves when the receiver has accepted it; throws `NotSent`. */
 export type Deliver = (notification: Notification) => Promise<void>;
 
-export class NotTold extends Error {
-  /** Trying again would change nothing: a person has to do something first. */
+export class NotSent extends Error {
+  /** Retrying would not help: a person has to act first. */
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { permanent: boolean; retryAfterMs?: number | undefined }) {
     super(message);
-    this.name = 'NotTold';
+    this.name = 'NotSent';
     this.permanent = options.permanent;
     this.retryAfterMs = options.retryAfterMs;
   }

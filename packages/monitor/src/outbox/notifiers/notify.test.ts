@@ -44,7 +44,7 @@ function notifierOf(config: Partial<NotifyConfig>, given: Partial<NotifierOption
 
 type Answer = { status: number; headers?: Record<string, string> };
 
-/** A server on loopback that answers as told, 200 when nothing is told, and keeps what it got. */
+/** A server on loopback that answers as configured, 200 by default, and keeps what it got. */
 async function receiver(...answers: (Answer | 'never')[]) {
   const got: { headers: IncomingHttpHeaders; body: string; method: string | undefined }[] = [];
   const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -77,7 +77,7 @@ test('it is a handler of the outbox', () => {
   expect(handlers.notify).toBeDefined();
 });
 
-describe('nobody is told', () => {
+describe('nothing is sent', () => {
   test('when nothing is configured', async () => {
     expect(await notifierOf({})(effect)).toEqual({ done: 'no notifier is configured' });
   });
@@ -86,16 +86,16 @@ describe('nobody is told', () => {
     ['low', 'medium', false],
     ['medium', 'medium', true],
     ['medium', 'high', false],
-  ] as const)('when %s is below %s: told %s', async (severity, minSeverity, told) => {
+  ] as const)('when %s is below %s: sent %s', async (severity, minSeverity, sent) => {
     const { url, got } = await receiver();
     const { done } = (await notifierOf({ webhook: { url }, minSeverity })({ ...effect, severity })) as {
       done: string;
     };
-    expect(got).toHaveLength(told ? 1 : 0);
-    expect(done).toContain(told ? 'told by webhook' : 'below svc.notify.minSeverity');
+    expect(got).toHaveLength(sent ? 1 : 0);
+    expect(done).toContain(sent ? 'sent by webhook' : 'below svc.notify.minSeverity');
   });
 
-  test('in quiet hours, until they end; what is resolved by then not at all', async () => {
+  test('in quiet hours, until they end; not at all if it is resolved by then', async () => {
     const { url, got } = await receiver();
     let now = new Date(2026, 0, 2, 23, 30, 20);
     let open = true;
@@ -111,18 +111,18 @@ describe('nobody is told', () => {
     });
     expect(got).toEqual([]);
     now = new Date(2026, 0, 3, 7, 0);
-    expect(await notify(effect)).toEqual({ done: 'told by webhook' });
+    expect(await notify(effect)).toEqual({ done: 'sent by webhook' });
     open = false;
-    expect(await notify({ ...effect, key: 'other' })).toEqual({ done: 'not told: it is resolved' });
+    expect(await notify({ ...effect, key: 'other' })).toEqual({ done: 'not sent: it is resolved' });
     expect(got).toHaveLength(1);
   });
 });
 
 describe('webhook', () => {
-  test('the whole notification as JSON, with a key to take it once by', async () => {
+  test('the whole notification as JSON, with a key to accept it once', async () => {
     const { url, got } = await receiver();
     expect(await notifierOf({ webhook: { url } })({ ...effect, key: '41:notify:ä' })).toEqual({
-      done: 'told by webhook',
+      done: 'sent by webhook',
     });
     expect(got[0]?.method).toBe('POST');
     expect(got[0]?.headers).toMatchObject({
@@ -143,12 +143,12 @@ describe('webhook', () => {
   test.each([
     ['a server that is down', { status: 503 }, later],
     [
-      'one that asks for patience',
+      'one that asks for a pause',
       { status: 429, headers: { 'Retry-After': '30' } },
       { ...later, retryAfterMs: 30_000 },
     ],
     [
-      'for more than an hour of it',
+      'for a pause of more than an hour',
       { status: 503, headers: { 'Retry-After': '999999' } },
       { ...later, retryAfterMs: 3_600_000 },
     ],
@@ -165,10 +165,13 @@ describe('webhook', () => {
     });
   });
 
-  test('nobody listens, and the address is not told', async () => {
+  test('no connection, and the address is not in the message', async () => {
     const url = 'http://127.0.0.1:1/secret-path';
     const outcome = await notifierOf({ webhook: { url } })(effect);
-    expect(outcome).toMatchObject({ failed: expect.stringContaining('no connection'), permanent: false });
+    expect(outcome).toMatchObject({
+      failed: expect.stringContaining('the connection failed'),
+      permanent: false,
+    });
     expect(JSON.stringify(outcome)).not.toContain('secret-path');
   });
 });
@@ -176,7 +179,7 @@ describe('webhook', () => {
 test('ntfy: the text is the body, and the headers are plain', async () => {
   const { url, got } = await receiver();
   const about = { ...effect, attention: 'spring/Größe/odd', reason: 'odd' };
-  expect(await notifierOf({ ntfy: { url } })(about)).toEqual({ done: 'told by ntfy' });
+  expect(await notifierOf({ ntfy: { url } })(about)).toEqual({ done: 'sent by ntfy' });
   expect(got[0]).toMatchObject({
     method: 'POST',
     body: `${effect.message}\n${effect.remedy}`,
@@ -192,8 +195,8 @@ describe('desktop', () => {
   test('notify-send gets the texts as arguments, and none of the daemon’s secrets', async () => {
     const fake = fakeDesktop();
     const environment = { PATH: fake.path, DISPLAY: ':7', SVC_WEBHOOK_SECRET: 'hush-hush' };
-    const told = { ...effect, message: '$(touch /tmp/x) `id` "; --help' };
-    expect(await notifierOf({ desktop }, { environment })(told)).toEqual({ done: 'told by desktop' });
+    const sent = { ...effect, message: '$(touch /tmp/x) `id` "; --help' };
+    expect(await notifierOf({ desktop }, { environment })(sent)).toEqual({ done: 'sent by desktop' });
     expect(fake.args()).toEqual([
       '--app-name=svc',
       '--urgency=critical',
@@ -205,13 +208,13 @@ describe('desktop', () => {
     expect(fake.environment()).not.toContain('hush-hush');
   });
 
-  test('markup is shown, not followed', async () => {
+  test('markup is shown, not interpreted', async () => {
     const fake = fakeDesktop();
     await notifierOf({ desktop }, { environment: { PATH: fake.path } })({ ...effect, remedy: null });
     expect(fake.args().at(-1)).toContain('&lt;b&gt;now&lt;/b&gt; &amp; here');
   });
 
-  test('a machine without it is told so for good; one without a session for now', async () => {
+  test('without the program it fails permanently; without a session temporarily', async () => {
     const none = { PATH: temporaryFolder() };
     expect(await notifierOf({ desktop }, { environment: none })(effect)).toMatchObject({
       permanent: true,
@@ -224,14 +227,14 @@ describe('desktop', () => {
     expect(await notifierOf({ desktop }, { platform: 'win32' })(effect)).toMatchObject({ permanent: true });
   });
 
-  test('osascript gets a fixed script, and the texts behind it', async () => {
+  test('osascript gets a fixed script, and the texts as arguments', async () => {
     const started: Parameters<RunProgram>[0][] = [];
     const run: RunProgram = async (program) => {
       started.push(program);
       return { ended: 'exit', exitCode: 0 };
     };
-    const told = { ...effect, message: '" with title "x' };
-    await notifierOf({ desktop }, { run, platform: 'darwin' })(told);
+    const sent = { ...effect, message: '" with title "x' };
+    await notifierOf({ desktop }, { run, platform: 'darwin' })(sent);
     const [{ file, args } = { file: '', args: [] }] = started;
     expect(file).toBe('osascript');
     expect(args.slice(0, 6).join(' ')).not.toContain('x"');
@@ -240,7 +243,7 @@ describe('desktop', () => {
 });
 
 describe('several', () => {
-  test('one that fails does not make the others tell again', async () => {
+  test('one that fails does not make the others send again', async () => {
     const fake = fakeDesktop();
     const webhook = await receiver({ status: 503 }, { status: 503 });
     const ntfy = await receiver();
@@ -250,11 +253,11 @@ describe('several', () => {
     );
     for (const _ of [1, 2])
       expect(await notify(effect)).toMatchObject({ failed: 'webhook: it answered HTTP 503' });
-    expect(await notify(effect)).toEqual({ done: 'told by desktop, webhook, ntfy' });
+    expect(await notify(effect)).toEqual({ done: 'sent by desktop, webhook, ntfy' });
     expect([webhook.got.length, ntfy.got.length, fake.args().length]).toEqual([3, 1, 5]);
   });
 
-  test('one that fails for good is not tried again, and is told at the end', async () => {
+  test('one that fails permanently is not tried again, and is reported at the end', async () => {
     const webhook = await receiver({ status: 410 });
     const ntfy = await receiver({ status: 500 });
     const notify = notifierOf({ webhook: { url: webhook.url }, ntfy: { url: ntfy.url } });

@@ -1,7 +1,7 @@
-// Tells a person that something needs them, by every notifier that is configured.
+// Notifies a person that something needs them, through every configured notifier.
 //
-// A notification may come more than once: what was told is remembered per notifier only as long as the daemon
-// runs, and a receiver may have taken one whose answer was lost. Told twice is a nuisance, not told is a failure.
+// Notifications are at-least-once: what was sent is remembered per notifier only while the daemon runs, and a receiver may
+// have accepted one whose response was lost.
 
 import {
   type Environment,
@@ -12,21 +12,21 @@ import {
   quietMinutesLeft,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { type Deliver, type Notification, NotTold } from './delivery.ts';
+import { type Deliver, type Notification, NotSent } from './delivery.ts';
 import { type Post, post } from './post.ts';
 
-// A notification to an ntfy topic: the text is the body, the rest stands in headers.
+// A notification to an ntfy topic: the text is the body, the rest goes into headers.
 
-const looks: Readonly<Record<string, { priority: string; tag: string }>> = {
+const styles: Readonly<Record<string, { priority: string; tag: string }>> = {
   low: { priority: '2', tag: 'information_source' },
   medium: { priority: '3', tag: 'warning' },
   high: { priority: '5', tag: 'rotating_light' },
 };
-const unknownLook = { priority: '3', tag: 'warning' };
+const unknownStyle = { priority: '3', tag: 'warning' };
 
 function createNtfyNotifier(url: string, means: Parameters<typeof post>[1]): Deliver {
   return ({ effect: { severity }, title, text }) => {
-    const { priority, tag } = (Object.hasOwn(looks, severity) && looks[severity]) || unknownLook;
+    const { priority, tag } = (Object.hasOwn(styles, severity) && styles[severity]) || unknownStyle;
     const headers = {
       'Content-Type': 'text/plain; charset=utf-8',
       Title: asciiOnly(title),
@@ -37,17 +37,17 @@ function createNtfyNotifier(url: string, means: Parameters<typeof post>[1]): Del
   };
 }
 
-/** A header holds nothing else safely. */
+/** A header cannot safely contain anything else. */
 function asciiOnly(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/gu, '?');
 }
 
-// A notification as JSON to a URL of the person's choice. A receiver that knows the key takes it once.
+// A notification as JSON to a configured URL. A receiver that knows the key accepts it once.
 
 function createWebhookNotifier(url: string, means: Parameters<typeof post>[1]): Deliver {
   return ({ effect: { key, attention, reason, severity }, title, message, remedy, text }) => {
     const body = {
-      // Chat services read this field, and `<!channel>` or a link in it as a command.
+      // Chat services read this field, and interpret `<!channel>` or a link in it as a command.
       text: `${title}\n${text}`.replaceAll('<', '‹').replaceAll('>', '›'),
       reason,
       severity,
@@ -64,18 +64,18 @@ function createWebhookNotifier(url: string, means: Parameters<typeof post>[1]): 
   };
 }
 
-/** Keys hold names of tickets and runs, which may be written in any alphabet; a header may not. */
+/** Keys contain names of tickets and runs in any alphabet; a header must not. */
 function headerSafe(key: string): string {
   return encodeURI(key.toWellFormed());
 }
 
-// A notification on the desktop of this machine. The texts are arguments of a program, never part of a script
-// or of a shell's line.
+// A notification on the desktop of this machine. The texts are arguments of a program, never part of a script or a shell
+// command.
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16_384;
-const OFF = 'switch it off: svc config set svc.notify.desktop.enabled false';
-/** What a program needs to find the desktop; no secret of the daemon's goes to it. */
+const OFF = 'turn it off: svc config set svc.notify.desktop.enabled false';
+/** What a program needs to find the desktop; it gets none of the daemon's secrets. */
 const passedOn = [
   'PATH',
   'HOME',
@@ -86,7 +86,7 @@ const passedOn = [
   'DBUS_SESSION_BUS_ADDRESS',
 ];
 
-/** Runs a program without a shell, bounded in time and output. */
+/** Runs a program without a shell, limited in time and output. */
 export type RunProgram = (program: {
   file: string;
   args: readonly string[];
@@ -113,17 +113,17 @@ function createDesktopNotifier(means: {
   return async (notification) => {
     const program = programFor(means.platform, notification);
     if (program === undefined)
-      throw new NotTold(`desktop notifications are not known on ${means.platform}; ${OFF}`, {
+      throw new NotSent(`desktop notifications are not supported on ${means.platform}; ${OFF}`, {
         permanent: true,
       });
     const end = await means.run({ ...program, environment, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
     if (end.ended === 'exit' && end.exitCode === 0) return;
     if (end.ended === 'not-started')
-      throw new NotTold(`${program.file} cannot be started (${end.reason}); install it, or ${OFF}`, {
+      throw new NotSent(`${program.file} cannot be started (${end.reason}); install it, or ${OFF}`, {
         permanent: true,
       });
     const how = end.ended === 'exit' ? `exit code ${end.exitCode}` : end.ended;
-    throw new NotTold(`${program.file} failed (${how})`, { permanent: false });
+    throw new NotSent(`${program.file} failed (${how})`, { permanent: false });
   };
 }
 
@@ -132,7 +132,7 @@ type Program = { file: string; args: string[] };
 function programFor(platform: string, { effect, title, text }: Notification): Program | undefined {
   if (platform === 'linux') {
     const urgency = effect.severity === 'high' ? 'critical' : 'normal';
-    // Desktops read markup in the body, though not in the title.
+    // Desktops interpret markup in the body, but not in the title.
     return {
       file: 'notify-send',
       args: ['--app-name=svc', `--urgency=${urgency}`, '--', title, escaped(text)],
@@ -142,7 +142,7 @@ function programFor(platform: string, { effect, title, text }: Notification): Pr
   return undefined;
 }
 
-/** The title comes first and begins with a letter: nothing of it is taken for an option. */
+/** The title comes first and starts with a letter, so it cannot be parsed as an option. */
 const appleScript = [
   'on run argv',
   'display notification (item 2 of argv) with title (item 1 of argv)',
@@ -153,40 +153,40 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Effects whose half-told state is remembered. */
+/** Effects whose partly sent state is remembered. */
 const KEPT = 500;
 
-/** `waiting`: nothing was tried and nothing failed, so it is no use of the outbox's patience. */
+/** `waiting`: nothing was tried and nothing failed, so it does not count as an attempt. */
 export type NotifyOutcome =
   | { done: string }
   | { failed: string; permanent: boolean; retryAfterMs: number | undefined; waiting: boolean };
 
 export type NotifierOptions = {
-  /** Asked each time: it may have changed. */
+  /** Read each time: it may have changed. */
   config: () => NotifyConfig;
   fetch: typeof globalThis.fetch;
   run: RunProgram;
   now: () => Date;
   platform: string;
   environment: Environment;
-  /** Whether the attention item still is. What was resolved during quiet hours is not told afterwards. */
+  /** Whether the attention item is still open. Items resolved during quiet hours are not sent afterwards. */
   isOpen?: (attention: string) => boolean;
   timeoutMs?: number;
 };
 
-/** The outbox's handler of `notify`. */
+/** The outbox's handler for `notify`. */
 export function createNotifier(options: NotifierOptions): (effect: NotifyEffect) => Promise<NotifyOutcome> {
   const { now, isOpen = () => true } = options;
-  /** Per effect: who was told, and who never can be. */
-  const settled = new Map<string, Map<string, NotTold | 'told'>>();
+  /** Per effect: which notifiers have sent it, and which never can. */
+  const settled = new Map<string, Map<string, NotSent | 'sent'>>();
 
   return async (effect) => {
     const config = options.config();
     const notifiers = configured(config, options);
     if (notifiers.length === 0) return { done: 'no notifier is configured' };
     if (!isAtLeast(effect.severity, config.minSeverity))
-      return { done: `not told: ${effect.severity} is below svc.notify.minSeverity` };
-    if (!isOpen(effect.attention)) return { done: 'not told: it is resolved' };
+      return { done: `not sent: ${effect.severity} is below svc.notify.minSeverity` };
+    if (!isOpen(effect.attention)) return { done: 'not sent: it is resolved' };
     const held = quietMs(config, now());
     if (held > 0)
       return {
@@ -196,7 +196,7 @@ export function createNotifier(options: NotifierOptions): (effect: NotifyEffect)
         waiting: true,
       };
 
-    const known = settled.get(effect.key) ?? new Map<string, NotTold | 'told'>();
+    const known = settled.get(effect.key) ?? new Map<string, NotSent | 'sent'>();
     const notification = { ...notificationText(effect), effect };
     const results = await Promise.all(
       notifiers.map(async ({ name, deliver }) => ({
@@ -205,14 +205,14 @@ export function createNotifier(options: NotifierOptions): (effect: NotifyEffect)
       })),
     );
     for (const { name, result } of results)
-      if (result === 'told' || result.permanent) known.set(name, result);
+      if (result === 'sent' || result.permanent) known.set(name, result);
     const failures = results.flatMap(({ name, result }) =>
-      result === 'told' ? [] : [{ name, error: result }],
+      result === 'sent' ? [] : [{ name, error: result }],
     );
     const permanent = failures.every(({ error }) => error.permanent);
     if (!permanent) remember(settled, effect.key, known);
     else settled.delete(effect.key);
-    if (failures.length === 0) return { done: `told by ${notifiers.map(({ name }) => name).join(', ')}` };
+    if (failures.length === 0) return { done: `sent by ${notifiers.map(({ name }) => name).join(', ')}` };
     const pauses = failures.flatMap(({ error }) => error.retryAfterMs ?? []);
     return {
       failed: failures.map(({ name, error }) => `${name}: ${error.message}`).join('; '),
@@ -236,17 +236,17 @@ function configured(
   ];
 }
 
-async function attempt(deliver: () => Promise<void>): Promise<'told' | NotTold> {
+async function attempt(deliver: () => Promise<void>): Promise<'sent' | NotSent> {
   try {
     await deliver();
-    return 'told';
+    return 'sent';
   } catch (error) {
-    // A bug of one notifier must not make the others tell again.
-    return error instanceof NotTold ? error : new NotTold(messageOf(error), { permanent: false });
+    // A bug in one notifier must not make the others send again.
+    return error instanceof NotSent ? error : new NotSent(messageOf(error), { permanent: false });
   }
 }
 
-/** Until the end of the quiet hours, by the local clock; 0 outside of them. */
+/** Time until the end of the quiet hours, by the local clock; 0 outside of them. */
 function quietMs(config: NotifyConfig, now: Date): number {
   const minutes = quietMinutesLeft(config, now.getHours() * 60 + now.getMinutes());
   return Math.max(0, minutes * 60_000 - now.getSeconds() * 1000 - now.getMilliseconds());

@@ -1,11 +1,11 @@
-// One POST to whoever wants to be told: bounded in time, never redirected, nothing read of the answer.
+// One POST to a notification receiver: limited in time, never redirected, response body not read.
 import { systemErrorCode } from '@svc/lib/errors';
 import { causeOf } from '@svc/lib/fetch';
-import { NotTold } from './delivery.ts';
+import { NotSent } from './delivery.ts';
 
 const TIMEOUT_MS = 10_000;
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Refusals that pass by themselves: too slow, too early, too many. */
+/** Temporary refusals: too slow, too early, too many. */
 const passing = new Set([408, 425, 429]);
 
 export type Post = { url: string; headers: Record<string, string>; body: string };
@@ -29,24 +29,24 @@ export async function post(
   if (response.ok) return;
   const { status } = response;
   if (status < 500 && !passing.has(status))
-    throw new NotTold(`it answered HTTP ${status}`, { permanent: true });
+    throw new NotSent(`it answered HTTP ${status}`, { permanent: true });
   const retryAfterMs = pauseIn(response.headers.get('retry-after'), now().getTime());
-  throw new NotTold(`it answered HTTP ${status}`, { permanent: false, retryAfterMs });
+  throw new NotSent(`it answered HTTP ${status}`, { permanent: false, retryAfterMs });
 }
 
 async function send(fetch: typeof globalThis.fetch, url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
-    throw new NotTold(reasonOf(error), { permanent: false });
+    throw new NotSent(reasonOf(error), { permanent: false });
   }
 }
 
-/** The URL may be a secret of its own, so it is never part of the words. */
+/** The URL may itself be a secret, so it is never part of the message. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
   const code = systemErrorCode(causeOf(error));
-  return `no connection, or it broke${code === undefined ? '' : ` (${code})`}`;
+  return `the connection failed${code === undefined ? '' : ` (${code})`}`;
 }
 
 /** Seconds or a date. */

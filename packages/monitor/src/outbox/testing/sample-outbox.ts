@@ -1,4 +1,3 @@
-// Effects and stores for the tests of the outbox.
 import { draft, type Effect } from '@svc/core';
 import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../outbox-store.ts';
 

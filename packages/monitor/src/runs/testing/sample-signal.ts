@@ -16,7 +16,7 @@ export function sampleSignal(more: Partial<SignalFile> = {}): SignalFile {
   };
 }
 
-/** Writes it in place, as a worker without care would; returns the path. */
+/** Writes it in place, as a careless worker would; returns the path. */
 export function putSignal(runsDir: string, signal: SignalFile, text = JSON.stringify(signal)): string {
   const path = signalPath(runsDir, signal.orchestrator, signal.ticket);
   mkdirSync(dirname(path), { recursive: true });

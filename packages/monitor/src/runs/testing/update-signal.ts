@@ -1,5 +1,5 @@
-// Run as a process of its own: adds one to the field `count` of a signal file, again and again.
-// node update-signal.ts <runs folder> <locks folder> <orchestrator> <ticket> <times, or 0 for ever> <ms of patience>
+// Run as a separate process: adds one to the field `count` of a signal file, repeatedly.
+// node update-signal.ts <runs folder> <locks folder> <orchestrator> <ticket> <times, or 0 for no limit> <timeout in ms>
 import { writeSync } from 'node:fs';
 import { createFileLocks } from '../../disk/lock.ts';
 import { createSignalStore } from '../signal-store.ts';

@@ -1,11 +1,10 @@
-// A database that dies at a step of its choice: what was not committed by then is lost, and nothing works
-// any more. Every statement that writes and every transaction has two steps: before it, and after it.
+// A database that dies at a given step: what was not committed by then is lost, and nothing works any more. Every
+// writing statement and every transaction has two steps: before it, and after it.
 import type { StatementSync } from 'node:sqlite';
 import type { Database } from '../../disk/sqlite.ts';
 
 export type Crash = {
   step: () => void;
-  /** Resolves at the crash. */
   happened: Promise<void>;
 };
 

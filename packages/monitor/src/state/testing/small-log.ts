@@ -1,4 +1,4 @@
-// A log in memory, for as long as only its lines matter: with `seq`, time and id, and nothing on disk.
+// A log in memory, for tests that need only its lines: with `seq`, time and id, and nothing on disk.
 import type { EventLine } from '@svc/core';
 import { createLiveTail } from '../../log/live-tail.ts';
 import type { LogEntry } from '../../log/log-entry.ts';
@@ -17,7 +17,7 @@ export function smallLines(lines: readonly SmallLine[], prefix = 'id'): EventLin
   }));
 }
 
-/** Holds all lines in its ring; `append` adds some more. */
+/** Holds all lines in its ring; `append` adds more. */
 export function createSmallLog(lines: readonly EventLine[]) {
   const tail = createLiveTail({
     folder: '/nowhere',

@@ -1,4 +1,4 @@
-// Rules small enough to know the right answer by heart: a ticket per `scope.ticket`, which counts its lines,
+// Rules small enough to know the right result by heart: a ticket per `scope.ticket`, which counts its lines,
 // and for every line with `detail.ask` as many effects as it asks for.
 import { type Board, type Effect, emptyBoard, packBoard, unpackBoard } from '@svc/core';
 import type { BoardRules } from '../board-rules.ts';
@@ -29,7 +29,7 @@ export const smallRules = {
       lastSeq: seq,
       lastAt: ts,
     });
-    // The key tells what the board was, so that a wrong board makes a wrong effect.
+    // The key contains the state of the board, so a wrong board makes a wrong effect.
     const asked = typeof detail['ask'] === 'number' ? detail['ask'] : 0;
     return Array.from({ length: asked }, (_, index): Effect => {
       const key = `${seq}:move-ticket:${ticket}/${index}/${lines}`;

@@ -1,4 +1,4 @@
-// The database of a follower as it is on disk, with the real outbox, opened and closed like by a daemon.
+// The database of a follower on disk, with the real outbox, opened and closed as by a daemon.
 
 import type { Board, EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
@@ -12,7 +12,7 @@ import { smallRules } from './small-rules.ts';
 
 export type StateFiles = ReturnType<typeof openStateFiles>;
 
-/** `wrap` stands between the stores and their connections. */
+/** `wrap` is applied to the connections of the stores. */
 export function openStateFiles({
   file,
   lastSeq = 0,
@@ -64,7 +64,7 @@ export function follow(files: StateFiles, options: Pick<StateOptions, 'log'> & P
   return Object.assign(follower, { failures });
 }
 
-/** What there must be in the end, found the simple way. */
+/** The expected result, found the simple way. */
 export function foldAll(lines: readonly EventLine[]): { board: Board; keys: string[] } {
   const board = smallRules.emptyBoard();
   const keys: string[] = [];

@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../http/server.ts';
 import { boardOf } from '../../http/state-access.ts';
 import { summaryRoutes } from '../../http/summary-routes.ts';
-import { answersEverybody } from '../../http/testing/answers-everybody.ts';
+import { allowEveryone } from '../../http/testing/allow-everyone.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import type { Briefing } from '../briefing.ts';
 import { createSummaries } from '../create-summaries.ts';
@@ -99,7 +99,7 @@ export async function startSummaryServer(options: SummaryServerOptions) {
   let port = 0;
   const server = createHttpServer({
     logger,
-    access: answersEverybody,
+    access: allowEveryone,
     show(request, response) {
       response.once('close', () => {
         if (!response.writableFinished) left += 1;

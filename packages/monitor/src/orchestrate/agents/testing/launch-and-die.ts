@@ -1,4 +1,4 @@
-// Launches an agent and is killed with -9 right after the start, before anybody could write down that there is one.
+// Launches an agent and is killed with -9 right after the start, before it could be recorded.
 import { spawn } from 'node:child_process';
 import { processStartsOf } from '../../../runs/processes.ts';
 import { agentFiles, launchAgent } from '../launch.ts';

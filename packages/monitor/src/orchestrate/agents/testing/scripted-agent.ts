@@ -1,20 +1,19 @@
-// Small programs that stand in for an agent, and a place for their files. Whatever is started is ended when the
+// Small programs that act as an agent, and folders for their files. Everything that is started is ended when the
 // test is over.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@svc/testkit';
 import { type AgentFiles, agentFiles } from '../launch.ts';
 
-export type AgentPlace = {
+export type AgentHome = {
   runsDir: string;
   worktree: string;
   /** Of ENG-1 in run-1. */
   files: (attempt?: number) => AgentFiles;
-  /** A shell program by its lines. */
   script: (...lines: string[]) => [string, ...string[]];
 };
 
-export function agentPlace(folder: string): AgentPlace {
+export function agentHome(folder: string): AgentHome {
   const worktree = join(folder, 'worktree');
   mkdirSync(worktree);
   return {
@@ -30,7 +29,7 @@ export function agentPlace(folder: string): AgentPlace {
   };
 }
 
-/** The text of a file as soon as there is one with something in it. */
+/** The text of a file as soon as it exists and is not empty. */
 export function textIn(path: string): Promise<string> {
   return until(() => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
 }
@@ -38,7 +37,7 @@ export function textIn(path: string): Promise<string> {
 export function lives(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   if (!existsSync('/proc/self')) return canBeSignalled(pid);
-  // Ended, and only waiting for a parent to ask how.
+  // A zombie that its parent has not collected.
   return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, 'utf8'));
 }
 
@@ -51,7 +50,7 @@ function canBeSignalled(pid: number): boolean {
   }
 }
 
-/** Ends a whole group that a test started; one that is gone is no problem. */
+/** Ends a whole group that a test started; a group that is gone is fine. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -1,5 +1,5 @@
-// A board that a test fills line by line, real signal files and pid files in a folder, and a project whose worktrees
-// and verifications are only written down.
+// A board that a test fills event by event, real signal files and pid files in a folder, and a project whose worktrees
+// and verifications are only recorded.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -34,7 +34,7 @@ export function runWorld(svc: object = {}) {
   const root = temporaryFolder();
   const runsDir = join(root, 'runs');
   const board: Board = emptyBoard();
-  const said: EventDraft[] = [];
+  const appended: EventDraft[] = [];
   const processes = new Map<number, ProcessStart>();
   const worktrees: ListedWorktree[] = [];
   const removed: string[] = [];
@@ -71,8 +71,8 @@ export function runWorld(svc: object = {}) {
     },
   } as unknown as RunProject;
 
-  async function say(event: EventDraft): Promise<void> {
-    said.push(event);
+  async function append(event: EventDraft): Promise<void> {
+    appended.push(event);
     fold(event);
   }
 
@@ -84,19 +84,19 @@ export function runWorld(svc: object = {}) {
     root,
     runsDir,
     board,
-    said,
+    appended,
     signals,
     processes,
     worktrees,
     removed,
-    /** What is waited for before a worktree is removed. */
+    /** Awaited before a worktree is removed. */
     held,
     verified,
     project,
     projects: { of: async () => project },
     clock,
     now,
-    say,
+    append,
     fold,
     memory: emptyMemory(),
     askModel: async () => null,
@@ -116,8 +116,8 @@ export function runWorld(svc: object = {}) {
         }),
       );
     },
-    /** What a file says, as the watcher would tell it. */
-    tell(signal: SignalFile): void {
+    /** Appends the events of a signal file, as the watcher would. */
+    report(signal: SignalFile): void {
       fold(ownLine('orchestrator.worker.updated', signal.ticket, { signal, changed: [] }));
     },
     signal(ticket: string, more: Partial<SignalFile> = {}): SignalFile {
@@ -133,7 +133,7 @@ export function runWorld(svc: object = {}) {
         ...more,
       };
     },
-    /** A pid file as a launch at this moment would have left it; its process lives unless it is ended. */
+    /** A pid file as a launch now would have left it; its process runs unless it is ended. */
     launched(ticket: string, attempt: number, pid: number | null, { lives = true } = {}): void {
       const { pidFile, output } = agentFiles(runsDir, { orchestrator: RUN, ticket, attempt });
       for (const path of [pidFile, output]) mkdirSync(dirname(path), { recursive: true });

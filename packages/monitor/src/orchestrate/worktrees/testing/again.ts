@@ -1,4 +1,4 @@
-// For a process of its own: the worktrees of a test repository that another process made, with a step that waits.
+// For a separate process: the worktrees of a test repository that another process made, with a step that waits.
 import { join } from 'node:path';
 import { Config } from '@svc/core';
 import { createFileLocks } from '../../../disk/lock.ts';

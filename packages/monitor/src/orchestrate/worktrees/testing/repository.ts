@@ -1,4 +1,4 @@
-// A real repository with a remote beside it, and the worktrees of it, all in one folder.
+// A real repository with a remote beside it, and its worktrees, all in one folder.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,6 @@ export type TestRepository = {
   write: (folder: string, path: string, text: string) => void;
   commit: (folder: string, path: string, text: string) => string;
   read: (folder: string, path: string) => string;
-  /** Branches of the repository. */
   branches: () => string[];
   /** Every file of the base folder, without the worktrees' `.git` and folders. */
   files: () => string[];

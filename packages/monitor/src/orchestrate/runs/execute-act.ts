@@ -1,5 +1,5 @@
-// Carries out one act of the run loop. Acts that take long (a worktree, a verification) go on by themselves; what is
-// under way is in the memory, so that it takes its slot and is not begun again.
+// Executes one act of the run loop. Long acts (a worktree, a verification) continue in the background; the memory holds
+// them, so they keep their slot and are not started again.
 import {
   type Act,
   type DetailOf,
@@ -29,16 +29,16 @@ import { isLive, type Observation, type RunMemory } from './observe.ts';
 import type { RunProject, RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
 
-export type CarryOut = (act: Act, observed: Observation) => Promise<void>;
+export type Execute = (act: Act, observed: Observation) => Promise<void>;
 
 type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
 
 /** After a verification that could not be made: the commit is not there yet, or the disk is full. */
 const VERIFY_AGAIN_MS = 60_000;
-/** A program that is not there ends so soon, also on a busy machine. */
+/** A missing program ends within this time, even on a busy machine. */
 const AT_ONCE_MS = 30_000;
 
-export function createCarryOut(options: {
+export function createExecutor(options: {
   runsDir: string;
   memory: RunMemory;
   projects: RunProjects;
@@ -46,19 +46,19 @@ export function createCarryOut(options: {
   startAgent: StartAgent;
   cleanUp: CleanUp;
   processStarts: ReadProcessStarts;
-  /** Appends a line and resolves when the board has it. */
-  say: (draft: EventDraft) => Promise<void>;
-  /** Something came to its end: look again. */
+  /** Appends an event and resolves when the board has it. */
+  append: (draft: EventDraft) => Promise<void>;
+  /** Something has ended: run another round. */
   wake: () => void;
   stopping: AbortSignal;
   logger: Logger;
   now: () => Date;
-}): CarryOut {
-  const { memory, projects, signals, startAgent, cleanUp, processStarts, say } = options;
+}): Execute {
+  const { memory, projects, signals, startAgent, cleanUp, processStarts, append } = options;
   const { wake, stopping, logger, now } = options;
   const verifyNotBefore = new Map<string, number>();
 
-  /** Goes on by itself; the loop is woken when it is over. */
+  /** Runs in the background; the loop is woken when it ends. */
   function inBackground(
     key: string,
     work: () => Promise<void>,
@@ -68,7 +68,7 @@ export function createCarryOut(options: {
       .catch(async (error: unknown) => {
         if (!stopping.aborted) await onFailure(error);
       })
-      .catch((error: unknown) => logger.error({ err: error, worker: key }, 'a run cannot go on'))
+      .catch((error: unknown) => logger.error({ err: error, worker: key }, 'a step of a run failed'))
       .finally(() => {
         memory.jobs.delete(job);
         wake();
@@ -91,7 +91,7 @@ export function createCarryOut(options: {
       async () => {
         try {
           await cleanUp.settled(plan.project, ticket);
-          if (await isPast(act)) return;
+          if (await hasMovedOn(act)) return;
           const project = await projects.of(plan.project);
           const started = await startAgent({
             orchestrator,
@@ -116,21 +116,21 @@ export function createCarryOut(options: {
     agent: { orchestrator: string; ticket: string; attempt: number },
     { ended }: LaunchedAgent,
   ): Promise<void> {
-    const begunAt = now().getTime();
+    const startedAt = now().getTime();
     try {
       const how = await ended;
-      const atOnce = now().getTime() - begunAt < AT_ONCE_MS;
+      const atOnce = now().getTime() - startedAt < AT_ONCE_MS;
       if (how.known && atOnce && cannotStart(how.exitCode))
         await markEnd(options.runsDir, agent, 'unstartable');
     } catch (error) {
-      logger.error({ err: error, ...agent }, 'the end of an agent cannot be noted');
+      logger.error({ err: error, ...agent }, 'the end of an agent cannot be recorded');
     } finally {
       wake();
     }
   }
 
-  /** The file says more than the board knows yet: the worker has ended, or come further than its agent. */
-  async function isPast({
+  /** The file is newer than the board: the worker has ended, or has moved past its agent's part. */
+  async function hasMovedOn({
     kind,
     orchestrator,
     ticket,
@@ -141,7 +141,7 @@ export function createCarryOut(options: {
     return kind === 'recall' ? !isPreMerge(status) : !isAgentsWork(status);
   }
 
-  /** What kept an agent from starting stands in its signal file; only a person starts it again. */
+  /** The reason why an agent did not start goes into its signal file; only a person starts it again. */
   async function failStart(
     act: Of<'dispatch' | 'revive' | 'recall'>,
     base: string,
@@ -164,10 +164,10 @@ export function createCarryOut(options: {
     });
     const isCanceled = !made.ok && (await endSignal(orchestrator, ticket, 'failed', problem)) === 'canceled';
     if (isCanceled) return;
-    await say(raised(act, 'dispatch-failed', `The agent could not be started: ${problem}`));
+    await append(raised(act, 'dispatch-failed', `The agent could not be started: ${problem}`));
   }
 
-  /** A worker that has come further than its agent is left as it is. Gives the status that the file has then. */
+  /** Leaves a worker alone that has moved past its agent's part. Returns the status in the file. */
   async function endSignal(
     orchestrator: string,
     ticket: string,
@@ -227,7 +227,7 @@ export function createCarryOut(options: {
     );
   }
 
-  /** An agent that still lives keeps its worktree until the run is over. */
+  /** A running agent keeps its worktree until the run is over. */
   function removeWorktrees(orchestrator: string, tickets: readonly string[], observed: Observation): void {
     const plan = planOf(observed, orchestrator);
     if (plan === undefined) return;
@@ -242,11 +242,11 @@ export function createCarryOut(options: {
     inBackground(
       orchestrator,
       () => cleanUp.run({ orchestrator, plan, tickets: left }),
-      async (error) => logger.error({ err: error, orchestrator }, 'worktrees stay'),
+      async (error) => logger.error({ err: error, orchestrator }, 'worktrees could not be removed'),
     );
   }
 
-  /** Told before it is written: a restart in between says it again, and nothing is missed. */
+  /** Logged before the file is written: after a restart in between it is logged again, and nothing is missed. */
   async function giveUp(act: Of<'fail'>, { world, agents }: Observation): Promise<void> {
     const { orchestrator, ticket, message } = act;
     const { process: known, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
@@ -259,7 +259,7 @@ export function createCarryOut(options: {
     });
     if (act.reason === 'worker-dead' && (known?.state !== 'dead' || known.reviving === true)) {
       const died = { pid: signal?.pid ?? 0, reason: message, ...(stderr !== '' && { stderr }) };
-      await say(workerDied({ orchestrator, ticket }, died, signal));
+      await append(workerDied({ orchestrator, ticket }, died, signal));
     }
     const error = stderr === '' ? message : `${message}: ${inOneLine(stderr)}`;
     await endSignal(orchestrator, ticket, act.status, error);
@@ -270,7 +270,7 @@ export function createCarryOut(options: {
     switch (act.kind) {
       case 'hold':
       case 'file-remediation':
-        // The first is for whoever looks; the second is the outbox's.
+        // A hold is only shown; a remediation is filed by the outbox.
         return;
       case 'dispatch':
       case 'revive':
@@ -284,14 +284,14 @@ export function createCarryOut(options: {
       case 'start-verification':
         return verify(act, observed);
       case 'start-wave':
-        return say(ofWave(act, 'started', {}));
+        return append(ofWave(act, 'started', {}));
       case 'block-wave':
-        return say(ofWave(act, 'blocked', { reason: act.why }));
+        return append(ofWave(act, 'blocked', { reason: act.why }));
       case 'complete-wave':
-        await say(ofWave(act, 'completed', {}));
+        await append(ofWave(act, 'completed', {}));
         return removeWorktrees(orchestrator, act.tickets, observed);
       case 'complete-run':
-        await say(runCompleted(orchestrator));
+        await append(runCompleted(orchestrator));
         return removeWorktrees(orchestrator, planOf(observed, orchestrator)?.waves.flat() ?? [], observed);
     }
   };
@@ -301,7 +301,7 @@ function planOf({ world }: Observation, orchestrator: string): RunPlan | undefin
   return world.runs.find(({ run }) => run.orchestrator === orchestrator)?.plan;
 }
 
-/** What could not be verified is a failure here, so it is tried again. */
+/** A failed attempt to verify is an error here, so it is tried again. */
 async function verifyMerge(
   { folder, verifier, worktrees }: RunProject,
   { orchestrator, ticket, mergeSha }: Extract<Act, { kind: 'start-verification' }>,
@@ -321,7 +321,7 @@ async function verifyMerge(
   if (!verified.ok) throw new Failure('file-unusable', verified.reason, verified.remedy);
 }
 
-// What the run loop writes into the log.
+// The events that the run loop appends.
 
 const ours = { source: 'orchestrator' } as const;
 

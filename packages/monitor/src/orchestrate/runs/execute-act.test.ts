@@ -4,10 +4,10 @@ import { until } from '@svc/testkit';
 import { describe, expect, test, vi } from 'vitest';
 import { endMarks } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
-import { createCarryOut } from './carry-out.ts';
 import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
+import { createExecutor } from './execute-act.ts';
 import { createObserver } from './observe.ts';
-import type { StartAgent, StartWish } from './start-agent.ts';
+import type { StartAgent, StartRequest } from './start-agent.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
 const orchestrator = RUN;
@@ -15,15 +15,15 @@ const dispatch: Act = { kind: 'dispatch', orchestrator, ticket: 'ABC-1', wave: 1
 const revive: Act = { ...dispatch, kind: 'revive', attempt: 1, notBefore: '' };
 
 function hands(world: RunWorld, start?: StartAgent) {
-  const wishes: StartWish[] = [];
+  const requests: StartRequest[] = [];
   const stopping = new AbortController();
   const wake = vi.fn<() => void>();
-  const carryOut = createCarryOut({
+  const execute = createExecutor({
     ...world,
     startAgent:
       start ??
-      (async (wish) => {
-        wishes.push(wish);
+      (async (request) => {
+        requests.push(request);
         return 'already-started';
       }),
     cleanUp: createCleanUp({ ...world, stopping: stopping.signal }),
@@ -31,23 +31,23 @@ function hands(world: RunWorld, start?: StartAgent) {
     stopping: stopping.signal,
   });
   const act = async (given: Act): Promise<void> => {
-    await carryOut(given, await createObserver(world)(world.board, world.memory));
+    await execute(given, await createObserver(world)(world.board, world.memory));
   };
   const settled = async (): Promise<void> => {
     while (world.memory.jobs.size > 0) await Promise.all(world.memory.jobs);
   };
-  return { act, settled, wishes, wake, stopping };
+  return { act, settled, requests, wake, stopping };
 }
 
 describe('starting', () => {
-  test('takes its slot at once, with the next attempt, and gives it back', async () => {
+  test('takes its slot immediately, with the next attempt, and gives it back', async () => {
     const world = runWorld();
     world.begin([['ABC-1']]);
     world.launched('ABC-1', 2, 102, { lives: false });
     const free = Promise.withResolvers<void>();
-    const wishes: StartWish[] = [];
-    const { act, settled, wake } = hands(world, async (wish) => {
-      wishes.push(wish);
+    const requests: StartRequest[] = [];
+    const { act, settled, wake } = hands(world, async (request) => {
+      requests.push(request);
       await free.promise;
       return 'already-started';
     });
@@ -56,12 +56,12 @@ describe('starting', () => {
     await act(revive);
     free.resolve();
     await settled();
-    expect(wishes.map(({ ticket, attempt, wave }) => [ticket, attempt, wave])).toEqual([['ABC-1', 3, 1]]);
+    expect(requests.map(({ ticket, attempt, wave }) => [ticket, attempt, wave])).toEqual([['ABC-1', 3, 1]]);
     expect(world.memory.starting.size).toBe(0);
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  test('what cannot be started says why in its file and to a person; it is not tried again by itself', async () => {
+  test('a failed start is reported in its file and to a person; it is not retried on its own', async () => {
     const world = runWorld();
     world.begin([['ABC-1']]);
     const start = vi.fn<StartAgent>(() => Promise.reject(new Error('the disk is full')));
@@ -73,13 +73,13 @@ describe('starting', () => {
       state: 'ok',
       signal: { status: 'failed', error: 'the disk is full', wave: 1 },
     });
-    expect(world.said).toMatchObject([
+    expect(world.appended).toMatchObject([
       {
         event: 'comms.attention',
         detail: { reason: 'dispatch-failed', remedy: `svc orchestrate retry ${RUN} ABC-1` },
       },
     ]);
-    // The board does not know of the file yet.
+    // The board does not know the file yet.
     await act(dispatch);
     await settled();
     expect(start).toHaveBeenCalledTimes(1);
@@ -93,20 +93,17 @@ describe('starting', () => {
     ['dispatch', dispatch, 'dispatched', 1],
     ['recall', { ...dispatch, kind: 'recall' }, 'pr-created', 1],
     ['recall', { ...dispatch, kind: 'recall' }, 'done', 0],
-  ] as [string, Act, 'done', number][])(
-    '%s: the file has the last word',
-    async (_kind, given, status, starts) => {
-      const world = runWorld();
-      world.begin([['ABC-1']]);
-      await world.signals.create(world.signal('ABC-1', { status }));
-      const { act, settled, wishes } = hands(world);
-      await act(given);
-      await settled();
-      expect(wishes).toHaveLength(starts);
-    },
-  );
+  ] as [string, Act, 'done', number][])('%s: the file decides', async (_kind, given, status, starts) => {
+    const world = runWorld();
+    world.begin([['ABC-1']]);
+    await world.signals.create(world.signal('ABC-1', { status }));
+    const { act, settled, requests } = hands(world);
+    await act(given);
+    await settled();
+    expect(requests).toHaveLength(starts);
+  });
 
-  test('a daemon that stops blames nobody', async () => {
+  test('a daemon that stops reports no failure', async () => {
     const world = runWorld();
     world.begin([['ABC-1']]);
     const { act, settled, stopping } = hands(world, () => {
@@ -115,7 +112,7 @@ describe('starting', () => {
     });
     await act(dispatch);
     await settled();
-    expect(world.said).toEqual([]);
+    expect(world.appended).toEqual([]);
     expect(await world.signals.read(RUN, 'ABC-1')).toEqual({ state: 'missing' });
   });
 });
@@ -131,37 +128,37 @@ describe('giving up', () => {
   };
   const open = ({ board }: RunWorld) => [...board.workers.values()].flatMap(({ raised }) => raised);
 
-  async function deadWorker(life: object | null) {
+  async function deadWorker(death: object | null) {
     const world = runWorld();
     world.begin([['ABC-1']]);
     const signal = world.signal('ABC-1', { pid: 101 });
     await world.signals.create(signal);
-    world.tell(signal);
-    if (life !== null) world.fold(ownLine('orchestrator.worker.died', 'ABC-1', { pid: 101, ...life }));
+    world.report(signal);
+    if (death !== null) world.fold(ownLine('orchestrator.worker.died', 'ABC-1', { pid: 101, ...death }));
     return world;
   }
 
   test.each([
-    ['never seen', null, 1],
-    ['last told to be revived', { willRevive: true }, 1],
-    ['told already', {}, 0],
-  ])('a person is told, though its death was %s', async (_name, life, lines) => {
-    const world = await deadWorker(life);
+    ['not seen', null, 1],
+    ['logged with a revival', { willRevive: true }, 1],
+    ['logged already', {}, 0],
+  ])('a person is notified, though its death was %s', async (_name, death, lines) => {
+    const world = await deadWorker(death);
     const { act } = hands(world);
     await act(fail);
-    expect(world.said.map(({ event }) => event)).toEqual(
+    expect(world.appended.map(({ event }) => event)).toEqual(
       Array.from({ length: lines }, () => 'orchestrator.worker.died'),
     );
     const read = await world.signals.read(RUN, 'ABC-1');
     expect(read).toMatchObject({ signal: { status: 'failed', error: 'The agent ended' } });
-    world.tell(world.signal('ABC-1', { pid: 101, status: 'failed' }));
+    world.report(world.signal('ABC-1', { pid: 101, status: 'failed' }));
     expect(open(world)).toEqual(['worker-dead']);
-    // Until a person says retry.
+    // Until a person retries it.
     world.fold(ownLine('orchestrator.worker.retried', 'ABC-1', { by: 'kim' }));
     expect(open(world)).toEqual([]);
   });
 
-  test('with the end of what its last process wrote on its standard error', async () => {
+  test("with the end of the last process's standard error", async () => {
     const world = await deadWorker(null);
     world.launched('ABC-1', 1, 101, { lives: false });
     const { errors } = agentFiles(world.runsDir, { orchestrator, ticket: 'ABC-1', attempt: 1 });
@@ -171,18 +168,18 @@ describe('giving up', () => {
     };
     written(1);
     await hands(world).act(fail);
-    expect(world.said).toMatchObject([{ detail: { reason: 'The agent ended', stderr: 'boom' } }]);
+    expect(world.appended).toMatchObject([{ detail: { reason: 'The agent ended', stderr: 'boom' } }]);
     expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({
       signal: { error: 'The agent ended: boom' },
     });
-    // What an attempt before it wrote is not its.
+    // Output of an earlier attempt does not count.
     written(-60);
     await world.signals.update(RUN, 'ABC-1', (signal) => ({ ...signal, status: 'implementing' }));
     await hands(world).act(fail);
     expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({ signal: { error: 'The agent ended' } });
   });
 
-  test('a worker that has come further is left as it is', async () => {
+  test('a worker that has moved on is not changed', async () => {
     const world = await deadWorker({});
     await world.signals.update(RUN, 'ABC-1', (signal) => ({ ...signal, status: 'done' }));
     await hands(world).act(fail);
@@ -204,12 +201,12 @@ test.each([
   await settled();
   world.pass(seconds);
   end.resolve({ known: true, exitCode, signal: null });
-  // Once when it was started, once when its end was noted.
+  // Once when it was started, once when its end was recorded.
   await until(() => wake.mock.calls.length === 2);
   expect([...(await endMarks(world.runsDir, RUN)).values()]).toEqual(marks);
 });
 
-test('a start that fails after its ticket was canceled needs nobody', async () => {
+test('a start that fails after its ticket was canceled needs no person', async () => {
   const world = runWorld();
   world.begin([['ABC-1']]);
   const { act, settled } = hands(world, async () => {
@@ -219,7 +216,7 @@ test('a start that fails after its ticket was canceled needs nobody', async () =
   await act(dispatch);
   await settled();
   expect(await world.signals.read(RUN, 'ABC-1')).toMatchObject({ signal: { status: 'canceled' } });
-  expect(world.said).toEqual([]);
+  expect(world.appended).toEqual([]);
 });
 
 test('an agent that hangs is marked before it is ended', async () => {
@@ -236,7 +233,7 @@ test('an agent that hangs is marked before it is ended', async () => {
   expect(marked).toEqual(['ABC-1.1']);
 });
 
-test('the end of a run writes its workers off, as far as they are not merged', async () => {
+test('the end of a run cancels its workers, unless they are merged', async () => {
   const world = runWorld();
   world.begin([['ABC-1', 'ABC-2']]);
   await world.signals.create(world.signal('ABC-1'));
@@ -276,7 +273,7 @@ describe('waves', () => {
       made: { base: 'main', at, madeBranch: true },
     }) as const;
 
-  test('begin, block and end in the log; worktrees go, but not from under an agent', async () => {
+  test('starts, blocks and ends in the log; worktrees are removed, except those in use by an agent', async () => {
     const world = runWorld();
     world.begin([['ABC-1', 'ABC-2']]);
     world.worktrees.push(tree('ABC-1'), tree('ABC-2'), tree('mine'));
@@ -296,15 +293,15 @@ describe('waves', () => {
     expect(world.board.runs.get(RUN)?.state).toBe('completed');
   });
 
-  test('a ticket that is started again waits until its old worktree is removed, and is not removed then', async () => {
+  test('a ticket that is started again waits until its old worktree is removed, and its new one is kept', async () => {
     const world = runWorld();
     world.begin([['ABC-1', 'ABC-2']]);
     world.worktrees.push(tree('ABC-1'));
     const free = Promise.withResolvers<void>();
     const removedAtStart: string[][] = [];
-    const wishes: string[] = [];
+    const requests: string[] = [];
     const { act, settled } = hands(world, async ({ ticket }) => {
-      wishes.push(ticket);
+      requests.push(ticket);
       if (ticket === 'ABC-2') return 'already-started';
       removedAtStart.push([...world.removed]);
       await free.promise;
@@ -316,7 +313,7 @@ describe('waves', () => {
     await act(dispatch);
     // A ticket whose worktree stays is started meanwhile.
     await act({ ...dispatch, ticket: 'ABC-2' });
-    await until(() => wishes.includes('ABC-2'));
+    await until(() => requests.includes('ABC-2'));
     removal.resolve();
     await until(() => removedAtStart.length === 1);
     world.removed.length = 0;
@@ -332,8 +329,8 @@ describe('waves', () => {
     world.begin([['ABC-1', 'ABC-2', 'ABC-3'], ['ABC-4']]);
     world.fold(ownLine('orchestrator.wave.completed', undefined, { wave: 1, tickets: [] }));
     for (const ticket of ['ABC-1', 'ABC-2', 'ABC-4'])
-      world.tell(world.signal(ticket, { worktreePath: `/wt/${ticket}` }));
-    // Made by a person when the run was over; and one that no worker ever had.
+      world.report(world.signal(ticket, { worktreePath: `/wt/${ticket}` }));
+    // Created by a person when the run was over; and one that no worker ever had.
     world.worktrees.push(
       tree('ABC-1'),
       tree('ABC-2', '2026-01-02T09:00:00.000Z'),
