@@ -11,7 +11,7 @@ import {
 
 const KILOBYTE = 1024;
 
-test('a channel keeps about its limit of bytes, over all processes, and others are not touched', async () => {
+test('a channel keeps about its byte limit, over all processes, and others are not affected', async () => {
   const limit = 256 * KILOBYTE;
   const { engine, nats } = await engineForTest({ shards: 1, maxBytesPerChannel: limit });
   const second = await anotherEngine(nats.servers);
@@ -37,7 +37,7 @@ test('a channel keeps about its limit of bytes, over all processes, and others a
   expect(heard.gaps).toEqual([{ requested: positions[5], oldest: heard.positions[0] }]);
 });
 
-test('a cursor told by ready, with nothing of the channel before it, is told a gap when bytes were trimmed', async () => {
+test('a cursor from ready, with nothing of the channel before it, gets a gap if bytes were trimmed', async () => {
   const { engine } = await engineForTest({ shards: 1, maxBytesPerChannel: 64 * KILOBYTE });
   await publishText(engine, 'other', 'keeps the stream long');
   const { heard, follower } = listen(engine, 'big');

@@ -75,7 +75,7 @@ test('a write that takes longer than a second is acknowledged, not refused as it
   const sentBefore = await sentBy(leader.monitorUrl);
   for (const node of followers) await node.pause();
   const publishing = engine.publish('one', deliveryOf('slow'), { messageId: 'b', deadlineMs: WAIT_MS });
-  // Sent, and sent again because nothing came back: to that the leader says that the first copy is in process.
+  // Sent, and sent again without an answer: the leader then answers that the first copy is in process.
   await until(async () => (await sentBy(leader.monitorUrl)) >= sentBefore + 2);
   let refused: unknown;
   publishing.catch((error: unknown) => (refused = error));
@@ -98,7 +98,7 @@ test('health names replicas that are not up to date, and forgets them when they 
   await expect.poll(() => engine.health().behind).toEqual([]);
 });
 
-/** How many messages a server has got from the writing connection. */
+/** How many messages a server has received from the writing connection. */
 async function sentBy(monitorUrl: string): Promise<number> {
   const { connections } = (await (await fetch(`${monitorUrl}/connz`)).json()) as {
     connections: { name: string; in_msgs: number }[];
@@ -106,7 +106,7 @@ async function sentBy(monitorUrl: string): Promise<number> {
   return connections.find(({ name }) => name === 'svc-relay write')?.in_msgs ?? 0;
 }
 
-test('a server that falls silent without closing is left for another one', async () => {
+test('a server that becomes silent without closing is replaced by another one', async () => {
   const cluster = await natsClusterForTest({ size: 3 });
   await provision({ nats: { servers: cluster.urls }, shards: 1 });
   const leader = await until(() => cluster.streamLeader(stream));

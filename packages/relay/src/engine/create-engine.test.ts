@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { anotherEngine, engineForTest, listen, publishText } from './testing/engine-for-test.ts';
 
-test('publishes, and a follower hears it live with the position it was stored at', async () => {
+test('publishes, and a follower receives it live with its stored position', async () => {
   const { engine } = await engineForTest();
   const { heard } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
@@ -36,16 +36,16 @@ test('a channel made at one process is found at another at once', async () => {
   });
 });
 
-test('named cursors are kept by channel', async () => {
+test('named cursors are stored per channel', async () => {
   const { engine, nats } = await engineForTest();
   await engine.saveCursor('one', 'laptop ü', { epoch: 'e', seq: 3 });
   await engine.saveCursor('one', 'laptop ü', { epoch: 'e', seq: 4 });
   await engine.saveCursor('one', 'desk', { epoch: 'e', seq: 1 });
   const other = await anotherEngine(nats.servers);
-  const told = (await other.cursors('one')).map(
+  const saved = (await other.cursors('one')).map(
     ({ subscriber, position }) => `${subscriber} ${position.seq}`,
   );
-  expect(told.toSorted()).toEqual(['desk 1', 'laptop ü 4']);
+  expect(saved.toSorted()).toEqual(['desk 1', 'laptop ü 4']);
   expect(await other.cursors('two')).toEqual([]);
   expect(await other.cursor('one', 'laptop ü')).toMatchObject({ position: { epoch: 'e', seq: 4 } });
   expect(await other.cursor('one', 'nobody')).toBeUndefined();

@@ -28,7 +28,7 @@ test('backlog and live while others publish: each once, in order', async () => {
   const wanted = numbers(3000);
   const readers = [];
   for (const text of wanted) {
-    // It begins, and the publishing goes on.
+    // It starts while publishing continues.
     if (Number(text) % 500 === 100) readers.push(listen(engine, 'busy', 'oldest'));
     await publishText(writer, 'busy', text);
     if (Number(text) % 3 === 0) await publishText(writer, 'noise-a', text);
@@ -41,7 +41,7 @@ test('backlog and live while others publish: each once, in order', async () => {
   }
 });
 
-test('resumes after a position, also after one that ready told', async () => {
+test('resumes after a position, also after the one from ready', async () => {
   const { engine } = await engineForTest();
   const fresh = listen(engine, 'one');
   await expect.poll(() => fresh.heard.ready).not.toBeNull();
@@ -58,7 +58,7 @@ test('resumes after a position, also after one that ready told', async () => {
   expect([fromReady, fromSecond, fromLast].flatMap(({ heard }) => heard.gaps)).toEqual([]);
 });
 
-test('a resume with nothing new costs one read, and none while the channel is still listened to', async () => {
+test('a resume with nothing new costs one read, and none while the feed is still open', async () => {
   const { engine, nats, server } = await engineForTest();
   const { heard, follower } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
@@ -68,10 +68,10 @@ test('a resume with nothing new costs one read, and none while the channel is st
 
   const back = await readsFor(server.monitorUrl, () => listen(engine, 'one', position));
   expect(back.reads).toBe(0);
-  // It is live: what comes next comes to it.
+  // It is live: it gets the next delivery.
   await publishText(engine, 'one', 'next');
   await expect.poll(() => back.heard.bodies).toEqual(['next']);
-  // One that has missed it cannot be helped without a read.
+  // One that has missed it needs a read.
   const late = await readsFor(server.monitorUrl, () => listen(engine, 'one', position));
   expect(late.reads).toBe(1);
   await expect.poll(() => late.heard.bodies).toEqual(['next']);
@@ -82,7 +82,7 @@ test('a resume with nothing new costs one read, and none while the channel is st
   expect(elsewhere.reads).toBe(1);
 });
 
-/** How many messages the server gets from the reading connection until a follower is ready. */
+/** How many messages the server receives from the reading connection until a follower is ready. */
 async function readsFor(monitorUrl: string, start: () => ReturnType<typeof listen>) {
   const sent = async (): Promise<number> => {
     const { connections } = (await (await fetch(`${monitorUrl}/connz`)).json()) as {
@@ -96,7 +96,7 @@ async function readsFor(monitorUrl: string, start: () => ReturnType<typeof liste
   return { heard, reads: (await sent()) - before };
 }
 
-test('a channel that nobody follows any more is let go a moment later', async () => {
+test('the feed of a channel without followers is closed a moment later', async () => {
   const { engine, server } = await engineForTest({ timing: { lingerMs: 100, soonMs: 50 } });
   const { heard, follower } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
@@ -118,7 +118,7 @@ test('a paused follower keeps nothing and loses nothing', async () => {
   const other = listen(engine, 'one');
   await expect.poll(() => other.heard.ready).not.toBeNull();
   for (const text of numbers(1000).slice(1)) await publishText(engine, 'one', text);
-  // What one follower of a feed has been told was offered to every other one.
+  // What one follower of a feed got was offered to every other one.
   await expect.poll(() => other.heard.bodies.at(-1)).toBe('999');
   expect(heard.bodies).toEqual(['0', '1']);
   open = true;
@@ -142,7 +142,7 @@ test('a live copy that got lost is read from the stream when the next one shows 
   expect(heard.gaps).toEqual([]);
 });
 
-test('a lost live copy is found without a next one, by the regular check', async () => {
+test('a lost live copy is found without another delivery, by the regular check', async () => {
   const { engine } = await engineWithoutRepeats({ everyMs: 300 });
   const { heard, follower } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
@@ -152,7 +152,7 @@ test('a lost live copy is found without a next one, by the regular check', async
   await expect.poll(() => follower.position()?.seq).toBe(position.seq);
 });
 
-/** The stream does not repeat what it stores, as when its leader dies in between: the test does, or not. */
+/** The stream does not repeat what it stores, as when its leader dies in between: the test repeats it, or not. */
 async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
   const server = await natsForTest();
   const nats = { servers: [server.url] };
@@ -173,7 +173,7 @@ async function engineWithoutRepeats(timing: { everyMs?: number } = {}) {
   return { engine: await anotherEngine(nats.servers, timing), repeat };
 }
 
-test('a trimmed cursor is a gap, then what is kept; the newest trimmed one is none', async () => {
+test('a trimmed cursor is a gap, then what is kept; the newest trimmed one is not a gap', async () => {
   const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
   const positions = [];
   for (const text of numbers(12)) {
@@ -192,7 +192,7 @@ test('a trimmed cursor is a gap, then what is kept; the newest trimmed one is no
   expect([...fine.heard.gaps, ...oldest.heard.gaps]).toEqual([]);
 });
 
-test('a position that ready told, with nothing of the channel there, is a gap once there were too many since', async () => {
+test('a position from ready, with nothing of the channel there, is a gap after too many deliveries', async () => {
   const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
   const fresh = listen(engine, 'one');
   await expect.poll(() => fresh.heard.ready).not.toBeNull();
@@ -209,7 +209,7 @@ test('a position that ready told, with nothing of the channel there, is a gap on
   expect(late.heard.gaps).toEqual([{ requested: from, oldest: late.heard.positions[0] }]);
 });
 
-test('what is trimmed while a follower is paused is told as a gap', async () => {
+test('what is trimmed while a follower is paused is reported as a gap', async () => {
   const { engine } = await engineForTest({ shards: 1, maxDeliveriesPerChannel: 5 });
   let open = false;
   const { heard, follower } = listen(engine, 'one', 'new', () => open);
@@ -222,7 +222,7 @@ test('what is trimmed while a follower is paused is told as a gap', async () => 
   expect(heard.gaps).toEqual([{ requested: heard.positions[0], oldest: heard.positions[1] }]);
 });
 
-test('a stream that was lost and made anew is a gap for old cursors and for those that follow', async () => {
+test('a stream that was lost and created again is a gap for old cursors and for followers', async () => {
   const { engine, server, nats } = await engineForTest({ shards: 1, timing: { everyMs: 200 } });
   const { position } = await publishText(engine, 'one', 'old');
   await publishText(engine, 'one', 'older');
@@ -240,13 +240,13 @@ test('a stream that was lost and made anew is a gap for old cursors and for thos
   expect(late.heard.positions[0]?.epoch).not.toBe(position.epoch);
 });
 
-test('a cluster that lost its newest and used their numbers again: a gap, and what is there is told', async () => {
+test('a cluster that lost its newest and reused their numbers: a gap, and what is stored is delivered', async () => {
   const { engine, repeat } = await engineWithoutRepeats();
   const { heard } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
   const stored = [];
   for (const text of numbers(3)) stored.push((await publishText(engine, 'one', text, text)).position);
-  // What the crashed leader had repeated under the number that another delivery has now.
+  // The live copy of the crashed leader, with the number that another delivery has now.
   repeat('one', 'lost', stored[2]?.seq, 0, 'one:lost');
   await expect.poll(() => heard.events).toContain('lost');
   const requested = heard.positions.at(-1);
@@ -261,7 +261,7 @@ test('a cluster that lost its newest and used their numbers again: a gap, and wh
   await expect.poll(() => fine.heard.events).toEqual(['ready', '2']);
 });
 
-test('a delivery that is repeated twice is told once', async () => {
+test('a delivery that is repeated twice is delivered once', async () => {
   const { engine, repeat } = await engineWithoutRepeats();
   const { heard } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();
@@ -309,7 +309,7 @@ test('kill -9 of the server while following: nothing is missed', async () => {
   await expect.poll(() => engine.health()).toMatchObject({ connected: true, reason: null });
 });
 
-test('large bodies travel in parts; a missing part is a gap, never a broken body', async () => {
+test('large bodies are stored in parts; a missing part is a gap, never a broken body', async () => {
   const { engine, server } = await engineForTest({ shards: 1 });
   const { heard } = listen(engine, 'one');
   await expect.poll(() => heard.ready).not.toBeNull();

@@ -1,5 +1,5 @@
-// What followers do when a new leader has not applied yet what the one before acknowledged. The stream is the test's
-// own, because no real cluster can be told to be in this state.
+// What followers do when a new leader has not applied yet what the previous one acknowledged. The test scripts the
+// stream, because a real cluster cannot be put into this state.
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkOf, encodeFrame } from '../protocol/frame.ts';
@@ -70,7 +70,7 @@ function setUp() {
         known: state,
         answering: unused,
         failing: () => [],
-        lookAtOthers: async () => undefined,
+        checkOthers: async () => undefined,
         onNewEpoch: () => undefined,
       },
       names: namesFor('test'),
@@ -91,7 +91,7 @@ function setUp() {
     onGap: (gap) => void heard.gaps.push(gap),
     onEnd: () => undefined,
   });
-  /** A live copy whose predecessor this process has not got. */
+  /** A live copy whose predecessor this process has not received. */
   function repeat(seq: number): void {
     const values: Record<string, string> = {
       'Nats-Sequence': String(seq),
@@ -106,10 +106,10 @@ function setUp() {
 const numbers = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-test('what a new leader has not applied yet is waited for, not taken for trimmed', async () => {
+test('what a new leader has not applied yet is awaited, not treated as trimmed', async () => {
   const { leader, heard, follower, repeat } = setUp();
   await until(() => heard.ready);
-  // Live copies of the old leader: of the newest only, with nothing of what lies between.
+  // Live copies of the old leader: only of the newest, without those in between.
   repeat(100);
   await until(() => leader.asked > 2);
   expect(heard.sequences).toEqual([]);
@@ -120,7 +120,7 @@ test('what a new leader has not applied yet is waited for, not taken for trimmed
   expect(follower.position()?.seq).toBe(100);
 });
 
-test('a leader that has not come as far as the one before confirms nothing', async () => {
+test('a leader that is behind the previous one confirms nothing', async () => {
   const { feeds, leader, heard, follower } = setUp();
   await until(() => follower.position()?.seq === 50 && heard.ready);
   // The old leader has 100, and dies before it is asked for them; their live copies die with it.
@@ -138,7 +138,7 @@ test('a leader that has not come as far as the one before confirms nothing', asy
   expect(heard.gaps).toEqual([]);
 });
 
-test('after an election everything behind the last delivered position is read again', async () => {
+test('after an election everything after the last delivered position is read again', async () => {
   const { feeds, leader, heard, follower } = setUp();
   await until(() => follower.position()?.seq === 50 && heard.ready);
   leader.applied = 60;

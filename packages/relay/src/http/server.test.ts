@@ -21,7 +21,7 @@ test('a delivery is answered with its position, a repeated one as a duplicate', 
   expect([again.status, JSON.parse(again.body)]).toEqual([200, { ok: true, id: 'm1.1', duplicate: true }]);
 });
 
-test('headers, query and bytes are handed to the engine as they came', async () => {
+test('headers, query and bytes are passed to the engine unchanged', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   const body = Buffer.from([0x1f, 0x8b, 0, 255, 10]);
@@ -50,7 +50,7 @@ test('the engine gets the time that the sender has', async () => {
   ]);
 });
 
-test('a lookup of the channel gets no more time than the sender has', async () => {
+test('a lookup of the channel takes no longer than the sender waits', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const find = relay.engine.findChannel;
@@ -64,7 +64,7 @@ test('a lookup of the channel gets no more time than the sender has', async () =
   expect(given).toEqual([3000, 8000]);
 });
 
-test('when the engine does not acknowledge, the sender is told to come back', async () => {
+test('when the engine does not acknowledge, the sender is asked to retry', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   relay.engine.goDown();
@@ -100,7 +100,7 @@ test.each([
   );
 });
 
-test('a body over 25 MiB is refused, told or not told before', async () => {
+test('a body over 25 MiB is refused, with or without a content-length', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const body = Buffer.alloc(25 * MIB + 1);
@@ -112,17 +112,17 @@ test('a body over 25 MiB is refused, told or not told before', async () => {
   expect(fits.status).toBe(200);
 });
 
-test('bodies in memory are bounded, and given back', async () => {
+test('bodies in memory are bounded, and released', async () => {
   const relay = await relayForTest({ roomBytes: MIB });
   const channel = await relay.openChannel();
   const refused = await send(channel, { body: Buffer.alloc(2 * MIB) });
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
-  for (let turn = 0; turn < 3; turn += 1)
+  for (let round = 0; round < 3; round += 1)
     expect((await send(channel, { body: Buffer.alloc(MIB) })).status).toBe(200);
   expect(await relay.metrics()).toContain('svc_relay_bytes_under_way 0');
 });
 
-test('whoever asks before sending is told to go on, or refused before it sends', async () => {
+test('a sender with Expect gets 100 Continue, or is refused before it sends', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const ask = async (path: string): Promise<string> => {
@@ -180,7 +180,7 @@ test('only allowed senders send; readers may come from anywhere', async () => {
   expect((await listen(channel)).status).toBe(200);
 });
 
-test('GET /new makes open channels only where the operator wants them', async () => {
+test('GET /new makes open channels only if the operator allows them', async () => {
   const closed = await relayForTest();
   const refused = await send(`${closed.url}/new`, { method: 'GET' });
   expect([refused.status, JSON.parse(refused.body).code]).toEqual([403, 'open-channels-off']);
@@ -193,7 +193,7 @@ test('GET /new makes open channels only where the operator wants them', async ()
   }
 });
 
-test('POST /new tells the read key once; only its hash is kept', async () => {
+test('POST /new returns the read key once; only its hash is stored', async () => {
   const relay = await relayForTest({ settings: { publicUrl: 'https://relay.example' } });
   const made = await makeChannel(relay.url, {});
   expect(made.writeUrl).toBe(`https://relay.example/${made.channel}`);
@@ -218,13 +218,13 @@ test("with the operator's key only its holder makes channels", async () => {
   expect((await send(`${relay.url}/new`, { method: 'HEAD', headers })).status).toBe(307);
 });
 
-test('a host that is none is not repeated', async () => {
+test('an invalid host is not repeated', async () => {
   const relay = await relayForTest();
   const made = await send(`${relay.url}/new`, { headers: { host: 'evil"><script>' } });
   expect(JSON.parse(made.body).writeUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
 });
 
-test('the page says how to use the channel, and runs nothing', async () => {
+test('the page shows how to use the channel, and runs no scripts', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   await send(writeUrl, { body: '{"marker":"<script>"}' });
@@ -238,7 +238,7 @@ test('the page says how to use the channel, and runs nothing', async () => {
   expect((await send(writeUrl, { method: 'HEAD' })).body).toBe('');
 });
 
-test('metrics are for local addresses, and name no channel', async () => {
+test('metrics are only for local addresses, and contain no channel', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   await send(writeUrl, { body: '{}' });
@@ -254,7 +254,7 @@ test('metrics are for local addresses, and name no channel', async () => {
   expect(JSON.parse(health.body)).toEqual({ ok: true, version: '1.2.3' });
 });
 
-test('logs hold no payload, key or channel id', async () => {
+test('logs contain no payload, key or channel id', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl, readKey } = await relay.keyedChannel();
   const reader = await listen(writeUrl, { authorization: `Bearer ${readKey}` });
@@ -268,7 +268,7 @@ test('logs hold no payload, key or channel id', async () => {
   for (const secret of [channel, readKey, 'payload-marker']) expect(relay.logged()).not.toContain(secret);
 });
 
-test('while it stops it answers everything, and asks senders to leave', async () => {
+test('while it stops it answers everything, and closes the senders’ connections', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const kept = connect(relay.port, '127.0.0.1');
@@ -290,7 +290,7 @@ test('while it stops it answers everything, and asks senders to leave', async ()
   await closing;
 });
 
-test('a stop ends streams with an id, answers what is under way, and refuses the rest', async () => {
+test('a stop ends streams with an id, answers running requests, and refuses the rest', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const fresh = await listen(channel);

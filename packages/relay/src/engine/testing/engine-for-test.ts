@@ -1,4 +1,4 @@
-// An engine on a real nats-server for one test, and a reader that writes down all it is told.
+// An engine on a real nats-server for one test, and a reader that records all callbacks.
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { type ProvisionOptions, provision } from '../../provision/provision.ts';
@@ -16,7 +16,7 @@ export async function engineForTest(options: TestEngineOptions = {}) {
   return { server, nats, engine: await anotherEngine(nats.servers, timing) };
 }
 
-/** As another relay process would have it. */
+/** The engine of another relay process. */
 export async function anotherEngine(
   servers: readonly string[],
   timing: EngineOptions['timing'] = {},
