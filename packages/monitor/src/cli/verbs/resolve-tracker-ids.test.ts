@@ -159,7 +159,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   test('no project', async () => {
     const { terminal, resolve, file } = await house({ project: '' });
     expect(await resolve()).toBe(4);
-    expect(terminal.complained()).toContain('There is no project here');
+    expect(terminal.complained()).toContain('No project here');
     expect(existsSync(file)).toBe(false);
   });
 
@@ -177,7 +177,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
     const secrets = { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABD' } } };
     const { terminal, resolve, text } = await house({ secrets, project: layer1.replace('"ABC"', '"ABD"') });
     expect(await resolve()).toBe(4);
-    expect(terminal.complained()).toContain('no team with the key ABD. There are: ABC, OPS.');
+    expect(terminal.complained()).toContain('no team with the key ABD. Its teams: ABC, OPS.');
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');
     expect(text()).toBe(layer1.replace('"ABC"', '"ABD"'));
   });
