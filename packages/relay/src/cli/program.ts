@@ -40,22 +40,23 @@ export async function runCommandLine(terminal: Terminal, words: readonly string[
 
 function buildProgram(terminal: Terminal): Command {
   const program = new Command('svc-relay')
-    .description('Relay webhook deliveries through NATS JetStream and keep every one that is acknowledged.')
+    .description('Relay webhook deliveries through NATS JetStream, keeping what is acknowledged')
     .version(VERSION)
     .addHelpText('after', `\n${exitCodesInWords}`);
   const serving = program
     .command('serve')
-    .description('Run the relay. It is stateless: run as many as you like on the same NATS.')
+    .description('Run the relay; any number can share one NATS')
     .addHelpText(
       'after',
       `
-Every flag has a variable: --public-url is SVC_RELAY_PUBLIC_URL. Secrets have only a variable:
-SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, or SVC_RELAY_NATS_TOKEN.
+Every flag has a variable: --public-url is SVC_RELAY_PUBLIC_URL. Secrets have
+only a variable: SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, or
+SVC_RELAY_NATS_TOKEN.
 
 Examples:
   svc-relay serve --provision
-  svc-relay serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --public-url https://relay.example
-  svc-relay serve --trusted-proxy 10.0.0.0/8 --create-key-file /run/secrets/create-key
+  svc-relay serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222
+  svc-relay serve --public-url https://relay.example --trusted-proxy 10.0.0.0/8
 
 ${exitCodesInWords}`,
     );
@@ -68,7 +69,7 @@ ${exitCodesInWords}`,
   );
   const provisioning = program
     .command('provision')
-    .description('Create the streams, or upgrade them in place. Stored deliveries are kept.')
+    .description('Create or upgrade the streams; deliveries are kept')
     .addHelpText(
       'after',
       `
@@ -88,16 +89,17 @@ ${exitCodesInWords}`,
   const conforming = program
     .command('conform')
     .argument('<url>', 'base address of the server, such as https://relay.example')
-    .description('Check a server against the relay protocol (docs/relay/protocol.md) and print a table.')
+    .description('Check a server against docs/relay/protocol.md')
     .addHelpText(
       'after',
       `
-It makes up to seven channels on the server, posts about 150 MiB to them and takes half a minute on loopback.
-A row is "not offered" if the server does not announce the extension or has switched off an option.
+It makes up to seven channels on the server, posts about 150 MiB to them and
+takes half a minute on loopback. A row is "not offered" if the server does not
+announce the extension or has switched off an option.
 
 Examples:
   svc-relay conform http://127.0.0.1:7500
-  svc-relay conform https://relay.example --create-key-file /run/secrets/create-key --timeout 60
+  svc-relay conform https://relay.example --create-key-file /run/secrets/key
   svc-relay conform http://127.0.0.1:7500 --rows P4.2,P4.3
 
 ${exitCodesInWords}`,
