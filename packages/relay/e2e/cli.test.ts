@@ -99,16 +99,16 @@ describe('svc-relay', () => {
       Array.from({ length: 20 }, () => listen(readUrl, { authorization: `Bearer ${readKey}` })),
     );
     const slow = connect(relay.port, '127.0.0.1');
-    let heard = '';
-    slow.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    slow.on('data', (part) => (received += part.toString()));
     const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
     slow.write(`${post}Expect: 100-continue\r\n\r\n{`);
-    await expect.poll(() => heard).toContain('100 Continue');
+    await expect.poll(() => received).toContain('100 Continue');
     const stopping = relay.process.stop();
     await expect.poll(() => readers.every((reader) => reader.ended())).toBe(true);
     slow.write('}');
     expect(await stopping).toBe(0);
-    expect(heard).toContain('"ok":true');
+    expect(received).toContain('"ok":true');
     await expect(send(readUrl, { body: '{}' })).rejects.toThrow(/ECONN/);
   });
 
@@ -118,11 +118,11 @@ describe('svc-relay', () => {
     const { readUrl } = await newChannel(relay);
     const stuck = connect(relay.port, '127.0.0.1');
     stuck.on('error', () => undefined);
-    let heard = '';
-    stuck.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    stuck.on('data', (part) => (received += part.toString()));
     const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
     stuck.write(`${post}Expect: 100-continue\r\n\r\n{`);
-    await expect.poll(() => heard).toContain('100 Continue');
+    await expect.poll(() => received).toContain('100 Continue');
     expect(await relay.process.stop()).toBe(0);
   });
 });

@@ -53,8 +53,8 @@ test('a failed row exits with 1 and its clause; a check that cannot start has a 
   expect(failed.out).toMatch(/P3\.1 +fail .*the first frame is hello/);
   const path = await runRelay(['conform', `${relay.url}/below`, ...timeout]);
   expect([path.code, path.err]).toEqual([5, expect.stringContaining('makes no channel')]);
-  const nobody = await runRelay(['conform', 'http://127.0.0.1:1']);
-  expect([nobody.code, nobody.err]).toEqual([5, expect.stringContaining('ECONNREFUSED')]);
+  const unreachable = await runRelay(['conform', 'http://127.0.0.1:1']);
+  expect([unreachable.code, unreachable.err]).toEqual([5, expect.stringContaining('ECONNREFUSED')]);
   for (const words of [
     ['relay.example'],
     ['http://user:secret@127.0.0.1:1'],

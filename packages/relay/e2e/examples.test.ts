@@ -66,11 +66,11 @@ describe('nats.conf', () => {
   }
 
   async function command(words: string[], environment: Record<string, string>) {
-    const said: string[] = [];
-    const say = (text: string) => void said.push(text);
+    const printed: string[] = [];
+    const print = (text: string) => void printed.push(text);
     const never = new Promise<string>(() => undefined);
-    const code = await runCommandLine({ out: say, err: say, environment, stopped: never }, words);
-    return { code, said: said.join('\n') };
+    const code = await runCommandLine({ out: print, err: print, environment, stopped: never }, words);
+    return { code, printed: printed.join('\n') };
   }
 
   test('its two logins suffice: one provisions, the other serves, and cannot do more', async () => {
@@ -125,13 +125,13 @@ describe('nats.conf', () => {
       headers: { accept: 'text/event-stream', authorization },
       signal: abort.signal,
     });
-    let heard = '';
+    let received = '';
     for await (const chunk of stream.body ?? []) {
-      heard += Buffer.from(chunk).toString('latin1');
-      if (heard.split('"bodyB"').length === 3 && heard.endsWith('}\n\n')) break;
+      received += Buffer.from(chunk).toString('latin1');
+      if (received.split('"bodyB"').length === 3 && received.endsWith('}\n\n')) break;
     }
     abort.abort();
-    expect(heard.length).toBeGreaterThan(4 * 1024 * 1024);
+    expect(received.length).toBeGreaterThan(4 * 1024 * 1024);
     const status = await fetch(`${readUrl}/status`, { headers: { authorization } });
     expect(status.status).toBe(200);
     // It asks every server whether it syncs, and logs no warning.

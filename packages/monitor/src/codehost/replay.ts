@@ -133,11 +133,11 @@ export function createReplay(options: ReplayOptions): Replay {
   const compareDeliveries: Replay['compareDeliveries'] = (wish) => oneAtATime(() => compareAll(wish));
 
   async function replay(): Promise<DeliveryReport[]> {
-    const began = now();
-    const sinceWhole = wholeAt === null ? 0 : Math.max(began - wholeAt, 0);
+    const startedAt = now();
+    const sinceWhole = wholeAt === null ? 0 : Math.max(startedAt - wholeAt, 0);
     const withinMs = Math.min(REPLAY_WINDOW_MS + sinceWhole, KEPT_MS);
     const reports = await compareDeliveries({ withinMs, repair: true });
-    if (reports.every(({ problem }) => problem === null)) wholeAt = began;
+    if (reports.every(({ problem }) => problem === null)) wholeAt = startedAt;
     return reports;
   }
 

@@ -65,7 +65,7 @@ test.each([
 ])('%s is removed: it is reported with the pid, and the data root is locked again', async (gone, words) => {
   const dataDir = join(temporaryFolder(), 'svc');
   const instance = claimInstance(dataDir);
-  if (instance === undefined) throw new Error('nobody else holds it');
+  if (instance === undefined) throw new Error('the data root is not free');
   await instance.announce(record);
   expect(instance.trouble()).toBeNull();
   rmSync(join(dataDir, gone), { recursive: true });

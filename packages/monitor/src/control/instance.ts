@@ -1,5 +1,5 @@
 // One daemon per data root. The process that holds the kernel's lock on daemon.lock is the daemon; the lock is released
-// when its process ends, so neither kill -9 nor a reused pid causes doubt. daemon.json contains the holder's address.
+// when its process ends, so neither kill -9 nor a reused pid can mislead. daemon.json contains the holder's address.
 // Only the holder writes it, and it is only a hint: it can outlive its process.
 // A lock file that was removed locks nothing: the holder checks it, and takes it again or exits.
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -65,12 +65,12 @@ export async function fileOnce(
 ): Promise<FiledTicket> {
   const earlier = attemptedAt === undefined ? undefined : await destination.find(ticket.key, attemptedAt);
   if (earlier !== undefined) return earlier;
-  const began = now();
+  const startedAt = now();
   try {
     return await destination.create(ticket);
   } catch (error) {
     if (!(error instanceof NotFiled) || error.certain) throw error;
-    return (await destination.find(ticket.key, began)) ?? (await destination.create(ticket));
+    return (await destination.find(ticket.key, startedAt)) ?? (await destination.create(ticket));
   }
 }
 

@@ -123,14 +123,7 @@ test('whatever a query contains, only the base is called, on its path', async ()
 
 test.each([
   ['not JSON', 200, 'text/html', '<html>login</html>', 'backend-failed', 'not JSON'],
-  [
-    'an error of its own',
-    500,
-    'text/plain',
-    'out of\r\nmemory',
-    'backend-failed',
-    'answers 500: out of memory',
-  ],
+  ['its own error', 500, 'text/plain', 'out of\r\nmemory', 'backend-failed', 'answers 500: out of memory'],
   ['another server', 404, 'text/plain', '404 page not found', 'backend-failed', 'answers 404'],
   [
     'not for us',

@@ -72,17 +72,17 @@ export function createEventStream(options: {
   const decoder = new TextDecoder();
   let bytesOfFrame = 0;
   let bytesSinceSign = 0;
-  const heard = (): void => {
+  const signOfLife = (): void => {
     bytesOfFrame = 0;
     bytesSinceSign = 0;
   };
   const parser = createParser({
     onEvent(frame) {
-      heard();
+      signOfLife();
       onFrame(frame);
     },
     onComment() {
-      heard();
+      signOfLife();
       onSignOfLife();
     },
   });

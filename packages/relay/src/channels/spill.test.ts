@@ -353,10 +353,10 @@ test('the leader of a cluster is killed: no post fails, none is lost or doubled,
   sending.over = true;
   await Promise.all(senders);
   await until(() => state().waiting === 0);
-  const { heard } = listen(engine, 'one', 'oldest');
-  await until(() => heard.bodies.length >= count());
+  const { received } = listen(engine, 'one', 'oldest');
+  await until(() => received.bodies.length >= count());
   for (const [sender, number] of sent.entries()) {
-    const its = heard.bodies.filter((body) => body.startsWith(`${sender} `));
+    const its = received.bodies.filter((body) => body.startsWith(`${sender} `));
     expect(its).toEqual(Array.from({ length: number }, (_, at) => `${sender} ${at + 1}`));
   }
 });

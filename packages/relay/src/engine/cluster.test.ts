@@ -15,8 +15,8 @@ test('leader killed with -9, then another steps down: nothing lost, nothing doub
   const channel = { id: 'one', readKeyHash: null, createdAt: 1 };
   await engine.createChannel(channel);
   expect(await other.findChannel('one')).toEqual(channel);
-  const { heard } = listen(other, 'one');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received } = listen(other, 'one');
+  await expect.poll(() => received.ready).not.toBeNull();
 
   const acknowledged = new Set<string>();
   const took: number[] = [];
@@ -52,13 +52,13 @@ test('leader killed with -9, then another steps down: nothing lost, nothing doub
   sending.over = true;
   await Promise.all(senders);
 
-  await expect.poll(() => heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
-  const bodies = new Set(heard.bodies);
-  expect(bodies.size).toBe(heard.bodies.length);
+  await expect.poll(() => received.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
+  const bodies = new Set(received.bodies);
+  expect(bodies.size).toBe(received.bodies.length);
   expect([...acknowledged].filter((id) => !bodies.has(id))).toEqual([]);
-  const sequences = heard.positions.map(({ seq }) => seq);
+  const sequences = received.positions.map(({ seq }) => seq);
   expect(sequences).toEqual(sequences.toSorted((one, another) => one - another));
-  expect(heard.gaps).toEqual([]);
+  expect(received.gaps).toEqual([]);
   console.log(
     `acknowledged ${acknowledged.size}, slowest ${Math.round(Math.max(...took))} ms with kill -9,`,
     `${Math.round(Math.max(...took.slice(beforeStepDown)))} ms with step-down`,
@@ -112,9 +112,9 @@ test('a server that becomes silent without closing is replaced by another one', 
   const leader = await until(() => cluster.streamLeader(stream));
   const silent = await until(() => cluster.nodes.find((node) => node !== leader));
   const engine = await anotherEngine([silent.url]);
-  const { heard } = listen(engine, 'one');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received } = listen(engine, 'one');
+  await expect.poll(() => received.ready).not.toBeNull();
   await silent.pause();
   await engine.publish('one', deliveryOf('patient'), { messageId: 'a', deadlineMs: WAIT_MS });
-  await expect.poll(() => heard.bodies).toEqual(['patient']);
+  await expect.poll(() => received.bodies).toEqual(['patient']);
 });

@@ -3,13 +3,13 @@ import { anotherEngine, engineForTest, listen, publishText } from './testing/eng
 
 test('publishes, and a follower receives it live with its stored position', async () => {
   const { engine } = await engineForTest();
-  const { heard } = listen(engine, 'one');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received } = listen(engine, 'one');
+  await expect.poll(() => received.ready).not.toBeNull();
   const { position, duplicate } = await publishText(engine, 'one', '{"n":1}', 'a');
   expect(duplicate).toBe(false);
-  await expect.poll(() => heard.bodies).toEqual(['{"n":1}']);
-  expect(heard.positions).toEqual([position]);
-  expect(heard.events[0]).toBe('ready');
+  await expect.poll(() => received.bodies).toEqual(['{"n":1}']);
+  expect(received.positions).toEqual([position]);
+  expect(received.events[0]).toBe('ready');
 });
 
 test('a repeated delivery id is stored once', async () => {
@@ -17,10 +17,10 @@ test('a repeated delivery id is stored once', async () => {
   const first = await publishText(engine, 'one', 'x', 'same');
   expect(await publishText(engine, 'one', 'x', 'same')).toEqual({ ...first, duplicate: true });
   expect((await publishText(engine, 'other', 'x', 'same')).duplicate).toBe(false);
-  const { heard } = listen(engine, 'one', 'oldest');
-  await expect.poll(() => heard.bodies).toEqual(['x']);
+  const { received } = listen(engine, 'one', 'oldest');
+  await expect.poll(() => received.bodies).toEqual(['x']);
   expect((await publishText(engine, 'one', 'another body', 'same')).duplicate).toBe(false);
-  await expect.poll(() => heard.bodies).toEqual(['x', 'another body']);
+  await expect.poll(() => received.bodies).toEqual(['x', 'another body']);
 });
 
 test('a channel made at one process is found at another at once', async () => {

@@ -118,19 +118,19 @@ export function createFollowing(
     if (liveAfter(feed, me.cursor) !== undefined) return;
     me.behind += 1;
     if (me.behind <= BEHIND_BEFORE_LEADER) return sleep(5 * me.behind);
-    const heard = feed.newest;
+    const received = feed.newest;
     const { last } = await shards.fresh(feed.shard);
     const message = await store.leaderNext(feed.stream, feed.subject, me.cursor + 1);
     if (!is(me, 'reading')) return;
     if (message !== undefined) return hand(me, message);
     // A new leader may not have applied yet what the previous one acknowledged.
-    if (last < heard && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
+    if (last < received && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
     me.options.onGap({ requested: positionOf(me), oldest: null });
     me.behind = 0;
     me.anchorNeeded = false;
     // Received and trimmed since; or never stored by the remaining replicas, and the numbers will be reused.
-    if (last < heard) feed.newest = Math.max(me.cursor, last);
-    else moveTo(me, Math.max(me.cursor, heard));
+    if (last < received) feed.newest = Math.max(me.cursor, last);
+    else moveTo(me, Math.max(me.cursor, received));
   }
 
   function takeFromRing(me: FollowerState): boolean {

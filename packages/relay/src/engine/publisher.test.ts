@@ -30,9 +30,9 @@ test('kill -9 and restart of the server while 64 are in flight: nothing acknowle
   await until(() => acknowledged.size > 600);
   sending.over = true;
   await Promise.all(senders);
-  const { heard } = listen(engine, 'one', 'oldest');
-  await expect.poll(() => heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
-  const stored = heard.bodies.map((text) => text.split(' ')[0] ?? '');
+  const { received } = listen(engine, 'one', 'oldest');
+  await expect.poll(() => received.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
+  const stored = received.bodies.map((text) => text.split(' ')[0] ?? '');
   expect(new Set(stored).size).toBe(stored.length);
   const found = new Set(stored);
   expect([...acknowledged.keys()].filter((id) => !found.has(id))).toEqual([]);
@@ -57,9 +57,9 @@ test('a publish waits for a hanging server, and is stored once', async () => {
   server.unpause();
   await publishing;
   await publishText(engine, 'one', 'after');
-  const { heard } = listen(engine, 'one', 'oldest');
-  await expect.poll(() => heard.bodies).toContain('after');
-  expect(heard.bodies).toEqual(['patient', 'after']);
+  const { received } = listen(engine, 'one', 'oldest');
+  await expect.poll(() => received.bodies).toContain('after');
+  expect(received.bodies).toEqual(['patient', 'after']);
 });
 
 test('while no stream accepts it, it is sent again until one does', async () => {

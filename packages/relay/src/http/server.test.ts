@@ -127,16 +127,16 @@ test('a sender with Expect gets 100 Continue, or is refused before it sends', as
   const channel = await relay.openChannel();
   const ask = async (path: string): Promise<string> => {
     const socket = connect(relay.port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    socket.on('data', (part) => (received += part.toString()));
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
-    await expect.poll(() => heard).toContain('HTTP/1.1');
-    if (heard.startsWith('HTTP/1.1 100')) {
+    await expect.poll(() => received).toContain('HTTP/1.1');
+    if (received.startsWith('HTTP/1.1 100')) {
       socket.write('{}');
-      await expect.poll(() => heard).toContain('"ok":true');
+      await expect.poll(() => received).toContain('"ok":true');
     }
     socket.destroy();
-    return heard;
+    return received;
   };
   expect(await ask(new URL(channel).pathname)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
   expect(await ask('/unknown')).toMatch(/^HTTP\/1.1 404/);
@@ -272,19 +272,19 @@ test('while it stops it answers everything, and closes the senders’ connection
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const kept = connect(relay.port, '127.0.0.1');
-  let heard = '';
-  kept.on('data', (part) => (heard += part.toString()));
+  let received = '';
+  kept.on('data', (part) => (received += part.toString()));
   const post = `POST ${new URL(channel).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`;
   kept.write(post);
-  await expect.poll(() => heard).toMatch(/keep-alive/i);
+  await expect.poll(() => received).toMatch(/keep-alive/i);
   const farewell = Promise.withResolvers<void>();
   const closing = relay.close(WAIT_MS, farewell.promise);
   await expect(send(`${relay.url}/readyz`, { method: 'GET' })).resolves.toMatchObject({ status: 503 });
   expect((await listen(channel)).status).toBe(200);
-  heard = '';
+  received = '';
   kept.write(post);
-  await expect.poll(() => heard).toMatch(/^HTTP\/1.1 200/);
-  expect(heard).toMatch(/\r\nConnection: close\r\n/i);
+  await expect.poll(() => received).toMatch(/^HTTP\/1.1 200/);
+  expect(received).toMatch(/\r\nConnection: close\r\n/i);
   await expect.poll(() => kept.destroyed || kept.readableEnded).toBe(true);
   farewell.resolve();
   await closing;
@@ -299,17 +299,17 @@ test('a stop ends streams with an id, answers running requests, and refuses the 
   await send(channel, { body: '{}' });
   await expect.poll(() => served.messages()).toHaveLength(1);
   const slow = connect(relay.port, '127.0.0.1');
-  let heard = '';
-  slow.on('data', (part) => (heard += part.toString()));
+  let received = '';
+  slow.on('data', (part) => (received += part.toString()));
   const post = `POST ${new URL(channel).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
   slow.write(`${post}Expect: 100-continue\r\n\r\n{`);
-  await expect.poll(() => heard).toContain('100 Continue');
+  await expect.poll(() => received).toContain('100 Continue');
   const closing = relay.close(WAIT_MS);
   await expect.poll(() => fresh.ended() && served.ended()).toBe(true);
   expect(served.frames().at(-1)).toEqual({ id: 'm1.1', event: 'end', data: '{}' });
   expect(fresh.frames().at(-1)).toMatchObject({ id: 'm1.1', event: 'end' });
   slow.write('}');
   await closing;
-  expect(heard).toContain('HTTP/1.1 200');
+  expect(received).toContain('HTTP/1.1 200');
   await expect(send(channel, { body: '{}' })).rejects.toThrow(/ECONNREFUSED/);
 });

@@ -260,9 +260,9 @@ test('a reader that stalls costs little, is disconnected, and resumes without lo
   const path = new URL(channel).pathname;
   const stalled = connect(relay.port, '127.0.0.1');
   stalled.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
-  let heard = '';
-  stalled.on('data', (part) => (heard += part.toString()));
-  await expect.poll(() => heard).toContain('ready');
+  let received = '';
+  stalled.on('data', (part) => (received += part.toString()));
+  await expect.poll(() => received).toContain('ready');
   stalled.pause();
   const healthy = await listen(channel);
   await expect.poll(() => healthy.frames()).toHaveLength(1);
@@ -276,7 +276,7 @@ test('a reader that stalls costs little, is disconnected, and resumes without lo
   await expect.poll(() => relay.metrics()).toContain('svc_relay_subscriptions_ended_total{reason="slow"} 1');
   stalled.resume();
   await expect.poll(() => stalled.destroyed).toBe(true);
-  const got = [...heard.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
+  const got = [...received.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
   expect(got.length).toBeLessThan(100);
   const resumed = await listen(channel, { 'last-event-id': got.at(-1) ?? 'm1.0' });
   await expect.poll(() => got.length + resumed.messages().length).toBe(100);
