@@ -186,7 +186,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
     const { tracker, terminal, resolve, text } = await house();
     tracker.failNext({ kind: 'server-error', status: 503 });
     expect(await resolve()).toBe(6);
-    expect(terminal.complained()).toContain('cannot be used now: it answered HTTP 503');
+    expect(terminal.complained()).toContain('is unavailable: it answered HTTP 503');
     expect(text()).toBe(layer1);
     expect(await resolve()).toBe(0);
   });
