@@ -1,5 +1,5 @@
-// Bundles the relay into dist/svc-relay.js, with the licences of what is bundled. What it depends on stays outside,
-// installed beside it.
+// Bundles the relay into dist/svc-relay.js, with the licences of what is bundled. Its dependencies are not bundled; they
+// are installed next to it.
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
@@ -8,7 +8,7 @@ import { bundledIn, NOTICES, noticesText } from '../../release/notices.ts';
 const here = import.meta.dirname;
 const version = readFileSync(join(here, '..', '..', 'version.txt'), 'utf8').trim();
 const dist = join(here, 'dist');
-// Built beside and then put in place, so that a failed build leaves the one before.
+// Built in a temporary folder and then moved, so a failed build keeps the previous one.
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
 const { output } = await build({

@@ -360,7 +360,7 @@ describe('secret files', () => {
     const { svc, running, write } = setUp({ project, environment: { APP_SECRET: 'hush-before' } });
     write('.config/svc/webhook-secret', 'hush-rotated\n', 0o600);
     const start = await svc('start');
-    expect(start.err).toContain('APP_SECRET is set, but not to what');
+    expect(start.err).toContain('APP_SECRET differs from the secret in');
     expect(start.out + start.err).not.toContain('hush');
     expect(readFileSync(`/proc/${(await running()).pid}/environ`, 'utf8')).toContain(
       'APP_SECRET=hush-before',

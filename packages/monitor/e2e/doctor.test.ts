@@ -151,7 +151,7 @@ const rows: Row[] = [
       onTestFinished(() => claimed?.withdraw());
     },
     says: [
-      /^broken +daemon +the daemon runs and does not answer\n +pid \d+\n +See what it does: svc monitor logs/m,
+      /^broken +daemon +the daemon runs and does not answer\n +pid \d+\n +See what it is doing: svc monitor logs/m,
     ],
   },
   {
@@ -485,11 +485,11 @@ const rows: Row[] = [
     fault: 'a written line that the index does not find',
     given: reports({
       doctor: {
-        log: { ok: false, step: 'index', why: 'line 5', remedy: 'Build the index anew: svc events reindex' },
+        log: { ok: false, step: 'index', why: 'line 5', remedy: 'Rebuild the index: svc events reindex' },
       },
     }),
     says: [
-      /^broken +index +a test event was written, but the index does not find it\n.*\n +Build the index anew: svc events reindex$/m,
+      /^broken +index +a test event was written, but the index does not find it\n.*\n +Rebuild the index: svc events reindex$/m,
     ],
     fixes: /^index +fixed: built the index anew: 5 lines$/m,
   },

@@ -335,10 +335,10 @@ const faults: Fault[] = [
     },
     says: [
       /^tracker polling +failing$/m,
-      /^ {2}ABC {2}last never {2}The issue tracker cannot be used now.*\. Nothing to do: it is retried automatically every 5 minutes$/m,
+      /^ {2}ABC {2}last never {2}The issue tracker is unavailable.*\. Nothing to do: it is retried automatically every 5 minutes$/m,
     ],
     doctor: [
-      /^broken +tracker +team ABC cannot be polled: The issue tracker cannot be used now/m,
+      /^broken +tracker +team ABC cannot be polled: The issue tracker is unavailable/m,
       'Nothing to do: it is retried automatically every 5 minutes',
     ],
   },

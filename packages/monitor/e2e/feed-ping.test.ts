@@ -79,7 +79,7 @@ test('a relay that accepts the ping and drops it is detected within the timeout'
   overOnceAnswered(59_000, channel);
   const { code, printed } = await svc('feeds', 'ping', '--timeout', '59s');
   expect(code).toBe(1);
-  expect(printed).toContain('the relay took it and did not deliver it within 59 s');
+  expect(printed).toContain('the relay accepted it but did not deliver it within 59 s');
   expect(printed).toContain('svc feeds check --repair');
 });
 

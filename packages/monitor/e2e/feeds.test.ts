@@ -73,7 +73,7 @@ test('no admin right: a warning in the log, that repository is polled, the daemo
   expect(facts(daemon)).toMatchObject([{ event: 'codehost.pr.opened', via: 'poll', scope: { pr: 42 } }]);
   const { printed } = await svc('feeds');
   expect(printed).toContain('acme/web  polling');
-  expect(daemon.printed()).toContain('Failed to list the hooks of acme/web, skipping it (it is polled)');
+  expect(daemon.printed()).toContain('Failed to list the hooks of acme/web, skipping it and polling instead');
   expect((await daemon.get('/api/health')).status).toBe(200);
 });
 

@@ -145,7 +145,7 @@ test('without consent nothing is filed, the queue and its worktree stay, and a p
   });
   expect(item).toMatchObject({
     ticket: 'ABC-1',
-    message: '1 finding of ABC-1 is not filed: nobody gave consent to file them (svc.feedback.autoFile)',
+    message: '1 finding of ABC-1 is not filed: no one has agreed to file them (svc.feedback.autoFile)',
     remedy: `cd ${join(base, 'ABC-1')} && svc findings drain`,
   });
   // The ticket is canceled, so its wave and its run are complete.

@@ -1,4 +1,4 @@
-// The command line as a user meets it.
+// The command line as a user sees it.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { natsForTest } from '@svc/testkit';
@@ -7,7 +7,7 @@ import { listen, send } from '../src/http/testing/relay-for-test.ts';
 import { newChannel, relayWorld, runRelay } from './relay-world.ts';
 
 describe('svc-relay', () => {
-  test('help has examples and exit codes, and a version there is', async () => {
+  test('help has examples and exit codes, and there is a version', async () => {
     const help = await runRelay(['serve', '--help']);
     expect(help.code).toBe(0);
     for (const word of [
@@ -22,7 +22,7 @@ describe('svc-relay', () => {
     expect((await runRelay(['provision', '--help'])).out).toContain('--dry-run');
   });
 
-  test('wrong words end with 2, wrong variables with 4, both with a reason', async () => {
+  test('wrong arguments exit with 2, wrong variables with 4, both with a reason', async () => {
     const port = await runRelay(['serve', '--port', 'many']);
     expect([port.code, port.err]).toEqual([2, expect.stringContaining('--port')]);
     expect((await runRelay(['dance'])).code).toBe(2);
@@ -34,12 +34,12 @@ describe('svc-relay', () => {
     expect(twice.err).not.toContain('hunter2');
   });
 
-  test('without NATS it says where it looked', async () => {
+  test('without NATS it reports the address that it tried', async () => {
     const ended = await runRelay(['serve', '--port', '0'], { SVC_RELAY_NATS: 'nats://127.0.0.1:1' });
     expect([ended.code, ended.err]).toEqual([5, expect.stringContaining('nats://127.0.0.1:1')]);
   });
 
-  test('a NATS that loses what it acknowledges is refused, with the reasons and the version to take', async () => {
+  test('a NATS version that loses acknowledged messages is refused, with the reasons and the version to use', async () => {
     const info = {
       server_id: 'old',
       version: '2.9.10',
@@ -65,7 +65,7 @@ describe('svc-relay', () => {
     }
   });
 
-  test('without streams it says what to run; --provision does it', async () => {
+  test('without streams it reports what to run; --provision does it', async () => {
     const nats = await natsForTest();
     const environment = { SVC_RELAY_NATS: nats.url };
     const ended = await runRelay(['serve', '--port', '0'], environment);
@@ -84,14 +84,14 @@ describe('svc-relay', () => {
     expect([other.code, other.err]).toEqual([6, expect.stringContaining('shards')]);
   });
 
-  test('a port that is taken ends it with 6', async () => {
+  test('a port in use exits with 6', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
     const ended = await runRelay(['serve', '--port', String(relay.port)], { SVC_RELAY_NATS: world.nats.url });
     expect([ended.code, ended.err]).toEqual([6, expect.stringContaining('--port')]);
   });
 
-  test('a stop ends streams, answers the post under way, and exits 0', async () => {
+  test('a stop ends streams, answers the running post, and exits 0', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
     const { readUrl, readKey } = await newChannel(relay);
@@ -99,30 +99,30 @@ describe('svc-relay', () => {
       Array.from({ length: 20 }, () => listen(readUrl, { authorization: `Bearer ${readKey}` })),
     );
     const slow = connect(relay.port, '127.0.0.1');
-    let heard = '';
-    slow.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    slow.on('data', (part) => (received += part.toString()));
     const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
     slow.write(`${post}Expect: 100-continue\r\n\r\n{`);
-    await expect.poll(() => heard).toContain('100 Continue');
+    await expect.poll(() => received).toContain('100 Continue');
     const stopping = relay.process.stop();
     await expect.poll(() => readers.every((reader) => reader.ended())).toBe(true);
     slow.write('}');
     expect(await stopping).toBe(0);
-    expect(heard).toContain('"ok":true');
+    expect(received).toContain('"ok":true');
     await expect(send(readUrl, { body: '{}' })).rejects.toThrow(/ECONN/);
   });
 
-  test('a sender that never ends its body does not hold up the stop', async () => {
+  test('a sender that never finishes its body does not delay the stop', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
     const { readUrl } = await newChannel(relay);
     const stuck = connect(relay.port, '127.0.0.1');
     stuck.on('error', () => undefined);
-    let heard = '';
-    stuck.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    stuck.on('data', (part) => (received += part.toString()));
     const post = `POST ${new URL(readUrl).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
     stuck.write(`${post}Expect: 100-continue\r\n\r\n{`);
-    await expect.poll(() => heard).toContain('100 Continue');
+    await expect.poll(() => received).toContain('100 Continue');
     expect(await relay.process.stop()).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-// `svc-relay conform` as a user runs it: against the real relay on a real nats-server, and where it cannot begin.
+// `svc-relay conform` as a user runs it: against the real relay on a real nats-server, and where it cannot start.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPublicRelay, temporaryFolder, WAIT_MS } from '@svc/testkit';
@@ -9,7 +9,7 @@ import { relayWorld, runRelay } from './relay-world.ts';
 
 const timeout = ['--timeout', String(WAIT_MS / 1000)];
 
-test('our relay keeps to every clause', async () => {
+test('our relay passes every clause', async () => {
   const world = await relayWorld();
   const keyFile = join(world.folder, 'create-key');
   writeFileSync(keyFile, 'the-key-of-the-operator');
@@ -31,7 +31,7 @@ test('our relay keeps to every clause', async () => {
   expect(out).not.toContain('the-key-of-the-operator');
 });
 
-test('the public relay has the public part, and what it has not is not offered', async () => {
+test('the public relay passes the public part, and the rest is not offered', async () => {
   const relay = await startPublicRelay({ pingMs: 100 });
   onTestFinished(() => relay.stop());
   const publicRows = rows.filter(({ part }) => part === 'public').map(({ id }) => id);
@@ -42,19 +42,19 @@ test('the public relay has the public part, and what it has not is not offered',
   expect(out).toMatch(/P4\.2 +not offered .*15 of 16 lost/);
 });
 
-test('what fails is exit 1 with its clause; what cannot begin says why', async () => {
+test('a failed row exits with 1 and its clause; a check that cannot start has a reason', async () => {
   const relay = await startPublicRelay({ pingMs: 100 });
   onTestFinished(() => relay.stop());
   const silent = await startWrongServer(relay.url, {
     frames: () => (frame) => frame.replace('event: ready', 'event: hello'),
   });
   const failed = await runRelay(['conform', silent, '--rows', 'P3.1,P3.3', ...timeout]);
-  expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('does not keep to P3.1.')]);
+  expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('fails P3.1.')]);
   expect(failed.out).toMatch(/P3\.1 +fail .*the first frame is hello/);
   const path = await runRelay(['conform', `${relay.url}/below`, ...timeout]);
   expect([path.code, path.err]).toEqual([5, expect.stringContaining('makes no channel')]);
-  const nobody = await runRelay(['conform', 'http://127.0.0.1:1']);
-  expect([nobody.code, nobody.err]).toEqual([5, expect.stringContaining('ECONNREFUSED')]);
+  const unreachable = await runRelay(['conform', 'http://127.0.0.1:1']);
+  expect([unreachable.code, unreachable.err]).toEqual([5, expect.stringContaining('ECONNREFUSED')]);
   for (const words of [
     ['relay.example'],
     ['http://user:secret@127.0.0.1:1'],

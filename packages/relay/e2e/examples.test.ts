@@ -30,7 +30,7 @@ const documents = (name: string): Record<string, unknown>[] =>
 const passwords = { RELAY_PASSWORD: 'p1a', PROVISION_PASSWORD: 'p2b', ROUTE_PASSWORD: 'p3c' };
 
 describe('nats.conf', () => {
-  /** Three nodes with the shipped text: only addresses, store and what the environment would fill are others. */
+  /** Three nodes with the shipped configuration: only addresses, store and environment values differ. */
   async function cluster(change: (text: string) => string = (text) => text): Promise<NatsNode[]> {
     const home = temporaryFolder();
     const random = createRandom(process.pid * 1000 + (Date.now() % 1000));
@@ -66,11 +66,11 @@ describe('nats.conf', () => {
   }
 
   async function command(words: string[], environment: Record<string, string>) {
-    const said: string[] = [];
-    const say = (text: string) => void said.push(text);
+    const printed: string[] = [];
+    const print = (text: string) => void printed.push(text);
     const never = new Promise<string>(() => undefined);
-    const code = await runCommandLine({ out: say, err: say, environment, stopped: never }, words);
-    return { code, said: said.join('\n') };
+    const code = await runCommandLine({ out: print, err: print, environment, stopped: never }, words);
+    return { code, printed: printed.join('\n') };
   }
 
   test('its two logins suffice: one provisions, the other serves, and cannot do more', async () => {
@@ -113,7 +113,7 @@ describe('nats.conf', () => {
     const made = await fetch(`${url}/new`, { method: 'POST' });
     expect(made.status).toBe(201);
     const { writeUrl, readUrl, readKey } = (await made.json()) as Record<string, string>;
-    // Small, and larger than a message of the server may be.
+    // A small one, and one larger than the server's message limit.
     for (const size of [10, 3 * 1024 * 1024]) {
       const body = JSON.stringify({ text: 'x'.repeat(size) });
       const posted = await fetch(writeUrl ?? '', { method: 'POST', body });
@@ -125,16 +125,16 @@ describe('nats.conf', () => {
       headers: { accept: 'text/event-stream', authorization },
       signal: abort.signal,
     });
-    let heard = '';
+    let received = '';
     for await (const chunk of stream.body ?? []) {
-      heard += Buffer.from(chunk).toString('latin1');
-      if (heard.split('"bodyB"').length === 3 && heard.endsWith('}\n\n')) break;
+      received += Buffer.from(chunk).toString('latin1');
+      if (received.split('"bodyB"').length === 3 && received.endsWith('}\n\n')) break;
     }
     abort.abort();
-    expect(heard.length).toBeGreaterThan(4 * 1024 * 1024);
+    expect(received.length).toBeGreaterThan(4 * 1024 * 1024);
     const status = await fetch(`${readUrl}/status`, { headers: { authorization } });
     expect(status.status).toBe(200);
-    // It asks every server whether it syncs, and has nothing to complain of.
+    // It asks every server whether it syncs, and logs no warning.
     expect(readFileSync(join(home, 'relay.log'), 'utf8')).not.toMatch(/permission|authorization|sync/i);
   });
 
@@ -226,7 +226,7 @@ describe('Kubernetes', () => {
   const all = ['namespace', 'nats', 'relay'].flatMap((name) => documents(`kubernetes/${name}.yaml`));
   const of = (kind: string) => all.filter((document) => document['kind'] === kind);
 
-  test('what one object names, another one is', () => {
+  test('every name that an object refers to exists', () => {
     const pods = [...of('StatefulSet'), ...of('Deployment'), ...of('Job')].map(
       ({ spec }) =>
         (spec as { template: { metadata: { labels: Record<string, string> } } }).template.metadata.labels,
@@ -243,7 +243,7 @@ describe('Kubernetes', () => {
     ]);
   });
 
-  test('nobody is root, nothing can be written but the volumes, and every pod is what the namespace demands', () => {
+  test('nothing runs as root, only the volumes are writable, and every pod meets the policy of the namespace', () => {
     for (const { spec } of [...of('StatefulSet'), ...of('Deployment'), ...of('Job')]) {
       const pod = (spec as { template: { spec: Record<string, unknown> } }).template.spec;
       expect(pod).toMatchObject({
@@ -269,7 +269,7 @@ describe('observability', () => {
       targets: { expr: string }[];
     }[];
 
-  test('promtool is content with the rules, the configuration and every panel', () => {
+  test('promtool accepts the rules, the configuration and every panel', () => {
     expect(promtoolComplaint('check', 'rules', join(folder, 'observability/alerts.yml'))).toBeNull();
     expect(promtoolComplaint('check', 'config', join(folder, 'observability/prometheus.yml'))).toBeNull();
     const expressions = panels().flatMap(({ targets }) => targets.map(({ expr }) => expr));
@@ -284,7 +284,7 @@ describe('observability', () => {
     expect(new Set(panels().map(({ id }) => id)).size).toBe(panels().length);
   });
 
-  test('every metric that is named is one that the relay exposes', async () => {
+  test('the relay exposes every metric that is used', async () => {
     const { createMetrics } = await import('../src/http/metrics.ts');
     const server = readFileSync(join(import.meta.dirname, '../src/http/server.ts'), 'utf8');
     const exposed = new Set([

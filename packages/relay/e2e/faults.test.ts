@@ -87,7 +87,7 @@ test('a reader that stalls does not make the relay grow, and resumes without los
   const relay = await world.startRelay('--no-limits', '--stall', '4');
   const { readUrl, readKey } = await newChannel(relay);
   const stalled = readIds(relay, readUrl, readKey);
-  // A reader for whom less than 1 MiB waits cannot be taken for a stalled one.
+  // A reader with less than 1 MiB of unsent data does not count as stalled.
   for (let posted = 25; posted <= 500; posted += 25) {
     await postMany(relay, readUrl, 25, 20_000);
     await until(() => stalled.ids.length === posted);
@@ -127,13 +127,13 @@ test('sixty readers that do not read one delivery of 24 MB cost a bounded amount
   console.log(`60 readers that do not read 24 MB: ${before} MB before, at most ${most} MB`);
   const unsent = Number(/^svc_relay_unsent_bytes (\d+)$/m.exec(await metricsOf(relay))?.[1]);
   expect(unsent).toBeLessThanOrEqual(128 * 1024 * 1024);
-  // A reader that reads has it, meanwhile.
+  // Meanwhile a reader that reads gets it.
   const honest = readIds(relay, readUrl, readKey);
   await until(() => honest.ids.length === 1);
   expect(most).toBeLessThan(900);
 });
 
-test('without the engine posts are answered 503 in time, and all is well when it is back', async () => {
+test('without the engine posts are answered 503 in time, and 200 again when it is back', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay();
   const { readUrl, readKey } = await newChannel(relay);
@@ -148,7 +148,7 @@ test('without the engine posts are answered 503 in time, and all is well when it
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
     answered.push(name);
   };
-  // Each sender is answered before it gives up: the tracker does so five seconds earlier.
+  // Each sender is answered before it gives up: the tracker five seconds earlier.
   await Promise.all([post('other', {}), post('tracker', { 'tracker-delivery': 'one' })]);
   expect(answered).toEqual(['tracker', 'other']);
   expect((await send(`${relay.url}/healthz`, { method: 'GET' })).status).toBe(200);
@@ -195,7 +195,7 @@ test('with a spill posts are held while the engine is away, in order, and shown'
   expect((await statusOf(relay)).spill).toEqual({ waiting: 0, bytes: 0, oldest: null, refusing: null });
   await world.nats.kill();
   for (let number = 1; number <= 5; number += 1) {
-    // The tracker does not wait for long either.
+    // The tracker is answered in its shorter time, too.
     const answer = await send(readUrl, {
       headers: { 'tracker-delivery': `${number}` },
       body: `{"n":${number}}`,
@@ -268,7 +268,7 @@ test('a spill folder that another relay uses is refused', async () => {
   expect(ended.err).toContain('another relay process uses it');
 });
 
-test('limits of the command line count, and leave others alone', async () => {
+test('limits of the command line apply, and do not affect others', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay(
     '--channel-rate',

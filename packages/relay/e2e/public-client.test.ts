@@ -60,7 +60,7 @@ test('it makes a channel, connects, and forwards everything with valid signature
   );
 });
 
-test('it misses nothing of what came while the relay was restarted', async () => {
+test('it misses nothing that was sent while the relay restarted', async () => {
   const world = await relayWorld();
   const first = await world.startRelay('--open-channels', '--no-limits');
   const second = await world.startRelay('--no-limits');

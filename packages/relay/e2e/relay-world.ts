@@ -1,4 +1,4 @@
-// The relay as its own processes on a real nats-server, for one test. Everything ends with the test, by its pid.
+// Relay processes on a real nats-server, for one test. Every process is ended with the test, by its pid.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type NatsServer, type NatsSettings, natsForTest, relayProgram, temporaryFolder } from '@svc/testkit';
@@ -14,7 +14,7 @@ export type World = {
   startRelay: (...words: string[]) => Promise<Relay>;
 };
 
-/** `words` are for `svc-relay provision`. */
+/** `words` are arguments for `svc-relay provision`. */
 export async function relayWorld({
   words = [],
   nats: settings = {},

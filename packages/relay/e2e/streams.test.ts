@@ -12,7 +12,7 @@ async function post(url: string, number: number, size = 0): Promise<string> {
 }
 const numbers = (reader: Listening): number[] =>
   reader.messages().map(({ data }) => JSON.parse(data).body.number);
-/** The epoch may also tell one message from another; the number is the place in the stream. */
+/** The epoch may include a check of the message; the number is the position in the stream. */
 const sequence = (id: string): number => Number(id.split('.')[1]);
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -21,7 +21,7 @@ const ready = async (reader: Listening): Promise<void> => {
 };
 
 describe('one relay', () => {
-  test('what was posted while nobody listened is there, and a cut loses and repeats nothing', async () => {
+  test('what was posted while no one listened is kept, and a cut loses and repeats nothing', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
     const { readUrl, readKey } = await newChannel(relay);
@@ -56,7 +56,7 @@ describe('one relay', () => {
     expect([stored, sequence(newest)]).toEqual([1, sequence(first.id)]);
   });
 
-  test('a cursor older than what is kept is told so', async () => {
+  test('a cursor older than what is kept gets a gap', async () => {
     const world = await relayWorld({ words: ['--max-deliveries', '10'] });
     const relay = await world.startRelay();
     const { readUrl, readKey } = await newChannel(relay);
@@ -72,7 +72,7 @@ describe('one relay', () => {
     await expect.poll(() => other.frames().some(({ event }) => event === 'gap')).toBe(true);
   });
 
-  test('channels do not hear each other, and each is read with its own key', async () => {
+  test('channels are separate, and each is read with its own key', async () => {
     const world = await relayWorld();
     const relay = await world.startRelay();
     const [one, other] = [await newChannel(relay), await newChannel(relay)];
@@ -87,7 +87,7 @@ describe('one relay', () => {
 });
 
 describe('two relays on one engine', () => {
-  test('what one takes, the other streams, and either resumes the other', async () => {
+  test('what one accepts, the other streams, and a reader can resume at either', async () => {
     const world = await relayWorld();
     const [one, other] = await Promise.all([world.startRelay(), world.startRelay()]);
     const { readUrl, readKey } = await newChannel(one);
@@ -103,7 +103,7 @@ describe('two relays on one engine', () => {
     await expect.poll(() => numbers(resumed)).toEqual(range(16, 30));
   });
 
-  test('a named subscriber goes on at the other relay, and status tells its lag', async () => {
+  test('a named subscriber continues at the other relay, and status shows its lag', async () => {
     const world = await relayWorld();
     const [one, other] = await Promise.all([world.startRelay(), world.startRelay()]);
     const { readUrl, readKey } = await newChannel(one);
@@ -133,7 +133,7 @@ describe('two relays on one engine', () => {
       });
   });
 
-  test('a planned stop costs a reader nothing', async () => {
+  test('a reader loses nothing in a planned stop', async () => {
     const world = await relayWorld();
     const [one, other] = await Promise.all([world.startRelay(), world.startRelay()]);
     const { readUrl, readKey } = await newChannel(one);

@@ -1,4 +1,4 @@
-// The budget of calls to the code host, kept up to date by what each answer says.
+// The budget of calls to the code host, updated from each answer.
 import {
   type ApiBudget,
   type BudgetRules,
@@ -18,9 +18,9 @@ import {
 export type ApiResource = 'core' | 'graphql';
 
 export type CallBudget = {
-  /** Counts a call that is about to be made; or says why it must not be made. */
+  /** Counts a call that is about to be made, or returns why it must not be made. */
   take: (resource: ApiResource) => CodehostProblem | undefined;
-  /** What came of it: the answers (several when it had pages) and the problem. */
+  /** The result of the call: the answers (several if it had pages) and the problem. */
   settle: (answers: readonly CodehostAnswer[], problem: CodehostProblem | undefined) => void;
   /** Why the last call got no answer; null when it got one. */
   unanswered: () => CodehostProblem | null;
@@ -40,7 +40,7 @@ export type BudgetFigures = {
 
 const reasons = {
   'calls-an-hour': 'the calls for this hour are used up',
-  quota: 'little of the quota is left, and that is for people',
+  quota: 'the rest of the quota is reserved for people',
   paused: 'it asked for a pause',
 } as const;
 

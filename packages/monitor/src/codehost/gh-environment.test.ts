@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { environmentForGh, tokensIn } from './gh.ts';
 
-test('the client gets its token and the way to the network, and nothing secret of ours', () => {
+test('the client gets its token and the network settings, and none of our secrets', () => {
   const given = environmentForGh({
     PATH: '/bin',
     HOME: '/home/kim',

@@ -1,4 +1,4 @@
-// The real client program against the fake code host, and scripted ones for what the fake does not tell.
+// The real client program against the fake code host, and scripted ones for what the fake does not cover.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '@svc/lib/process';
@@ -10,7 +10,7 @@ function login(environment: Record<string, string>, timeoutMs = WAIT_MS) {
   return checkGhLogin({ environment, run: runCommand, now: Date.now, timeoutMs });
 }
 
-/** A client program of a few lines of shell; what it is asked is in `$*`. */
+/** A client program of a few lines of shell; its arguments are in `$*`. */
 function scripted(lines: string): Record<string, string> {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'gh'), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
@@ -28,13 +28,13 @@ test('a token that the code host accepts is a login', async () => {
 test.each([
   ['no token', undefined],
   ['a token that is not accepted', 'gho_revoked00000000'],
-])('%s is logged out, and no token is told', async (_, token) => {
+])('%s is logged out, and no token is shown', async (_, token) => {
   const answer = await login(ghEnvironment(await codehostForTest(), token));
   expect(answer).toMatchObject({ ok: false, problem: { kind: 'logged-out' } });
   expect(JSON.stringify(answer)).not.toContain('gho_');
 });
 
-test('a code host that cannot be reached is not a login that has ended', async () => {
+test('an unreachable code host is not reported as an expired login', async () => {
   const codehost = await codehostForTest();
   const environment = ghEnvironment(codehost, testToken);
   await codehost.close();
@@ -46,7 +46,7 @@ test('without the program', async () => {
   expect(answer).toMatchObject({ ok: false, problem: { kind: 'gh-missing', message: 'ENOENT' } });
 });
 
-test('one that does not end is waited for only so long', async () => {
+test('a program that hangs is given up in time', async () => {
   const answer = await login(scripted('sleep 600'), 100);
   expect(answer).toMatchObject({ ok: false, problem: { kind: 'unavailable' } });
 });
@@ -54,15 +54,12 @@ test('one that does not end is waited for only so long', async () => {
 test.each([
   ['old', '  ✓ Logged in to code.example as ann (oauth_token)'],
   ['new', '  ✓ Logged in to code.example account ann (keyring)'],
-])(
-  'who is logged in, in the words of an %s client; the token in its output is not kept',
-  async (_, words) => {
-    const answer = await login(scripted(`echo '${words}'; echo '  - Token: gho_secret'`));
-    expect(answer).toEqual({ ok: true, value: { account: 'ann at code.example' } });
-  },
-);
+])('the account in the output of an %s client; the token in its output is not kept', async (_, words) => {
+  const answer = await login(scripted(`echo '${words}'; echo '  - Token: gho_secret'`));
+  expect(answer).toEqual({ ok: true, value: { account: 'ann at code.example' } });
+});
 
-test('the host that the environment names is the one that counts', async () => {
+test('the host in the environment is used', async () => {
   const only = scripted('test "$*" = "auth status --hostname code.example"');
   expect(await login({ ...only, GH_HOST: 'code.example' })).toMatchObject({ ok: true });
 });

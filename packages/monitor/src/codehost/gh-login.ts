@@ -1,6 +1,6 @@
-// Whether the client program is there and logged in. `gh auth status` answers that, but an old one takes a code
-// host that cannot be reached for a token that is no longer valid, and one login of several that is broken for
-// all: where it says no, the code host itself is asked once.
+// Whether the client program is installed and logged in. `gh auth status` reports that, but old versions report an
+// unreachable code host as an invalid token, and one broken login of several as all broken: if it reports a failure,
+// the code host itself is asked once.
 import { type Environment, plainWords } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { createGh, done, environmentForGh, failed, type GhResult } from './gh.ts';
@@ -10,7 +10,7 @@ const MAX_BYTES = 1024 * 1024;
 const LEAST_MS = 1_000;
 
 export type GhLogin = {
-  /** `account at host`, where the client says it. */
+  /** `account at host`, if the client reports it. */
   account: string | undefined;
 };
 
@@ -56,7 +56,7 @@ export async function checkGhLogin(options: {
   return asked.ok ? done({ account: undefined }) : asked;
 }
 
-/** The first of the accounts; nothing else of the output is kept, for it shows tokens when asked to. */
+/** The first account; nothing else of the output is kept, because it can contain tokens. */
 function accountIn(output: string): string | undefined {
   const [, host, account] = /Logged in to (\S+) (?:as|account) (\S+)/.exec(output) ?? [];
   return host === undefined || account === undefined ? undefined : plainWords(`${account} at ${host}`);

@@ -13,7 +13,7 @@ test('one answer: status, headers in any case, the whole body', () => {
   expect(answer?.header('missing')).toBeUndefined();
 });
 
-test.each(['', 'error connecting to host', '{"message":"no head"}'])('%j is no answer', (output) => {
+test.each(['', 'error connecting to host', '{"message":"no head"}'])('%j is not an answer', (output) => {
   expect(readAnswer(output, 0)).toBeUndefined();
   expect(readPages(output, 0)).toEqual([]);
 });
@@ -45,7 +45,7 @@ test.each([
   expect(nextPage({ header: () => link })?.searchParams.get('cursor')).toBe(cursor);
 });
 
-test('ids beyond what a number holds stay exact', () => {
+test('ids that a number cannot hold stay exact', () => {
   expect(parseExactIds('[{"id":9007199254740994,"n":1},{"id":12}]')).toEqual([
     { id: '9007199254740994', n: 1 },
     { id: 12 },

@@ -108,12 +108,12 @@ describe('problems', () => {
       { kind: 'malformed' },
     ],
     [
-      'no JSON',
+      'not JSON',
       (codehost) => codehost.failNext({ kind: 'body', text: '<html>maintenance</html>' }),
       { kind: 'malformed' },
     ],
     [
-      'no list',
+      'not a list',
       (codehost) => codehost.failNext({ kind: 'body', text: '{"message":"HTTP/1.1 200 OK"}' }),
       { kind: 'malformed' },
     ],
@@ -124,7 +124,7 @@ describe('problems', () => {
     expect(await ghFor(codehost).list(hooks)).toMatchObject({ ok: false, problem });
   });
 
-  test('a rate limit says until when', async () => {
+  test('a rate limit has its end time', async () => {
     const codehost = await codehostWithRepo();
     codehost.failNext({ kind: 'rate-limited', retryAfter: 90 });
     const before = Date.now();
@@ -138,8 +138,8 @@ describe('problems', () => {
   test.each<[string, Parameters<FakeCodehost['failNext']>[0]]>([
     ['fails', { kind: 'server-error', status: 502 }],
     ['is cut off', { kind: 'cut', when: 'within' }],
-    ['is no JSON', { kind: 'body', text: '<html></html>' }],
-    ['is no list', { kind: 'body', text: '{"message":"oh"}' }],
+    ['is not JSON', { kind: 'body', text: '<html></html>' }],
+    ['is not a list', { kind: 'body', text: '{"message":"oh"}' }],
     ['is refused', { kind: 'no-admin' }],
   ])('a page in the middle that %s makes the whole list fail', async (_name, fault) => {
     const codehost = await codehostWithRepo();
@@ -149,7 +149,7 @@ describe('problems', () => {
     expect((await ghFor(codehost).list(`${hooks}?per_page=100`)).ok).toBe(false);
   });
 
-  test('a slow answer is given up, and nothing is left running', async () => {
+  test('a slow answer is cancelled, and nothing is left running', async () => {
     const codehost = await codehostWithRepo();
     codehost.failNext({ kind: 'slow', ms: 10 * WAIT_MS });
     const slow = await ghFor(codehost, { timeoutMs: 500 }).request({ path: hooks });
@@ -157,14 +157,14 @@ describe('problems', () => {
     await until(() => processesOf(codehost.folder).length === 0);
   });
 
-  test('too large an answer is given up', async () => {
+  test('a too large answer is rejected', async () => {
     const codehost = await codehostWithRepo();
     codehost.failNext({ kind: 'body', text: JSON.stringify(['x'.repeat(100_000)]) });
     const large = await ghFor(codehost, { maxBytes: 10_000 }).request({ path: hooks });
     expect(large).toMatchObject({ ok: false, problem: { kind: 'malformed', message: 'it is too large' } });
   });
 
-  test('gh is not there', async () => {
+  test('gh is not installed', async () => {
     const codehost = await codehostWithRepo();
     const gh = ghFor(codehost, { environment: ghEnvironment(codehost, testToken, temporaryFolder()) });
     expect(await gh.list(hooks)).toEqual({ ok: false, problem: { kind: 'gh-missing', message: 'ENOENT' } });
@@ -184,7 +184,7 @@ describe('problems', () => {
     expect(await gh.list(hooks)).toMatchObject({ ok: false, problem: { kind: 'logged-out' } });
   });
 
-  test('nobody listens there', async () => {
+  test('nothing listens there', async () => {
     const codehost = await codehostWithRepo();
     await codehost.close().then(() => undefined);
     const listed = await ghFor(codehost).list(hooks);
@@ -201,7 +201,7 @@ describe('budget', () => {
     longestPauseMs: 60_000,
   };
 
-  test('used up: nothing is asked until the hour is over', async () => {
+  test('used up: no calls until the hour is over', async () => {
     const codehost = await codehostWithRepo();
     let now = Date.now();
     const budget = createCallBudget({ now: () => now, rules });
@@ -272,7 +272,7 @@ describe('secrets', () => {
   const secret = 'aa55'.repeat(16);
   const body = { config: { url: 'http://127.0.0.1:9/x', secret } };
 
-  test('never stand in arguments or environment, not even while the call runs', async () => {
+  test('never appear in arguments or environment, not even while the call runs', async () => {
     const codehost = await codehostWithRepo();
     codehost.failNext({ kind: 'slow', ms: 200 });
     const commands: Command[] = [];
@@ -297,7 +297,7 @@ describe('secrets', () => {
     expect(commands[0]?.args).toEqual(['api', '--include', '-X', 'POST', hooks, '--input', '-']);
   });
 
-  test('never stand in a problem, though the code host repeats them', async () => {
+  test('never appear in a problem, even if the code host repeats them', async () => {
     const codehost = await codehostWithRepo();
     const repeating: GhOptions['run'] = async () => ({
       ended: 'exit',
@@ -354,7 +354,7 @@ function textOf(path: string): string {
   }
 }
 
-test('a broken gh is told from a missing one', async () => {
+test('a broken gh is distinguished from a missing one', async () => {
   const codehost = await codehostWithRepo();
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'bin'));

@@ -1,6 +1,5 @@
-// The code host through its own client program: `gh api`, never another way, so that its login is the one
-// login there is. What is sent goes through standard input. Every failure comes back as a CodehostProblem;
-// nothing secret stands in any.
+// The code host, only through its own client program `gh api`, so its login is the only one needed. Request bodies go
+// through standard input. Every failure is returned as a CodehostProblem, which contains no secret.
 //
 //   const gh = createGh({ environment, run: runCommand, now });
 //   const hooks = await gh.list('repos/acme/web/hooks');
@@ -18,7 +17,7 @@ import { createLimit } from '@svc/lib/limit';
 import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
 
-// What comes of a call: the value, or the problem.
+// The result of a call: the value, or the problem.
 
 export type GhFailure = { ok: false; problem: CodehostProblem };
 export type GhResult<Value> = { ok: true; value: Value } | GhFailure;
@@ -42,7 +41,7 @@ type Shape<Value> = {
   ) => { success: true; data: Value } | { success: false; error: { issues: readonly Issue[] } };
 };
 
-/** The value, if it has the shape that the API promises. */
+/** The value, if it has the shape that the API documents. */
 export function parsed<Value>(shape: Shape<Value>, json: unknown): GhResult<Value> {
   const read = shape.safeParse(json);
   if (read.success) return done(read.data);
@@ -50,8 +49,8 @@ export function parsed<Value>(shape: Shape<Value>, json: unknown): GhResult<Valu
   return malformed(`${issue?.path.join('.') || 'answer'}: ${issue?.message ?? 'wrong shape'}`);
 }
 
-// What the client program gets of our environment: what it needs to find its token and the network, and
-// nothing else. Its debug switches stay out: they would print what is sent, secrets included.
+// The part of our environment that the client program gets: what it needs to find its token and the network, and
+// nothing else. Its debug switches are left out: they would print requests, including secrets.
 
 const wanted = [
   /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/,
@@ -69,18 +68,18 @@ export function environmentForGh(environment: Environment): Record<string, strin
   return { ...given, GH_PROMPT_DISABLED: '1', GH_NO_UPDATE_NOTIFIER: '1', NO_COLOR: '1' };
 }
 
-/** The tokens among them: they must not stand in anything that is written down. */
+/** The tokens among them: they must not appear in anything that is logged or stored. */
 export function tokensIn(environment: Readonly<Record<string, string>>): string[] {
   return Object.entries(environment)
     .filter(([name, value]) => name.endsWith('_TOKEN') && value !== '')
     .map(([, value]) => value);
 }
 
-// JSON whose large ids stay exact: the code host numbers deliveries with 64 bits, more than a number holds.
+// JSON with exact large ids: the code host numbers deliveries with 64 bits, more than a number can hold.
 
 type Source = { source?: string };
 
-/** Undefined when it is no JSON. An `id` that a number cannot hold comes as its digits. */
+/** Undefined if it is not JSON. An `id` that a number cannot hold is returned as a string of its digits. */
 export function parseExactIds(text: string): unknown {
   try {
     return JSON.parse(text, (name, value: unknown, context?: Source) =>
@@ -95,11 +94,11 @@ export function parseExactIds(text: string): unknown {
 }
 
 // Reads what `gh api --include` prints: the status line, headers, an empty line, the body; with `--paginate`
-// one such block per page, whose body `--jq` has turned into one line of JSON per item.
+// one such block per page, with a body that `--jq` has turned into one line of JSON per item.
 
 const statusLine = /^HTTP\/\d(?:\.\d)? (\d{3})/;
 
-/** The one answer; undefined when there is none, because no connection came about. */
+/** The only answer; undefined if there is none because no connection was made. */
 export function readAnswer(output: string, receivedAt: number): CodehostAnswer | undefined {
   const head = /^HTTP\/[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n/.exec(output)?.[0];
   if (head === undefined) return undefined;
@@ -138,18 +137,18 @@ function answerFrom(head: readonly string[], body: string, receivedAt: number): 
   return { status, header: (name) => headers.get(name), body, receivedAt };
 }
 
-/** Where the Link header says that the next page is. */
+/** The URL of the next page from the Link header. */
 export function nextPage({ header }: Pick<CodehostAnswer, 'header'>): URL | undefined {
   const [, address] = /<([^>]+)>\s*;\s*rel="next"/.exec(header('link') ?? '') ?? [];
   return address !== undefined && URL.canParse(address) ? new URL(address) : undefined;
 }
 
-// From what `gh api` printed to a value: one answer, all pages of a list, or GraphQL. A list is whole or it
-// failed: a page in the middle that went wrong never makes a shorter list.
+// Turns the output of `gh api` into a value: one answer, all pages of a list, or GraphQL. A list is complete or it
+// failed: a failed page in the middle never makes a shorter list.
 
 export type GhAnswer = CodehostAnswer & { json: unknown };
 
-/** `answers` are what the code host said, whether or not it can be used: they tell the quota. */
+/** `answers` are all answers of the code host, usable or not: they contain the quota. */
 type Reading<Value> = { answers: CodehostAnswer[]; result: GhResult<Value> };
 
 export type ReadOutput<Value> = (output: string, receivedAt: number) => Reading<Value>;
@@ -166,7 +165,7 @@ export const readOne: ReadOutput<GhAnswer> = (output, receivedAt) => {
   };
 };
 
-/** What is no JSON: a log. */
+/** For answers that are not JSON: a log. */
 const readText: ReadOutput<string> = (output, receivedAt) => {
   const answer = readAnswer(output, receivedAt);
   if (answer === undefined) return { answers: [], result: nothing };
@@ -204,25 +203,25 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Each is a process of some 30 MB. */
 const AT_ONCE = 3;
 
-/** Each item of a page as one line of JSON. What is no list has no items, and could look like a page. */
+/** Each item of a page as one line of JSON. Anything but a list is an error: without items it could look like a page. */
 const ITEMS = 'if type == "array" then .[] | @json else error("it is not a list") end';
 
 type GhRequest = {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Behind the API's address: `repos/acme/web/hooks`. */
+  /** Relative to the API's address: `repos/acme/web/hooks`. */
   path: string;
   body?: unknown;
-  /** What must not stand in any message, should the code host repeat it. */
+  /** Must not appear in any message, even if the code host repeats it. */
   secrets?: readonly string[];
 };
 
 export type Gh = {
   request: (request: GhRequest) => Promise<GhResult<GhAnswer>>;
-  /** What is no JSON, as it is. */
+  /** For answers that are not JSON, unchanged. */
   text: (path: string) => Promise<GhResult<string>>;
   /** Every item of every page; a page that fails makes the whole list fail. */
   list: (path: string) => Promise<GhResult<unknown[]>>;
-  /** Data may be there in part, beside errors. */
+  /** There may be partial data as well as errors. */
   graphql: (query: string, variables: Record<string, unknown>) => Promise<GhResult<GraphqlAnswer>>;
   /** Why the last call got no answer; null when it got one. */
   unanswered: () => CodehostProblem | null;
@@ -237,7 +236,7 @@ export type GhOptions = {
   timeoutMs?: number;
   listTimeoutMs?: number;
   maxBytes?: number;
-  /** Ends every call that is under way when the daemon stops. */
+  /** Ends every call in progress when the daemon stops. */
   signal?: AbortSignal;
 };
 
@@ -256,7 +255,7 @@ export function createGh(options: GhOptions): Gh {
   const budget = options.budget ?? createCallBudget({ now });
   const limit = createLimit(AT_ONCE);
 
-  /** Budget, program, answer: the one way out. */
+  /** Budget, program, answer: every call goes through here. */
   async function call<Value>(given: Call<Value>): Promise<GhResult<Value>> {
     const throttled = budget.take(given.resource);
     if (throttled !== undefined) return failed(throttled);
@@ -271,9 +270,9 @@ export function createGh(options: GhOptions): Gh {
     });
     const { answers, result } = readEnd(end, given, now());
     const secrets = [...tokensIn(environment), ...(given.secrets ?? [])];
-    const told: GhResult<Value> = result.ok ? result : failed(withoutSecrets(result.problem, secrets));
-    budget.settle(answers, told.ok ? undefined : told.problem);
-    return told;
+    const safe: GhResult<Value> = result.ok ? result : failed(withoutSecrets(result.problem, secrets));
+    budget.settle(answers, safe.ok ? undefined : safe.problem);
+    return safe;
   }
 
   return {
@@ -319,14 +318,14 @@ function readEnd<Value>(
     case 'exit': {
       const { answers, result } = read(end.stdout, now);
       if (answers.length === 0) return unanswered(problemInWords(end.exitCode, end.stderr));
-      // With errors of GraphQL the program ends with 1 although there is an answer; otherwise it broke off.
+      // With GraphQL errors the program exits with 1 although there is an answer; otherwise it was cut off.
       const brokeOff = end.exitCode !== 0 && result.ok && resource !== 'graphql';
       return { answers, result: brokeOff ? malformed(plainWords(end.stderr)) : result };
     }
   }
 }
 
-/** No answer at all: the program says why in words. */
+/** No answer at all: the program's message is the only reason available. */
 function problemInWords(exitCode: number, stderr: string): CodehostProblem {
   if (exitCode === 4 || stderr.includes('gh auth login')) return { kind: 'logged-out', message: 'no token' };
   const [line = ''] = stderr.split('\n');

@@ -4,7 +4,7 @@ import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { openHookMemory, secretFingerprint } from './hooks.ts';
 
-test('remembers over a restart, whatever the spelling, in a file for us alone', async () => {
+test('remembers across a restart, whatever the spelling, in a file that only its owner can read', async () => {
   const path = join(temporaryFolder(), 'data', 'codehost-hooks.json');
   const memory = await openHookMemory(path);
   expect(memory.fingerprintOf('acme/web', 1)).toBeUndefined();
@@ -19,7 +19,7 @@ test('remembers over a restart, whatever the spelling, in a file for us alone', 
 });
 
 test.each(['', 'not json', '[]', 'null', '{"acme/web#1": 5}'])(
-  'a file with %j knows nothing',
+  'a file with %j counts as empty',
   async (text) => {
     const path = join(temporaryFolder(), 'hooks.json');
     writeFileSync(path, text);
@@ -27,7 +27,7 @@ test.each(['', 'not json', '[]', 'null', '{"acme/web#1": 5}'])(
   },
 );
 
-test('a fingerprint tells secrets apart and does not hold them', () => {
+test('a fingerprint distinguishes secrets and does not contain them', () => {
   const secret = 'ab'.repeat(32);
   expect(secretFingerprint(secret)).toMatch(/^[0-9a-f]{16}$/);
   expect(secretFingerprint(secret)).not.toBe(secretFingerprint(`${secret}c`));

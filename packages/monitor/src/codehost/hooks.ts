@@ -1,4 +1,4 @@
-// Hooks of repositories and their deliveries, as the REST API has them.
+// Hooks of repositories and their deliveries, through the REST API.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -20,24 +20,24 @@ import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { done, failed, type Gh, type GhResult, malformed, nextPage, parsed } from './gh.ts';
 
 const PAGE_SIZE = 100;
-/** Three days of a busy repository; more is a server that never ends. */
+/** Three days of a busy repository; more means that the server never stops paging. */
 const MOST_PAGES = 500;
 
 export type HookApi = {
   /** All pages, or a problem. */
   list: (repo: string) => Promise<GhResult<CodehostHook[]>>;
   create: (repo: string, body: HookBody & { name: 'web' }) => Promise<GhResult<CodehostHook>>;
-  mend: (repo: string, hookId: number, body: HookBody) => Promise<GhResult<CodehostHook>>;
-  /** False when it was gone already. */
+  update: (repo: string, hookId: number, body: HookBody) => Promise<GhResult<CodehostHook>>;
+  /** False if it was already gone. */
   remove: (repo: string, hookId: number) => Promise<GhResult<boolean>>;
-  /** What was sent in so many milliseconds before now, by the code host's clock; once per event, oldest first. */
+  /** What was sent in the last `withinMs` by the code host's clock; once per event, oldest first. */
   deliveries: (repo: string, hookId: number, withinMs: number) => Promise<GhResult<HookDelivery[]>>;
   payload: (repo: string, hookId: number, deliveryId: string) => Promise<GhResult<Record<string, unknown>>>;
 };
 
-/** Names of repositories are checked by whoever takes them in (`repoNameIn`). */
+/** Callers check the names of repositories (`repoNameIn`). */
 export function createHookApi(gh: Gh): HookApi {
-  /** What may not be seen does not exist: whether it is the repository or the right is asked once more. */
+  /** The code host answers "not found" also for missing rights: one more request finds out which it is. */
   async function explained(repo: string, problem: CodehostProblem): Promise<CodehostProblem> {
     if (problem.kind !== 'not-found') return problem;
     const found = await gh.request({ path: `repos/${repo}` });
@@ -66,7 +66,7 @@ export function createHookApi(gh: Gh): HookApi {
       return parsed(CodehostHook.array(), listed.value);
     },
     create: (repo, body) => hook(repo, 'POST', `repos/${repo}/hooks`, body),
-    mend: (repo, hookId, body) => hook(repo, 'PATCH', `repos/${repo}/hooks/${hookId}`, body),
+    update: (repo, hookId, body) => hook(repo, 'PATCH', `repos/${repo}/hooks/${hookId}`, body),
     async remove(repo, hookId) {
       const answer = await gh.request({ method: 'DELETE', path: `repos/${repo}/hooks/${hookId}` });
       if (answer.ok) return done(true);
@@ -88,7 +88,7 @@ export function createHookApi(gh: Gh): HookApi {
         found.push(...page.value);
         const next = nextPage(answer.value)?.searchParams.get('cursor') ?? '';
         if (next === '' || reachesBefore(page.value, since)) return done(deliveriesSince(found, since));
-        if (cursors.has(next)) return malformed('its pages go in circles');
+        if (cursors.has(next)) return malformed('its pages form a loop');
         cursors.add(next);
         cursor = next;
       }
@@ -103,12 +103,12 @@ export function createHookApi(gh: Gh): HookApi {
   };
 }
 
-// Removes the hooks of a channel that is no longer ours, after a rotation: they would go on sending every
-// event of the repository to a mailbox that anybody with the old address can read.
+// Removes the hooks of a channel that is no longer ours, after a rotation: they would keep sending every event of the
+// repository to a channel that anyone with the old address can read.
 
 export type Unsubscribed = { repo: string; removed: number; problem: CodehostProblem | null };
 
-/** One report per repository; a failure at one leaves the others alone. Running it again removes the rest. */
+/** One report per repository; a failure at one does not affect the others. Running it again removes the rest. */
 export async function unsubscribe(
   hooks: HookApi,
   channelUrl: string,
@@ -130,11 +130,11 @@ async function unsubscribeRepo(hooks: HookApi, channelUrl: string, repo: string)
   return { repo, removed, problem: null };
 }
 
-// Which secret we last gave to which hook, as fingerprints: the code host never tells a hook's secret, so that
-// this is how a rotation is noticed. Losing the file costs one needless update per hook.
+// Which secret we last gave to which hook, as fingerprints: the code host never shows a hook's secret, so this is how
+// a rotation is noticed. Losing the file costs one unnecessary update per hook.
 
 export type HookMemory = {
-  /** The repositories that have or had a hook of ours. */
+  /** The repositories that have or had one of our hooks. */
   repos: () => string[];
   fingerprintOf: (repo: string, hookId: number) => string | undefined;
   remember: (repo: string, hookId: number, fingerprint: string) => Promise<void>;
@@ -142,7 +142,7 @@ export type HookMemory = {
 
 export const hookMemoryFile = (dataDir: string): string => join(dataDir, 'hook-secrets.json');
 
-/** Tells two secrets apart; the secret cannot be had from it. */
+/** Differs for different secrets; does not reveal the secret. */
 export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(`svc hook secret\n${secret}`).digest('hex').slice(0, 16);
 }
@@ -171,7 +171,7 @@ function repoIn(key: string): string {
   return key.replace(/#\d+$/, '');
 }
 
-/** A file that is missing or broken knows nothing. */
+/** Empty if the file is missing or broken. */
 async function readKnown(path: string): Promise<Record<string, string>> {
   const text = await readFile(path, 'utf8').catch(() => '{}');
   try {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createGh } from './gh.ts';
 import { createIssueApi } from './issues.ts';
 
-async function house() {
+async function setup() {
   const codehost = await codehostForTest();
   codehost.cloud.addRepo('acme/inbox', { admin: false });
   const commands: Command[] = [];
@@ -23,8 +23,8 @@ async function house() {
 
 const issue = { title: 'A "title" $(x)', body: 'the text\nsvc-key: k-1', labels: ['auto-submitted'] };
 
-test('an issue is made, with nothing of its text among the arguments', async () => {
-  const { codehost, commands, issues } = await house();
+test('an issue is created, with none of its text in the arguments', async () => {
+  const { codehost, commands, issues } = await setup();
   expect(await issues.create('acme/inbox', issue)).toMatchObject({
     ok: true,
     value: { number: 1, html_url: 'https://codehost.example/acme/inbox/issues/1' },
@@ -33,8 +33,8 @@ test('an issue is made, with nothing of its text among the arguments', async () 
   expect(JSON.stringify(commands[0]?.args)).not.toMatch(/title|text|auto/);
 });
 
-test('one is found by its text on any page, closed or not, but not when it is older', async () => {
-  const { codehost, issues } = await house();
+test('an issue is found by its text on any page, closed or not, but not if it is older', async () => {
+  const { codehost, issues } = await setup();
   const now = Date.now();
   codehost.cloud.addIssue('acme/inbox', { ...issue, state: 'closed' });
   codehost.cloud.addIssue('acme/inbox', { title: 'old', body: 'k-old', updatedAt: now - 3_600_000 });
@@ -47,8 +47,8 @@ test('one is found by its text on any page, closed or not, but not when it is ol
   expect(await issues.withText('acme/inbox', 'k-2', now)).toEqual({ ok: true, value: undefined });
 });
 
-test('what the code host refuses is a problem, not an issue', async () => {
-  const { issues } = await house();
+test('a refusal by the code host is a problem, not an issue', async () => {
+  const { issues } = await setup();
   expect(await issues.create('acme/inbox', { ...issue, title: '' })).toMatchObject({
     ok: false,
     problem: { kind: 'refused', status: 422 },

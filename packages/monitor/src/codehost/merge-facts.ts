@@ -1,5 +1,5 @@
-// What the code host demands of a merge to main, read and never written: the switches of the repository, the rules in
-// force on the branch, and which checks ran on the newest closed pull requests.
+// What the code host requires for a merge to main (read only): the settings of the repository, the rules of the branch,
+// and which checks ran on the newest closed pull requests.
 import {
   BranchRules,
   type MergeFacts,
@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { done, type Gh, type GhResult, parsed } from './gh.ts';
 
-/** Two calls each, and only where checks are required. */
+/** Two calls each, and only if checks are required. */
 const PULL_REQUESTS = 3;
 
 const Pulls = z.array(z.looseObject({ head: z.looseObject({ sha: z.string().regex(/^[0-9a-f]{40,64}$/) }) }));

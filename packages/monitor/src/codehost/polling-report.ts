@@ -1,5 +1,5 @@
-// How asking the code host goes, for `svc feeds` and `/api/health`: whether it works, and if not, why and what
-// mends it; and whether our clock can be trusted.
+// How polling the code host goes, for `svc feeds` and `/api/health`: whether it works, and if not, why and how to fix
+// it; and whether our clock is right.
 import {
   CLOCK_TOLERANCE_MS,
   type CodehostProblem,
@@ -11,12 +11,12 @@ import type { Coverage } from './subscribe.ts';
 
 export type PollingReport = {
   state: 'disabled' | 'starting' | 'polling' | 'failing';
-  /** When everything was last asked and answered. */
+  /** When a round last completed. */
   lastAt: string | null;
   code: string | null;
   why: string | null;
   remedy: string | null;
-  /** Null when our clock goes as the code host's does, or is not known yet. */
+  /** Null if our clock agrees with the code host's, or the difference is not known yet. */
   clock: { aheadMs: number; why: string; remedy: string } | null;
 };
 
@@ -50,8 +50,7 @@ function clockReport(aheadMs: number | null): PollingReport['clock'] {
   };
 }
 
-// What covers a repository, for `svc feeds` and `/api/health`: with the reason and the remedy where it is
-// only polled.
+// What covers a repository, for `svc feeds` and `/api/health`: with the reason and the remedy if it is only polled.
 
 export type CoverageReport = {
   repo: string;
@@ -61,7 +60,7 @@ export type CoverageReport = {
   code: string | null;
   why: string | null;
   remedy: string | null;
-  /** When subscribing is tried again; null when it is not. */
+  /** When subscribing is retried; null if it is not. */
   retryAt: string | null;
 };
 

@@ -1,4 +1,4 @@
-// Asks for pull requests, many in one call, and tells the log what it does not know.
+// Polls pull requests, many in one call, and logs what the log does not have yet.
 import {
   type CodehostProblem,
   type EventDraft,
@@ -14,12 +14,12 @@ import {
 } from '@svc/core';
 import type { Gh } from './gh.ts';
 
-// The one GraphQL document of a reconciliation: many pull requests of many repositories in one call, each
-// under an alias by which it is found again in the answer.
+// The GraphQL document of a reconciliation: many pull requests of many repositories in one call, each under an alias
+// that identifies it in the answer.
 
-/** At most so many pull requests in one call. */
+/** Most pull requests in one call. */
 export const PULL_REQUESTS_PER_CALL = 50;
-/** How many of the newest pull requests of a repository without webhooks are looked at. */
+/** How many of the newest pull requests of a repository without webhooks are checked. */
 export const NEWEST_PER_REPO = 25;
 
 /** Pull requests of one repository: some by number, or the newest. */
@@ -39,7 +39,7 @@ const fields = `
 
 export type ReconcileQuery = { query: string; variables: Record<string, string>; wishes: RepoWish[] };
 
-/** As few calls as hold the wishes; a repository with many pull requests may be in several. */
+/** As few calls as possible; a repository with many pull requests may be in several. */
 export function reconcileQueries(wishes: readonly RepoWish[]): ReconcileQuery[] {
   const calls: { wishes: RepoWish[]; size: number }[] = [];
   const place = (wish: RepoWish, size: number): void => {
@@ -83,20 +83,20 @@ function queryFor(wishes: RepoWish[]): ReconcileQuery {
 
 type RepoProblem = { repo: string; problem: CodehostProblem };
 
-/** What a reconciliation did. `told` are new lines; the rest of what was found stood in the log already. */
-export type Reconciled = { looked: number; found: number; told: number; problems: RepoProblem[] };
+/** What a reconciliation did. `logged` counts new lines; the rest of what was found was in the log already. */
+export type Reconciled = { checked: number; found: number; logged: number; problems: RepoProblem[] };
 
 export type PullRequestWishes = {
-  /** Pull requests that somebody cares for. */
+  /** Pull requests that are watched. */
   pullRequests: readonly { repo: string; number: number }[];
-  /** Repositories without webhooks: their newest pull requests are looked at too. */
+  /** Repositories without webhooks: their newest pull requests are checked too. */
   uncovered: readonly string[];
 };
 
 export type ReconcileOptions = {
   gh: Pick<Gh, 'graphql' | 'request'>;
   append: (draft: EventDraft) => Promise<{ duplicate: boolean }>;
-  /** What the log says of a pull request; the repository as the code host spells it. */
+  /** What the log knows about a pull request; the repository as the code host spells it. */
   knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
   isCovered: (repo: string) => boolean;
   ticketPrefixes: () => readonly string[];
@@ -111,7 +111,7 @@ export async function reconcilePullRequests(
   options: ReconcileOptions,
   wishes: PullRequestWishes,
 ): Promise<Reconciled> {
-  const report: Reconciled = { looked: 0, found: 0, told: 0, problems: [] };
+  const report: Reconciled = { checked: 0, found: 0, logged: 0, problems: [] };
   for (const query of reconcileQueries(byRepo(wishes))) {
     const askedAt = options.lastSeq();
     const answer = await options.gh.graphql(query.query, query.variables);
@@ -122,13 +122,13 @@ export async function reconcilePullRequests(
     }
     const { polled, problems } = readPolled(query, answer.value);
     report.problems.push(...problems);
-    report.looked += polled.length;
-    for (const one of polled) await tell(options, one, askedAt, report);
+    report.checked += polled.length;
+    for (const one of polled) await logDifferences(options, one, askedAt, report);
   }
   return report;
 }
 
-async function tell(
+async function logDifferences(
   options: ReconcileOptions,
   polled: Polled,
   askedAt: number,
@@ -136,14 +136,14 @@ async function tell(
 ): Promise<void> {
   const { repo, pullRequest, wasAskedFor } = polled;
   const known = options.knownOf(repo, pullRequest.number);
-  // Something was told while the answer was on its way: it is older than what is known.
+  // An event arrived during the request, so the answer is older than what is known.
   if (known?.asOf !== undefined && Number(known.asOf) > askedAt) return;
   if (!wasAskedFor && isHistory(pullRequest, known, options.now())) return;
   const context = { repo, ticketPrefixes: options.ticketPrefixes(), covered: options.isCovered(repo) };
   for (const draft of pollDifferences(pullRequest, known, context)) {
     const { duplicate } = await options.append(draft);
     report.found += 1;
-    if (!duplicate) report.told += 1;
+    if (!duplicate) report.logged += 1;
   }
 }
 
@@ -164,7 +164,7 @@ function byRepo({ pullRequests, uncovered }: PullRequestWishes): RepoWish[] {
     .toArray();
 }
 
-/** Each pull request once, also when it is asked for and among the newest. */
+/** Each pull request once, even if it was asked for by number and is among the newest. */
 function readPolled(
   { wishes }: ReconcileQuery,
   { data, errors }: GraphqlAnswer,
@@ -195,5 +195,5 @@ function readPolled(
 }
 
 function noSuchShape(what: string): CodehostProblem {
-  return { kind: 'malformed', message: `${what} has not the promised shape` };
+  return { kind: 'malformed', message: `${what} does not have the expected shape` };
 }

@@ -17,7 +17,7 @@ import { createGh } from './gh.ts';
 import { createReconciler, type Watched } from './reconcile.ts';
 import { NEWEST_PER_REPO, PULL_REQUESTS_PER_CALL, reconcileQueries } from './reconcile-pull-requests.ts';
 
-/** A code host, a log, and a reconciler that knows what the log says. */
+/** A code host, a log, and a reconciler with the log's state. */
 async function world({ covered = [] as string[] } = {}) {
   const codehost = await codehostForTest();
   const folder = temporaryFolder();
@@ -42,7 +42,7 @@ async function world({ covered = [] as string[] } = {}) {
     for (const line of lines) foldLine(folded, line);
     return folded;
   };
-  /** Lines that come while the code host is being asked. */
+  /** Lines that arrive during a request to the code host. */
   const meanwhile: EventDraft[] = [];
   const reconciler = createReconciler({
     gh: {
@@ -75,13 +75,13 @@ async function world({ covered = [] as string[] } = {}) {
 }
 
 describe('pull requests', () => {
-  test('a merge that no delivery told is told once, however often it is found', async () => {
+  test('a merge that no delivery reported is logged once, however often it is found', async () => {
     const { codehost, run, watched, topics, lines } = await world({ covered: ['acme/web'] });
     codehost.cloud.addRepo('acme/web');
     codehost.cloud.addPullRequest('acme/web', { number: 42, branch: 'eng-42-login' });
     watched.repos.push('acme/web');
     watched.pullRequests.push({ repo: 'ACME/web', number: 42 });
-    expect(await run()).toMatchObject({ looked: 1, found: 1, told: 1, problems: [] });
+    expect(await run()).toMatchObject({ checked: 1, found: 1, logged: 1, problems: [] });
     const mergeSha = codehost.cloud.mergePullRequest('acme/web', 42);
     await run();
     await run();
@@ -94,14 +94,14 @@ describe('pull requests', () => {
     });
   });
 
-  test('the log itself refuses a second line, also when what is known was lost', async () => {
+  test('the log itself refuses a second line, even if the known state was lost', async () => {
     const { codehost, run, watched, lines, topics } = await world();
     codehost.cloud.addRepo('acme/web');
     codehost.cloud.addPullRequest('acme/web', { number: 1 });
     watched.pullRequests.push({ repo: 'acme/web', number: 1 });
     await run();
     lines.splice(0);
-    expect(await run()).toMatchObject({ found: 1, told: 0 });
+    expect(await run()).toMatchObject({ found: 1, logged: 0 });
     expect(topics()).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe('pull requests', () => {
       codehost.cloud.addRepo(`acme/r${n}`);
       watched.repos.push(`acme/r${n}`);
     }
-    // The first time all are looked at whole: what was open before nobody has told.
+    // The first round checks everything: no delivery has reported what was open before.
     await run();
     codehost.forgetCalls();
     for (let n = 0; n < 101; n += 1) {
@@ -156,7 +156,7 @@ describe('pull requests', () => {
       codehost.cloud.addPullRequest(repo, { number: n + 1 });
       watched.pullRequests.push({ repo, number: n + 1 });
     }
-    expect(await run()).toMatchObject({ looked: 101, told: 101, problems: [] });
+    expect(await run()).toMatchObject({ checked: 101, logged: 101, problems: [] });
     expect(codehost.calls()).toHaveLength(3);
   });
 
@@ -172,7 +172,7 @@ describe('pull requests', () => {
     expect(codehost.calls()).toEqual([]);
   });
 
-  test('an answer that is older than what was told meanwhile tells nothing', async () => {
+  test('an answer that is older than what was logged meanwhile changes nothing', async () => {
     const { codehost, run, watched, topics, meanwhile } = await world({ covered: ['acme/web'] });
     codehost.cloud.addRepo('acme/web');
     codehost.cloud.addPullRequest('acme/web', { number: 7 });
@@ -197,7 +197,7 @@ describe('pull requests', () => {
     watched.repos.push('acme/gone', 'acme/web', 'acme/..');
     watched.pullRequests.push({ repo: 'acme/web', number: 99 }, { repo: 'acme/web', number: -1 });
     expect(await run()).toMatchObject({
-      told: 1,
+      logged: 1,
       problems: [{ repo: 'acme/gone', problem: { kind: 'repo-gone' } }],
     });
     expect(topics()).toEqual(['codehost.pr.opened acme/web#1']);
@@ -207,17 +207,17 @@ describe('pull requests', () => {
     ['500', { kind: 'server-error', status: 500 }, 'unavailable'],
     ['401', { kind: 'unauthorised' }, 'logged-out'],
     ['rate limit', { kind: 'rate-limited', retryAfter: 30 }, 'rate-limited'],
-    ['no JSON', { kind: 'body', text: 'oh' }, 'malformed'],
+    ['not JSON', { kind: 'body', text: 'oh' }, 'malformed'],
     ['another shape', { kind: 'body', text: '{"data":{"r0":{"nameWithOwner":7}}}' }, 'malformed'],
-  ])('%s: a problem, nothing told, found the next time', async (_name, fault, kind) => {
+  ])('%s: a problem, nothing logged, found the next time', async (_name, fault, kind) => {
     const { codehost, run, watched, topics, pass } = await world();
     codehost.cloud.addRepo('acme/web');
     codehost.cloud.addPullRequest('acme/web', { number: 1 });
     watched.repos.push('acme/web');
     codehost.failNext(fault);
-    expect(await run()).toMatchObject({ told: 0, problems: [{ repo: 'acme/web', problem: { kind } }] });
+    expect(await run()).toMatchObject({ logged: 0, problems: [{ repo: 'acme/web', problem: { kind } }] });
     pass(60_000);
-    expect(await run()).toMatchObject({ told: 1, problems: [] });
+    expect(await run()).toMatchObject({ logged: 1, problems: [] });
     expect(topics()).toHaveLength(1);
   });
 
@@ -231,7 +231,7 @@ describe('pull requests', () => {
 
   test('nothing to watch costs nothing', async () => {
     const { codehost, run } = await world();
-    expect(await run()).toEqual({ looked: 0, found: 0, told: 0, problems: [] });
+    expect(await run()).toEqual({ checked: 0, found: 0, logged: 0, problems: [] });
     expect(codehost.calls()).toEqual([]);
   });
 });
@@ -246,7 +246,7 @@ describe('deploys', () => {
     acceptDescendants,
   });
 
-  test('what deliveries would have told of a merged commit, in order, each once', async () => {
+  test('what deliveries would have reported about a merged commit, in order, each once', async () => {
     const { codehost, run, watched, lines } = await world();
     codehost.cloud.addRepo('acme/web');
     watched.deploys.push(awaited(false));
@@ -272,7 +272,7 @@ describe('deploys', () => {
     expect(lines).toHaveLength(3);
   });
 
-  test('where a later commit counts, the newest of the environment are told too, in one question', async () => {
+  test('if a later commit counts, the newest of the environment are logged too, in one request', async () => {
     const { codehost, run, watched, lines } = await world();
     codehost.cloud.addRepo('acme/web');
     watched.deploys.push(awaited(true), { ...awaited(true), sha: 'd'.repeat(40) });
@@ -284,8 +284,8 @@ describe('deploys', () => {
     expect(codehost.calls()[0]).toBe(
       'GET /api/v3/repos/acme/web/deployments?environment=production&per_page=100',
     );
-    const told = lines.map(({ scope }) => `${scope.environment} ${scope.sha?.[0]}`);
-    expect(told).toEqual(['production b', 'production 2', 'production 3', 'production 4']);
+    const logged = lines.map(({ scope }) => `${scope.environment} ${scope.sha?.[0]}`);
+    expect(logged).toEqual(['production b', 'production 2', 'production 3', 'production 4']);
   });
 
   test('statuses that could not be read are read the next time', async () => {
@@ -294,8 +294,8 @@ describe('deploys', () => {
     watched.deploys.push(awaited(false), { ...awaited(false), sha: '../x' });
     codehost.cloud.addDeployment('acme/web', { sha });
     codehost.failNext({ kind: 'server-error', status: 500 }, { on: 'statuses' });
-    expect(await run()).toMatchObject({ told: 0, problems: [{ problem: { kind: 'unavailable' } }] });
-    expect(await run()).toMatchObject({ told: 1, problems: [] });
+    expect(await run()).toMatchObject({ logged: 0, problems: [{ problem: { kind: 'unavailable' } }] });
+    expect(await run()).toMatchObject({ logged: 1, problems: [] });
     expect(lines).toHaveLength(1);
   });
 });

@@ -1,7 +1,6 @@
-// Reconciliation with the code host, by timer and with nobody looking: whatever a delivery would have told,
-// this finds out, minutes later. Pull requests that somebody cares for are looked at wherever they are; in
-// repositories without webhooks also the newest ones. It counts what it costs, and what polling everything
-// every 30 seconds would have cost.
+// Reconciliation with the code host, by timer: it finds whatever a delivery would have reported, minutes later. Watched
+// pull requests are checked in every repository; in repositories without webhooks also the newest ones. It counts its
+// calls, and the calls that polling everything every 30 seconds would have made.
 //
 //   const reconciler = createReconciler({ gh, watched, … });
 //   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
@@ -20,15 +19,14 @@ import { singleFlight } from '@svc/lib/single-flight';
 import { type Gh, type GhResult, parsed } from './gh.ts';
 import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from './reconcile-pull-requests.ts';
 
-// Asks for the deployments of merged commits that somebody waits for, and tells the log what it does not
-// know. Where a later commit that contains the merge counts too, the newest deployments of the environment are
-// asked for instead: they hold both. Statuses are fetched only of a deployment that has changed since it was
-// last looked at.
+// Polls the deployments of merged commits that are awaited, and logs what the log does not have yet. If a later commit
+// that contains the merge counts too, the newest deployments of the environment are listed instead: they include both.
+// Statuses are fetched only for a deployment that has changed since the last check.
 
 type DeployReconciler = (deploys: readonly AwaitedDeploy[]) => Promise<Reconciled>;
 
 const commit = /^[0-9a-f]{7,64}$/i;
-/** Of other commits only the newest deployments tell whether a merge is live. */
+/** Of other commits, only the newest deployments matter for whether a merge is live. */
 const NEWEST_OTHERS = 3;
 /** The code host's clock and ours differ a little. */
 const CLOCK_MS = 60_000;
@@ -40,7 +38,7 @@ function createDeployReconciler({
 }: {
   gh: Pick<Gh, 'request'>;
   append: (draft: EventDraft) => Promise<{ duplicate: boolean }>;
-  /** The states that the log has of a deployment; undefined when it does not know it. */
+  /** The states that the log has for a deployment; undefined if the deployment is unknown. */
   deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
 }): DeployReconciler {
   let seen = new Map<number, string>();
@@ -54,12 +52,12 @@ function createDeployReconciler({
   }
 
   return async (deploys) => {
-    const report: Reconciled = { looked: 0, found: 0, told: 0, problems: [] };
+    const report: Reconciled = { checked: 0, found: 0, logged: 0, problems: [] };
     if (deploys.length === 0) return report;
     const stillWatched = new Map<number, string>();
 
-    async function look(repo: string, deployment: PolledDeployment): Promise<void> {
-      report.looked += 1;
+    async function check(repo: string, deployment: PolledDeployment): Promise<void> {
+      report.checked += 1;
       const before = seen.get(deployment.id);
       if (before !== undefined) stillWatched.set(deployment.id, before);
       if (before === deployment.updated_at) return;
@@ -69,11 +67,11 @@ function createDeployReconciler({
         report.problems.push({ repo, problem: statuses.problem });
         return;
       }
-      const told = deploymentStates(repo, deployment.id);
-      for (const draft of deploymentDifferences(repo, deployment, statuses.value, told)) {
+      const known = deploymentStates(repo, deployment.id);
+      for (const draft of deploymentDifferences(repo, deployment, statuses.value, known)) {
         const { duplicate } = await append(draft);
         report.found += 1;
-        if (!duplicate) report.told += 1;
+        if (!duplicate) report.logged += 1;
       }
       stillWatched.set(deployment.id, deployment.updated_at);
     }
@@ -84,7 +82,7 @@ function createDeployReconciler({
         report.problems.push({ repo, problem: listed.problem });
         continue;
       }
-      for (const deployment of worthALook(listed.value, awaited)) await look(repo, deployment);
+      for (const deployment of worthChecking(listed.value, awaited)) await check(repo, deployment);
     }
     seen = stillWatched;
     return report;
@@ -93,7 +91,7 @@ function createDeployReconciler({
 
 type Question = { path: string; repo: string; awaited: AwaitedDeploy[] };
 
-/** One per commit, or one per environment for all commits that wait for it. */
+/** One per commit, or one per environment for all commits awaited there. */
 function questionsFor(deploys: readonly AwaitedDeploy[]): Question[] {
   const questions = new Map<string, Question>();
   for (const awaited of deploys) {
@@ -109,7 +107,7 @@ function questionsFor(deploys: readonly AwaitedDeploy[]): Question[] {
 }
 
 /** Those of an awaited commit, and the newest others since the first merge; oldest first. */
-function worthALook(
+function worthChecking(
   listed: readonly PolledDeployment[],
   awaited: readonly AwaitedDeploy[],
 ): PolledDeployment[] {
@@ -124,7 +122,6 @@ function worthALook(
 export const RECONCILE_EVERY_MS = 600_000;
 
 export type Watched = {
-  /** Every repository that somebody cares for. */
   repos: readonly string[];
   pullRequests: readonly { repo: string; number: number }[];
   deploys: readonly AwaitedDeploy[];
@@ -132,11 +129,11 @@ export type Watched = {
 
 export type Reconciler = {
   /**
-   * Rejects only when the log takes no lines; the next run finds the same differences. Without deploys only
-   * pull requests are asked for, which is one call for many.
+   * Rejects only if the log is not writable; the next run finds the same differences. Without deploys only pull
+   * requests are polled, many in one call.
    */
   run: (what?: { deploys: boolean }) => Promise<Reconciled>;
-  /** Calls made, and calls that polling everything every 30 seconds would have made on top. */
+  /** Calls made, and the additional calls that polling everything every 30 seconds would have made. */
   meter: () => { made: number; avoided: number };
 };
 
@@ -151,8 +148,8 @@ export function createReconciler(
   const reconcileDeploys = createDeployReconciler(options);
   let measuredAt = now();
   let polledEverything = 0;
-  /** Repositories that were looked at once whole: of others the log may not know what was open before. */
-  const met = new Set<string>();
+  /** Repositories that were checked completely once: for others the log may not know what was already open. */
+  const checkedBefore = new Set<string>();
 
   function measure({ pullRequests, repos }: Watched): void {
     const elapsedMs = now() - measuredAt;
@@ -165,17 +162,17 @@ export function createReconciler(
     const watched = await options.watched();
     measure(watched);
     const { pullRequests } = watched;
-    const uncovered = watched.repos.filter((repo) => !isCovered(repo) || !met.has(repoKey(repo)));
+    const uncovered = watched.repos.filter((repo) => !isCovered(repo) || !checkedBefore.has(repoKey(repo)));
     const one = await reconcilePullRequests(options, { pullRequests, uncovered });
     const failed = new Set(one.problems.map(({ repo }) => repoKey(repo)));
-    for (const repo of uncovered) if (!failed.has(repoKey(repo))) met.add(repoKey(repo));
-    // A merge that was just found has a deployment to wait for too.
+    for (const repo of uncovered) if (!failed.has(repoKey(repo))) checkedBefore.add(repoKey(repo));
+    // A merge that was just found also has a deployment to wait for.
     const { deploys } = withDeploys ? await options.watched() : { deploys: [] };
     const other = await reconcileDeploys(deploys);
     return {
-      looked: one.looked + other.looked,
+      checked: one.checked + other.checked,
       found: one.found + other.found,
-      told: one.told + other.told,
+      logged: one.logged + other.logged,
       problems: [...one.problems, ...other.problems],
     };
   }

@@ -1,5 +1,5 @@
 // Deliveries that the relay lost, found through the code host's own list and put through the live receiver.
-// The relay here is the public one's worst habit: it says 200 whether or not anybody listens.
+// This relay has the public one's worst habit: it answers 200 even if no one listens.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -104,7 +104,7 @@ async function world({ now = Date.now, hostNow = Date.now } = {}) {
   return { codehost, log, lines, relay, receiver, hooks, subscriptions, ...replay };
 }
 
-test('what was sent while nobody listened comes back, oldest first, once', async () => {
+test('what was sent while no one listened is replayed, oldest first, once', async () => {
   const { codehost, relay, replay, lines } = await world();
   await codehost.emit('acme/web', 'push', pushed.payload);
   relay.listening = false;
@@ -188,7 +188,7 @@ test('only the last hour is replayed, and paging stops there', async () => {
 });
 
 test.each([5, -5])(
-  'the hour is the code host’s: a clock that is %i hours wrong here loses nothing',
+  'the hour is by the code host’s clock: a local clock that is %i hours wrong loses nothing',
   async (hours) => {
     const { codehost, replay } = await world({ now: () => Date.now() + hours * HOUR_MS });
     const sendAgo = (ms: number) =>
@@ -199,7 +199,7 @@ test.each([5, -5])(
   },
 );
 
-test('a comparison over days counts, and repairs only when told to', async () => {
+test('a comparison over days counts, and repairs only on request', async () => {
   const now = Date.now();
   const { codehost, compareDeliveries, lines } = await world({ now: () => now, hostNow: () => now });
   for (let n = 1; n <= 150; n += 1) {
@@ -220,31 +220,31 @@ test('a comparison over days counts, and repairs only when told to', async () =>
   expect(await compareDeliveries(wish)).toMatchObject([{ received: 10, missing: 141 }]);
 });
 
-test('between two replays no time is left out, and one that failed does not count', async () => {
+test('no time between two replays is skipped, and a failed one does not count', async () => {
   let ahead = 0;
   const { codehost, replay } = await world({ now: () => Date.now() + ahead });
   const lostAt = (hoursAgo: number) =>
     codehost.emit('acme/web', 'push', pushed.payload, { at: Date.now() - hoursAgo * HOUR_MS, unheard: true });
   await lostAt(3);
   expect(await replay()).toMatchObject([{ missing: 0 }]);
-  // Five hours later: the first replay has vouched for nothing that came after it.
+  // Five hours later: the first replay proves nothing about what came after it.
   ahead = 5 * HOUR_MS;
   codehost.failNext({ kind: 'server-error', status: 502 }, { on: 'deliveries' });
   expect(await replay()).toMatchObject([{ problem: { kind: 'unavailable' } }]);
   expect(await replay()).toMatchObject([{ missing: 1, repaired: 1, problem: null }]);
-  // That one was whole: now it is an hour again.
+  // That one was complete: now it is an hour again.
   await lostAt(2);
   expect(await replay()).toMatchObject([{ missing: 0 }]);
 });
 
-test('a listing that fails is no proof: a problem, and nothing counted', async () => {
+test('a failed listing is a problem, and nothing is counted', async () => {
   const { codehost, replay } = await world();
   for (let n = 0; n < 150; n += 1) await codehost.emit('acme/web', 'push', pushed.payload, { unheard: true });
   codehost.failNext({ kind: 'server-error', status: 502 }, { on: 'cursor=' });
   expect(await replay()).toMatchObject([{ sent: 0, missing: 0, problem: { kind: 'unavailable' } }]);
 });
 
-test('a repair that breaks off tells how far it came, and goes on the next time', async () => {
+test('an interrupted repair reports its progress, and continues the next time', async () => {
   const { codehost, replay } = await world();
   for (let n = 0; n < 3; n += 1) await codehost.emit('acme/web', 'push', pushed.payload, { unheard: true });
   const [, , last] = codehost.cloud.repoOf('acme/web').deliveries.slice(-3);
@@ -253,7 +253,7 @@ test('a repair that breaks off tells how far it came, and goes on the next time'
   expect(await replay()).toMatchObject([{ missing: 1, repaired: 1, problem: null }]);
 });
 
-test('a delivery that no line can be made of is fetched once', async () => {
+test('a delivery that cannot become a line is fetched once', async () => {
   const { codehost, replay } = await world();
   await codehost.emit('acme/web', 'push', pushed.payload, { guid: 'no good\u0001id', unheard: true });
   expect(await replay()).toMatchObject([{ missing: 1, repaired: 0, refused: 1 }]);
@@ -262,7 +262,7 @@ test('a delivery that no line can be made of is fetched once', async () => {
   expect(codehost.calls()).toHaveLength(1);
 });
 
-test('a log that takes nothing stops the repair', async () => {
+test('a log that is not writable stops the repair', async () => {
   const { codehost, hooks, subscriptions } = await world();
   for (let n = 0; n < 3; n += 1) await codehost.emit('acme/web', 'push', pushed.payload, { unheard: true });
   const full = createReplay({
@@ -276,7 +276,7 @@ test('a log that takes nothing stops the repair', async () => {
   expect(await full.replay()).toMatchObject([{ repaired: 0, refused: 0, problem: { kind: 'unavailable' } }]);
 });
 
-test('a hook that somebody removed is forgotten, so that subscribing makes a new one', async () => {
+test('a removed hook is forgotten, so subscribing creates a new one', async () => {
   const { codehost, replay, subscriptions } = await world();
   codehost.cloud.repoOf('acme/web').hooks.splice(0);
   expect(await replay()).toMatchObject([{ problem: { kind: 'not-found' } }]);

@@ -1,6 +1,6 @@
-// Proof that nothing was missed, and its repair. The code host's list of what it sent is held against the
-// log; what the log does not have is fetched, signed with our secret and put through the live receiver,
-// oldest first. Neither the sender's nor the relay's word counts, only the log's.
+// Proves that no delivery was missed, and repairs gaps. The code host's list of what it sent is compared with the log;
+// what the log does not have is fetched, signed with our secret and passed to the live receiver, oldest first. Only the
+// log counts, not the delivery status of the code host or the relay.
 //
 //   const replay = createReplay({ hooks, subscriptions, receiver, hasDelivery, secretFor, now });
 //   await replay.compareDeliveries({ withinMs: REPLAY_WINDOW_MS, repair: true });
@@ -16,21 +16,21 @@ export type DeliveryReport = {
   repo: string;
   /** Events that the code host sent in that time. */
   sent: number;
-  /** Of those, in the log when it was asked. */
+  /** Of those, in the log at that time. */
   received: number;
   missing: number;
-  /** Of the missing, brought in now. */
+  /** Of the missing, added now. */
   repaired: number;
-  /** Of the missing, what our receiver does not take, or what the code host no longer has. */
+  /** Of the missing, those that our receiver rejects or the code host no longer has. */
   refused: number;
-  /** Why the comparison or the repair is not whole; null when it is. */
+  /** Why the comparison or the repair is incomplete; null if it is complete. */
   problem: CodehostProblem | null;
 };
 
 export type Replay = {
   /**
-   * The last hour, repaired: at start after subscribing, and after every reconnect. Once it was whole, the
-   * next one also goes back to where that one began, so that no time lies between two of them.
+   * Compares and repairs the last hour: at start after subscribing, and after every reconnect. After a complete
+   * replay, the next one also goes back to where that one started, so no time between the two is skipped.
    */
   replay: () => Promise<DeliveryReport[]>;
   /** One report per subscribed repository. */
@@ -41,7 +41,7 @@ export type ReplayOptions = {
   hooks: Pick<HookApi, 'deliveries' | 'payload'>;
   subscriptions: Pick<Subscriptions, 'coverage' | 'forget'>;
   receiver: Pick<Receiver, 'receive'>;
-  /** Whether the log has a line of this delivery. */
+  /** Whether the log has a line for this delivery. */
   hasDelivery: (feed: 'codehost', deliveryId: string) => boolean | Promise<boolean>;
   secretFor: (repo: string) => string | undefined;
   now: () => number;
@@ -50,16 +50,16 @@ export type ReplayOptions = {
 type Covered = Extract<Coverage, { by: 'webhook' }>;
 type Repair = Pick<DeliveryReport, 'repaired' | 'refused' | 'problem'>;
 
-/** Deliveries that will never become lines are remembered, so that they are not fetched again and again. */
+/** Deliveries that will never become lines are remembered, so they are not fetched repeatedly. */
 const MOST_HOPELESS = 10_000;
-/** The code host keeps deliveries for so long. */
+/** How long the code host keeps deliveries. */
 const KEPT_MS = 3 * 86_400_000;
 
 export function createReplay(options: ReplayOptions): Replay {
   const { hooks, subscriptions, receiver, hasDelivery, secretFor, now } = options;
   const hopeless = new Set<string>();
-  const inTurn = createLimit(1);
-  /** When the newest replay began that found out everything it wanted to know. */
+  const oneAtATime = createLimit(1);
+  /** When the newest complete replay started. */
   let wholeAt: number | null = null;
 
   async function receivedOf(sent: readonly HookDelivery[]): Promise<Set<string>> {
@@ -114,7 +114,7 @@ export function createReplay(options: ReplayOptions): Replay {
     const nothing = { repo, sent: 0, received: 0, missing: 0, repaired: 0, refused: 0, problem: null };
     const listed = await hooks.deliveries(repo, hookId, wish.withinMs);
     if (!listed.ok) {
-      // Somebody removed the hook: subscribing again makes a new one.
+      // The hook was removed: subscribing again creates a new one.
       if (listed.problem.kind === 'not-found') subscriptions.forget(repo);
       return { ...nothing, problem: listed.problem };
     }
@@ -129,19 +129,19 @@ export function createReplay(options: ReplayOptions): Replay {
     return Promise.all(covered.map((one) => compareRepo(one, wish)));
   }
 
-  /** One after the other: a second comparison sees what the first has repaired. */
-  const compareDeliveries: Replay['compareDeliveries'] = (wish) => inTurn(() => compareAll(wish));
+  /** One at a time, so a second comparison sees what the first has repaired. */
+  const compareDeliveries: Replay['compareDeliveries'] = (wish) => oneAtATime(() => compareAll(wish));
 
   async function replay(): Promise<DeliveryReport[]> {
-    const began = now();
-    const sinceWhole = wholeAt === null ? 0 : Math.max(began - wholeAt, 0);
+    const startedAt = now();
+    const sinceWhole = wholeAt === null ? 0 : Math.max(startedAt - wholeAt, 0);
     const withinMs = Math.min(REPLAY_WINDOW_MS + sinceWhole, KEPT_MS);
     const reports = await compareDeliveries({ withinMs, repair: true });
-    if (reports.every(({ problem }) => problem === null)) wholeAt = began;
+    if (reports.every(({ problem }) => problem === null)) wholeAt = startedAt;
     return reports;
   }
 
   return { compareDeliveries, replay };
 }
 
-const logIsFull: CodehostProblem = { kind: 'unavailable', message: 'our own log takes no lines now' };
+const logIsFull: CodehostProblem = { kind: 'unavailable', message: 'the event log is not writable' };

@@ -79,13 +79,13 @@ describe('a repository', () => {
     expect(hooksOf(codehost)).toHaveLength(1);
   });
 
-  test('whose hook stands on the last of three pages gets no second one', async () => {
+  test('whose hook is on the last of three pages gets no second one', async () => {
     const codehost = await codehostWith('acme/web');
     for (let n = 1; n <= 249; n += 1)
       codehost.cloud.addHook('acme/web', { events: ['release'], config: { url: `https://x.example/${n}` } });
     codehost.cloud.addHook('acme/web', { events: ['*'], config: { url: channelUrl, content_type: 'json' } });
     const { ensure } = await subscriptionsAt(codehost);
-    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'mended' });
+    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'updated' });
     expect(hooksOf(codehost)).toHaveLength(250);
   });
 
@@ -101,12 +101,12 @@ describe('a repository', () => {
     expect(hooksOf(codehost)[0]?.config.url).toBe(channelUrl);
   });
 
-  test('whose hook is switched off, or lacks events, is mended; added events stay', async () => {
+  test('whose hook is switched off, or lacks events, is updated; added events stay', async () => {
     const codehost = await codehostWith('acme/web');
     const config = { url: channelUrl, content_type: 'form' };
     codehost.cloud.addHook('acme/web', { active: false, events: ['push', 'release'], config });
     const { ensure } = await subscriptionsAt(codehost);
-    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'mended' });
+    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'updated' });
     expect(changes(codehost)).toHaveLength(1);
     const [hook] = hooksOf(codehost);
     expect(hook).toMatchObject({ active: true, config: { content_type: 'json', secret } });
@@ -119,7 +119,7 @@ describe('a repository', () => {
     await (await subscriptionsAt(codehost, { memoryFile })).ensure('acme/web');
     const rotated = 'ab'.repeat(32);
     const after = await subscriptionsAt(codehost, { memoryFile, secretFor: () => rotated });
-    expect(await after.ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'mended' });
+    expect(await after.ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'updated' });
     expect(hooksOf(codehost)[0]?.config.secret).toBe(rotated);
     const later = await subscriptionsAt(codehost, { memoryFile, secretFor: () => rotated });
     expect(await later.ensure('acme/web')).toMatchObject({ how: 'kept' });
@@ -142,7 +142,7 @@ describe('a repository', () => {
     expect(hooksOf(codehost)).toHaveLength(1);
   });
 
-  test('whose hook somebody else makes meanwhile is looked at again', async () => {
+  test('whose hook is created by another process meanwhile is checked again', async () => {
     const codehost = await codehostWith('acme/web');
     const before = await subscriptionsAt(codehost);
     const racing: typeof before.hooks = {
@@ -158,12 +158,12 @@ describe('a repository', () => {
       },
     };
     const { ensure, warnings } = await subscriptionsAt(codehost, { hooks: racing });
-    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'mended' });
+    expect(await ensure('acme/web')).toMatchObject({ by: 'webhook', how: 'updated' });
     expect(hooksOf(codehost)).toHaveLength(1);
     expect(warnings).toEqual([]);
   });
 
-  test('is asked about again when its hook turned out to be gone', async () => {
+  test('is checked again when its hook turned out to be gone', async () => {
     const codehost = await codehostWith('acme/web');
     const { ensure, forget } = await subscriptionsAt(codehost);
     await ensure('acme/web');
@@ -189,10 +189,10 @@ describe('without a channel or a secret', () => {
   });
 });
 
-describe('a failure is a warning, that repository is polled, the others go on', () => {
+describe('a failure is a warning, that repository is polled, the others continue', () => {
   const listing = /^Failed to list the hooks of acme\/web, skipping it/;
   const creating = /^Failed to create a hook for acme\/web, falling back to polling/;
-  const mending = /^Failed to mend the hook of acme\/web, falling back to polling/;
+  const updating = /^Failed to update the hook of acme\/web, falling back to polling/;
 
   test.each<[string, (codehost: FakeCodehost) => void, RegExp, string, RegExp]>([
     [
@@ -267,12 +267,12 @@ describe('a failure is a warning, that repository is polled, the others go on', 
       /watchRepos/,
     ],
     [
-      'mending fails',
+      'the update fails',
       (codehost) => {
         codehost.cloud.addHook('acme/web', { config: { url: channelUrl } });
         codehost.failNext({ kind: 'server-error', status: 502 }, { on: 'PATCH' });
       },
-      mending,
+      updating,
       'unavailable',
       /automatically/,
     ],
@@ -340,7 +340,7 @@ describe('a failure is a warning, that repository is polled, the others go on', 
     expect(warnings.map(({ repo }) => repo).toSorted()).toEqual(['acme/api', 'acme/web']);
   });
 
-  test.each(['acme/..', 'no-slash', '-X/web'])('a name that is none: %s', async (repo) => {
+  test.each(['acme/..', 'no-slash', '-X/web'])('an invalid name: %s', async (repo) => {
     const codehost = await codehostWith();
     const { ensure, warnings } = await subscriptionsAt(codehost);
     expect(await ensure(repo)).toMatchObject({ by: 'polling', problem: { kind: 'repo-gone' } });
@@ -360,7 +360,7 @@ describe('a failure is a warning, that repository is polled, the others go on', 
     expect(hooksOf(codehost)).toHaveLength(250);
   });
 
-  test('nothing secret stands in a warning', async () => {
+  test('a warning contains no secret', async () => {
     const codehost = await codehostWith('acme/web');
     codehost.failNext({ kind: 'body', text: `{"config": "${secret}"}` }, { on: 'POST' });
     const { ensure, warnings } = await subscriptionsAt(codehost);
@@ -371,11 +371,11 @@ describe('a failure is a warning, that repository is polled, the others go on', 
   });
 });
 
-describe('trying again', () => {
+describe('retrying', () => {
   test.each<[string, Parameters<FakeCodehost['failNext']>[0], number]>([
-    ['soon where it passes by itself', { kind: 'server-error', status: 500 }, 600_000],
+    ['soon if it passes by itself', { kind: 'server-error', status: 500 }, 600_000],
     ['when the code host allows it', { kind: 'rate-limited', retryAfter: 60 }, 61_000],
-    ['late where a person has to act', { kind: 'no-admin' }, 6 * 3_600_000],
+    ['later if a person has to act', { kind: 'no-admin' }, 6 * 3_600_000],
   ])('%s', async (_name, fault, after) => {
     const codehost = await codehostWith('acme/web');
     let now = Date.now();
@@ -397,7 +397,7 @@ describe('trying again', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('the same trouble is told once', async () => {
+  test('the same problem is reported once', async () => {
     const codehost = await codehostWith('acme/web');
     let now = Date.now();
     const clock = () => now;

@@ -1,9 +1,9 @@
-// Makes sure that repositories have our hook: at start those that are watched, later each one that turns up,
-// once. A repository where that fails is polled, the others go on, and it is tried again:
+// Makes sure that repositories have our hook: at start the watched ones, later each newly found one, once. A repository
+// where that fails is polled and retried, and does not affect the others:
 //
-//   webhook   the hook is there, with the types and the secret that we want; nothing more is asked.
-//   polling   there is no channel or no secret, or nobody agreed to a hook; or the code host said no, or did not answer: again after a
-//             while, a short one where the trouble passes by itself, a long one where a person has to act.
+//   webhook   the hook exists, with the event types and the secret that we want; no more calls are made.
+//   polling   there is no channel, no secret or no consent for a hook; or the code host refused or did not answer: then
+//             it is retried soon if the problem passes by itself, and later if a person has to act.
 
 import {
   type CodehostProblem,
@@ -24,8 +24,8 @@ const SOON_MS = 600_000;
 const LATER_MS = 6 * 3_600_000;
 
 export type Coverage =
-  | { repo: string; by: 'webhook'; hookId: number; how: 'created' | 'mended' | 'kept'; since: number }
-  /** `problem` is null when no hook is made, which is no failure: `hold` says why. */
+  | { repo: string; by: 'webhook'; hookId: number; how: 'created' | 'updated' | 'kept'; since: number }
+  /** `problem` is null if no hook is wanted, which is not a failure: `hold` is the reason. */
   | {
       repo: string;
       by: 'polling';
@@ -38,33 +38,33 @@ export type Coverage =
 export type SubscriptionWarning = { repo: string; message: string; code: string; remedy: string };
 
 export type Subscriptions = {
-  /** Resolves with what covers the repository; several at once share one attempt. */
+  /** Resolves with what covers the repository; concurrent calls share one attempt. */
   ensure: (repo: string) => Promise<Coverage>;
   ensureAll: (repos: Iterable<string>) => Promise<Coverage[]>;
-  /** Tries those again whose time has come. Call it with every reconciliation. */
+  /** Retries those that are due. Call it with every reconciliation. */
   retryDue: () => Promise<Coverage[]>;
   coverage: () => Coverage[];
   isCovered: (repo: string) => boolean;
-  /** The hook turned out to be gone: the next `ensure` looks again. */
+  /** The hook turned out to be gone: the next `ensure` checks again. */
   forget: (repo: string) => void;
 };
 
 export type SubscriptionOptions = {
   hooks: HookApi;
-  /** Undefined without a channel: then everything is polled, without a word. */
+  /** Undefined without a channel: then everything is polled, without a warning. */
   channelUrl: () => string | undefined;
-  /** The secret that the repository's deliveries are signed with; undefined when it is not set. */
+  /** The secret that the repository's deliveries are signed with; undefined if it is not set. */
   secretFor: (repo: string) => string | undefined;
-  /** Why no hook may be made, although one could be. */
+  /** Why no hook may be created, although one could be. */
   heldBack: (repo: string) => HookHold | null;
   memory: HookMemory;
   now: () => number;
   warn: (warning: SubscriptionWarning) => void;
 };
 
-type Attempt = 'list' | 'create' | 'mend';
+type Attempt = 'list' | 'create' | 'update';
 type Outcome =
-  | { ok: true; hookId: number; how: 'created' | 'mended' | 'kept' }
+  | { ok: true; hookId: number; how: 'created' | 'updated' | 'kept' }
   | { ok: false; during: Attempt; problem: CodehostProblem };
 
 export function createSubscriptions(options: SubscriptionOptions): Subscriptions {
@@ -82,18 +82,18 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
       fingerprintOf: (hookId) => memory.fingerprintOf(repo, hookId),
     });
     if (plan.step === 'keep') return { ok: true, hookId: plan.hook.id, how: 'kept' };
-    const during = plan.step;
+    const during = plan.step === 'create' ? 'create' : 'update';
     const changed =
       plan.step === 'create'
         ? await hooks.create(repo, newHookBody(url, secret))
-        : await hooks.mend(repo, plan.hook.id, mendedHookBody(plan.hook, url, secret));
-    // Somebody else may have made it between the two calls.
+        : await hooks.update(repo, plan.hook.id, mendedHookBody(plan.hook, url, secret));
+    // Another process may have created it between the two calls.
     if (isThereAlready(changed) && !isSecondTry) return attempt(repo, url, secret, true);
     if (!changed.ok) return { ok: false, during, problem: changed.problem };
     await memory
       .remember(repo, changed.value.id, fingerprint)
       .catch((error: unknown) => warn(notRemembered(repo, error)));
-    return { ok: true, hookId: changed.value.id, how: during === 'create' ? 'created' : 'mended' };
+    return { ok: true, hookId: changed.value.id, how: during === 'create' ? 'created' : 'updated' };
   }
 
   async function subscribe(repo: string): Promise<Coverage> {
@@ -115,7 +115,7 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     const before = known.get(repoKey(repo));
     const isNews = before?.by !== 'polling' || before.problem?.kind !== problem.kind;
     if (isNews) warn(warningFor(repo, outcome.during, problem));
-    return polled(repo, problem, now() + retryWaitAfter(problem, now()));
+    return polled(repo, problem, now() + retryDelay(problem, now()));
   }
 
   function polled(
@@ -169,7 +169,7 @@ function isDue(coverage: Coverage, now: number): boolean {
   return coverage.by === 'polling' && coverage.retryAt !== null && now >= coverage.retryAt;
 }
 
-function retryWaitAfter(problem: CodehostProblem, now: number): number {
+function retryDelay(problem: CodehostProblem, now: number): number {
   if (problem.kind === 'rate-limited' || problem.kind === 'throttled')
     return Math.max(problem.until - now, 0);
   const isSoon = passesByItself(problem) || problem.kind === 'logged-out' || problem.kind === 'gh-missing';
@@ -181,9 +181,9 @@ function isThereAlready(result: GhResult<unknown>): boolean {
 }
 
 const endings: Record<Attempt, (repo: string) => string> = {
-  list: (repo) => `Failed to list the hooks of ${repo}, skipping it (it is polled)`,
+  list: (repo) => `Failed to list the hooks of ${repo}, skipping it and polling instead`,
   create: (repo) => `Failed to create a hook for ${repo}, falling back to polling`,
-  mend: (repo) => `Failed to mend the hook of ${repo}, falling back to polling`,
+  update: (repo) => `Failed to update the hook of ${repo}, falling back to polling`,
 };
 
 function warningFor(repo: string, during: Attempt, problem: CodehostProblem): SubscriptionWarning {
@@ -191,12 +191,12 @@ function warningFor(repo: string, during: Attempt, problem: CodehostProblem): Su
   return { repo, message: `${endings[during](repo)}: ${why}.`, code, remedy };
 }
 
-/** No harm for now: the next start gives the hook its secret once more. */
+/** Harmless: the next start sets the hook's secret once more. */
 function notRemembered(repo: string, error: unknown): SubscriptionWarning {
   const why = messageOf(error);
   return {
     repo,
-    message: `The hook of ${repo} is set, but that cannot be remembered: ${why}.`,
+    message: `The hook of ${repo} is set, but this could not be saved: ${why}.`,
     code: 'file-unusable',
     remedy: 'Free disk space and check the data folder.',
   };

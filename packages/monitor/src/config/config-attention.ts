@@ -1,4 +1,4 @@
-// A configuration that is not what its files say needs a person: one item, as long as a file has an error in it.
+// One attention item, as long as a configuration file has an error.
 import {
   attentionId,
   type Board,
@@ -9,7 +9,7 @@ import {
 } from '@svc/core';
 
 const reason = 'config-invalid';
-/** Each names file, key, what is expected and what was found. */
+/** Most errors in the message; each has the file, the key, what is expected and what was found. */
 const MOST_SHOWN = 3;
 
 export function createConfigAttention(options: {
@@ -17,7 +17,7 @@ export function createConfigAttention(options: {
   board: () => Pick<Board, 'attention'>;
   append: (draft: EventDraft) => Promise<unknown>;
 }): { update: () => Promise<void> } {
-  /** What was raised by this daemon, and is perhaps not folded yet; null is nothing. */
+  /** What this daemon has raised, possibly not folded yet; null means nothing. */
   let raised: string | null | undefined;
 
   return {
@@ -48,5 +48,5 @@ function messageOf(errors: readonly ConfigProblem[]): string | null {
   if (errors.length === 0) return null;
   const shown = errors.slice(0, MOST_SHOWN).map(formatProblem);
   const more = errors.length > MOST_SHOWN ? [`and ${errors.length - MOST_SHOWN} more`] : [];
-  return `The last valid values stay in effect, where there are any. ${[...shown, ...more].join(' ')}`;
+  return `The last valid values stay in effect, if there are any. ${[...shown, ...more].join(' ')}`;
 }

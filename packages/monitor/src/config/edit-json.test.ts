@@ -21,14 +21,14 @@ describe('set', () => {
     expect(setInJson('{"a": 1}', ['b'], { c: 2 })).toBe('{"a": 1, "b": {"c":2}}');
   });
 
-  test('keeps CRLF, and begins an empty file', () => {
+  test('keeps CRLF, and starts an empty file', () => {
     expect(setInJson('{\r\n  "a": 1\r\n}\r\n', ['b'], [1])).toBe(
       '{\r\n  "a": 1,\r\n  "b": [\r\n    1\r\n  ]\r\n}\r\n',
     );
     expect(setInJson('', ['a'], 1)).toBe('{\n  "a": 1\n}\n');
   });
 
-  test('does not write below what is no object', () => {
+  test('does not write below a value that is not an object', () => {
     expect(() => setInJson('{"svc": 5}', ['svc', 'projectKey'], 'x')).toThrow('svc is not an object');
     expect(() => setInJson('[]', ['a'], 1)).toThrow('not a JSON object');
   });

@@ -9,7 +9,7 @@ export function valueAt(text: string, path: readonly string[]): unknown {
   return node && (getNodeValue(node) as unknown);
 }
 
-/** Sets the value at a path; missing objects on the way are made. */
+/** Sets the value at a path; missing objects on the way are created. */
 export function setInJson(text: string, path: readonly string[], value: unknown): string {
   const source = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(source);
@@ -22,7 +22,7 @@ export function setInJson(text: string, path: readonly string[], value: unknown)
   while (!parent) parent = findNodeAtLocation(root, path.slice(0, (depth -= 1)));
   if (parent.type !== 'object') {
     const place = path.slice(0, depth).join('.');
-    throw new Failure('config-invalid', `${place} is not an object, so that nothing can be set below it.`);
+    throw new Failure('config-invalid', `${place} is not an object, so nothing can be set below it.`);
   }
   const whole = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   return insert(source, parent, path[depth] ?? '', whole, depth, style);

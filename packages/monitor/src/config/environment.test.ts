@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { locationVariables, readMachine } from './environment.ts';
 
-test('the places that another process has to know: those that were given, and absolute', () => {
+test('the locations for another process: only the given ones, as absolute paths', () => {
   const given = {
     SVC_DATA_DIR: '~/data',
     SVC_RUNS_DIR: 'runs',

@@ -1,5 +1,4 @@
-// The machine's settings: where files lie and which port is ours. Each knows the variable it came from.
-// Nothing else in the product reads the process environment.
+// The machine's settings: where files are and which port is used. Each knows the variable it came from.
 import { join, resolve } from 'node:path';
 import { type Environment, type RunTimings, readTimings } from '@svc/core';
 import { Failure } from '../errors.ts';
@@ -15,14 +14,14 @@ export type Machine = {
   commsDir: string;
   databaseFile: string;
   pluginCacheRoot: string;
-  /** Where the version is read; without it the version of the build counts. */
+  /** The file with the version; without it the version of the build is used. */
   versionFile: string | undefined;
   locksDir: string;
   spoolDir: string;
   port: number;
   trackerApiUrl: string;
   relayUrl: string;
-  /** How long the run loop waits for what. */
+  /** How long the run loop waits for each kind of event. */
   timings: RunTimings;
   settings: Setting[];
 };
@@ -77,8 +76,8 @@ export function readMachine(environment: Environment, home: string): Machine {
 }
 
 /**
- * The variables by which another process finds the same daemon and files, as far as this one was given them: not as
- * they were written, but absolute, because the other process may stand in another folder.
+ * The variables by which another process finds the same daemon and files, if this process was given them: as absolute
+ * paths, because the other process may run in another folder.
  */
 export function locationVariables({ settings, ...machine }: Machine): Record<string, string> {
   const paths = {
@@ -95,7 +94,7 @@ export function locationVariables({ settings, ...machine }: Machine): Record<str
   return Object.fromEntries(Object.entries(all).filter(([variable]) => given.has(variable)));
 }
 
-/** `~` and `~/…` as a shell would read them. */
+/** Expands `~` and `~/…` as a shell does. */
 function expandHome(path: string, home: string): string {
   if (path === '~') return home;
   return path.startsWith('~/') ? join(home, path.slice(2)) : path;
@@ -110,7 +109,7 @@ function portFrom(text: string): number {
   );
 }
 
-/** A token goes to this address, so that it must be encrypted, or not leave the machine. */
+/** A token is sent to this address, so it must be encrypted or stay on this machine. */
 function apiUrlFrom(variable: string, text: string): string {
   const url = URL.parse(text);
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? '');

@@ -9,7 +9,7 @@ import { openLiveConfig } from './live.ts';
 const proofOf = (skipDeployVerification: boolean): string =>
   JSON.stringify({ svc: { projectKey: 'demo', deploy: { 'acme/web': { skipDeployVerification } } } });
 
-test('a policy that cannot be written to the log is said, and written when there is room again', async () => {
+test('a policy that cannot be logged is reported, and logged when the disk has space again', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, '.svc'));
   const file = join(home, '.svc/config.json');
@@ -26,8 +26,8 @@ test('a policy that cannot be written to the log is said, and written when there
   onTestFinished(live.stop);
   const disk = { isFull: true };
   const lines: EventDraft[] = [];
-  let told = 0;
-  live.onChange(() => void (told += 1));
+  let calls = 0;
+  live.onChange(() => void (calls += 1));
   await live.start(async (draft) => {
     if (disk.isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
     lines.push(draft);
@@ -40,12 +40,12 @@ test('a policy that cannot be written to the log is said, and written when there
     () => live.current().projects[0]?.policies.deploy['acme/web']?.skipDeployVerification === false,
   );
   expect(lines).toEqual([]);
-  // Tried again with every look, and said to the log of the daemon once.
+  // Retried with every check, and reported in the daemon's log once.
   expect(failures).toHaveLength(1);
 
-  const before = told;
+  const before = calls;
   disk.isFull = false;
-  await until(() => told > before);
+  await until(() => calls > before);
   expect(live.current().problems).toEqual([]);
   expect(lines).toMatchObject([
     { detail: { project: home, deploy: { 'acme/web': { skipDeployVerification: false } } } },

@@ -1,6 +1,6 @@
-// The configuration that the daemon uses, kept up to date: every file of every project is looked at twice a second, and
-// a change is applied without a restart. What was valid last is kept in the data folder, so that a file that is broken
-// when the daemon starts weakens nothing.
+// The configuration that the daemon uses, kept up to date: every file of every project is checked twice a second, and a
+// change is applied without a restart. The last valid values are saved in the data folder, so a file that is broken
+// when the daemon starts does not weaken any policy.
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,15 +19,15 @@ import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { Machine } from './environment.ts';
 import { type KnownProjects, loadProjects, type Projects, type ServedProject } from './projects.ts';
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 export type LiveConfig = {
   current: () => Projects;
-  /** Reads the files now and applies what changed; for whoever just wrote one. */
+  /** Reads the files now and applies what changed; for a caller that has just written one. */
   refresh: () => Promise<void>;
-  /** Called after each change, one after the other. */
+  /** Listeners are called after each change, one after the other. */
   onChange: (listener: () => Promise<void> | void) => void;
-  /** Puts the configuration into the log, then looks at the files until it is stopped. */
+  /** Logs the configuration, then checks the files until it is stopped. */
   start: (append: (draft: EventDraft) => Promise<unknown>) => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -44,9 +44,9 @@ export async function openLiveConfig(options: {
   let known = readKnown(file);
   let kept = '';
   let current = await load();
-  /** What the log has, and so the board. */
-  const told = new Map<string, ServedProject>();
-  /** What could not be written; it is tried again with every look. */
+  /** What the log has, and therefore the board. */
+  const logged = new Map<string, ServedProject>();
+  /** What could not be written; retried with every check. */
   let unwritten: ConfigProblem[] = [];
   let seen = '';
   let pending: string | null = null;
@@ -69,16 +69,16 @@ export async function openLiveConfig(options: {
     kept = text;
   }
 
-  async function tell(): Promise<void> {
+  async function logChanges(): Promise<void> {
     if (append === undefined) return;
-    for (const { folder: project, draft, now } of appliedLines(told, current.projects)) {
+    for (const { folder: project, draft, now } of appliedLines(logged, current.projects)) {
       await append(draft);
-      if (now === undefined) told.delete(project);
-      else told.set(project, now);
+      if (now === undefined) logged.delete(project);
+      else logged.set(project, now);
     }
   }
 
-  /** The disk may be full, or the data folder gone: the daemon goes on, and says so. */
+  /** The disk may be full, or the data folder gone: the daemon continues, and reports it. */
   async function record(): Promise<void> {
     const before = unwritten.length;
     const problems: ConfigProblem[] = [];
@@ -90,17 +90,17 @@ export async function openLiveConfig(options: {
         problems.push(notWritten(path, what, error));
       }
     };
-    await attempt(machine.eventsDir, 'the configuration in effect is not in the log', tell);
-    await attempt(file, 'the valid values are not kept for the next start', keep);
+    await attempt(machine.eventsDir, 'the configuration in effect could not be logged', logChanges);
+    await attempt(file, 'the valid values could not be saved for the next start', keep);
     unwritten = problems;
   }
 
   async function recordAgain(): Promise<void> {
     await record();
-    if (unwritten.length === 0) await tellListeners();
+    if (unwritten.length === 0) await callListeners();
   }
 
-  async function tellListeners(): Promise<void> {
+  async function callListeners(): Promise<void> {
     for (const listener of listeners) await listener();
   }
 
@@ -108,10 +108,10 @@ export async function openLiveConfig(options: {
     seen = stateOf(current.files);
     current = await load();
     await record();
-    await tellListeners();
+    await callListeners();
   }
 
-  /** One change at a time, in the order in which they were noticed. */
+  /** One change at a time, in the order they were noticed. */
   function refresh(): Promise<void> {
     work = work.then(() => apply());
     const done = work;
@@ -119,8 +119,8 @@ export async function openLiveConfig(options: {
     return done;
   }
 
-  /** A file that is being written is left alone until it has been the same for two looks. */
-  function look(): void {
+  /** A file that is being written is left alone until it was the same in two checks. */
+  function check(): void {
     const state = stateOf(current.files);
     if (state !== seen && state === pending) refresh().catch(() => undefined);
     pending = state;
@@ -135,8 +135,8 @@ export async function openLiveConfig(options: {
     async start(to) {
       append = to;
       await record();
-      // Nothing counts as seen yet: what changed since the files were read is found by the first looks.
-      timer = setInterval(look, LOOK_EVERY_MS);
+      // Nothing counts as seen yet: changes since the files were read are found by the first checks.
+      timer = setInterval(check, CHECK_EVERY_MS);
       timer.unref();
     },
     async stop() {
@@ -156,7 +156,7 @@ function stateOf(files: readonly string[]): string {
 
 function notWritten(path: string, what: string, error: unknown): ConfigProblem {
   const why = systemErrorCode(error) ?? messageOf(error);
-  const remedy = 'Free space, or make the folder writable; it is tried again by itself.';
+  const remedy = 'Free space, or make the folder writable; svc retries by itself.';
   return {
     severity: 'error',
     code: 'not-written',
@@ -167,19 +167,19 @@ function notWritten(path: string, what: string, error: unknown): ConfigProblem {
   };
 }
 
-/** A line for each project that is not as it was told; `now` is left out for one that is no longer served. */
+/** A line for each project that differs from what was logged; `now` is absent if it is no longer served. */
 function appliedLines(
-  told: ReadonlyMap<string, ServedProject>,
+  logged: ReadonlyMap<string, ServedProject>,
   projects: readonly ServedProject[],
 ): { folder: string; draft: EventDraft; now?: ServedProject }[] {
   const changed = projects.flatMap((project) => {
     const { folder } = project;
-    const before = told.get(folder);
+    const before = logged.get(folder);
     const keys = before === undefined ? [] : changedKeys(before, project);
     const isSame = keys.length === 0 && sameJson(before?.policies, project.policies);
     return isSame ? [] : [{ folder, draft: appliedLine(project, keys), now: project }];
   });
-  const left = [...told.values()].filter(({ folder }) => !projects.some((one) => one.folder === folder));
+  const left = [...logged.values()].filter(({ folder }) => !projects.some((one) => one.folder === folder));
   return [
     ...changed,
     ...left.map((project) => ({ folder: project.folder, draft: appliedLine(project, [], false) })),
@@ -202,8 +202,8 @@ function textsOf(values: readonly ResolvedValue[]): Map<string, string> {
 }
 
 /**
- * What the files gave and was valid, and what holds because nothing valid came after it. Nothing of a project, and
- * nothing of a repository, whose policy is unknown: read once more, it would pass for known.
+ * The values that were valid in the files, and older values that still apply because nothing valid replaced them. A
+ * project or repository whose policy is unknown is left out: on the next read it would count as known.
  */
 function validIn({ values, policies }: ServedProject): LastGood {
   if (policies.others === 'unknown') return new Map();
@@ -221,7 +221,7 @@ function lastGoodFile(dataDir: string): string {
 
 type OnDisk = { folder: string; by: ServedProject['by']; values: { path: KeyPath; value: unknown }[] }[];
 
-/** Of the committed file only: secrets stay where they are. */
+/** Only values of the committed file: secrets are not copied. */
 function forDisk(projects: readonly ServedProject[]): OnDisk {
   return projects.map((project) => {
     const { folder, by, values } = project;
@@ -231,7 +231,7 @@ function forDisk(projects: readonly ServedProject[]): OnDisk {
   });
 }
 
-/** A file that cannot be read is none: then nothing is known to have been good. */
+/** Empty if the file cannot be read: then no earlier valid values are known. */
 function readKnown(file: string): KnownProjects {
   try {
     const read = JSON.parse(readFileSync(file, 'utf8')) as OnDisk;

@@ -15,14 +15,14 @@ import { readJsonFile } from './read-json.ts';
 
 export type ConfigFiles = {
   project: ProjectPlace;
-  /** Where secrets of this project are read: its own file, or the global one as fallback. */
+  /** Where the secrets of this project are read: its own file, or the global one as fallback. */
   secrets: { file: string; ownFile: string | undefined; fallback: boolean };
   global: string;
 };
 
 export type LoadedConfig = Resolution & { files: ConfigFiles };
 
-/** `lastGood`: what was valid before; it holds where the files are invalid now. */
+/** `lastGood`: earlier valid values; they apply where the files are invalid now. */
 export async function loadConfig(
   machine: Machine,
   environment: Environment,
@@ -64,14 +64,14 @@ export async function loadConfig(
   };
 }
 
-/** Somebody else may have committed it as a link to a file of the user's. */
+/** Another user may have committed it as a link to one of this user's files. */
 async function takeProject(
   { folder, file }: ProjectPlace,
   broken: ConfigProblem[],
 ): Promise<ConfigFile | undefined> {
   if (folder === undefined || !leadsOut(worktreeRoot(folder), file))
     return take(file, ['project'], ['project'], broken);
-  const message = 'is a link that leads out of the checkout, and is not read.';
+  const message = 'is a link to a file outside the checkout, so it is not read.';
   broken.push({ severity: 'error', code: 'unreadable', file, key: '', message });
   return { path: file, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
 }
@@ -89,14 +89,14 @@ async function take(
   return { path, layers, reads, data: undefined, lineOf: () => undefined };
 }
 
-/** A project that was served had a file. */
+/** A project that was served before had a file, so a missing file is an error. */
 function missing(path: string, broken: ConfigProblem[]): ConfigFile {
   const remedy = 'Restore it. If the project needs no settings, write {} into it.';
   broken.push({ severity: 'error', code: 'unreadable', file: path, key: '', message: 'is missing.', remedy });
   return { path, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
 }
 
-/** The project key as the project file alone gives it: it decides which secrets file is read. */
+/** The project key from the project file alone: it decides which secrets file is read. */
 function keyOf(projectFile: ConfigFile | undefined, lastGood?: LastGood): string | undefined {
   if (projectFile === undefined) return undefined;
   const { values } = resolveConfig([projectFile], {}, lastGood);

@@ -1,31 +1,31 @@
-// The projects that are served: those of the global file, and the one that the daemon was or is started from. An
-// invalid value costs its own key, and an unreadable file nothing, as long as a last good configuration is known. Where
-// none is known, whether a merge has to be proven is unknown too.
+// The projects that are served: those in the global file, and the one that the daemon was or is started from. While a
+// last good configuration is known, an invalid value affects only its own key, and an unreadable file affects nothing.
+// If none is known, whether a merge has to be proven is unknown too.
 import { existsSync } from 'node:fs';
 import type { Config, ConfigProblem, Environment, LastGood } from '@svc/core';
 import type { Machine } from './environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from './load.ts';
 
-/** `by`: how it came to be served. One that was only started from stays until its folder is gone. */
+/** `by`: why it is served. A project with `start` stays until its folder is gone. */
 export type ServedProject = LoadedConfig & { folder: string; by: 'list' | 'start' };
 
 export type Projects = {
   projects: ServedProject[];
-  /** The configurations in effect; at least one, if only of defaults. */
+  /** The configurations in effect; at least one, possibly only defaults. */
   configs: Config[];
-  /** The project of the folder that the daemon was started from, or what holds where there is none. */
+  /** The project of the folder that the daemon was started from, or the configuration without a project. */
   started: LoadedConfig;
-  /** For the keys of the global file, which are the same for every project. */
+  /** For keys of the global file, which are the same for every project. */
   machineWide: Config;
   folders: string[];
-  /** A channel that stands in a project's file and nowhere else: whoever can read the repository knows it. */
+  /** A channel that is set only in a project's committed file: anyone who can read the repository knows it. */
   committedChannel: string | undefined;
-  /** Every file that a value comes from, or would come from if it were there. */
+  /** Every file that a value comes from, or would come from if it existed. */
   files: string[];
   problems: ConfigProblem[];
 };
 
-/** What was valid when it was read before, by folder of the project. */
+/** Earlier valid values, by the project's folder. */
 export type KnownProjects = ReadonlyMap<string, { by: ServedProject['by']; lastGood: LastGood }>;
 
 export async function loadProjects(
@@ -46,7 +46,7 @@ export async function loadProjects(
   ]);
   const loaded = await Promise.all(
     [...wanted].map(async ([folder, by]): Promise<ServedProject> => {
-      // One that is listed has a file: where it is missing, that is an error and not a project without settings.
+      // A listed project has a file: if it is missing, that is an error and not a project without settings.
       return { ...(await load(folder, known.get(folder)?.lastGood ?? new Map())), folder, by };
     }),
   );
@@ -70,7 +70,7 @@ export function committedChannel({ values, files }: LoadedConfig): string | unde
   return isCommitted && typeof value === 'string' ? value : undefined;
 }
 
-/** A folder that is gone has no project any more, unless it was served before. */
+/** A folder that does not exist is not a project, unless it was served before. */
 function listedIn({ values }: LoadedConfig, known: KnownProjects): string[] {
   const { value, uncertain = false } = values.find(({ key }) => key === 'svc.projects') ?? {};
   const before = [...known].flatMap(([folder, { by }]) => (by === 'list' ? [folder] : []));
@@ -83,7 +83,7 @@ function filesOf({ project, secrets, global }: ConfigFiles): string[] {
   return [...project.lookedAt, secrets.ownFile ?? secrets.file, global];
 }
 
-/** The global file is read for each project; what is wrong with it is reported once. */
+/** The global file is read for each project; its problems are reported once. */
 function uniqueProblems(problems: readonly ConfigProblem[]): ConfigProblem[] {
   return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
 }

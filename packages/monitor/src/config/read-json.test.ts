@@ -20,7 +20,7 @@ test.each([
   expect(read.problem.message).toContain(words);
 });
 
-test('brackets in strings are no nesting, and keys have lines', () => {
+test('brackets in strings do not count as nesting, and keys have lines', () => {
   const read = parseJson('f.json', `{\n"a": "${'['.repeat(500)}",\n"b": {\n"c": 1}}`);
   expect(read.state === 'read' && read.lineOf(['b', 'c'])).toBe(4);
 });

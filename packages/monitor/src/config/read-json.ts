@@ -1,4 +1,4 @@
-// Reads a JSON file strictly and keeps the line of every key, so that a message can name the place.
+// Reads a JSON file strictly and keeps the line of every key, for messages.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { ConfigProblem, KeyPath } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
@@ -33,7 +33,7 @@ export async function readJsonFile(path: string): Promise<JsonFile> {
   }
 }
 
-/** The same for a text that is already there. */
+/** The same for text that is already in memory. */
 export function parseJson(path: string, text: string): JsonFile {
   if (depthOf(text) > MAX_DEPTH)
     return broken(path, 'not-json', `is nested more than ${MAX_DEPTH} levels deep.`);
@@ -61,7 +61,7 @@ function broken(file: string, code: 'not-json' | 'unreadable', message: string, 
   return { state: 'broken', problem: { severity: 'error', code, file, line, key: '', message } };
 }
 
-/** Brackets open at once, strings left out; bounds the recursion of everything that follows. */
+/** The deepest nesting of brackets outside strings; bounds the recursion of everything that follows. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -84,7 +84,7 @@ function duplicateKey(node: Node): Node | undefined {
   return undefined;
 }
 
-/** The line of every key, found in one walk when the first is asked for. */
+/** The line of every key, found in one walk when the first is requested. */
 function keyLines(text: string, tree: Node | undefined): (path: KeyPath) => number | undefined {
   let lines: Map<string, number> | undefined;
   return (path) => {

@@ -13,7 +13,7 @@ import {
 import type { Machine } from './environment.ts';
 import type { Projects } from './projects.ts';
 
-/** `folder` is that of a project that is served; undefined is the one that the daemon was started in. */
+/** `folder` is that of a served project; undefined means the folder that the daemon was started in. */
 export function reportConfig(
   machine: Machine,
   { projects: served, started }: Projects,
@@ -36,8 +36,8 @@ export function reportConfig(
   };
 }
 
-// An address that is a key by itself, told apart from another without being told: the same that stands for a relay
-// channel in event lines and at GET /api/feeds.
+// A fingerprint of an address that is itself a secret. Event lines and GET /api/feeds use the same one for a relay
+// channel.
 
 const DIGITS = 16;
 

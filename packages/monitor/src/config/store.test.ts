@@ -32,7 +32,7 @@ test('several changes are one write: values set, values removed, the rest as it 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('when one of them cannot be made, none is', async () => {
+test('if one of them fails, none is made', async () => {
   const { store, text } = await storeWith('{"a": 1}');
   const changes = [
     { path: ['b'], value: 1 },
@@ -42,7 +42,7 @@ test('when one of them cannot be made, none is', async () => {
   expect(text()).toBe('{"a": 1}');
 });
 
-test('a list is added to from what is there at that moment, and the same value again writes nothing', async () => {
+test('a list is extended from its current value, and the same value again writes nothing', async () => {
   const { store, file, text } = await storeWith('{"a": ["x"]}');
   const add = (item: string) =>
     store.update('global', ['a'], (current) => {

@@ -1,4 +1,4 @@
-// Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 where secrets live.
+// Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 for files with secrets.
 import type { Layer } from '@svc/core';
 import { worktreeRoot } from '../context/worktree-root.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
@@ -11,21 +11,21 @@ import { readJsonFile } from './read-json.ts';
 
 const NEW_FILE = '{}\n';
 
-/** A value to set; undefined removes what is there. */
+/** A value to set; undefined removes the existing one. */
 export type ConfigChange = { path: readonly string[]; value: unknown };
 
 export type ConfigStore = {
-  /** Sets one value and returns the file that holds it now. */
+  /** Sets one value and returns the file that contains it now. */
   set: (layer: Layer, path: readonly string[], value: unknown) => Promise<string>;
-  /** Makes several changes of one file in one write: all or none. Returns the file. */
+  /** Makes several changes to one file in one write: all or none. Returns the file. */
   setMany: (layer: Layer, changes: readonly ConfigChange[]) => Promise<string>;
-  /** Makes the value from the one that is there, in one locked step. The same value again changes nothing. */
+  /** Computes the value from the existing one, in one locked step. The same value again changes nothing. */
   update: (
     layer: Layer,
     path: readonly string[],
     next: (current: unknown) => unknown,
   ) => Promise<{ file: string; changed: boolean }>;
-  /** Removes one value; `removed` is false when it was not there. */
+  /** Removes one value; `removed` is false if it did not exist. */
   unset: (layer: Layer, path: readonly string[]) => Promise<{ file: string; removed: boolean }>;
 };
 
@@ -72,7 +72,7 @@ function withChange(text: string, { path, value }: ConfigChange): string {
 function fileOf(files: ConfigFiles, layer: Layer): string {
   if (layer === 'project') return files.project.file;
   if (layer === 'global') return files.global;
-  // Without a project key there is no file of the project's own; the global one is its fallback.
+  // Without a project key the project has no file for secrets; the global one is the fallback.
   return files.secrets.ownFile ?? files.global;
 }
 
@@ -83,6 +83,6 @@ async function currentText(file: string): Promise<string> {
   throw new Failure(
     'config-invalid',
     `${file} ${read.problem.message}`,
-    'Mend the file by hand first; nothing was changed.',
+    'Fix the file by hand first; nothing was changed.',
   );
 }

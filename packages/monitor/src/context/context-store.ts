@@ -10,9 +10,9 @@ import { Failure } from '../errors.ts';
 
 export type ContextStore = {
   file: string;
-  /** The context, or undefined when the file is not there. */
+  /** The context, or undefined if the file does not exist. */
   read: () => Promise<WorkflowContext | undefined>;
-  /** Changes the context, making it first where it is not there. */
+  /** Changes the context, creating it first if it does not exist. */
   change: (next: (context: WorkflowContext, now: string) => WorkflowContext) => Promise<WorkflowContext>;
 };
 
@@ -42,12 +42,12 @@ export function createContextStore(options: {
   };
 }
 
-/** A worktree is named for its ticket: `…/ABC-123` or `…/ABC-123-some-words`. */
+/** A worktree is named after its ticket: `…/ABC-123` or `…/ABC-123-some-words`. */
 function ticketOfFolder(root: string): string | null {
   return /^([A-Z][A-Z0-9]{1,9}-\d+)(?![0-9A-Za-z])/.exec(basename(root))?.[1] ?? null;
 }
 
-/** The file is this worktree's own. The list of what git leaves alone lists itself, so that nothing is left to commit. */
+/** The file belongs to this worktree only. The .gitignore ignores itself too, so there is nothing to commit. */
 async function keepOutOfGit(folder: string): Promise<void> {
   const list = join(folder, '.gitignore');
   if (!existsSync(list)) await writeFileAtomically(list, '.gitignore\n.workflow-context.json\nfindings/\n');
@@ -62,7 +62,7 @@ async function readContext(file: string): Promise<WorkflowContext | undefined> {
   throw new Failure(
     'file-unusable',
     `${file} ${reason}`,
-    `Mend it, or move it away and run: workflow-context.sh init`,
+    `Fix it, or move it away and run: workflow-context.sh init`,
   );
 }
 

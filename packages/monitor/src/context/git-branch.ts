@@ -1,11 +1,11 @@
-// The branch that is checked out in a worktree, read from git's own files: a shell may ask at every prompt, and
-// starting git takes longer than all the rest.
+// The branch that is checked out in a worktree, read from git's own files: a shell may ask at every prompt, and starting
+// git would take longer than everything else.
 
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ifPresentSync } from '@svc/lib/files';
 
-/** Null where there is no repository, or no branch is checked out. */
+/** Null if there is no repository, or no branch is checked out. */
 export function gitBranch(root: string): string | null {
   const folder = gitFolder(root);
   const head = folder && readIfPresent(join(folder, 'HEAD'));

@@ -1,6 +1,6 @@
-// `thoughts/` of a new worktree: links into the context store, so that what is written there is in every worktree at
-// once and stays when one is removed. What is there already is never replaced: a folder that the repository has, or
-// that a setup command made, stays as it is.
+// `thoughts/` of a new worktree: links into the context store, so what is written there is available in every worktree
+// at once and stays when one is removed. Nothing existing is replaced: a folder of the repository, or one that a setup
+// command made, stays as it is.
 
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export type Thoughts = {
   added: number;
 };
 
-/** Makes the store and the links to it, then brings what the main worktree alone has into the store. */
+/** Makes the store and the links to it, then copies what only the main worktree has into the store. */
 export async function initThoughts(options: {
   worktree: string;
   main: string;
@@ -27,7 +27,7 @@ export async function initThoughts(options: {
   /** Where the stores of all profiles are. */
   root: string;
   facts: RepositoryFacts;
-  /** Whether the repository has a `thoughts/` of its own: then that is the place, and git carries it. */
+  /** Whether the repository contains a `thoughts/`: then that one is used, and git tracks it. */
   isTracked: boolean;
 }): Promise<Thoughts> {
   const { worktree, isTracked } = options;
@@ -36,7 +36,7 @@ export async function initThoughts(options: {
   if (!place.ok)
     throw new Failure(
       'config-invalid',
-      `${place.key} is the name of a folder of the context store; ${JSON.stringify(place.value)} cannot be one.`,
+      `${place.key} must be a folder name of the context store, found ${JSON.stringify(place.value)}.`,
       `Set another: svc config set ${place.key} <name>`,
     );
   const store = join(options.root, place.store);
@@ -59,19 +59,19 @@ export async function initThoughts(options: {
     throw new Failure(
       'file-unusable',
       `The context store cannot be set up: ${path} (${code}).`,
-      'See that there is room on the disk and that the folder may be written; then create the worktree again.',
+      'Check that the disk has free space and the folder is writable, then create the worktree again.',
       { cause: error },
     );
   }
 }
 
-/** Those that were made. Git sees none of them; anything else in the folder it does see. */
+/** Returns the links that were made. Git ignores these, and nothing else in the folder. */
 async function linkParts(folder: string, store: string, parts: readonly string[]): Promise<string[]> {
   const linked: string[] = [];
   for (const part of parts) {
     const isMade = await unlessThere(symlink(join(store, part), join(folder, part)));
     if (isMade) linked.push(part);
-    // One that a setup command made: at least handoffs have a place in it.
+    // One that a setup command made: handoffs get a folder in it.
     else if (part === SHARED) await makeFolders(folder, [SHARED, 'handoffs']);
   }
   const ignored = ['.gitignore', ...linked].map((name) => `/${name.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}\n`);
@@ -80,7 +80,7 @@ async function linkParts(folder: string, store: string, parts: readonly string[]
   return linked;
 }
 
-/** Makes the folders that are missing, one in the other. Stops at a link, so that nothing is made elsewhere. */
+/** Makes the missing folders, each inside the one before. Stops at a link, so nothing is made elsewhere. */
 async function makeFolders(at: string, names: readonly string[]): Promise<boolean> {
   let path = at;
   for (const name of names) {
@@ -91,7 +91,7 @@ async function makeFolders(at: string, names: readonly string[]): Promise<boolea
   return true;
 }
 
-/** Copies files that are not there; links and what is no plain file are left. */
+/** Copies missing files; links and anything else that is not a plain file are skipped. */
 async function addMissing(from: string, to: string): Promise<number> {
   const stats = await ifPresent(lstat(from));
   if (stats?.isFile()) return (await unlessThere(copyFile(from, to, constants.COPYFILE_EXCL))) ? 1 : 0;

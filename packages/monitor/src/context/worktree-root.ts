@@ -1,4 +1,4 @@
-// The folder that a helper works for: the git worktree around the starting folder, else that folder itself.
+// The folder that a helper script works on: the git worktree that contains the starting folder, else that folder itself.
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The process that svc runs in, as far as the daemon's control needs it. Passed in, so that tests bring another.
+// The process that svc runs in, as far as the daemon's control needs it. Passed in, so tests can replace it.
 
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -17,9 +17,9 @@ export type Host = {
   standardOutput: number;
   signal: (pid: number, name: NodeJS.Signals) => void;
   onStopSignal: (listener: (name: NodeJS.Signals) => void) => void;
-  /** A bug that nobody caught. */
+  /** An uncaught error. */
   onFault: (listener: (error: unknown) => void) => void;
-  /** Without a code: with the one that was set before. */
+  /** Without a code: uses the one that was set before. */
   exit: (code?: number) => never;
 };
 
@@ -38,7 +38,7 @@ export const thisProcess: Host = {
   exit: (code) => (code === undefined ? process.exit() : process.exit(code)),
 };
 
-// A daemon that holds the data root and cannot be talked to: what to say of it, and the remedy.
+// The failure for a daemon that holds the data root and does not answer.
 
 export function notAnswering(found: FoundDaemon, dataDir: string): Failure {
   const what = found.state === 'not-answering' ? 'does not answer' : `is ${found.state}`;
@@ -47,14 +47,15 @@ export function notAnswering(found: FoundDaemon, dataDir: string): Failure {
 }
 
 export function remedyFor(found: FoundDaemon, dataDir: string): string {
-  const look = 'See what it does: svc monitor logs';
-  if (!('record' in found)) return `${look}. Who holds the data root: fuser -v '${dataDir}/daemon.lock'`;
+  const hint = 'See what it is doing: svc monitor logs';
+  if (!('record' in found))
+    return `${hint}. To see which process holds the data root: fuser -v '${dataDir}/daemon.lock'`;
   const { pid } = found.record;
-  return `${look}. If it hangs, make sure that it is svc (ps -p ${pid}), then: kill -9 ${pid}`;
+  return `${hint}. If it hangs, check that it is svc (ps -p ${pid}), then: kill -9 ${pid}`;
 }
 
-// Starts the daemon in the background: a process of its own session, its output in the log file, and this
-// call returns when it answers. Where one runs already, or another caller's comes up first, that one it is.
+// Starts the daemon in the background: a process with its own session, its output in the log file, and this call
+// returns when it answers. If a daemon is already running, or another caller wins the race, that one is used.
 
 const START_MS = 20_000;
 const SUCCESSOR_WITHIN_MS = 1_000;
@@ -69,7 +70,7 @@ export type StartOptions = {
   environment: () => Promise<Environment>;
   /** The daemon stays in this folder: its project is served. */
   folder: string;
-  /** Says that it takes long. */
+  /** Called when it takes long. */
   onWaiting: () => void;
   interrupted: AbortSignal;
 };
@@ -79,7 +80,7 @@ export type Started = { daemon: DaemonIdentity; wasRunning: boolean };
 export async function startDaemon(options: StartOptions): Promise<Started> {
   const waiting = setTimeout(options.onWaiting, SAY_SO_AFTER_MS);
   try {
-    // One that is coming or going decides first whether there is anything to start.
+    // A daemon that is starting or stopping decides first whether there is anything to start.
     const found = await settled(options, START_MS);
     if (found.state === 'running') return { daemon: found.daemon, wasRunning: true };
     if (found.state !== 'stopped') throw notAnswering(found, options.dataDir);
@@ -110,7 +111,7 @@ async function launch(options: StartOptions): Promise<Started> {
       timeoutMs: START_MS,
       interrupted,
     });
-    // Where our process has ended because another was first, that other one may need a moment more.
+    // If our process ended because another was first, the other one may need a moment more.
     const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
     if (last.state === 'running') return { daemon: last.daemon, wasRunning: last.daemon.pid !== child.pid };
     throw startFailed(path, ending, linesBehind(log.fd, log.size, SHOWN_LINES));
@@ -131,16 +132,16 @@ function startFailed(path: string, ending: string | undefined, lines: readonly s
     ending === undefined
       ? `The daemon does not answer after ${START_MS / 1000} s.`
       : `The daemon did not start (${ending}).`;
-  const shown = lines.length === 0 ? '' : ` It said:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  const shown = lines.length === 0 ? '' : ` Its output:\n${lines.map((line) => `  ${line}`).join('\n')}`;
   return new Failure(
     'start-failed',
     what + shown,
-    ending === undefined ? 'See what it does: svc monitor logs --follow' : `The whole log: ${path}`,
+    ending === undefined ? 'See what it is doing: svc monitor logs --follow' : `The whole log: ${path}`,
   );
 }
 
-// Stops the daemon: asks the process that has proved to be it, and waits until the data root is free.
-// A pid that is only written somewhere is never signalled.
+// Stops the daemon: signals the process that was proved to be the daemon, and waits until the data root is free. A pid
+// that is only recorded in a file is never signalled.
 
 const STOP_MS = 15_000;
 const PROOF_WITHIN_MS = 3_000;
@@ -152,7 +153,7 @@ export type StopOptions = {
   timeoutMs?: number;
 };
 
-/** The pid of the daemon that was stopped, or undefined when none ran. */
+/** The pid of the daemon that was stopped, or undefined if none was running. */
 export async function stopDaemon(options: StopOptions): Promise<number | undefined> {
   const { dataDir, interrupted, timeoutMs = STOP_MS } = options;
   const found = await waitForDaemon(
@@ -164,14 +165,14 @@ export async function stopDaemon(options: StopOptions): Promise<number | undefin
   if (found.state === 'starting' || found.state === 'not-answering') throw notAnswering(found, dataDir);
   const { pid } = found.state === 'running' ? found.daemon : found.record;
   if (found.state === 'running') ask(pid, options.signal);
-  // A service manager may have the next one up before we look.
+  // A service manager may have started the next one before we check.
   const isGone = (now: FoundDaemon) =>
     now.state === 'stopped' || (now.state === 'running' && now.daemon.pid !== pid);
   if (isGone(await waitForDaemon(dataDir, isGone, { timeoutMs, interrupted }))) return pid;
   throw new Failure(
     'stop-failed',
     `The daemon (pid ${pid}) did not stop within ${timeoutMs / 1000} s.`,
-    `End it at once, which loses nothing that was acknowledged: kill -9 ${pid}`,
+    `Kill it; nothing that was acknowledged is lost: kill -9 ${pid}`,
   );
 }
 

@@ -25,7 +25,7 @@ const record: DaemonRecord = {
   startedAt: '2026-01-02T03:04:05.678Z',
 };
 
-test('a data root has one instance, and another only after it', () => {
+test('a data root has one instance at a time', () => {
   const dataDir = temporaryFolder();
   const first = claimInstance(dataDir);
   expect(first).toBeDefined();
@@ -38,7 +38,7 @@ test('a data root has one instance, and another only after it', () => {
   second?.withdraw();
 });
 
-test('the record is for its owner alone, goes with the instance, and leaves no other file', async () => {
+test('only its owner can read the record; it is removed with the instance, and leaves no other file', async () => {
   const dataDir = join(temporaryFolder(), 'new', 'root');
   const instance = claimInstance(dataDir);
   await instance?.announce(record);
@@ -51,7 +51,7 @@ test('the record is for its owner alone, goes with the instance, and leaves no o
   expect(readFileSync(join(dataDir, 'daemon.lock'), 'utf8')).toBe('');
 });
 
-test('what a killed daemon left is gone as soon as the next one claims', () => {
+test('the next daemon removes the leftovers of a killed one', () => {
   const dataDir = temporaryFolder();
   writeFileSync(join(dataDir, 'daemon.json'), JSON.stringify(record));
   const instance = claimInstance(dataDir);
@@ -61,11 +61,11 @@ test('what a killed daemon left is gone as soon as the next one claims', () => {
 
 test.each([
   ['daemon.lock', 'daemon.lock was removed while the daemon (pid 4321) held it'],
-  ['.', 'was removed or replaced while the daemon (pid 4321) ran'],
-])('%s is removed: it is said with the pid, and the data root is held again', async (gone, words) => {
+  ['.', 'was removed or replaced while the daemon (pid 4321) was running'],
+])('%s is removed: it is reported with the pid, and the data root is locked again', async (gone, words) => {
   const dataDir = join(temporaryFolder(), 'svc');
   const instance = claimInstance(dataDir);
-  if (instance === undefined) throw new Error('nobody else holds it');
+  if (instance === undefined) throw new Error('the data root is not free');
   await instance.announce(record);
   expect(instance.trouble()).toBeNull();
   rmSync(join(dataDir, gone), { recursive: true });
@@ -79,7 +79,7 @@ test.each([
   expect(isHeld(dataDir)).toBe(false);
 });
 
-test('a data root whose lock was removed and that another has taken is lost, and left alone', async () => {
+test('a data root that another process took after its lock was removed is lost, and left alone', async () => {
   const dataDir = temporaryFolder();
   const first = claimInstance(dataDir);
   await first?.announce(record);
@@ -105,33 +105,33 @@ test('a folder that is replaced around the held lock is not lost', async () => {
   instance?.withdraw();
 });
 
-test('looking makes nothing', () => {
+test('checking creates nothing', () => {
   const dataDir = join(temporaryFolder(), 'absent');
   expect(isHeld(dataDir)).toBe(false);
   expect(readRecord(dataDir)).toBeUndefined();
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test('those who only look are not seen, and do not keep a daemon from starting', () => {
+test('processes that only check do not prevent a daemon from starting', () => {
   const dataDir = temporaryFolder();
   claimInstance(dataDir)?.withdraw();
-  for (let look = 0; look < 50; look += 1) expect(isHeld(dataDir)).toBe(false);
+  for (let check = 0; check < 50; check += 1) expect(isHeld(dataDir)).toBe(false);
   expect(claimInstance(dataDir)).toBeDefined();
 });
 
 test.each([
   ['not JSON', '{"pid": '],
   ['not a record', '[]'],
-  ['a pid that is no pid', JSON.stringify({ ...record, pid: -1 })],
-  ['a port that is no port', JSON.stringify({ ...record, port: 70_000 })],
-  ['no instance', JSON.stringify({ ...record, instance: undefined })],
-])('a record that is %s is no hint', (_, text) => {
+  ['one with an invalid pid', JSON.stringify({ ...record, pid: -1 })],
+  ['one with an invalid port', JSON.stringify({ ...record, port: 70_000 })],
+  ['one without an instance', JSON.stringify({ ...record, instance: undefined })],
+])('a record that is %s is ignored', (_, text) => {
   const dataDir = temporaryFolder();
   writeFileSync(join(dataDir, 'daemon.json'), text);
   expect(readRecord(dataDir)).toBeUndefined();
 });
 
-test('a data root that cannot be one is a failure with a remedy', () => {
+test('an unusable data root is a failure with a remedy', () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'file'), '');
   mkdirSync(join(folder, 'daemon.lock'));

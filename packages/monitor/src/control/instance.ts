@@ -1,7 +1,7 @@
-// One daemon per data root. Whoever holds the kernel's lock on daemon.lock is the daemon; the lock dies with
-// its process, so that neither kill -9 nor a reused pid leaves anything to judge. daemon.json tells where the
-// holder answers. Only the holder writes it, and it is only a hint: it can outlive its process.
-// A lock file that somebody removed locks nothing: the holder looks after it, and takes it again or ends.
+// One daemon per data root. The process that holds the kernel's lock on daemon.lock is the daemon; the lock is released
+// when its process ends, so neither kill -9 nor a reused pid can mislead. daemon.json contains the holder's address.
+// Only the holder writes it, and it is only a hint: it can outlive its process.
+// A lock file that was removed locks nothing: the holder checks it, and takes it again or exits.
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,19 +12,19 @@ import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 
-const LOOKS = 5;
+const ATTEMPTS = 5;
 
 export type Instance = {
   /** Writes daemon.json. */
   announce: (record: DaemonRecord) => Promise<void>;
   /**
-   * Takes the lock again where it was removed, and writes daemon.json again. `lost`: another process has taken the
-   * data root meanwhile, and this one has to end at once.
+   * Takes the lock again if it was removed, and writes daemon.json again. `lost`: another process has taken the data
+   * root meanwhile, and this one has to exit at once.
    */
   keep: () => Promise<'held' | 'lost'>;
-  /** What happened to the data root since it was claimed; null when nothing did. */
+  /** What happened to the data root since it was claimed; null if nothing did. */
   trouble: () => string | null;
-  /** Removes daemon.json and lets the lock go. */
+  /** Removes daemon.json and releases the lock. */
   withdraw: () => void;
 };
 
@@ -33,27 +33,27 @@ export function claimInstance(dataDir: string): Instance | undefined {
   let hold = usable(dataDir, () => tryHold(lockFile(dataDir)));
   if (hold === undefined) return undefined;
   const record = recordFile(dataDir);
-  // What is left of a killed daemon goes at once: from here on the record is the holder's.
+  // Removes the leftover record of a killed daemon: from here on the record is the holder's.
   rmSync(record, { force: true });
-  let claimed = lookAt(dataDir);
+  let claimed = identify(dataDir);
   let announced: DaemonRecord | undefined;
   let trouble: string | null = null;
   let lost = false;
 
   /** Whether the lock file is the one that is held. */
-  function look(): boolean {
+  function check(): boolean {
     const isRoot = idOf(dataDir) === claimed.root;
     const isLock = idOf(lockFile(dataDir)) === claimed.lock;
     const who = announced === undefined ? 'the daemon' : `the daemon (pid ${announced.pid})`;
     if (!isRoot)
-      trouble = `the data root ${dataDir} was removed or replaced while ${who} ran: what was in it is not there any more`;
+      trouble = `the data root ${dataDir} was removed or replaced while ${who} was running; its contents are gone`;
     else if (!isLock) trouble = `${lockFile(dataDir)} was removed while ${who} held it`;
     return isLock;
   }
 
-  async function announce(said: DaemonRecord): Promise<void> {
-    announced = said;
-    const text = `${JSON.stringify(said, null, 2)}\n`;
+  async function announce(given: DaemonRecord): Promise<void> {
+    announced = given;
+    const text = `${JSON.stringify(given, null, 2)}\n`;
     await writeFileAtomically(record, text, { mode: 0o600, folderMode: 0o700 }).catch((error: unknown) => {
       throw unusable(dataDir, error);
     });
@@ -62,19 +62,19 @@ export function claimInstance(dataDir: string): Instance | undefined {
   return {
     announce,
     async keep() {
-      if (look()) return 'held';
+      if (check()) return 'held';
       const again = await holdUnlessTaken(lockFile(dataDir));
       lost = again === undefined;
       if (lost) return 'lost';
       hold?.release();
       hold = again;
       claimed.close();
-      claimed = lookAt(dataDir);
+      claimed = identify(dataDir);
       if (announced !== undefined) await announce(announced);
       return 'held';
     },
     trouble() {
-      look();
+      check();
       return trouble;
     },
     withdraw() {
@@ -85,39 +85,39 @@ export function claimInstance(dataDir: string): Instance | undefined {
   };
 }
 
-/** Whether a daemon holds the data root. A data root that is not there is not made. */
+/** Whether a daemon holds the data root. A missing data root is not created. */
 export function isHeld(dataDir: string): boolean {
   const file = lockFile(dataDir);
   return existsSync(file) && usable(dataDir, () => isHeldNow(file));
 }
 
-/** Whether the program that listens may be a daemon of ours, as far as the system can say. */
+/** Whether the program that listens on the port may be our daemon, as far as the system knows. */
 export async function isOurs(dataDir: string, port: number, token: string | undefined): Promise<boolean> {
   const listener = await listenerOf(port);
   if (listener === 'no-table') return true;
-  // A daemon that asks for a token does so because the table does not say who is who.
+  // A daemon asks for a token because the socket table does not show users.
   return listener === undefined ? token !== undefined : mayBeDaemon(dataDir, listener.uid);
 }
 
-/** Who may listen as the daemon: the user who asks, and root; where root asks, also the owner of the data root. */
+/** Who may listen as the daemon: the current user and root; if root asks, also the owner of the data root. */
 function mayBeDaemon(dataDir: string, uid: number): boolean {
   const own = process.geteuid?.();
   if (uid === 0 || uid === own) return true;
   return own === 0 && uid === statSync(lockFile(dataDir), { throwIfNoEntry: false })?.uid;
 }
 
-/** Somebody who looks at the lock is in the way for an instant; a daemon is there at the next try too. */
+/** A process that only checks the lock holds it for an instant; a daemon still holds it at the next try. */
 async function holdUnlessTaken(path: string): Promise<Hold | undefined> {
-  for (let look = 0; look < LOOKS; look += 1) {
-    if (look > 0) await sleep(5 + Math.random() * 10);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (attempt > 0) await sleep(5 + Math.random() * 10);
     const hold = tryHold(path);
     if (hold !== undefined) return hold;
   }
   return undefined;
 }
 
-/** Which folder and lock file stand there now. The folder stays open: its number is given to no other meanwhile. */
-function lookAt(dataDir: string): { root: string | null; lock: string | null; close: () => void } {
+/** The identity of the folder and the lock file. The folder stays open, so its inode number is not reused. */
+function identify(dataDir: string): { root: string | null; lock: string | null; close: () => void } {
   const folder = openSync(dataDir, 'r');
   return { root: idOf(dataDir), lock: idOf(lockFile(dataDir)), close: () => closeSync(folder) };
 }
@@ -127,7 +127,7 @@ function idOf(path: string): string | null {
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
-/** The hint, or undefined where there is none that makes sense. */
+/** The record, or undefined if there is no valid one. */
 export function readRecord(dataDir: string): DaemonRecord | undefined {
   try {
     const { success, data } = DaemonRecord.safeParse(JSON.parse(readFileSync(recordFile(dataDir), 'utf8')));
@@ -146,7 +146,7 @@ function recordFile(dataDir: string): string {
   return join(dataDir, 'daemon.json');
 }
 
-/** Runs work that needs the data root; that it cannot be used is a failure with a remedy. */
+/** Runs work that needs the data root; an unusable one is a failure with a remedy. */
 export function usable<T>(dataDir: string, work: () => T): T {
   try {
     return work();
@@ -160,6 +160,6 @@ function unusable(dataDir: string, error: unknown): unknown {
   return new Failure(
     'file-unusable',
     `The data root ${dataDir} cannot be used: ${(error as Error).message}.`,
-    'Make it a folder of your own with room on its disk, or name another with SVC_DATA_DIR.',
+    'Make it a folder that you own, on a disk with free space, or set SVC_DATA_DIR to another folder.',
   );
 }

@@ -31,7 +31,7 @@ function logIn(folder: string, maxBytes?: number) {
 const linesOf = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`);
 
-test('the log is for its owner alone, also where it was open to others', () => {
+test('only its owner can read the log, even if it was open to others', () => {
   const folder = temporaryFolder();
   const path = join(folder, 'logs', 'monitor.log');
   mkdirSync(dirname(path));
@@ -43,7 +43,7 @@ test('the log is for its owner alone, also where it was open to others', () => {
   expect(read()).toBe('before\none\n');
 });
 
-test('a full log is rotated, at the start too, and one is kept', () => {
+test('a full log is rotated, also at start, and one old file is kept', () => {
   const folder = temporaryFolder();
   const { path, write, read } = logIn(folder, 100);
   for (const line of linesOf(100)) write(line);
@@ -57,7 +57,7 @@ test('a full log is rotated, at the start too, and one is kept', () => {
   expect(read()).toBe('next\n');
 });
 
-test('a log that was moved away or emptied goes on under its name', () => {
+test('a log that was moved away or truncated continues under its name', () => {
   const { path, write, later, read } = logIn(temporaryFolder());
   write('one');
   renameSync(path, `${path}.mine`);
@@ -69,7 +69,7 @@ test('a log that was moved away or emptied goes on under its name', () => {
   expect(read()).toBe('three\n');
 });
 
-test('a log that cannot be rotated grows on', () => {
+test('a log that cannot be rotated keeps growing', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'logs', 'monitor.log.1', 'in-the-way'), { recursive: true });
   const { write, read } = logIn(folder, 50);
@@ -77,7 +77,7 @@ test('a log that cannot be rotated grows on', () => {
   expect(read()).toBe(`${linesOf(20).join('\n')}\n`);
 });
 
-test('a full disk loses lines, which are counted, and not the daemon', () => {
+test('on a full disk lines are lost and counted, and the daemon continues', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'logs'));
   // Every write to this device fails as on a full disk.
@@ -112,7 +112,7 @@ test('lines longer than a chunk, and letters on its border, come out whole', () 
   expect(lastLines(path, 10)?.lines).toHaveLength(3);
 });
 
-test('following hands over each line once, through a rotation', async () => {
+test('following returns each line once, through a rotation', async () => {
   const { path, write } = logIn(temporaryFolder(), 1_000);
   write('line 0');
   const end = lastLines(path, 1)?.end;
@@ -133,7 +133,7 @@ test('following hands over each line once, through a rotation', async () => {
   expect(seen).toEqual(linesOf(150, 1));
 });
 
-test('following waits for a log that is not there yet', async () => {
+test('following waits for a log that does not exist yet', async () => {
   const path = join(temporaryFolder(), 'log');
   const enough = new AbortController();
   const seen: string[] = [];

@@ -1,6 +1,6 @@
-// The daemon's own log file as a destination for the logger. At 10 MiB it becomes monitor.log.1, and the one
-// before that goes. Only the daemon that holds the data root writes and rotates. Each line is written at
-// once, so that a crash loses none; a full disk loses lines, which are counted, and never the daemon.
+// The daemon's log file as a destination for the logger. At 10 MiB it becomes monitor.log.1, replacing the previous
+// one. Only the daemon that holds the data root writes and rotates. Each line is written at once, so a crash loses
+// none; on a full disk lines are lost and counted, and the daemon continues.
 
 import {
   closeSync,
@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresentSync } from '@svc/lib/files';
 
-// Reads the daemon's log from its end: the last lines, and what is added. Never the whole file.
+// Reads the daemon's log from its end: the last lines, and new lines. Never the whole file.
 
 const CHUNK = 64 * 1024;
 const POLL_MS = 200;
@@ -27,7 +27,7 @@ const NEWLINE = 0x0a;
 export type LogEnd = { inode: number; offset: number };
 export type LastLines = { lines: string[]; end: LogEnd };
 
-/** The last lines, those of the rotated file before it included; undefined when there is no log. */
+/** The last lines, including those of the rotated file; undefined if there is no log. */
 export function lastLines(path: string, count: number): LastLines | undefined {
   const recent = lastLinesOfFile(path, count);
   if (recent === undefined || recent.lines.length >= count) return recent;
@@ -35,7 +35,7 @@ export function lastLines(path: string, count: number): LastLines | undefined {
   return { lines: [...(older?.lines ?? []), ...recent.lines], end: recent.end };
 }
 
-/** Hands over each line added behind `end`, through rotations, until the signal. */
+/** Passes on each line added after `end`, through rotations, until the signal. */
 export async function followLines(
   path: string,
   end: LogEnd | undefined,
@@ -48,7 +48,7 @@ export async function followLines(
       file?.readNew(hand);
       const there = statSync(path, { throwIfNoEntry: false });
       if (there !== undefined && there.ino !== file?.inode) {
-        // What was written between the last read and the rotation is still in the old file.
+        // Lines written between the last read and the rotation are in the old file.
         file?.readNew(hand);
         file?.close();
         file = openBehind(path, undefined);
@@ -63,7 +63,7 @@ export async function followLines(
   }
 }
 
-/** What stands behind `offset`, at most the last `count` lines of it. */
+/** The last `count` lines after `offset`. */
 export function linesBehind(fd: number, offset: number, count: number): string[] {
   return linesBetween(fd, offset, fstatSync(fd).size, count);
 }
@@ -73,7 +73,7 @@ function linesBetween(fd: number, offset: number, size: number, count: number): 
   const chunks: Buffer[] = [];
   let newlines = 0;
   let position = size;
-  // One newline more than lines: the last line ends with one.
+  // One newline more than lines, because the last line ends with one.
   while (position > offset && newlines <= count) {
     const length = Math.min(CHUNK, position - offset);
     position -= length;
@@ -97,7 +97,7 @@ function lastLinesOfFile(path: string, count: number): LastLines | undefined {
 
 type OpenFile = { inode: number; readNew: (hand: (line: string) => void) => void; close: () => void };
 
-/** Opens the file behind what was read of it; another file under that name is read from its start. */
+/** Opens the file at the end of what was read; a different file of that name is read from its start. */
 function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined {
   const fd = ifPresentSync(() => openSync(path, 'r'));
   if (fd === undefined) return undefined;
@@ -109,7 +109,7 @@ function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined
     close: () => closeSync(fd),
     readNew(hand) {
       if (fstatSync(fd).size < offset) {
-        // Somebody emptied the file.
+        // The file was truncated.
         offset = 0;
         partial = Buffer.alloc(0);
       }
@@ -154,7 +154,7 @@ export function openLogFile(path: string, now: () => Date, maxBytes = MAX_BYTES)
   };
   const check = (time: number) => {
     checkAt = time + CHECK_EVERY_MS;
-    // Somebody may have moved the file away or emptied it.
+    // The file may have been moved away or truncated.
     if (inodeOf(path) !== file.inode) return reopen();
     file.size = fstatSync(file.fd).size;
     if (file.size < maxBytes) return;
@@ -169,7 +169,7 @@ export function openLogFile(path: string, now: () => Date, maxBytes = MAX_BYTES)
   return {
     write(line) {
       const time = now().getTime();
-      // A log that cannot be rotated grows on: better long than silent.
+      // A log that cannot be rotated keeps growing: that is better than losing lines.
       if (time >= checkAt || file.size >= maxBytes) succeeds(() => check(time));
       lost = succeeds(() => append(line)) ? 0 : lost + 1;
     },
@@ -187,7 +187,7 @@ function succeeds(work: () => void): boolean {
   }
 }
 
-/** Opens the log for appending, readable by its owner alone. */
+/** Opens the log for appending, readable only by its owner. */
 export function openToAppend(path: string): { fd: number; inode: number; size: number } {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fd = openSync(path, 'a+', 0o600);
@@ -200,7 +200,7 @@ function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** In the shape of the logger's lines, level warn. */
+/** In the format of the logger's lines, level warn. */
 function lostLine(time: Date, lost: number): string {
   return JSON.stringify({ level: 40, time: time.toISOString(), lost, msg: 'log lines could not be written' });
 }

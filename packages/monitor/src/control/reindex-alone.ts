@@ -1,4 +1,4 @@
-// Builds the index anew while no daemon runs: becomes the daemon of the data root for as long as it takes.
+// Rebuilds the index while no daemon is running: holds the data root's lock for that time.
 import type { Machine } from '../config/environment.ts';
 import { Failure } from '../errors.ts';
 import { openEventLog } from '../log/event-log.ts';

@@ -43,19 +43,19 @@ test('every variable that a project names is filled', async () => {
   expect(environment).toEqual({ ONE: 'hush', TWO: 'hush' });
 });
 
-test('without files nothing is filled and nothing said', async () => {
+test('without files nothing is filled, without a warning', async () => {
   expect(await fillSecrets(join(temporaryFolder(), 'absent'), { CODEHOST: 'mine' }, variables)).toEqual({
     environment: { CODEHOST: 'mine' },
     warnings: [],
   });
 });
 
-test('a variable that is set wins; that it differs is said without either value', async () => {
+test('a set variable wins; a difference is reported without either value', async () => {
   const folder = configDir({ 'webhook-secret': { text: 'rotated' } });
   const { environment, warnings } = await fillSecrets(folder, { CODEHOST: 'before' }, variables);
   expect(environment).toEqual({ CODEHOST: 'before' });
   expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toContain('CODEHOST is set, but not to what');
+  expect(warnings[0]).toContain('CODEHOST differs from the secret in');
   expect(warnings[0]).not.toMatch(/rotated|before/);
   expect((await fillSecrets(folder, { CODEHOST: 'rotated' }, variables)).warnings).toEqual([]);
 });
@@ -66,7 +66,7 @@ describe('a file that is not used, and why', () => {
     ['readable by the group', 'hush', 0o640, 'its mode 640 is wider than 600'],
     ['empty', '\n', 0o600, 'must hold the secret on one line'],
     ['of two lines', 'hush\nhush', 0o600, 'must hold the secret on one line'],
-    ['holding what no variable can', 'hu\0sh', 0o600, 'must hold the secret on one line'],
+    ['with a null character', 'hu\0sh', 0o600, 'must hold the secret on one line'],
   ])('%s', async (_, text, mode, reason) => {
     const folder = configDir({ 'webhook-secret': { text, mode } });
     const { environment, warnings } = await fillSecrets(folder, {}, variables);

@@ -1,5 +1,5 @@
-// Fills unset secret variables from the secret files, for a daemon about to be started: a service manager
-// does not have the shell's environment. A secret goes into the environment of the daemon and nowhere else.
+// Fills unset secret variables from the secret files, for a daemon about to be started: a service manager does not have
+// the shell's environment. A secret is put only into the environment of the daemon.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Environment } from '@svc/core';
@@ -8,7 +8,7 @@ import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
 
 const feedsWithSecrets = ['codehost', 'tracker'] as const;
 type ByFeed = Record<(typeof feedsWithSecrets)[number], readonly string[]>;
-/** The variables that configuration names, by feed: of the HMAC secret, and of the channel's read key. */
+/** The variables that the configuration names, by feed: for the HMAC secret and for the channel's read key. */
 export type SecretVariables = ByFeed & { readKeys: ByFeed };
 export type FilledSecrets = { environment: Environment; warnings: string[] };
 
@@ -64,5 +64,5 @@ async function readSecret(file: string): Promise<SecretFile> {
 }
 
 function staleText(variable: string, file: string): string {
-  return `${variable} is set, but not to what ${file} holds; the variable wins. After a rotation run: export ${variable}="$(cat '${file}')" and svc-monitor.sh restart`;
+  return `${variable} differs from the secret in ${file}; the variable wins. After a rotation run: export ${variable}="$(cat '${file}')" and svc-monitor.sh restart`;
 }

@@ -17,7 +17,7 @@ const identity = {
   startedAt: '2026-01-02T03:04:05.678Z',
 };
 
-/** Something that answers on a port of its own; undefined never answers. */
+/** A server that answers on a free port; undefined never answers. */
 async function answering(body: unknown, status = 200): Promise<number> {
   const server = createServer((_request, response) => {
     if (body === undefined) return;
@@ -41,7 +41,7 @@ function dataRoot(given: { record?: Partial<DaemonRecord>; held: boolean }): str
   return dataDir;
 }
 
-// How long the daemon may take to answer is what only the last test is about.
+// Only the last test is about how long the daemon may take to answer.
 const limit = vi.spyOn(AbortSignal, 'timeout');
 beforeEach(() => void limit.mockImplementation(() => new AbortController().signal));
 afterAll(() => limit.mockRestore());
@@ -52,12 +52,12 @@ test('running: it answers with the recorded instance and pid', async () => {
   expect(found).toEqual({ state: 'running', daemon: identity });
 });
 
-describe('never taken for the daemon', () => {
+describe('never mistaken for the daemon', () => {
   test.each([
     ['another instance', { ...identity, instance: '00000000-0000-4000-8000-000000000002' }, 200],
     ['a reused pid', { ...identity, pid: 1 }, 200],
     ['another program', 'hello', 200],
-    ['a program that has no health', identity, 404],
+    ['a program without a health route', identity, 404],
     ['JSON of something else', { status: 'ok' }, 200],
   ])('%s', async (_, body, status) => {
     const port = await answering(body, status);
@@ -73,17 +73,17 @@ test('starting: the lock is held, and there is no address yet', async () => {
   expect(await findDaemon(dataRoot({ held: true }))).toEqual({ state: 'starting' });
 });
 
-test('stopping: the holder has said so', async () => {
+test('stopping: the holder has recorded it', async () => {
   expect(await findDaemon(dataRoot({ record: { state: 'stopping' }, held: true }))).toMatchObject({
     state: 'stopping',
   });
 });
 
-test('stopped: nothing is there', async () => {
+test('stopped: there is no daemon', async () => {
   expect(await findDaemon(join(temporaryFolder(), 'absent'))).toEqual({ state: 'stopped' });
 });
 
-test('waiting ends when it is content, and when the person interrupts', async () => {
+test('waiting ends when the condition holds, and when the user interrupts', async () => {
   const dataDir = dataRoot({ held: true });
   const interrupt = new AbortController();
   const timeoutMs = 10 * WAIT_MS;

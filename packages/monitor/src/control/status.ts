@@ -1,10 +1,10 @@
-// Finds the daemon of a data root. Its modes, and the proof of each:
-// The lock is asked first: where nobody holds it there is no daemon, whoever answers on the port.
+// Finds the daemon of a data root. The lock is checked first: if it is not held there is no daemon, whatever answers on
+// the port. The states, and the proof of each:
 //   running        it answers at the recorded address with the recorded instance and pid
 //   starting       the lock is held, and there is no address yet
-//   stopping       the lock is held, and the holder has said that it ends
-//   not-answering  the lock is held by a daemon that had an address, but nobody answers there as that daemon
-//   stopped        nobody holds the lock, whatever daemon.json or a process with its pid suggest
+//   stopping       the lock is held, and the holder has recorded that it is stopping
+//   not-answering  the lock is held by a daemon that had an address, but that daemon does not answer there
+//   stopped        the lock is not held, whatever daemon.json or a process with its pid suggest
 import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,13 +15,13 @@ import { isHeld, isOurs, readRecord } from './instance.ts';
 import { logFileOf } from './log-file.ts';
 import { type Drift, measureDrift } from './version-drift.ts';
 
-// Asks a port of this machine who answers there; bounded in time and size. Nothing is sent to another user's program.
+// Asks a local port which daemon answers there; bounded in time and size. Nothing is sent to another user's program.
 
 const TIMEOUT_MS = 2_000;
 
 /**
- * The daemon that answers on the port, or undefined when none does. Which daemon it is, the caller judges. A token is
- * for the daemon that holds the data root, and for no other port.
+ * The daemon that answers on the port, or undefined if none does. The caller checks which daemon it is. A token is
+ * only for the daemon that holds the data root, not for other ports.
  */
 export async function askHealth(
   dataDir: string,
@@ -30,11 +30,11 @@ export async function askHealth(
 ): Promise<DaemonIdentity | undefined> {
   try {
     if (!(await isOurs(dataDir, port, token))) return undefined;
-    const said = await body(port, authorization(token), AbortSignal.timeout(timeoutMs));
-    const answer = DaemonIdentity.safeParse(JSON.parse(said));
+    const health = await body(port, authorization(token), AbortSignal.timeout(timeoutMs));
+    const answer = DaemonIdentity.safeParse(JSON.parse(health));
     return answer.success ? answer.data : undefined;
   } catch (error) {
-    // Refused, silent, cut off or not JSON: whatever it is, it is not a daemon that answers.
+    // Refused, silent, cut off or not JSON: it is not a daemon that answers.
     if (error instanceof Error) return undefined;
     throw error;
   }
@@ -42,7 +42,7 @@ export async function askHealth(
 
 function body(port: number, headers: Record<string, string>, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
+    // Not the shared agent: that may use a proxy, and loopback never does.
     const options = { host: '127.0.0.1', port, path: '/api/health', headers, agent: new Agent(), signal };
     get(options, (response) => {
       if (response.statusCode === 200) return resolve(text(response));
@@ -55,7 +55,7 @@ function body(port: number, headers: Record<string, string>, signal: AbortSignal
 // The answer of `svc monitor status`: the specification's fields first, in its order, then ours.
 
 export type StatusReport = {
-  /** True only when the daemon has answered as itself: the URL can be used. `state` says why it is false. */
+  /** True only if the daemon has answered and proved its identity: the URL can be used. `state` is the reason if false. */
   running: boolean;
   pid: number | null;
   port: number;
@@ -114,7 +114,7 @@ export async function findDaemon(dataDir: string): Promise<FoundDaemon> {
     if (daemon && record?.state === 'running' && isSame(daemon, record)) return { state: 'running', daemon };
     const latest = readRecord(dataDir);
     if (JSON.stringify(latest) === JSON.stringify(record)) break;
-    // It changed while we looked: a daemon is coming or going.
+    // It changed meanwhile: a daemon is starting or stopping.
     record = latest;
   }
   if (!isHeld(dataDir)) return { state: 'stopped' };
@@ -122,7 +122,7 @@ export async function findDaemon(dataDir: string): Promise<FoundDaemon> {
   return { state: record.state === 'stopping' ? 'stopping' : 'not-answering', record };
 }
 
-/** Looks until `until` is content, the time is over or the person interrupts; returns what was found last. */
+/** Polls until `until` returns true, the time is over or the user interrupts; returns what was found last. */
 export async function waitForDaemon(
   dataDir: string,
   until: (found: FoundDaemon) => boolean,

@@ -19,9 +19,9 @@ describe('drift', () => {
     ['pre-releases by number', '1.0.0-rc.2', ['1.0.0-rc.2', '1.0.0-rc.10'], '1.0.0-rc.10', true],
     ['a pre-release above the last release', '1.0.0', ['1.0.0', '1.1.0-beta.1'], '1.1.0-beta.1', true],
     ['another build of the same', '1.0.0', ['1.0.0+7'], '1.0.0+7', false],
-    ['names that are no versions', '1.0.0', ['latest', '1.2', 'v2.0.0', '1.0.0.0', '01.0.0'], null, false],
+    ['names that are not versions', '1.0.0', ['latest', '1.2', 'v2.0.0', '1.0.0.0', '01.0.0'], null, false],
     ['an empty cache', '1.0.0', [], null, false],
-    ['a running version that is none', 'main', ['1.0.0'], '1.0.0', false],
+    ['a running version that is not semantic', 'main', ['1.0.0'], '1.0.0', false],
   ])('%s', async (_, runningVersion, names, latestAvailableVersion, isStale) => {
     expect(await measureDrift(runningVersion, cacheWith(...names))).toEqual({
       runningVersion,
@@ -56,14 +56,14 @@ test('the version is the version file’s, else the build’s', () => {
   expect(ownVersion(file, '0.9.0')).toBe('0.9.0');
 });
 
-describe('the warning names the command that mends it', () => {
+describe('the warning has the command that fixes it', () => {
   const drift = (runningVersion: string, latest: string | null, isStale: boolean) => ({
     runningVersion,
     latestAvailableVersion: latest,
     isStale,
   });
 
-  test('the newer version’s own script, where it has one', () => {
+  test('the newer version’s own script, if it has one', () => {
     const root = cacheWith('2.0.0');
     const script = join(root, '2.0.0', 'bin', 'svc-monitor.sh');
     expect(driftWarning(drift('1.0.0', '2.0.0', true), '1.0.0', root)?.remedy).toBe(
@@ -77,13 +77,13 @@ describe('the warning names the command that mends it', () => {
     });
   });
 
-  test('a restart, where the svc that was called is the newer one', () => {
+  test('a restart, if the called svc is the newer one', () => {
     const remedy = 'Switch to it: svc-monitor.sh restart';
     expect(driftWarning(drift('1.0.0', '2.0.0', true), '2.0.0', '/cache')?.remedy).toBe(remedy);
     expect(driftWarning(drift('1.0.0', null, false), '1.1.0', '/cache')?.remedy).toBe(remedy);
   });
 
-  test('nothing where there is no drift', () => {
+  test('nothing without drift', () => {
     expect(driftWarning(drift('1.0.0', '1.0.0', false), '1.0.0', '/cache')).toBeUndefined();
     expect(driftWarning(drift('1.1.0', null, false), '1.0.0', '/cache')).toBeUndefined();
   });

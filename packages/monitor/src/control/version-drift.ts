@@ -1,4 +1,4 @@
-// Version drift: the version that runs against the newest one that the plugin cache holds.
+// Version drift: compares the running version with the newest one in the plugin cache.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { compareBuild, lt, parse } from 'semver';
 
 export type Drift = { runningVersion: string; latestAvailableVersion: string | null; isStale: boolean };
 
-/** The version that this svc would run: the version file's, or the build's where there is none. */
+/** The version that this svc would run: from the version file, or the build's if there is none. */
 export function ownVersion(versionFile: string | undefined, build: string): string {
   return (
     (versionFile === undefined ? undefined : whenThere(() => readFileSync(versionFile, 'utf8').trim())) ||
@@ -20,7 +20,7 @@ export async function measureDrift(runningVersion: string, cacheRoot: string): P
   return { runningVersion, latestAvailableVersion, isStale: isOlder(runningVersion, latestAvailableVersion) };
 }
 
-/** The highest folder name that is a semantic version; pre-releases come before their release. */
+/** The highest folder name that is a semantic version; pre-releases sort before their release. */
 async function latestIn(cacheRoot: string): Promise<string | null> {
   const names = await readdir(cacheRoot).catch((error: unknown) => {
     if (systemErrorCode(error) === undefined) throw error;
@@ -32,7 +32,7 @@ async function latestIn(cacheRoot: string): Promise<string | null> {
   return versions.toSorted(compareBuild).at(-1) ?? null;
 }
 
-/** A version that is not a semantic one cannot be judged, so it is not called older. */
+/** A version that is not semantic cannot be compared, so it does not count as older. */
 function isOlder(version: string, latest: string | null): boolean {
   return latest !== null && parse(version) !== null && lt(version, latest);
 }
@@ -40,8 +40,8 @@ function isOlder(version: string, latest: string | null): boolean {
 export type DriftWarning = { warning: string; remedy: string };
 
 /**
- * What to say of a version that is not the newest, with the command that mends it.
- * `own` is the version of the svc that was called: a restart with it may be all that is needed.
+ * The warning for a version that is not the newest, with the command that fixes it.
+ * `own` is the version of this svc: a restart with it may be enough.
  */
 export function driftWarning(drift: Drift, own: string, cacheRoot: string): DriftWarning | undefined {
   const { runningVersion, latestAvailableVersion: latest, isStale } = drift;

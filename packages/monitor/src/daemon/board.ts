@@ -1,5 +1,5 @@
-// The state of the daemon: the log folded into the board, its snapshots, and the outbox that takes what lines
-// ask for. The board is what every part asks; nothing else holds truth.
+// The state of the daemon: the log folded into the board, its snapshots, and the outbox with the effects of lines. Every
+// part reads the board; there is no other state.
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -18,7 +18,7 @@ export type DaemonBoard = {
   /** Rows were accepted. */
   onEffects: (wake: () => void) => void;
   stop: () => Promise<void>;
-  /** After everything that uses the outbox has stopped. */
+  /** Call it after everything that uses the outbox has stopped. */
   close: () => void;
 };
 
@@ -39,7 +39,7 @@ export function openBoard({
     lastSeq: log.lastSeq(),
     clock: { now },
   });
-  if (outbox.started === 'fresh') logger.info({ cursor: outbox.cursor() }, 'the outbox begins at this line');
+  if (outbox.started === 'fresh') logger.info({ cursor: outbox.cursor() }, 'the outbox starts at this line');
   const snapshots = openSnapshotStore({ path: machine.databaseFile });
   let wake: (() => void) | undefined;
   const state = followState({

@@ -1,4 +1,4 @@
-// What is counted from the first moment of the daemon on, before the parts that report it exist.
+// Counters that run from the first moment of the daemon, before the parts that report them exist.
 import type { RecentTimes } from '@svc/core';
 import type { LogNotice } from '../log/log-notice.ts';
 import type { Commit } from '../log/writer.ts';

@@ -1,4 +1,4 @@
-// What carries out the effects of lines: one handler per kind, each the same done twice as done once.
+// Executes the effects of lines: one handler per kind, each safe to run twice.
 import { attentionId, type Config, draft, type Effect, type Environment, type EventDraft } from '@svc/core';
 import { systemClock } from '@svc/lib/clock';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -30,20 +30,20 @@ const PRUNE_EVERY_MS = 86_400_000;
 
 export type Effects = {
   start: () => void;
-  /** What became of a ticket's move within a time; undefined when it was not begun. */
+  /** The result of a ticket's move within a time; undefined if it has not started. */
   moveOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
   figures: OutboxRunner['figures'];
   /** Requests to the tracker since the start. */
   trackerCalls: () => number;
   list: () => OutboxRow[];
-  /** What was given up is tried again; false when it was not. */
+  /** Retries an effect that was given up; false if it was not given up. */
   tryAgain: (key: string) => boolean;
   stop: () => Promise<void>;
 };
 
 export function createEffects(options: {
   configs: () => readonly Config[];
-  /** What the global file says. */
+  /** The values of the global file. */
   machineWide: () => Config;
   environment: Environment;
   trackerApiUrl: string;
@@ -96,7 +96,7 @@ export function createEffects(options: {
       isOpen,
     });
   const notify = notifierOf((attention) => board.state.board().attention.has(attention));
-  // What a rule tells stands for itself: there is no item that could be resolved meanwhile.
+  // A rule's notification has no attention item that could be resolved meanwhile.
   const notifyRule = notifierOf(() => true);
   const commands = createRuleCommands({
     commands: () => machineWide().svc.commands,
@@ -118,7 +118,7 @@ export function createEffects(options: {
       },
       async 'refresh-pull-request'() {
         codehost.roundSoon();
-        return { done: 'the next round looks at it' };
+        return { done: 'the next round checks it' };
       },
       'prove-descendant': createDescendantProof({
         run,
@@ -163,7 +163,7 @@ export function createEffects(options: {
       pruning = every(
         PRUNE_EVERY_MS,
         async () => void board.outbox.prune(now() - KEEP_DONE_MS),
-        (error) => logger.error({ err: error }, 'old rows of the outbox stay'),
+        (error) => logger.error({ err: error }, 'old rows of the outbox could not be removed'),
       );
       void pruning.runNow();
     },
@@ -191,15 +191,15 @@ export function createEffects(options: {
   };
 }
 
-/** A file that is gone needs nothing more; one that cannot be read may be mended. */
+/** A file that is gone needs nothing more; an unreadable one may be fixed later. */
 function signalOutcome(signal: SignalOutcome): Outcome {
   switch (signal.outcome) {
     case 'corrupt':
       return { failed: `${signal.path} cannot be read: ${signal.problem}` };
     case 'not-overwritten':
-      return { done: `left alone: the file says ${signal.status}` };
+      return { done: `left alone: the file has status ${signal.status}` };
     case 'missing':
-      return { done: 'there is no signal file any more' };
+      return { done: 'the signal file is gone' };
     case 'written':
     case 'already':
       return { done: signal.outcome };
@@ -217,7 +217,7 @@ function gaveUp({ key, kind, effect }: OutboxRow, error: string): EventDraft {
   return draft('comms.attention', scopeOfEffect(effect), detail, { deliveryId: `outbox-gave-up:${key}` });
 }
 
-/** So that no rule fires on what a rule caused. */
+/** Marks what a rule caused, so no rule fires on it. */
 function ruleOf(effect: Effect | null): { rule?: string | undefined } {
   if (effect?.kind === 'notify-rule' || effect?.kind === 'run-command') return { rule: effect.rule };
   if (effect?.kind !== 'append' || effect.draft.event !== 'comms.attention') return {};
@@ -234,14 +234,14 @@ function asNotification(effect: Extract<Effect, { kind: 'notify-rule' }>) {
 const words: Partial<Record<string, string>> = {
   'write-signal': 'writing a signal file',
   'move-ticket': 'moving the ticket',
-  append: 'writing a line of the log',
-  'refresh-pull-request': 'asking for a pull request',
+  append: 'writing an event',
+  'refresh-pull-request': 'fetching a pull request',
   'prove-descendant': 'comparing a deployed commit with the merge',
-  'message-worker': 'sending a worker a message about its pull request',
-  'file-remediation': 'filing what a failed verification found',
+  'message-worker': 'notifying a worker about its pull request',
+  'file-remediation': 'filing the findings of a failed verification',
   notify: 'notifying a person',
-  'notify-rule': 'notifying a person of what a rule found',
-  'run-command': 'running the command of a rule',
+  'notify-rule': 'notifying a person about a rule',
+  'run-command': "running a rule's command",
 };
 
 function wordsFor(kind: string): string {

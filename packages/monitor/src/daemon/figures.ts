@@ -1,4 +1,4 @@
-// The daemon's figures: at `GET /api/figures`, and at /metrics. Read when they are asked for, kept nowhere.
+// The daemon's figures: at `GET /api/figures`, and at /metrics. Computed on each request, stored nowhere.
 import { type Board, type Figures, feedGrades, workerStatuses } from '@svc/core';
 import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
 import type { BudgetFigures } from '../codehost/call-budget.ts';
@@ -49,7 +49,7 @@ type StateSources = {
   outbox: () => OutboxFigures;
   tunnels: () => ReturnType<Feeds['report']>['tunnels'];
   codehost: () => BudgetFigures;
-  /** Requests to the tracker since the start, by what for. */
+  /** Requests to the tracker since the start, by purpose. */
   trackerCalls: () => { poll: number; move: number };
   version: string;
   startedAt: string;
@@ -69,14 +69,14 @@ export function exposeMetrics(metrics: Metrics, sources: StateSources): void {
   observeLabelled(
     metrics,
     'svc_feed_grade',
-    'How far a feed can be trusted: 1 for the grade that it has, 0 for the others',
+    'Grade of a feed: 1 for its current grade, 0 for the others',
     ['feed', 'grade'],
     () =>
       tunnels().flatMap(({ feeds, grade: has }) =>
         feeds.flatMap((feed) => feedGrades.map((grade) => [{ feed, grade }, has === grade ? 1 : 0] as const)),
       ),
   );
-  observeTotal(metrics, 'svc_tunnel_reconnects_total', 'Connections that were made anew', ['feed'], () =>
+  observeTotal(metrics, 'svc_tunnel_reconnects_total', 'Reconnections to the relay', ['feed'], () =>
     tunnels().flatMap(({ feeds, reconnects }) => feeds.map((feed) => [{ feed }, reconnects] as const)),
   );
   exposeCalls(metrics, sources);
@@ -98,7 +98,7 @@ function exposeDeliveries(metrics: Metrics, { feeds }: Pick<Counters, 'feeds'>):
 
 function exposeLog(metrics: Metrics, stats: () => LogStats): void {
   observe(metrics, 'svc_log_queue_depth', 'Lines waiting for the disk', () => stats().queued);
-  observe(metrics, 'svc_log_index_lag_lines', 'Durable lines that the index has not seen', () => {
+  observe(metrics, 'svc_log_index_lag_lines', 'Durable lines that are not indexed yet', () => {
     const { lastSeq, indexedTo } = stats();
     return lastSeq - indexedTo;
   });
@@ -107,13 +107,13 @@ function exposeLog(metrics: Metrics, stats: () => LogStats): void {
   observe(
     metrics,
     'svc_log_tail_readers',
-    'Live readers of the log, the index among them',
+    'Live readers of the log, including the index',
     () => stats().tailReaders,
   );
 }
 
 function exposeFolding(metrics: Metrics, { figures }: DaemonBoard): void {
-  observe(metrics, 'svc_state_lag_lines', 'Durable lines that the board has not folded', () => {
+  observe(metrics, 'svc_state_lag_lines', 'Durable lines that are not folded into the board yet', () => {
     const { seq, logSeq } = figures();
     return logSeq - seq;
   });
@@ -122,12 +122,12 @@ function exposeFolding(metrics: Metrics, { figures }: DaemonBoard): void {
 }
 
 function exposeOutbox(metrics: Metrics, outbox: () => OutboxFigures): void {
-  observe(metrics, 'svc_outbox_pending', 'Effects that are still to be carried out', () => outbox().pending);
+  observe(metrics, 'svc_outbox_pending', 'Effects that are pending', () => outbox().pending);
   observe(metrics, 'svc_outbox_given_up', 'Effects that were given up', () => outbox().givenUp);
   observe(
     metrics,
     'svc_outbox_oldest_pending_seconds',
-    'Age of the oldest effect that is still to be carried out',
+    'Age of the oldest pending effect',
     () => (outbox().oldestPendingMs ?? 0) / 1000,
   );
 }
@@ -140,7 +140,7 @@ function exposeBoard(metrics: Metrics, board: () => Board): void {
   observeLabelled(
     metrics,
     'svc_attention_open',
-    'What needs a person, by severity and reason',
+    'Open attention items by severity and reason',
     ['severity', 'reason'],
     () =>
       [...Map.groupBy(board().attention.values(), ({ severity, reason }) => `${severity}\n${reason}`)].map(
@@ -150,7 +150,7 @@ function exposeBoard(metrics: Metrics, board: () => Board): void {
         },
       ),
   );
-  observe(metrics, 'svc_pull_requests_open', 'Pull requests that are open', () => {
+  observe(metrics, 'svc_pull_requests_open', 'Open pull requests', () => {
     return countBy(board().pullRequests.values(), ({ state }) => state).get('open') ?? 0;
   });
   observeLabelled(metrics, 'svc_runs', 'Runs by state', ['state'], () => {
@@ -171,7 +171,7 @@ function exposeCalls(metrics: Metrics, { codehost, trackerCalls }: StateSources)
   observeLabelled(
     metrics,
     'svc_codehost_quota_remaining',
-    'Calls that the code host said are left, by its resource',
+    "Calls left in the code host's quota, by resource",
     ['resource'],
     () =>
       Object.entries(codehost().quotas).map(

@@ -1,4 +1,4 @@
-// What works and what does not, for GET /api/health: each part with a state, the reason and the remedy.
+// The report of GET /api/health: each part with a state, the reason and the remedy.
 import {
   type ApiAnswer,
   type api,
@@ -22,7 +22,7 @@ import type { SignalFigures } from '../runs/watch-signals.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 
-const RESTART = 'Run: svc monitor restart. Then put back what is missing from a copy (docs/guide/data.md)';
+const RESTART = 'Run: svc monitor restart. Then restore what is missing from a backup (docs/guide/data.md)';
 const FREE_DISK = 'Free disk space and check the data folder; it continues by itself.';
 
 type Health = ApiAnswer<typeof api.getHealth>;
@@ -94,7 +94,7 @@ function receiverState(feed: FeedName, secrets: FeedSecrets) {
   return { receiver: isSet ? ('degraded' as const) : ('disabled' as const), ...problem };
 }
 
-/** What becomes of the lines: the board, the outbox, signal files, runs and rules. */
+/** Everything that processes lines: the board, the outbox, signal files, runs and rules. */
 function workReport({ board, outbox, signals, runs, rules }: HealthParts) {
   const { problem: rulesProblem, ...followed } = rules().report();
   const state = board();
@@ -132,8 +132,8 @@ function standing(why: string | null, remedy: string) {
 
 function spoolReport(rejected: number): Health['spool'] {
   if (rejected === 0) return { rejected };
-  const why = 'helpers left facts that cannot be taken';
-  return { rejected, why, remedy: 'Look at the files in the folder spool/rejected of the data root.' };
+  const why = 'the spool received events that are not valid';
+  return { rejected, why, remedy: 'Inspect the files in spool/rejected below the data root.' };
 }
 
 function clockReport(behindMs: number, now: number) {

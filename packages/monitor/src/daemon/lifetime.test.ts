@@ -10,7 +10,7 @@ import { runUntilStopped } from './lifetime.ts';
 
 class Exit extends Error {}
 
-/** A daemon in this process: signals and faults come from the test, and an exit is only noted, not obeyed. */
+/** A daemon in this process: signals and faults come from the test, and an exit is only recorded. */
 function daemonIn(home: string, environment: Record<string, string> = {}) {
   const machine = readMachine({ SVC_MONITOR_PORT: '0', ...environment }, home);
   const exits: (number | undefined)[] = [];
@@ -27,7 +27,7 @@ function daemonIn(home: string, environment: Record<string, string> = {}) {
     onStopSignal: (listener) => (signal = listener),
     onFault: (listener) => (fault = listener),
     exit(code) {
-      // The process that runs the tests lingers longer than a daemon may: there is nobody left to throw at.
+      // The test process lives longer than a daemon may after its end: by then no one handles an exception.
       if (over) return undefined as never;
       exits.push(code);
       throw new Exit();
@@ -54,7 +54,7 @@ function daemonIn(home: string, environment: Record<string, string> = {}) {
   };
 }
 
-test('from the first moment to the last', async () => {
+test('from start to exit', async () => {
   const daemon = daemonIn(temporaryFolder());
   await daemon.answers();
   expect(readRecord(daemon.dataDir)).toMatchObject({ state: 'running', pid: process.pid, version: '1.2.3' });
@@ -66,7 +66,7 @@ test('from the first moment to the last', async () => {
   expect(daemon.exits).toEqual([]);
 });
 
-test('a second one says who is first', async () => {
+test('a second one reports the first', async () => {
   const home = temporaryFolder();
   const first = daemonIn(home);
   await first.answers();
@@ -80,10 +80,10 @@ test('a second one says who is first', async () => {
   await first.ended;
 });
 
-test('a taken port names the variable, and whose daemon it is', async () => {
+test('the failure for a taken port names the variable, and whose daemon it is', async () => {
   const first = daemonIn(temporaryFolder());
   await first.answers();
-  // The other daemon is asked who it is. How long that may take is not what this test is about.
+  // The other daemon is asked for its identity. How long that may take is not tested here.
   const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
   onTestFinished(() => limit.mockRestore());
   const port = readRecord(first.dataDir)?.port;

@@ -1,8 +1,8 @@
-// The daemon from the first moment to the last: claims the data root, runs, ends when it is told to.
-//   first SIGTERM, SIGINT or SIGHUP   requests under way end, everything is closed, exit 0
-//   second signal                     exit at once; what was acknowledged is on disk all the same
-//   a bug that nobody caught          logged, exit 70
-//   another process has the data root logged, exit 6 at once: there is one writer
+// The daemon from start to exit: claims the data root, runs, and stops on a signal.
+//   first SIGTERM, SIGINT or SIGHUP   requests in progress finish, everything is closed, exit 0
+//   second signal                     exit at once; what was acknowledged is on disk anyway
+//   an uncaught error                 logged, exit 70
+//   another process has the data root logged, exit 6 at once: there must be only one writer
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '@svc/core';
@@ -32,7 +32,7 @@ export type LifetimeOptions = {
   now: () => Date;
   host: Host;
   runDoctor?: RunDoctor;
-  /** Where logs go; standard output without it. */
+  /** The log file; undefined for standard output. */
   logFile: string | undefined;
 };
 
@@ -41,7 +41,7 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
   const instance = await claimOrSayWho(machine.dataDir);
   const stopSignal = untilStopSignal(host);
   try {
-    // Loaded only now: the command line starts fast, and a second daemon ends fast.
+    // Loaded only now, so the command line starts fast and a second daemon exits fast.
     const [{ runDaemon }, { createLogger }] = await Promise.all([
       import('./run.ts'),
       import('../telemetry/logger.ts'),
@@ -63,7 +63,7 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
     await serve(daemon, instance, options, stopSignal, logger);
   } finally {
     instance.withdraw();
-    // Nothing should keep the process now; if something does, it must not linger without the data root.
+    // Nothing should keep the process alive now; if something does, it must not run without the data root.
     setTimeout(() => host.exit(), LINGER_MS).unref();
   }
 }
@@ -81,10 +81,10 @@ async function serve(
     KEEP_EVERY_MS,
     async () => {
       if ((await instance.keep()) === 'held') return;
-      logger.fatal('another process has taken the data root: this daemon ends at once');
+      logger.fatal('another process has taken the data root; this daemon exits now');
       host.exit(EXIT_TAKEN);
     },
-    (error) => logger.error({ err: error }, 'the lock of the data root cannot be taken again'),
+    (error) => logger.error({ err: error }, 'cannot take the lock of the data root again'),
   );
   try {
     await instance.announce({ state: 'running', ...identity });
@@ -93,7 +93,7 @@ async function serve(
     await instance
       .announce({ state: 'stopping', ...identity })
       .catch((error: unknown) =>
-        logger.warn({ err: error }, 'daemon.json does not say that the daemon stops'),
+        logger.warn({ err: error }, 'cannot write to daemon.json that the daemon is stopping'),
       );
   } finally {
     await keeping.stop();
@@ -105,7 +105,7 @@ async function serve(
   }
 }
 
-/** Takes the data root. While another daemon comes or goes it waits a little, to say who it is or to succeed it. */
+/** Takes the data root. Waits a little for a daemon that is starting or stopping, to report it or to replace it. */
 async function claimOrSayWho(dataDir: string): Promise<Instance> {
   const deadline = performance.now() + CLAIM_WITHIN_MS;
   for (;;) {
@@ -136,7 +136,7 @@ async function portTaken({ dataDir, port }: Machine): Promise<Failure> {
   return new Failure(
     'port-taken',
     `Port ${port} is in use by ${who}.`,
-    'Name a free port with SVC_MONITOR_PORT, or end that program.',
+    'Set SVC_MONITOR_PORT to a free port, or stop that program.',
   );
 }
 
@@ -146,7 +146,7 @@ async function logDestination({ logFile, now, host }: LifetimeOptions): Promise<
     return openLogFile(logFile, now);
   }
   const { destination } = await import('pino');
-  // Lines wait in memory while nobody reads the pipe, up to a bound, and the daemon goes on.
+  // While the pipe is not read, lines wait in memory up to a limit, and the daemon continues.
   return destination({ fd: host.standardOutput, sync: false, maxLength: 4 * 1024 * 1024 });
 }
 

@@ -1,4 +1,4 @@
-// The orchestrator with its collaborators: the projects as they are configured, and the agents' processes.
+// The orchestrator with its collaborators: the configured projects, and the agents' processes.
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import {
@@ -51,14 +51,14 @@ export function createOrchestration(options: {
   const { machine, live, environment, locks, signals, state, log, logger, now } = options;
   const { home, dataDir, locksDir, runsDir } = machine;
   const processStarts = processStartsOf(process.platform);
-  // What is started for one project sees the webhook secrets of none.
+  // A program that is started for a project gets no webhook secrets, not even that project's.
   const forPrograms = (): Environment =>
     withoutSecrets(environment, live.current().configs.flatMap(feedSecretVariables));
   const locations = locationVariables(machine);
-  // What is filed is filed, whether or not it could be written down.
+  // A finding stays filed even if this could not be logged.
   const report = async (draft: EventDraft): Promise<void> => {
     await log.appendOnce(draft).catch((error: unknown) => {
-      logger.error({ err: error }, `${draft.event} is not in the log`);
+      logger.error({ err: error }, `${draft.event} could not be logged`);
     });
   };
   const askModel: AskModel = async (orchId, signal) => {
@@ -71,7 +71,7 @@ export function createOrchestration(options: {
       const served = await projectIn(folder, live.current().projects);
       const loaded = served ?? (await loadConfig(machine, environment, folder));
       const errors = loaded.problems.filter(({ severity }) => severity === 'error').map(formatProblem);
-      // Nothing is known of it but defaults: no agent is started on a guess.
+      // Only defaults are known: no agent is started on a guess.
       if (loaded.policies.others === 'unknown')
         throw new Failure('config-invalid', errors.join('\n'), 'See: svc config validate');
       return { config: loaded.usable, problems: errors };
@@ -122,7 +122,7 @@ export function createOrchestration(options: {
   return {
     orchestrator,
     projects,
-    // One that was registered a moment ago is served from now on, with its deploy policy and its feeds.
+    // A project that was registered a moment ago is served from now on, with its deploy policy and its feeds.
     async served() {
       await live.refresh();
       return live.current().folders;
@@ -132,7 +132,7 @@ export function createOrchestration(options: {
       if (token === undefined)
         throw new Failure(
           'not-configured',
-          'There is no API token for the issue tracker, so that nobody can tell what blocks a ticket.',
+          'No API token for the issue tracker is set, so the dependencies of tickets cannot be read.',
           'Store one: svc config set svc.tracker.apiToken - < token.txt',
         );
       const clock = { now: () => now().getTime() };
@@ -144,13 +144,13 @@ export function createOrchestration(options: {
   };
 }
 
-/** By its real folder, whichever way it was registered. */
+/** By its real path, whichever path was registered. */
 async function projectIn(
   folder: string,
   projects: readonly ServedProject[],
 ): Promise<ServedProject | undefined> {
   for (const project of projects) {
-    // A folder that is gone is another one.
+    // A folder that is gone does not match.
     const real = await realpath(project.folder).catch(() => undefined);
     if (project.folder === folder || real === folder) return project;
   }

@@ -1,4 +1,4 @@
-// Every route of the daemon, each with the parts that answer it.
+// Every route of the daemon, with the parts that answer it.
 import { type ApiAnswer, type api, type Figures, projectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
@@ -43,7 +43,7 @@ export type RunDoctor = () => Promise<ApiAnswer<typeof api.runDoctor>>;
 
 const noDoctor: RunDoctor = () =>
   Promise.reject(
-    new Failure('not-in-this-version', 'This daemon has no doctor.', 'Run it yourself: svc doctor'),
+    new Failure('not-in-this-version', 'This daemon cannot run the doctor.', 'Run it yourself: svc doctor'),
   );
 
 export function daemonRoutes(parts: {

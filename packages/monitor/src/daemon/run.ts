@@ -1,4 +1,4 @@
-// The composition root: builds every part with its collaborators and starts them in order.
+// The composition root: builds every part with its collaborators, and starts them in order.
 
 import type { Environment } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
@@ -53,12 +53,12 @@ export type DaemonOptions = {
   runDoctor?: RunDoctor | undefined;
   /** Where structured logs go. */
   logTo: DestinationStream;
-  /** What happened to the data root since it was claimed; null when nothing did. */
+  /** What happened to the data root since it was claimed; null if nothing did. */
   dataRootTrouble: () => string | null;
   now: () => Date;
-  /** Who is behind a connection; the kernel's table unless a test has another. */
+  /** Finds the user of a connection; the kernel's table unless a test replaces it. */
   socketTable?: ReadSocketTable;
-  /** How the code host's program is run; another in a test of one that hangs. */
+  /** How the code host's program is run; tests replace it. */
   run?: RunCommand;
 };
 
@@ -71,7 +71,7 @@ export type RunningDaemon = {
 };
 
 export async function runDaemon(options: DaemonOptions): Promise<RunningDaemon> {
-  // What is opened is closed in the reverse order, whichever part fails.
+  // Parts are closed in the reverse order of opening, whichever part fails.
   const opened = new AsyncDisposableStack();
   try {
     return { ...(await openDaemon(options, opened)), close: () => opened.disposeAsync() };
@@ -129,7 +129,7 @@ async function openDaemon(
   opened.defer(board.close);
   const { state } = board;
 
-  // What comes in: deliveries, hooks, polling.
+  // Input: deliveries, hooks, polling.
   const receiverOf = (feed: Feed) =>
     createReceiver({
       feed,
@@ -174,7 +174,7 @@ async function openDaemon(
     logger,
   });
 
-  // What acts on the lines: runs, effects, workers, rules, summaries.
+  // Parts that act on lines: runs, effects, workers, rules, summaries.
   const modelFigures = createModelFigures(metrics.registry);
   const summaries = await rebuilt(
     () => configs().map(({ svc, ai }) => [svc.ai, ai, svc.projectKey, svc.repository, svc.tracker.teamKey]),
@@ -240,11 +240,13 @@ async function openDaemon(
     board: state.board,
     append: log.append,
   });
-  // What is open already is known when the log has been read.
+  // Which items are already open is known only after the log has been read.
   const updateAttention = (): void => {
     state.ready
       .then(configAttention.update)
-      .catch((error: unknown) => logger.error({ err: error }, 'attention of the configuration'));
+      .catch((error: unknown) =>
+        logger.error({ err: error }, 'the state of the configuration could not be logged'),
+      );
   };
   live.onChange(async () => {
     settings.applyChange();
@@ -256,7 +258,7 @@ async function openDaemon(
     updateAttention();
   });
 
-  // What is answered, from finished parts.
+  // The API, from finished parts.
   const trackerCalls = () => ({ poll: tracker.current().calls(), move: effects.trackerCalls() });
   exposeMetrics(metrics, {
     counters,
@@ -335,22 +337,22 @@ async function openDaemon(
     onAnswer,
   });
 
-  // Everything starts. What is started last is stopped first.
+  // Start everything. The last part to start is the first to stop.
   log.ready.then(
     () => logger.info({ lastSeq: log.lastSeq() }, 'the index is up to date'),
-    (error: unknown) => logger.error({ err: error }, 'the index cannot catch up'),
+    (error: unknown) => logger.error({ err: error }, 'the index failed to catch up'),
   );
-  // The policies of deploys are in the log before the first delivery can be.
+  // The deploy policies must be in the log before the first delivery.
   await live.start(log.append);
   opened.defer(live.stop);
   opened.defer(jq.close);
   identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
-  // A full disk must not keep the daemon from starting or stopping; health shows that the log is failing.
+  // A full disk must not prevent the daemon from starting or stopping; health shows that the log is failing.
   const tell = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
     await log
       .append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } })
-      .catch((error: unknown) => logger.error({ err: error }, `${event} is not in the log`));
+      .catch((error: unknown) => logger.error({ err: error }, `${event} could not be logged`));
   };
   await tell('monitor.daemon.started');
   opened.defer(() => tell('monitor.daemon.stopped'));
@@ -373,11 +375,11 @@ async function openDaemon(
   start(orchestrator);
   start(rules);
   opened.defer(server.close);
-  // A provider that is being asked would hold up whoever waits for its answer.
+  // Stops before the server, so a request that waits for a model does not delay the server.
   start(summaries);
   telemetry.start();
   start(tracker);
-  // What has arrived through the tunnels is handed over before anything else closes.
+  // Deliveries that have arrived through the tunnels are processed before anything else closes.
   start(feeds);
   updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');

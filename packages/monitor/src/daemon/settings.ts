@@ -1,4 +1,4 @@
-// The configuration as the daemon uses it: kept up to date, its problems logged, the webhook secrets read from it.
+// The configuration that the daemon uses: kept up to date, with its problems logged and the webhook secrets resolved.
 import { type Config, type Environment, formatProblem } from '@svc/core';
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
@@ -7,12 +7,12 @@ import { readSecrets, type Secrets } from '../receive/secrets.ts';
 
 export type Settings = {
   live: LiveConfig;
-  /** One for each project that is served. */
+  /** One for each served project. */
   configs: () => Config[];
-  /** What the global file says. */
+  /** The values of the global file. */
   machineWide: () => Config;
   secrets: () => Secrets;
-  /** To be called after each change, before any part is configured again. */
+  /** Call it after each change, before any part is reconfigured. */
   applyChange: () => void;
 };
 
@@ -31,7 +31,7 @@ export async function openSettings(options: {
   });
   const configs = (): Config[] => live.current().configs;
   let secrets = readSecrets(configs(), environment);
-  /** Each is logged when it appears, not again at every change. */
+  /** Each problem is logged when it appears, not again at every change. */
   let logged = new Set<string>();
   function logProblems(): void {
     const problems = new Set(live.current().problems.map(formatProblem));

@@ -1,5 +1,5 @@
 // The workers of all runs: their signal files, whether their processes live, and the deadlines of their
-// deploys. Begins when the state has caught up, so that nothing is told twice.
+// deploys. It starts when the state has caught up, so nothing is logged twice.
 import { workerKey } from '@svc/core';
 import type { Logger } from 'pino';
 import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
@@ -15,7 +15,7 @@ export type Workers = {
   start: () => void;
   /** Null until the state has caught up. */
   figures: () => SignalFigures | null;
-  /** Ends when the board has what the signal file of the worker says now. */
+  /** Resolves when the board has the current content of the worker's signal file. */
   sync: SignalWatcher['sync'];
   stop: () => Promise<void>;
 };
@@ -24,7 +24,7 @@ export function createWorkers(options: {
   runsDir: string;
   state: StateFollower;
   log: EventLog;
-  codehost: Pick<CodehostFeed, 'meet' | 'roundNow'>;
+  codehost: Pick<CodehostFeed, 'discover' | 'roundNow'>;
   /** Whether a run is about to start the worker's agent again. */
   willRevive: (worker: { orchestrator: string; ticket: string }) => boolean;
   logger: Logger;
@@ -48,7 +48,7 @@ export function createWorkers(options: {
       known: (orchestrator, ticket) => state.board().workers.get(workerKey(orchestrator, ticket)) ?? null,
       knownWorkers: () => state.board().workers.values(),
       append: log.append,
-      onRepo: codehost.meet,
+      onRepo: codehost.discover,
       onProblem: problem('signal files'),
       now,
     });
@@ -59,21 +59,21 @@ export function createWorkers(options: {
       willRevive: options.willRevive,
       lastErrors: (worker) => readErrors({ runsDir, ...worker }),
       now,
-      onProblem: problem('the processes of workers cannot be looked at'),
+      onProblem: problem('the processes of workers cannot be checked'),
     });
     deadlines = watchDeadlines({
       workers: () => state.board().workers.values(),
       now: () => now().getTime(),
       async askAgain({ repo }) {
-        // Its signal file may not have been looked at yet.
-        if (repo !== null) codehost.meet(repo);
+        // Its signal file may not have been read yet.
+        if (repo !== null) codehost.discover(repo);
         await codehost.roundNow();
         await state.reached(log.lastSeq());
       },
       append: log.appendOnce,
       onFailure: problem('deadlines'),
     });
-    // What passed while the daemon was down is not left to the first tick: a daemon may not live that long.
+    // Deadlines that passed while the daemon was down are checked now: it may not live until the first tick.
     void deadlines.checkNow();
   }
 

@@ -1,4 +1,4 @@
-// Where a ticket can be filed. Both destinations promise the same, so that the drain need not know which it is.
+// Where a ticket can be filed. Both destinations have the same contract, so the drain need not know which one it uses.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type CodehostProblem,
@@ -17,7 +17,7 @@ import { createIssueApi, type IssueApi } from '../codehost/issues.ts';
 import { createTrackerClient, type TrackerClient, TrackerError } from '../tracker/client.ts';
 
 export type NewTicket = {
-  /** Stands in the text, and finds the ticket again. */
+  /** Written into the text, to find the ticket again. */
   key: string;
   title: string;
   text: string;
@@ -29,20 +29,20 @@ export type FiledTicket = { filedAs: string; url: string };
 
 export type TicketDestination = {
   name: Destination;
-  /** In words: `team ABC of the issue tracker`. */
+  /** A description: `team ABC of the issue tracker`. */
   words: string;
   /** Tickets that may be filed at once. */
   atOnce: number;
-  /** Finds out whether tickets with these labels can be filed. Makes none. */
+  /** Checks whether tickets with these labels can be filed. Creates none. */
   prepare: (labels: readonly string[]) => Promise<void>;
   create: (ticket: NewTicket) => Promise<FiledTicket>;
   /** The ticket with this key, from an attempt not before `since` (milliseconds). */
   find: (key: string, since: number) => Promise<FiledTicket | undefined>;
 };
 
-/** What every function of a destination throws when it cannot do it. */
+/** What every function of a destination throws if it fails. */
 export class NotFiled extends Error {
-  /** Whether it is certain that no ticket was made. */
+  /** Whether it is certain that no ticket was created. */
   readonly certain: boolean;
   readonly remedy: string | undefined;
 
@@ -55,8 +55,8 @@ export class NotFiled extends Error {
 }
 
 /**
- * Files a ticket once. An earlier attempt may have made it, and the answer to this one may be lost: then it is
- * looked for before it is asked for again.
+ * Files a ticket once. An earlier attempt may have created it, and the answer to this one may be lost: then it is
+ * searched for before another attempt.
  */
 export async function fileOnce(
   destination: Pick<TicketDestination, 'create' | 'find'>,
@@ -65,19 +65,19 @@ export async function fileOnce(
 ): Promise<FiledTicket> {
   const earlier = attemptedAt === undefined ? undefined : await destination.find(ticket.key, attemptedAt);
   if (earlier !== undefined) return earlier;
-  const began = now();
+  const startedAt = now();
   try {
     return await destination.create(ticket);
   } catch (error) {
     if (!(error instanceof NotFiled) || error.certain) throw error;
-    return (await destination.find(ticket.key, began)) ?? (await destination.create(ticket));
+    return (await destination.find(ticket.key, startedAt)) ?? (await destination.create(ticket));
   }
 }
 
-// Tickets as issues of a repository at the code host: where the tracker cannot take them. The code host takes no
-// id of ours, so that an attempt that may still be under way is given its time before it is looked for.
+// Tickets as issues of a repository at the code host, used if the tracker cannot take them. The code host does not
+// accept an id that we choose, so the search waits until an attempt that may still be running has ended.
 
-/** Longer than a call may take, also one whose caller was killed. */
+/** Longer than a call can take, even if its caller was killed. */
 const SETTLED_AFTER_MS = 25_000;
 
 export function createCodehostDestination(options: {
@@ -89,7 +89,7 @@ export function createCodehostDestination(options: {
 }): TicketDestination {
   const { repo, issues, now, sleep, settledAfterMs = SETTLED_AFTER_MS } = options;
 
-  const look = async (key: string, since: number) => {
+  const search = async (key: string, since: number) => {
     const found = await issues.withText(repo, key, since);
     if (!found.ok) throw notFiledByCodehost(found.problem, false);
     return found.value && shown(found.value);
@@ -98,9 +98,9 @@ export function createCodehostDestination(options: {
   return {
     name: 'codehost',
     words: `${repo} at the code host`,
-    // The code host asks that issues be made one after the other.
+    // The code host asks clients to create issues one after the other.
     atOnce: 1,
-    // The first issue finds out: there is no other way to ask whether one may be made.
+    // Only creating the first issue shows whether it is allowed.
     prepare: () => Promise.resolve(),
     async create({ title, text, labels }) {
       const made = await issues.create(repo, { title, body: text, labels });
@@ -109,11 +109,11 @@ export function createCodehostDestination(options: {
       throw notFiledByCodehost(made.problem, kind !== 'unavailable' && kind !== 'malformed');
     },
     async find(key, since) {
-      const found = await look(key, since);
+      const found = await search(key, since);
       const wait = since + settledAfterMs - now();
       if (found !== undefined || wait <= 0) return found;
       await sleep(Math.min(wait, settledAfterMs));
-      return look(key, since);
+      return search(key, since);
     },
   };
 
@@ -127,8 +127,8 @@ function notFiledByCodehost(problem: CodehostProblem, certain: boolean): NotFile
   return new NotFiled(why, { certain, ...(!passesByItself(problem) && { remedy }) });
 }
 
-// Tickets at the issue tracker. Each has an id of our choosing, so that the tracker itself refuses a second one,
-// also when the first is still on its way.
+// Tickets at the issue tracker. We choose each id, so the tracker itself refuses a second one, even while the first
+// request is still running.
 
 const AT_ONCE = 8;
 
@@ -137,7 +137,7 @@ type FilingClient = Pick<
   'teamStates' | 'labelsNamed' | 'createLabel' | 'createIssue' | 'issueWithText'
 >;
 
-/** The team of a project: its key, and its id where it is known already. */
+/** The team of a project: its key, and its id if it is already known. */
 export type TeamName = { teamKey: string; teamId: string | null };
 
 export function createTrackerDestination(options: {
@@ -157,7 +157,7 @@ export function createTrackerDestination(options: {
     });
   };
 
-  /** A label of the team before one of the workspace; a group is none. */
+  /** Prefers a label of the team over one of the workspace; groups do not count. */
   const labelNamed = async (name: string, owner: string): Promise<string | undefined> => {
     const usable = (await client.labelsNamed(name)).filter((label) => !label.isGroup);
     const own = usable.find((label) => label.team?.id === owner);
@@ -170,14 +170,14 @@ export function createTrackerDestination(options: {
     try {
       return (await client.createLabel({ name, teamId: owner })).id;
     } catch (error) {
-      // Somebody else may have made it in between, or the answer was lost.
+      // Another process may have created it meanwhile, or the answer was lost.
       const made = error instanceof TrackerError ? await labelNamed(name, owner) : undefined;
       if (made !== undefined) return made;
       throw error;
     }
   };
 
-  const lookFor = async (key: string): Promise<FiledTicket | undefined> => {
+  const search = async (key: string): Promise<FiledTicket | undefined> => {
     try {
       const issue = await client.issueWithText(await teamId(), key);
       return issue && { filedAs: issue.identifier, url: issue.url };
@@ -210,18 +210,18 @@ export function createTrackerDestination(options: {
         });
         return { filedAs: identifier, url };
       } catch (error) {
-        // It refuses an id that it has: then the ticket is there.
+        // It refuses an id that exists: then the ticket was already created.
         const isRefused = error instanceof TrackerError && error.problem.kind === 'graphql';
-        const there = isRefused ? await lookFor(key) : undefined;
+        const there = isRefused ? await search(key) : undefined;
         if (there !== undefined) return there;
         throw notFiledByTracker(error, isCertain(error));
       }
     },
-    find: lookFor,
+    find: search,
   };
 }
 
-/** No answer, or none that can be understood: it may have been done. */
+/** Without a readable answer the request may have succeeded. */
 function isCertain(error: unknown): boolean {
   if (!(error instanceof TrackerError)) return false;
   return error.problem.kind !== 'unavailable' && error.problem.kind !== 'malformed';
@@ -233,8 +233,8 @@ function notFiledByTracker(error: unknown, certain: boolean): unknown {
   return new NotFiled(messageOf(error), { certain, remedy: error.remedy, cause: error });
 }
 
-// Where a project's findings can go: the tracker first, then the code host. Calls that are under way are not
-// broken off when the person interrupts, because then nobody would know what became of them; they are short.
+// Where a project's findings can be filed: the tracker first, then the code host. Running calls are not cancelled when
+// the user interrupts, because then their result would be unknown; they are short.
 
 export function openDestinations(options: {
   config: Config;
@@ -263,7 +263,7 @@ function trackerOf(
   return createTrackerDestination({ team: { teamKey, teamId }, client });
 }
 
-/** A tracker that nobody has set up fails like one that is down. */
+/** A tracker that is not set up fails like one that is down. */
 function notSetUp(key: string, value: string): TicketDestination {
   const remedy = `Set it: svc config set svc.tracker.${key} ${value}`;
   const refuse = (): Promise<never> =>

@@ -30,7 +30,7 @@ const finding = (title: string, more: Partial<Finding> = {}): Finding => ({
   ...more,
 });
 
-async function house(count: number) {
+async function setup(count: number) {
   const tracker = await testTracker(TOKEN);
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   const folder = temporaryFolder();
@@ -38,20 +38,20 @@ async function house(count: number) {
   const locks = createFileLocks({ folder: join(folder, 'locks') });
   const queue = createFindingsQueue({ file, locks });
   for (let index = 0; index < count; index += 1) await queue.append(finding(`number ${index}`));
-  const told: string[] = [];
+  const filed: string[] = [];
   const options = (more: Partial<DrainOptions> = {}): DrainOptions => ({
     queue,
     journal: createDrainJournal(`${file}.filed`),
     destinations: [trackerOf(tracker)],
     baseLabels: ['auto-submitted'],
     onFiled: async ({ title }, _key, destination, { filedAs }) =>
-      void told.push(`${title}: ${destination} ${filedAs}`),
+      void filed.push(`${title}: ${destination} ${filedAs}`),
     now: Date.now,
     signal: new AbortController().signal,
     ...more,
   });
   const drain = (more: Partial<DrainOptions> = {}) => drainFindings(options(more));
-  return { tracker, team, folder, file, queue, told, drain };
+  return { tracker, team, folder, file, queue, filed, drain };
 }
 
 const trackerOf = (tracker: FakeTracker) =>
@@ -81,23 +81,23 @@ const titlesAt = (tracker: FakeTracker) => tracker.cloud.issues.map(({ title }) 
 
 describe('at the tracker', () => {
   test('one ticket per line, with labels and priority; then the file is gone', async () => {
-    const { tracker, file, drain, told } = await house(12);
+    const { tracker, file, drain, filed } = await setup(12);
     const workspaceLabel = tracker.cloud.addLabel({ name: 'Auto-Submitted' });
     expect(await drain()).toMatchObject({ filed: 12, left: 0, removed: true, failures: [] });
     expect(titlesAt(tracker)).toHaveLength(12);
-    expect(told).toHaveLength(12);
+    expect(filed).toHaveLength(12);
     const [issue] = tracker.cloud.issues;
     const made = tracker.cloud.labels.find(({ name }) => name === 'plan');
     expect(issue).toMatchObject({ priority: 2, labelIds: [workspaceLabel.id, made?.id] });
     expect(issue?.description).toMatch(/^What was seen\.[^]*svc-key: [0-9a-f-]{36}$/);
     expect(existsSync(file)).toBe(false);
     expect(existsSync(`${file}.filed`)).toBe(false);
-    // Nobody was looked for: the team, two labels, one label made, one call per line.
+    // No searches: the team, two labels, one label created, one call per line.
     expect(tracker.calls()).toHaveLength(1 + 2 + 1 + 12);
   });
 
   test('a failure in the middle keeps the file; the next drain files the rest and nothing twice', async () => {
-    const { tracker, file, drain } = await house(30);
+    const { tracker, file, drain } = await setup(30);
     tracker.failNext({ kind: 'slow', ms: 0 }, { field: 'issueCreate', times: 5 });
     tracker.failNext({ kind: 'rate-limited' }, { field: 'issueCreate', times: 100 });
     const codehost = await codehostWithRepo();
@@ -111,7 +111,7 @@ describe('at the tracker', () => {
     });
     expect(existsSync(file)).toBe(true);
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(31);
-    // It has begun at the tracker: what is left does not go elsewhere, now or at the next drain.
+    // It was started at the tracker: the rest does not go elsewhere, now or at the next drain.
     expect(await drain({ destinations })).toMatchObject({ filed: 0, left: 25 });
     expect(codehost.calls()).toEqual([]);
     tracker.restore();
@@ -121,34 +121,34 @@ describe('at the tracker', () => {
   });
 
   test.each(['after', 'within'] as const)(
-    'an answer that is cut %s the work makes no second ticket',
+    'an answer that is cut %s the work creates no second ticket',
     async (when) => {
-      const { tracker, drain } = await house(9);
+      const { tracker, drain } = await setup(9);
       tracker.failNext({ kind: 'cut', when }, { field: 'issueCreate', times: 4 });
       expect(await drain()).toMatchObject({ filed: 9, removed: true });
       expect(titlesAt(tracker)).toHaveLength(9);
     },
   );
 
-  test('an answer that is lost while nobody can be asked is looked for by the next drain', async () => {
-    const { tracker, drain, told } = await house(3);
+  test('after a lost answer, while the tracker is down, the next drain searches for the ticket', async () => {
+    const { tracker, drain, filed } = await setup(3);
     const codehost = await codehostWithRepo();
     const destinations = [trackerOf(tracker), codehostOf(codehost)];
     tracker.failNext({ kind: 'cut', when: 'after' }, { field: 'issueCreate' });
     tracker.failNext({ kind: 'cut', when: 'before' }, { field: 'issues' });
-    // It may be at the tracker, so that it must not go to the code host.
+    // It may be at the tracker, so it must not go to the code host.
     expect(await drain({ destinations })).toMatchObject({ filed: 0, left: 3 });
     expect(titlesAt(tracker)).toEqual(['number 0']);
     expect(await drain({ destinations })).toMatchObject({ filed: 3, left: 0, removed: true });
     expect(titlesAt(tracker)).toEqual(['number 0', 'number 1', 'number 2']);
-    expect(told[0]).toBe('number 0: tracker ABC-1');
+    expect(filed[0]).toBe('number 0: tracker ABC-1');
     expect(codehost.calls()).toEqual([]);
   });
 
-  test('a ticket that arrives late is refused by its id, and taken for the one that it is', async () => {
-    const { tracker, queue, team, drain } = await house(1);
+  test('a late duplicate is refused by its id, and the first ticket is used', async () => {
+    const { tracker, queue, team, drain } = await setup(1);
     const [line] = await queue.lines();
-    // The request of a killed drain, which comes through after this one has begun.
+    // The request of a killed drain, which arrives after this one has started.
     tracker.cloud.addIssue({
       id: line?.key ?? '',
       teamId: team.id,
@@ -159,15 +159,15 @@ describe('at the tracker', () => {
     expect(titlesAt(tracker)).toEqual(['number 0']);
   });
 
-  test('equal lines are as many tickets', async () => {
-    const { tracker, queue, drain } = await house(0);
+  test('equal lines become as many tickets', async () => {
+    const { tracker, queue, drain } = await setup(0);
     for (let times = 0; times < 3; times += 1) await queue.append(finding('the same'));
     expect(await drain()).toMatchObject({ filed: 3, removed: true });
     expect(titlesAt(tracker)).toHaveLength(3);
   });
 
   test('lines that are added during the drain are filed too', async () => {
-    const { tracker, queue, drain } = await house(4);
+    const { tracker, queue, drain } = await setup(4);
     let added = 0;
     const onFiled = async (): Promise<void> => {
       if (added < 3) await queue.append(finding(`added ${added++}`, { skill: 'other' }));
@@ -177,7 +177,7 @@ describe('at the tracker', () => {
   });
 
   test('an interrupted drain leaves the rest', async () => {
-    const { drain } = await house(20);
+    const { drain } = await setup(20);
     const control = new AbortController();
     const onFiled = async (): Promise<void> => control.abort();
     const report = await drain({ onFiled, signal: control.signal });
@@ -186,16 +186,16 @@ describe('at the tracker', () => {
     expect(await drain()).toMatchObject({ filed: report.left, removed: true });
   });
 
-  test('what cannot be read is kept aside', async () => {
-    const { tracker, file, drain } = await house(1);
+  test('unreadable lines are kept aside', async () => {
+    const { tracker, file, drain } = await setup(1);
     appendFileSync(file, '{"torn');
     expect(await drain()).toMatchObject({ filed: 1, unreadable: 1, removed: true });
     expect(readFileSync(`${file}.unreadable`, 'utf8')).toBe('{"torn\n');
     expect(titlesAt(tracker)).toEqual(['number 0']);
   });
 
-  test('labels of other teams and groups are not taken; one that was made meanwhile is', async () => {
-    const { tracker, team, drain } = await house(1);
+  test('labels of other teams and groups are not used; one that was created meanwhile is', async () => {
+    const { tracker, team, drain } = await setup(1);
     const other = tracker.cloud.addTeam({ key: 'XYZ' });
     tracker.cloud.addLabel({ name: 'plan', teamId: other.id });
     const own = tracker.cloud.addLabel({ name: 'Auto-submitted', teamId: team.id });
@@ -218,7 +218,7 @@ describe('at the code host', () => {
     ],
   ];
   test.each(cases)('all lines, when the tracker %s', async (_, fail) => {
-    const { tracker, drain, told } = await house(3);
+    const { tracker, drain, filed } = await setup(3);
     fail(tracker);
     const codehost = await codehostWithRepo();
     const report = await drain({ destinations: [trackerOf(tracker), codehostOf(codehost)] });
@@ -228,11 +228,11 @@ describe('at the code host', () => {
     expect(issues.map(({ title, labels }) => [title, labels])).toEqual(
       [0, 1, 2].map((index) => [`number ${index}`, ['auto-submitted', 'plan']]),
     );
-    expect(told).toEqual([0, 1, 2].map((index) => `number ${index}: codehost acme/inbox#${index + 1}`));
+    expect(filed).toEqual([0, 1, 2].map((index) => `number ${index}: codehost acme/inbox#${index + 1}`));
   });
 
-  test('a lost answer makes no second issue, in this drain or the next', async () => {
-    const { drain } = await house(2);
+  test('a lost answer creates no second issue, in this drain or the next', async () => {
+    const { drain } = await setup(2);
     const codehost = await codehostWithRepo();
     const destinations = [codehostOf(codehost)];
     codehost.failNext({ kind: 'cut', when: 'before' }, { on: /POST .*issues/ });
@@ -244,8 +244,8 @@ describe('at the code host', () => {
     expect(codehost.cloud.repoOf('acme/inbox').issues).toHaveLength(2);
   });
 
-  test('what has begun there stays there, also when the tracker is back', async () => {
-    const { tracker, drain } = await house(3);
+  test('a queue that was started there stays there, also when the tracker is back', async () => {
+    const { tracker, drain } = await setup(3);
     tracker.failNext({ kind: 'unauthorised' }, { times: 100 });
     const codehost = await codehostWithRepo();
     const destinations = [trackerOf(tracker), codehostOf(codehost)];
@@ -261,8 +261,8 @@ describe('at the code host', () => {
     expect(codehost.cloud.repoOf('acme/inbox').issues).toHaveLength(3);
   });
 
-  test('when neither takes it, both say why, and the file stays', async () => {
-    const { tracker, file, drain } = await house(1);
+  test('if neither accepts it, both reasons are reported, and the file stays', async () => {
+    const { tracker, file, drain } = await setup(1);
     tracker.failNext({ kind: 'unauthorised' }, { times: 100 });
     const codehost = await codehostForTest();
     const report = await drain({ destinations: [trackerOf(tracker), codehostOf(codehost)] });

@@ -1,11 +1,11 @@
 // Files every line of the queue as a ticket, once, and removes the queue when all are filed.
 //
-// - One destination takes all: the tracker, or, when it cannot take the first line, the code host. A queue that
-//   has begun somewhere stays there, also over several drains.
-// - Before a ticket is asked for, the attempt is noted on the disk. Only a line with such a note and no ending is
-//   looked for at the destination, so that looking costs nothing in the ordinary case.
-// - At the first line that cannot be filed the drain stops; the file stays, and the next drain goes on there.
-// - Lines that were added meanwhile are filed too.
+// - All lines go to one destination: the tracker, or the code host if the tracker cannot take the first line. A queue
+//   that was started at one destination stays there, also over several drains.
+// - Before a ticket is created, the attempt is recorded on disk. Only a line with such a record and no result is
+//   searched for at the destination, so the normal case needs no search.
+// - At the first line that cannot be filed the drain stops; the file stays, and the next drain continues there.
+// - Lines that are added meanwhile are filed too.
 import {
   type Destination,
   type EventDraft,
@@ -32,25 +32,25 @@ import {
 } from './queue.ts';
 
 export type DrainReport = {
-  /** Undefined when nothing was filed. */
+  /** Undefined if nothing was filed. */
   destination: TicketDestination | undefined;
   filed: number;
-  /** Lines that are still to be filed. */
+  /** Lines that are not filed yet. */
   left: number;
-  /** Lines that say nothing which could be filed; they are kept in `<queue>.unreadable`. */
+  /** Lines that cannot be parsed; they are kept in `<queue>.unreadable`. */
   unreadable: number;
   removed: boolean;
-  /** Why it stopped, one per destination that was tried; empty when it did not. */
+  /** Why it stopped, one per destination that was tried; empty if it did not. */
   failures: { where: string; why: string; remedy: string | undefined }[];
 };
 
 export type DrainOptions = {
   queue: FindingsQueue;
   journal: DrainJournal;
-  /** In the order in which they are tried. */
+  /** In the order they are tried. */
   destinations: readonly TicketDestination[];
   baseLabels: readonly string[];
-  /** Told of each ticket, before it is noted: after a crash again. Does not throw. */
+  /** Called for each ticket before it is recorded, so after a crash possibly twice. Does not throw. */
   onFiled: (finding: Finding, key: string, destination: Destination, ticket: FiledTicket) => Promise<void>;
   now: () => number;
   signal: AbortSignal;
@@ -70,7 +70,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
     failures: [],
   };
 
-  /** Files some lines at once. All attempts end before this does; the first failure is thrown. */
+  /** Files some lines at once. Waits for all attempts; throws the first failure. */
   async function file(
     destination: TicketDestination,
     lines: readonly OpenLine[],
@@ -101,7 +101,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
     for (const { error } of failed) throw error;
   }
 
-  /** Finds the destination by filing the first line there. Undefined, with the reasons told, when none takes it. */
+  /** Finds the destination by filing the first line there. Undefined, with the reasons recorded, if all fail. */
   async function begin(
     [first]: readonly OpenLine[],
     labels: readonly string[],
@@ -127,7 +127,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
     return error;
   }
 
-  /** Whether all lines that were given are filed. */
+  /** Whether all given lines are filed. */
   async function fileAll(
     open: readonly OpenLine[],
     states: States,
@@ -167,7 +167,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
       return report;
     }
     if (open.length === 0 && (await queue.removeIfSettled(isFiled, rescue))) {
-      // The queue first: notes without a queue say nothing, a queue without notes would be filed again.
+      // After the queue: a journal without a queue is harmless, a queue without its journal would be filed again.
       await journal.remove();
       report.removed = lines.length > 0;
       return report;
@@ -175,7 +175,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
   }
 }
 
-/** Drains a queue, alone with it, and reports each ticket and the end of it. */
+/** Drains a queue under its lock, and reports each ticket and the end. */
 export function drainQueue(
   options: Omit<DrainOptions, 'journal' | 'onFiled'> & {
     locks: FileLocks;
@@ -206,7 +206,7 @@ export function drainQueue(
   });
 }
 
-/** Why lines are left, at each destination that was tried. */
+/** Why lines are left, for each destination that was tried. */
 export function reasonsOf({ failures }: Pick<DrainReport, 'failures'>): string {
   return failures.map(({ where, why }) => `${where}: ${why.replace(/\.$/, '')}`).join('; ');
 }

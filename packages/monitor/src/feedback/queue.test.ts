@@ -15,19 +15,19 @@ const finding = (title: string): Finding => ({
   tags: [],
 });
 
-function house() {
+function setup() {
   const folder = temporaryFolder();
   const locks = createFileLocks({ folder: join(folder, 'locks'), timeoutMs: WAIT_MS });
   const file = join(folder, '.svc', 'findings', 'current.jsonl');
   return { folder, file, queue: createFindingsQueue({ file, locks }) };
 }
 
-const titles = (lines: Awaited<ReturnType<ReturnType<typeof house>['queue']['lines']>>) =>
+const titles = (lines: Awaited<ReturnType<ReturnType<typeof setup>['queue']['lines']>>) =>
   lines.map(({ read }) => ('finding' in read ? read.finding.title : read.problem));
 
 describe('adding', () => {
-  test('many at once are many whole lines, and git leaves them alone', async () => {
-    const { queue, file, folder } = house();
+  test('concurrent appends are whole lines, and git ignores them', async () => {
+    const { queue, file, folder } = setup();
     await Promise.all(Array.from({ length: 40 }, (_, index) => queue.append(finding(`number ${index}`))));
     expect(titles(await queue.lines()).toSorted()).toEqual(
       Array.from({ length: 40 }, (_, index) => `number ${index}`).toSorted(),
@@ -37,23 +37,23 @@ describe('adding', () => {
   });
 
   test('a torn last line does not swallow the next', async () => {
-    const { queue, file } = house();
+    const { queue, file } = setup();
     await queue.append(finding('whole'));
     appendFileSync(file, '{"ts":"2026-01-02T03:0');
     await queue.append(finding('after'));
     expect(titles(await queue.lines())).toEqual(['whole', 'not JSON', 'after']);
   });
 
-  test('a file that cannot be written is told with its reason', async () => {
-    const { folder } = house();
+  test('a file that cannot be written is reported with its reason', async () => {
+    const { folder } = setup();
     const locks = createFileLocks({ folder: join(folder, 'locks') });
     writeFileSync(join(folder, 'plain'), '');
     const queue = createFindingsQueue({ file: join(folder, 'plain', 'queue.jsonl'), locks });
     await expect(queue.append(finding('x'))).rejects.toMatchObject({ code: 'file-unusable' });
   });
 
-  test('unless it is there already', async () => {
-    const { queue } = house();
+  test('unless it exists already', async () => {
+    const { queue } = setup();
     await queue.append({ ...finding('a'), body: 'key-1' }, 'key-1');
     await queue.append({ ...finding('a'), body: 'key-1' }, 'key-1');
     await queue.append({ ...finding('a'), body: 'key-2' }, 'key-2');
@@ -62,7 +62,7 @@ describe('adding', () => {
 });
 
 test('a key stays the same while lines are added, and equal lines have different ones', async () => {
-  const { queue } = house();
+  const { queue } = setup();
   await queue.append(finding('same'));
   const [first] = await queue.lines();
   await queue.append(finding('other'));
@@ -73,8 +73,8 @@ test('a key stays the same while lines are added, and equal lines have different
   expect(first?.key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('the file goes only when every line is settled at that moment', async () => {
-  const { queue, file } = house();
+test('the file is removed only if every line is settled at that moment', async () => {
+  const { queue, file } = setup();
   await queue.append(finding('a'));
   const [line] = await queue.lines();
   await queue.append(finding('came meanwhile'));
@@ -101,7 +101,7 @@ describe('the path', () => {
     );
   });
 
-  test('it hangs on the project, not on the current folder', () => {
+  test('it depends on the project, not on the current folder', () => {
     const root = temporaryFolder();
     const deep = join(root, 'packages', 'web', 'src');
     mkdirSync(deep, { recursive: true });
@@ -114,6 +114,8 @@ describe('the path', () => {
   });
 
   test.each(['../x', 'a/b', '.hidden', 'a b', 'x'.repeat(121)])('a session id %j is refused', (session) => {
-    expect(() => at({ SVC_SESSION_ID: session }, '/tmp')).toThrow('SVC_SESSION_ID becomes a file name');
+    expect(() => at({ SVC_SESSION_ID: session }, '/tmp')).toThrow(
+      'SVC_SESSION_ID must be usable as a file name',
+    );
   });
 });

@@ -1,5 +1,5 @@
-// The findings queue: a file that many processes add lines to, and that one drain empties. It only ever grows,
-// until it goes as a whole. Adding and removing exclude each other, so that no line is lost in between.
+// The findings queue: a file that many processes append to, and that one drain empties. It only grows, until it is
+// removed as a whole. Appending and removing exclude each other, so no line is lost in between.
 //
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
@@ -30,14 +30,14 @@ import { Failure } from '../errors.ts';
 
 const LARGEST_FILE = 256 * 1024 * 1024;
 
-/** The key is made of what the line says and how many lines before it say the same. */
+/** The key is made of the line's content and how many earlier lines have the same content. */
 export type QueueLine = { key: string; text: string; read: ReadFinding };
 
 export type FindingsQueue = {
   file: string;
-  /** Adds a line, durably; with `unless`, not when a line holds that text already. */
+  /** Appends a line, durably; with `unless`, only if no line contains that text. */
   append: (finding: Finding, unless?: string) => Promise<void>;
-  /** All lines, oldest first; none when there is no file. */
+  /** All lines, oldest first; none if there is no file. */
   lines: () => Promise<QueueLine[]>;
   /** Removes the file if every line of it is settled by then; `rescue` gets the lines first. */
   removeIfSettled: (
@@ -75,11 +75,11 @@ export function createFindingsQueue({ file, locks }: { file: string; locks: File
 function notWritable(file: string, error: unknown): unknown {
   const code = systemErrorCode(error);
   if (error instanceof Failure || code === undefined) return error;
-  const remedy = 'See that there is room on the disk and that the folder may be written, then add it again.';
+  const remedy = 'Check that the disk has free space and the folder is writable, then add it again.';
   return new Failure('file-unusable', `${file} cannot be written (${code}).`, remedy, { cause: error });
 }
 
-/** Gone for good when this resolves, also after a power cut. */
+/** Removed durably when this resolves, also after a power cut. */
 async function removeFile(file: string): Promise<void> {
   await ifPresent(unlink(file).then(() => syncFolder(dirname(file))));
 }
@@ -93,7 +93,7 @@ export async function textOf(file: string): Promise<string> {
       throw new Failure(
         'file-unusable',
         `${file} has ${size} bytes.`,
-        'Move it away, and look what filled it.',
+        'Move the file aside and check what filled it.',
       );
     return await handle.readFile('utf8');
   } finally {
@@ -113,7 +113,7 @@ function linesIn(text: string): QueueLine[] {
     });
 }
 
-/** Findings are this worktree's own: git leaves the project's folder of them alone. */
+/** Findings belong to this worktree: git ignores the project's folder of them. */
 async function prepareFolder(file: string): Promise<void> {
   const folder = dirname(file);
   makeFolder(folder, 0o777);
@@ -125,7 +125,7 @@ async function prepareFolder(file: string): Promise<void> {
   }
 }
 
-// Where the findings of a run wait. First match wins: SVC_FINDINGS_FILE; the session's file; the current one.
+// The queue file of a run. First match wins: SVC_FINDINGS_FILE; the session's file; the current one.
 
 export function findingsFile({
   environment,
@@ -133,7 +133,7 @@ export function findingsFile({
   home,
 }: {
   environment: Environment;
-  /** Where the helper was started: the project is looked for from here upwards. */
+  /** Where the helper script was started: the project is searched from here upwards. */
   folder: string;
   home: string;
 }): string {
@@ -148,18 +148,18 @@ export function findingsFile({
   }
   throw new Failure(
     'usage',
-    `SVC_SESSION_ID becomes a file name: letters, digits, ".", "_" and "-", at most 120; found ${JSON.stringify(session.slice(0, 200))}.`,
+    `SVC_SESSION_ID must be usable as a file name: at most 120 letters, digits, ".", "_" and "-"; found ${JSON.stringify(session.slice(0, 200))}.`,
     'Set another SVC_SESSION_ID, or name the file: SVC_FINDINGS_FILE=<path>',
   );
 }
 
-/** The queue of a project, where no session has one of its own. */
+/** The queue of a project for processes without a session. */
 export function projectFindingsFile(project: string): string {
   return join(project, '.svc', 'findings', 'current.jsonl');
 }
 
-// Adds whole lines to a file in one write at its end. A torn last line, which a crash or a full disk left behind,
-// is closed first, so that it does not swallow the next one.
+// Appends whole lines to a file in one write. A torn last line, left by a crash or a full disk, is terminated first, so
+// it does not swallow the next one.
 
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const LINE_BREAK = 0x0a;
@@ -174,7 +174,7 @@ export async function appendLines(file: string, text: string): Promise<void> {
     if (bytesWritten < bytes.length)
       throw new Failure(
         'file-unusable',
-        `${file} took ${bytesWritten} of ${bytes.length} bytes.`,
+        `${file} took only ${bytesWritten} of ${bytes.length} bytes.`,
         'Free disk space, then add the finding again.',
       );
     await handle.datasync();
@@ -190,7 +190,7 @@ async function isTorn(handle: FileHandle, size: number): Promise<boolean> {
   return bytesRead === 1 && buffer[0] !== LINE_BREAK;
 }
 
-// The drain's notes beside the queue (`<queue>.filed`). Only the drain writes them, and only one drain runs.
+// The drain's journal next to the queue (`<queue>.filed`). Only the drain writes it, and only one drain runs.
 
 export type DrainJournal = {
   read: () => Promise<ReturnType<typeof readDrainJournal>>;
@@ -214,8 +214,7 @@ export function createDrainJournal(file: string): DrainJournal {
   };
 }
 
-// The key of a ticket: the same for the same words, in the form of a UUID, which is what the tracker takes as an
-// id of its own.
+// The key of a ticket: the same for the same words, in the form of a UUID, which the tracker accepts as an id.
 
 /** A UUID (version 4 in form) made of the words. */
 export function ticketKey(...words: readonly string[]): string {
@@ -226,9 +225,9 @@ export function ticketKey(...words: readonly string[]): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-// Findings that the daemon itself has: they go into the queue of the project, for its next drain.
+// Findings of the daemon itself: they are added to the queue of the project, for its next drain.
 
-/** Adds a finding to a project's queue, unless a line of it holds the text `unless`. */
+/** Appends a finding to a project's queue, unless a line contains the text `unless`. */
 export type AppendFinding = (project: string, finding: Finding, unless: string) => Promise<void>;
 
 export function projectFindings(locks: FileLocks): AppendFinding {

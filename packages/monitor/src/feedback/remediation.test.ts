@@ -22,7 +22,7 @@ const effect = (more: Partial<RemediationEffect> = {}): RemediationEffect => ({
   ...more,
 });
 
-async function house(configs: readonly Config[] = [projectConfig({ teamKey: 'ABC' })]) {
+async function setup(configs: readonly Config[] = [projectConfig({ teamKey: 'ABC' })]) {
   const tracker = await testTracker(TOKEN);
   tracker.cloud.addTeam({ key: 'ABC' });
   const project = temporaryFolder();
@@ -39,8 +39,8 @@ async function house(configs: readonly Config[] = [projectConfig({ teamKey: 'ABC
   return { tracker, project, drafts, handle };
 }
 
-test('a ticket says what failed, on which commit, and the log says where it is', async () => {
-  const { tracker, drafts, handle } = await house();
+test('a ticket contains what failed and on which commit, and the log contains where it is', async () => {
+  const { tracker, drafts, handle } = await setup();
   expect(await handle()).toEqual({ done: 'filed as ABC-1' });
   const [issue] = tracker.cloud.issues;
   expect(issue).toMatchObject({ title: 'Verification of ABC-7 failed', priority: 2 });
@@ -61,11 +61,11 @@ test('a ticket says what failed, on which commit, and the log says where it is',
   expect(parseEventDraft(drafts[0])).toMatchObject({ ok: true });
 });
 
-test('carried out again it is the same ticket, whether or not the first end was seen', async () => {
-  const { tracker, drafts, handle } = await house();
+test('executed again it is the same ticket, whether or not the first result was known', async () => {
+  const { tracker, drafts, handle } = await setup();
   await handle();
   expect(await handle(effect(), 2)).toEqual({ done: 'filed as ABC-1' });
-  // A daemon that died does not know that it had begun.
+  // A daemon that died does not know that it had started.
   expect(await handle(effect(), 1)).toEqual({ done: 'filed as ABC-1' });
   expect(tracker.cloud.issues).toHaveLength(1);
   expect(new Set(drafts.map(({ deliveryId }) => deliveryId)).size).toBe(1);
@@ -74,17 +74,17 @@ test('carried out again it is the same ticket, whether or not the first end was 
   expect(tracker.cloud.issues).toHaveLength(2);
 });
 
-test('a lost answer makes no second ticket', async () => {
-  const { tracker, handle } = await house();
+test('a lost answer creates no second ticket', async () => {
+  const { tracker, handle } = await setup();
   tracker.failNext({ kind: 'cut', when: 'after' }, { field: 'issueCreate' });
   tracker.failNext({ kind: 'cut', when: 'before' }, { field: 'issues' });
-  expect(await handle()).toEqual({ failed: expect.stringContaining('cannot be used now') });
+  expect(await handle()).toEqual({ failed: expect.stringContaining('is unavailable') });
   expect(await handle(effect(), 2)).toEqual({ done: 'filed as ABC-1' });
   expect(tracker.cloud.issues).toHaveLength(1);
 });
 
 test('without a tracker it is a finding of the project, once', async () => {
-  const { project, drafts, handle } = await house([projectConfig({ teamKey: 'ABC' }, { token: null })]);
+  const { project, drafts, handle } = await setup([projectConfig({ teamKey: 'ABC' }, { token: null })]);
   expect(await handle(effect({ project }))).toEqual({ done: 'noted as a finding' });
   expect(await handle(effect({ project }), 2)).toEqual({ done: 'noted as a finding' });
   const file = join(project, '.svc/findings/current.jsonl');
@@ -99,8 +99,8 @@ test('without a tracker it is a finding of the project, once', async () => {
   expect(drafts[0]?.detail).toEqual({ destination: 'finding' });
 });
 
-test('with neither tracker nor project it is given up, and says what to do', async () => {
-  const { project, drafts, handle } = await house([]);
+test('with neither tracker nor project it is given up, with the remedy', async () => {
+  const { project, drafts, handle } = await setup([]);
   expect(await handle()).toMatchObject({
     failed: expect.stringContaining('svc.tracker.teamKey'),
     permanent: true,
@@ -116,15 +116,15 @@ test.each([
     { kind: 'too-many-requests', retryAfter: '30' } as const,
     { retryAfterMs: 30_000 },
   ],
-  ['a tracker that is down is tried again', { kind: 'server-error', status: 503 } as const, {}],
+  ['a tracker that is down is retried', { kind: 'server-error', status: 503 } as const, {}],
 ])('%s', async (_, fault, outcome) => {
-  const { tracker, handle } = await house();
+  const { tracker, handle } = await setup();
   tracker.failNext(fault, { times: 9 });
   expect(await handle()).toEqual({ failed: expect.any(String), ...outcome });
 });
 
-test('a log that cannot be written is tried again, and the ticket is not made again', async () => {
-  const { tracker, handle } = await house();
+test('a log that cannot be written is retried, and the ticket is not created again', async () => {
+  const { tracker, handle } = await setup();
   tracker.failNext({ kind: 'slow', ms: 0 });
   const broken = createRemediationHandler({
     configs: () => [projectConfig({ teamKey: 'ABC' })],

@@ -1,6 +1,6 @@
-// Carries out the outbox's wish to file what a failed verification asks for: a ticket in the team of the ticket's
-// project, or, where no tracker is set up, a finding in the project's queue. Done twice it is filed once: the
-// ticket's id, and the key in its text, come from the effect.
+// Executes the outbox's effect that files the findings of a failed verification: a ticket in the team of the ticket's
+// project, or a finding in the project's queue if no tracker is set up. Executed twice it is filed once: the ticket's
+// id, and the key in its text, come from the effect.
 import {
   type Config,
   type EventDraft,
@@ -34,7 +34,7 @@ export function createRemediationHandler(options: {
   now: () => number;
 }): (effect: RemediationEffect, attempt: Attempt) => Promise<Outcome> {
   const { now } = options;
-  /** By token and team, so that team and labels are asked for once. */
+  /** By token and team, so team and labels are fetched once. */
   const teams = new Map<string, TicketDestination>();
 
   const teamOf = (config: Config | undefined): TicketDestination | undefined => {
@@ -60,7 +60,7 @@ export function createRemediationHandler(options: {
   };
 
   const carryOut = async (effect: RemediationEffect, again: boolean): Promise<Filed | undefined> => {
-    // The key of an effect is unique in this log; with the commit it is so between machines.
+    // The key of an effect is unique in this log; with the commit it is unique across machines.
     const key = ticketKey(effect.key, effect.orchestrator, effect.sha ?? '');
     const config = projectOfTicket(options.configs(), effect.ticket);
     const destination = teamOf(config);
@@ -76,7 +76,7 @@ export function createRemediationHandler(options: {
     try {
       const filed = await carryOut(effect, attempt.number > 1);
       if (filed === undefined) return nowhere(effect);
-      await options.append(told(effect, filed));
+      await options.append(filedEvent(effect, filed));
       return { done: filed.destination === 'tracker' ? `filed as ${filed.filedAs}` : 'noted as a finding' };
     } catch (error) {
       if (!(error instanceof NotFiled)) throw error;
@@ -85,7 +85,7 @@ export function createRemediationHandler(options: {
   };
 }
 
-function told({ key, orchestrator, ticket, sha }: RemediationEffect, filed: Filed): EventDraft {
+function filedEvent({ key, orchestrator, ticket, sha }: RemediationEffect, filed: Filed): EventDraft {
   return {
     event: 'orchestrator.verification.remediation_filed',
     source: 'monitor',
@@ -98,7 +98,7 @@ function told({ key, orchestrator, ticket, sha }: RemediationEffect, filed: File
 
 function nowhere({ ticket }: RemediationEffect): Outcome {
   return {
-    failed: `No tracker is set up for ${ticket}, and nobody told the folder of its project. File it by hand, or set up the tracker: svc config set svc.tracker.teamKey <key>`,
+    failed: `No tracker is set up for ${ticket}, and the folder of its project is unknown. File it by hand, or set up the tracker: svc config set svc.tracker.teamKey <key>`,
     permanent: true,
   };
 }

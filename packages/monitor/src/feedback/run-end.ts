@@ -1,5 +1,5 @@
-// The end of a run: the findings that wait in the queues of a folder are filed, where the project has consent. Nobody
-// is asked: without consent all of them stay, and so do those that cannot be filed.
+// The end of a run: files the findings in the queues of a folder, if the project has consent. It does not ask: without
+// consent all of them stay, and so do those that cannot be filed.
 import { dirname, join } from 'node:path';
 import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
@@ -33,7 +33,7 @@ export function createRunEndFindings(options: {
   const { config, locks, source, report, now } = options;
   const consent = filingConsent(config);
 
-  /** Queues of sessions and the current one, with their lines that are not filed. */
+  /** The queues of sessions and the current one, with their unfiled lines. */
   async function queuesIn(project: string): Promise<{ file: string; titles: string[] }[]> {
     const names = (await ownNames(project)).filter((name) => name.endsWith('.jsonl'));
     return Promise.all(
@@ -50,7 +50,7 @@ export function createRunEndFindings(options: {
     );
   }
 
-  /** What a drain put aside because it could not be read is in no queue any more, and in no ticket. */
+  /** Lines that a drain set aside as unreadable are in no queue and in no ticket. */
   async function unreadableIn(project: string): Promise<string[]> {
     const names = (await ownNames(project)).filter((name) => name.endsWith('.jsonl.unreadable'));
     const texts = await Promise.all(names.map((name) => textOf(join(folderOf(project), name))));
@@ -84,7 +84,7 @@ export function createRunEndFindings(options: {
           filed += drained.filed;
           if (drained.left > 0) failures.push(reasonsOf(drained));
         } catch (error) {
-          // Another drain has the queue, or the disk refuses.
+          // Another drain has the queue, or the disk failed.
           if (!(error instanceof Failure) && systemErrorCode(error) === undefined) throw error;
           failures.push((error as Error).message);
         }
@@ -95,7 +95,7 @@ export function createRunEndFindings(options: {
   };
 }
 
-/** What a link leads to elsewhere is not a finding of this project. */
+/** A link to a file elsewhere is not a finding of this project. */
 async function ownNames(project: string): Promise<string[]> {
   const folder = folderOf(project);
   const names = await namesIn(folder);
@@ -109,6 +109,6 @@ function folderOf(project: string): string {
 function whyLeft(consent: FilingConsent, failures: readonly string[]): string {
   if (!consent.granted && consent.unconfirmed.length > 0)
     return `you have not agreed to file them at ${consent.unconfirmed.join(' and ')} (feedback-consent.sh grant)`;
-  if (!consent.granted) return 'nobody gave consent to file them (svc.feedback.autoFile)';
+  if (!consent.granted) return 'no one has agreed to file them (svc.feedback.autoFile)';
   return failures.length > 0 ? failures.join('; ') : 'they cannot be read';
 }

@@ -1,5 +1,4 @@
-// The code host's part of the feeds: hooks where they can be had, replay of what was missed, and polling of
-// what has no hook.
+// The code host's part of the feeds: hooks where possible, replay of what was missed, and polling of what has no hook.
 
 import {
   type ApiAnswer,
@@ -36,12 +35,12 @@ import type { StateFollower } from '../state/state-follower.ts';
 /** Besides every start and reconnect. */
 const REPLAY_EVERY_MS = 6 * 3_600_000;
 
-/** Rounds that events ask for are no closer than this: the call budget is for a day. */
+/** The least time between rounds that events trigger: the call budget has to last. */
 const ROUNDS_APART_MS = 300_000;
 
-/** What the log says, as far as the code host is asked about it. */
+/** What the log knows about things that are polled at the code host. */
 export type CodehostView = {
-  /** Resolves when it knows every line that is in the log now. */
+  /** Resolves when every line that is in the log now has been folded. */
   caughtUp: () => Promise<void>;
   pullRequests: () => readonly { repo: string; number: number }[];
   knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
@@ -49,7 +48,6 @@ export type CodehostView = {
   deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
 };
 
-/** From the board. */
 export function codehostView(
   state: Pick<StateFollower, 'board' | 'reached'>,
   lastSeq: () => number,
@@ -70,28 +68,28 @@ export function codehostView(
 export type CodehostFeed = {
   /** Subscribes what is watched, then replays the last hour, then polls. */
   begin: () => Promise<void>;
-  /** A repository turned up in a signal file: it is subscribed like a watched one, once. */
-  meet: (repo: string) => void;
+  /** A repository was found in a signal file: it is subscribed like a watched one, once. */
+  discover: (repo: string) => void;
   /** The configuration has changed: what is watched, the channel, or the secrets. */
   reconfigure: () => void;
   /** Deliveries may have been missed. */
   replaySoon: () => Promise<void>;
-  /** Something is not known that a round would find out: the next one comes earlier. */
+  /** A round would find out something that is unknown: run the next one earlier. */
   roundSoon: () => void;
-  /** A round that begins from now on. */
+  /** Runs a round that starts after this call. */
   roundNow: () => Promise<void>;
   gh: Gh;
   compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
   figures: () => ApiAnswer<typeof api.getFeeds>['codehost'];
-  /** Calls made, and those that asking for everything would have made on top. */
+  /** Calls made, and the additional calls that polling everything would have made. */
   meter: () => { made: number; avoided: number };
   stop: () => Promise<void>;
 };
 
 export async function createCodehostFeed(options: {
   configs: () => readonly Config[];
-  /** A channel that stands in a project's file and nowhere else. */
+  /** A channel that is set only in a project's committed file. */
   committedChannel: () => string | undefined;
   environment: Environment;
   dataDir: string;
@@ -102,7 +100,7 @@ export async function createCodehostFeed(options: {
   logger: Logger;
   now: () => number;
   view: CodehostView;
-  /** How programs are run, and how time comes round: others in a simulation. */
+  /** How programs and timers run; replaced in a simulation. */
   run?: RunCommand;
   repeat?: Repeat;
 }): Promise<CodehostFeed> {
@@ -110,8 +108,8 @@ export async function createCodehostFeed(options: {
   const stopping = new AbortController();
   const watched = (): string[] => configs().flatMap(({ svc }) => svc.monitor.github.watchRepos);
   const repos = new Map(watched().map((repo) => [repoKey(repo), repo]));
-  /** Those of signal files: they stay, whatever is configured. */
-  const met = new Set<string>();
+  /** Those from signal files: they stay, whatever is configured. */
+  const discovered = new Set<string>();
   let hasBegun = false;
   const channelUrl = (): string | undefined =>
     configs()
@@ -121,12 +119,12 @@ export async function createCodehostFeed(options: {
     hookHold({
       repo,
       configs: configs(),
-      isMet: met.has(repoKey(repo)),
+      isMet: discovered.has(repoKey(repo)),
       isCommittedChannel: channelUrl() !== undefined && channelUrl() === options.committedChannel(),
     });
   const gh = createGh({ environment: options.environment, run, now, signal: stopping.signal });
   const hooks = createHookApi(gh);
-  /** The secret of the project that watches the repository; one found elsewhere is signed with the first. */
+  /** The secret of the project that watches the repository; the first secret if no project does. */
   const secretFor = (repo: string): string | undefined => {
     const owner = configs().find(({ svc }) => svc.monitor.github.watchRepos.includes(repo));
     const named = owner && options.environment[owner.svc.monitor.github.webhookSecretEnv];
@@ -163,25 +161,25 @@ export async function createCodehostFeed(options: {
       return { repos: [...repos.values()], pullRequests: view.pullRequests(), deploys: view.deploys() };
     },
   });
-  /** Of the last replay and of the last round; null when it went well. */
+  /** Of the last replay and of the last round; null if it succeeded. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
   let lastRoundAt: number | null = null;
-  /** Until the first round has ended, and while another is under way, which may take minutes when nobody answers. */
+  /** True until the first round has ended, and during each round, which may take minutes if the host does not answer. */
   let isAsking = true;
   let lastBegunAt = Number.NEGATIVE_INFINITY;
   let cancelEarlier: (() => void) | null = null;
-  /** Events ask for what they leave open of pull requests; deployments are told by events of their own. */
+  /** A round triggered by events only checks pull requests: deployments have their own events. */
   let isEarly = false;
-  /** Somebody waits for a whole round, the first one among them: one that comes early is made whole. */
+  /** A caller waits for a complete round, or it is the first one: an early round is then made complete. */
   let isWholeWanted = true;
   const failed = (error: unknown): void => {
-    if (!stopping.signal.aborted) logger.error({ err: error }, 'the code host could not be asked');
+    if (!stopping.signal.aborted) logger.error({ err: error }, 'polling the code host failed');
   };
   const replays = every(
     REPLAY_EVERY_MS,
     async () => {
       problems.replay = await note(replay.replay());
-      // A hook that turned out to be gone was forgotten: it is made again.
+      // A hook that turned out to be gone was forgotten: it is created again.
       await subscriptions.ensureAll(repos.values());
     },
     failed,
@@ -190,7 +188,6 @@ export async function createCodehostFeed(options: {
   const rounds = every(
     RECONCILE_EVERY_MS,
     async () => {
-      // Nothing is reconciled where nothing is watched.
       if (repos.size === 0) return;
       lastBegunAt = now();
       isAsking = true;
@@ -216,7 +213,7 @@ export async function createCodehostFeed(options: {
     return reports.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
-  /** What a hook is made of: with another channel or secret it is looked at again. */
+  /** The settings of a hook: if the channel or the secret changes, it is checked again. */
   const hookSettings = (repo: string): string =>
     JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo)]);
   const subscribedWith = new Map([...repos].map(([key, repo]) => [key, hookSettings(repo)]));
@@ -225,7 +222,7 @@ export async function createCodehostFeed(options: {
     if (repos.has(repoKey(repo))) return;
     repos.set(repoKey(repo), repo);
     subscribedWith.set(repoKey(repo), hookSettings(repo));
-    if (hasBegun) subscribeMet(repo).catch(failed);
+    if (hasBegun) subscribeDiscovered(repo).catch(failed);
   }
 
   async function subscribeAll(): Promise<void> {
@@ -233,7 +230,7 @@ export async function createCodehostFeed(options: {
     await replays.runAfresh();
   }
 
-  async function subscribeMet(repo: string): Promise<void> {
+  async function subscribeDiscovered(repo: string): Promise<void> {
     await subscriptions.ensure(repo);
     await replays.runAfresh();
     roundSoon();
@@ -252,14 +249,14 @@ export async function createCodehostFeed(options: {
 
   return {
     gh,
-    meet(repo) {
-      met.add(repoKey(repo));
+    discover(repo) {
+      discovered.add(repoKey(repo));
       add(repo);
     },
     reconfigure() {
       const wanted = new Set(watched().map(repoKey));
       for (const [key, repo] of repos) {
-        if (wanted.has(key) || met.has(key)) continue;
+        if (wanted.has(key) || discovered.has(key)) continue;
         repos.delete(key);
         subscriptions.forget(repo);
       }

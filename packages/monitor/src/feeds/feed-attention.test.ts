@@ -16,9 +16,9 @@ const failing = grade('degraded', 'auth-failing');
 test.each<[string, FeedGrade | null, FeedGrade, [string, string][]]>([
   ['blind', live, blind, [['comms.attention', 'feed-blind']]],
   ['signatures fail', live, failing, [['comms.attention', 'auth-failing']]],
-  ['well again', blind, live, [['comms.attention_resolved', 'feed-blind']]],
+  ['working again', blind, live, [['comms.attention_resolved', 'feed-blind']]],
   [
-    'one trouble after the other',
+    'one problem after the other',
     failing,
     blind,
     [

@@ -1,7 +1,7 @@
-// `svc feeds ping`: a signed delivery of our own, posted to the feed's channel as a sender would post it, and
-// the time until it comes out of the tunnel. It ends there: no receiver sees it, and no line tells of it.
+// `svc feeds ping`: posts a signed test delivery to the feed's channel, as a sender would, and measures the time until
+// it comes out of the tunnel. It ends there: it reaches no receiver and is not logged.
 //
-// Its body has one key and no spaces, so that a relay which writes bodies anew writes the same bytes.
+// Its body has one key and no spaces, so a relay that re-serialises bodies writes the same bytes.
 import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
 import { codehostFeed, type Feed, type FeedName, isSignedBy, sign, trackerFeed } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
@@ -19,16 +19,16 @@ export type PingResult =
 type PingTarget = { feed: FeedName; channel: FeedChannel; tunnel: Pick<Tunnel, 'state'> };
 
 export type FeedPing = {
-  /** What the tunnel of these feeds recognises a ping by. */
+  /** How the tunnel of these feeds recognises a ping. */
   selfTestOf: (feeds: readonly FeedName[]) => SelfTest;
   ping: (targets: readonly PingTarget[], timeoutMs: number) => Promise<PingResult[]>;
 };
 
 const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
-const swallowed = 'Bring in what is missing: svc feeds check --repair; then svc-monitor.sh restart';
+const swallowed = 'Fetch what is missing: svc feeds check --repair; then: svc-monitor.sh restart';
 
 export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post: Post }): FeedPing {
-  /** By the id of the test: what to do when it arrives. */
+  /** What to do when a test arrives, by its id. */
   const underWay = new Map<string, () => void>();
 
   async function pingOne({ feed, channel, tunnel }: PingTarget, timeoutMs: number): Promise<PingResult> {
@@ -55,7 +55,7 @@ export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post
       }
       const milliseconds = await arrival;
       if (milliseconds !== null) return { feed, ok: true, milliseconds: Math.round(milliseconds * 10) / 10 };
-      return no(`the relay took it and did not deliver it within ${timeoutMs / 1000} s`, swallowed);
+      return no(`the relay accepted it but did not deliver it within ${timeoutMs / 1000} s`, swallowed);
     } catch (error) {
       if (enough.aborted) return no(`the relay did not answer within ${timeoutMs / 1000} s`);
       const { why, remedy } = wordsForError(error);
@@ -78,7 +78,7 @@ export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post
   };
 }
 
-/** A signed delivery of our own, which every receiver knows for one. */
+/** A signed test delivery, which every receiver recognises. */
 export function selfTestRequest(feed: FeedName, id: string, secret: string) {
   const body = Buffer.from(JSON.stringify({ selfTest: id }));
   const signature = sign(secret, body);

@@ -1,6 +1,6 @@
-// The feeds of the daemon: one tunnel per distinct channel, the code host's hooks, replay, and the
-// reconciliations that find out what no delivery told. In this order: the tunnel is up, then the watched
-// repositories are subscribed, then the last hour is replayed; the timers run from the start.
+// The feeds of the daemon: one tunnel per distinct channel, the code host's hooks, replay, and the reconciliations that
+// find what no delivery reported. In this order: the tunnel is up, then the watched repositories are subscribed, then
+// the last hour is replayed; the timers run from the start.
 import {
   type ApiAnswer,
   type api,
@@ -26,8 +26,8 @@ import type { CodehostFeed } from './codehost-feed.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
 
-// Which edges of a feed need a person: it went blind, or its signatures fail. Both are taken back when the
-// feed is well again.
+// Which state changes of a feed need attention: it went blind, or its signatures fail. Both are resolved when the feed
+// works again.
 
 export function raiseOnEdge(feed: string, from: FeedGrade | null, to: FeedGrade): EventDraft[] {
   const before = from && reasonOf(from);
@@ -58,7 +58,7 @@ function resolved(feed: string, reason: Reason): EventDraft {
   return {
     ...base,
     event: 'comms.attention_resolved',
-    detail: { reason, message: `The ${feed} feed is well again`, feed },
+    detail: { reason, message: `The ${feed} feed works again`, feed },
   };
 }
 
@@ -69,17 +69,17 @@ export type Feeds = {
   /** The configuration has changed: channels, secrets or watched repositories. */
   reconfigure: () => void;
   stop: () => Promise<void>;
-  /** A signed delivery of our own through every live feed, and how long it took. */
+  /** Sends a signed test delivery through every live feed and measures how long it takes. */
   ping: (timeoutMs: number) => Promise<PingResult[]>;
   report: () => ApiAnswer<typeof api.getFeeds>;
 };
 
 export function createFeeds(options: {
   configs: () => readonly Config[];
-  /** A channel that stands in a project's file and nowhere else. */
+  /** A channel that is set only in a project's committed file. */
   committedChannel: () => string | undefined;
   secrets: () => Secrets;
-  /** Names the proxy, where there is one, and holds the read keys of the channels. */
+  /** Names the proxy, if there is one, and contains the read keys of the channels. */
   environment: Environment;
   /** What the relay's status calls this machine. */
   hostId: string;
@@ -90,13 +90,13 @@ export function createFeeds(options: {
   logger: Logger;
 }): Feeds {
   const { secrets, environment, receivers, log, codehost, tracker, logger } = options;
-  const tell = (name: string, tunnel: Tunnel, to: FeedGrade, from: FeedGrade | null): void => {
-    // With its position a feed that has delivered nothing yet can be resumed after a restart.
+  const logGrade = (name: string, tunnel: Tunnel, to: FeedGrade, from: FeedGrade | null): void => {
+    // The position allows a feed that has delivered nothing yet to resume after a restart.
     const id = tunnel.stats().cursor;
     const relay = id === null ? undefined : { channel: tunnel.channelKey, id };
     const drafts = [feedEdge(name, from, to, relay), ...raiseOnEdge(name, from, to)];
     Promise.all(drafts.map((draft) => log.append(draft))).catch((error: unknown) =>
-      logger.error({ err: error }, 'the state of a feed is not in the log'),
+      logger.error({ err: error }, 'the state of a feed could not be logged'),
     );
   };
   const feedPing = createFeedPing({ secrets, post: createPost({ proxy: environment }) });
@@ -110,7 +110,7 @@ export function createFeeds(options: {
       cursorOf: log.cursorOf,
       logger,
       connect: createConnect({ proxy: environment }),
-      onState: (to, from) => tell(name, tunnel, to, from),
+      onState: (to, from) => logGrade(name, tunnel, to, from),
       onGap: () => void codehost.replaySoon(),
       selfTest: feedPing.selfTestOf(feeds),
       readKey,
@@ -130,9 +130,9 @@ export function createFeeds(options: {
 
   function startTunnel({ feeds, tunnel }: OpenTunnel): void {
     tunnel.start();
-    // What is disabled from the start has no edge; it is told once, so that the log knows.
+    // A feed that is disabled from the start never changes state, so that is logged once.
     if (tunnel.state().grade.grade === 'disabled')
-      tell(feeds.join(' and '), tunnel, tunnel.state().grade, null);
+      logGrade(feeds.join(' and '), tunnel, tunnel.state().grade, null);
   }
 
   async function begin(): Promise<void> {
@@ -157,7 +157,7 @@ export function createFeeds(options: {
         .map(open);
       tunnels = [...kept, ...fresh];
       if (hasBegun) fresh.forEach(startTunnel);
-      // The old way stays open until the new one is: in between nothing is lost, and what comes twice counts once.
+      // The old tunnel stays open until the new one is up: nothing is lost in between, and repetitions count once.
       for (const { tunnel } of left) leaving.add(tunnel);
       const used = fresh.filter(({ tunnel }) => isUsed(tunnel));
       void Promise.all(used.map(({ tunnel }) => tunnel.up(TUNNEL_TIMEOUT_MS))).then(endLeaving);
@@ -188,7 +188,7 @@ export function createFeeds(options: {
 const isUsed = (tunnel: Tunnel): boolean => tunnel.state().now.mode !== 'disabled';
 
 type FeedsChannel = { feeds: FeedName[]; channel: FeedChannel; readKey: ReadKey | undefined };
-/** `settings`: what it was opened with. */
+/** `settings`: the channel and keys that it was opened with. */
 type OpenTunnel = Omit<FeedsChannel, 'readKey'> & { tunnel: Tunnel; settings: string };
 
 /** One connection per distinct channel: two feeds may share one. */
@@ -207,7 +207,7 @@ function channelsOf(options: {
     tracker: first(({ svc }) => svc.monitor.linear.smeeChannel),
   };
   const channelOf = (feed: FeedName): FeedsChannel => {
-    // Whoever wrote the project's file chose that address: it does not get the key.
+    // That address was chosen by an author of the project's file: it does not get the key.
     const isCommitted = channels[feed] !== undefined && channels[feed] === options.committedChannel();
     const readKey = isCommitted ? undefined : readKeyOf(configs, environment, feed);
     const channel = feedChannel({
@@ -225,7 +225,7 @@ function channelsOf(options: {
   return [{ feeds: ['codehost', 'tracker'], channel: codehost.channel, readKey }];
 }
 
-/** On a shared channel the signature's own header tells whose delivery it is. */
+/** On a shared channel the signature header identifies the sender. */
 function receiveFor(feeds: readonly FeedName[], receivers: Record<FeedName, Receiver>): Receive {
   const [only] = feeds;
   if (feeds.length === 1 && only !== undefined) return (delivery) => receivers[only].receive(delivery);

@@ -44,7 +44,7 @@ function checkOf(given: {
   return { check, sent };
 }
 
-test('a line written and found, a signed delivery taken, and what has no secret is left alone', async () => {
+test('a line is written and found, a signed delivery is accepted, and a feed without a secret is skipped', async () => {
   const { check, sent } = checkOf({});
   expect(await check('ann')).toMatchObject({
     log: { ok: true, seq: 7 },
@@ -59,8 +59,12 @@ test('a line written and found, a signed delivery taken, and what has no secret 
 });
 
 test.each([
-  ['write', 'no room', { append: () => Promise.reject(new LogNotWritable('no room')) }],
-  ['write', 'did not end within', { append: () => new Promise<EventLine>(() => undefined), timeoutMs: 60 }],
+  ['write', 'disk full', { append: () => Promise.reject(new LogNotWritable('disk full')) }],
+  [
+    'write',
+    'did not finish within',
+    { append: () => new Promise<EventLine>(() => undefined), timeoutMs: 60 },
+  ],
   [
     'index',
     'was not found within',
@@ -81,7 +85,7 @@ test.each([
 test.each([
   ['it answered 401', () => Promise.resolve(new Response('{}', { status: 401 }))],
   ['refused', () => Promise.reject(new Error('refused'))],
-  ['did not end within', () => new Promise<Response>(() => undefined)],
+  ['did not finish within', () => new Promise<Response>(() => undefined)],
 ])('the receiver fails: %s', async (why, answer) => {
   const { receivers } = await checkOf({ answer, timeoutMs: 100 }).check(undefined);
   expect(receivers[0]).toMatchObject({ ok: false, disabled: false, why: expect.stringContaining(why) });

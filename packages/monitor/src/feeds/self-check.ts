@@ -1,5 +1,5 @@
-// What only the daemon can try of itself: a line written and read back, through the index and from its file,
-// and a signed delivery of its own to each receiver, over HTTP like any other. Bounded in time; never rejects.
+// Checks that only the daemon can make: writes a line and reads it back, through the index and from its file, and sends
+// a signed test delivery to each receiver, over HTTP like any other. Bounded in time; never rejects.
 
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,8 +23,8 @@ import { readSummarySettings } from '../summarize/settings.ts';
 import { selfTestRequest } from './feed-ping.ts';
 
 const TIMEOUT_MS = 5_000;
-const LOOK_AGAIN_MS = 50;
-/** Lines that came after ours are behind it in the file. */
+const RETRY_MS = 50;
+/** Other lines may follow ours in the file. */
 const TAIL_BYTES = 4 * 1024 * 1024;
 const CHECK_DISK = 'Free disk space and check the folder of the event log: svc config show';
 
@@ -52,12 +52,12 @@ export function createSelfCheck(options: {
     const line = written.value;
     const found = await endOf(timeoutMs, foundByIndex(log, line, timeoutMs / 2));
     if (!found.ok || !found.value) {
-      const why = found.ok ? `line ${line.seq} was not found within ${timeoutMs / 2000} s` : found.why;
-      return { ok: false, step: 'index', why, remedy: 'Build the index anew: svc events reindex' };
+      const why = found.ok ? `event ${line.seq} was not found within ${timeoutMs / 2000} s` : found.why;
+      return { ok: false, step: 'index', why, remedy: 'Rebuild the index: svc events reindex' };
     }
     const inFile = await endOf(timeoutMs, isInFile(options.eventsDir, line));
     if (!inFile.ok || !inFile.value) {
-      const why = inFile.ok ? `line ${line.seq} is not at the end of its file` : inFile.why;
+      const why = inFile.ok ? `event ${line.seq} is not at the end of its file` : inFile.why;
       return { ok: false, step: 'file', why, remedy: CHECK_DISK };
     }
     return { ok: true, seq: line.seq, milliseconds: sinceThen(started) };
@@ -131,11 +131,11 @@ async function foundByIndex(
     const { entries } = await log.list({ since: { seq: line.seq - 1 }, order: 'oldest-first', limit: 1 });
     if (entries[0]?.line.id === line.id) return true;
     if (performance.now() > deadline) return false;
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
-/** From the disk itself, not from what the log remembers of it: the newest file is the one that is written to. */
+/** Reads the disk itself, not what the log has in memory: the newest file is the one that is written to. */
 async function isInFile(eventsDir: string, line: EventLine): Promise<boolean> {
   const newest = listFilledMonthFiles(eventsDir).at(-1);
   if (newest === undefined) return false;
@@ -163,7 +163,7 @@ function endOf<T>(milliseconds: number, work: Promise<T>): Promise<Ended<T>> {
   );
   return within(done, milliseconds, () => ({
     ok: false as const,
-    why: `it did not end within ${milliseconds / 1000} s`,
+    why: `it did not finish within ${milliseconds / 1000} s`,
   }));
 }
 

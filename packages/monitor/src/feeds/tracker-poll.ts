@@ -1,4 +1,4 @@
-// The tracker's part of the feeds that needs no delivery: every 5 minutes, one query per team.
+// Polling of the tracker: every 5 minutes, one query per team.
 
 import type { ApiAnswer, api, Config } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
@@ -54,10 +54,7 @@ export function createTrackerPoll(options: {
       const onFailure = (error: unknown): void => {
         figures.error = messageOf(error);
         figures.remedy = remedyFor(error);
-        logger.warn(
-          { team: key, why: figures.error, remedy: figures.remedy },
-          'the tracker could not be asked',
-        );
+        logger.warn({ team: key, why: figures.error, remedy: figures.remedy }, 'polling the tracker failed');
       };
       return { work, onFailure, figures, calls: client.calls, quota: client.quota };
     },
@@ -93,7 +90,7 @@ function stateOf(teams: readonly Figures[]): 'disabled' | 'failing' | 'polling' 
   return teams.some(({ error }) => error !== null) ? 'failing' : 'polling';
 }
 
-/** Commands say how to go on; here nobody waits, and what is configured anew is used at once. */
+/** No user waits here: temporary problems are retried, and a changed configuration is used at once. */
 function remedyFor(error: unknown): string {
   if (!(error instanceof TrackerError)) return 'See: svc monitor logs';
   switch (error.problem.kind) {

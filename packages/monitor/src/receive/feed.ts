@@ -1,5 +1,5 @@
-// The two feeds that deliver to us, as data: where the signature and the delivery id stand, and how a
-// payload becomes an event. Their names in headers are known to core alone.
+// The two feeds that deliver to us, as data: where the signature and the delivery id are, and how a payload becomes an
+// event. Only core knows the vendors' header names.
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import {
@@ -22,10 +22,10 @@ export type Feed = {
   path: '/api/webhook' | '/api/webhook/tracker';
   signatureHeader: DeliveryHeader;
   deliveryHeader: DeliveryHeader;
-  /** The signature in hex, or undefined when the header is missing or malformed. */
+  /** The signature in hex, or undefined if the header is missing or malformed. */
   signatureIn: (headers: ReceivedHeaders) => string | undefined;
   map: (headers: ReceivedHeaders, payload: unknown, meta: DeliveryMeta) => Mapping;
-  /** How old a payload says it is; undefined when it does not say. */
+  /** The time that the payload states; undefined if it has none. */
   sentAt: (payload: unknown) => number | undefined;
 };
 
@@ -38,7 +38,7 @@ export const codehostFeed: Feed = {
   map(headers, payload, meta) {
     const type = codehostEventType(headerValue(headers, 'X-Codehost-Event'), payload);
     if (type === undefined)
-      return { ok: false, problem: 'the event type is neither in a header nor evident' };
+      return { ok: false, problem: 'the event type is in no header and cannot be inferred' };
     return mapCodehost(type, payload, meta);
   },
   sentAt: () => undefined,
@@ -71,7 +71,7 @@ function fieldOf(payload: unknown, name: string): unknown {
 
 // HMAC-SHA256 over the raw bytes, compared in constant time against every configured secret.
 
-/** Whether one of the secrets signs these bytes. Every secret is tried, so that timing reveals nothing. */
+/** Whether one of the secrets signs these bytes. Every secret is tried, so timing reveals nothing. */
 export function isSignedBy(secrets: readonly string[], body: Uint8Array, signatureHex: string): boolean {
   const given = Buffer.from(signatureHex, 'hex');
   let signed = false;
@@ -82,7 +82,7 @@ export function isSignedBy(secrets: readonly string[], body: Uint8Array, signatu
   return signed;
 }
 
-/** The same for the same signed bytes, and of no use to whoever wants to send them. */
+/** The same for the same signed bytes; it cannot be used to send them. */
 export function signatureFingerprint(signatureHex: string): string {
   return hash('sha256', Buffer.from(signatureHex, 'hex'), 'base64url').slice(0, 22);
 }

@@ -1,6 +1,6 @@
-// One delivery in, one durable line out. The answers come in this order: no secret 503; signature missing
-// or wrong 401; not JSON, no delivery id or no event type 400; (over the size limit 413, by the transport);
-// log not writable 503; duplicate 200; accepted 200.
+// One delivery in, one durable line out. The checks run in this order: no secret 503; signature missing or wrong 401;
+// not JSON, no delivery id or no event type 400; (over the size limit 413, by the transport); log not writable 503;
+// duplicate 200; accepted 200.
 import { isAscii, isUtf8 } from 'node:buffer';
 import {
   type DeliveryMeta,
@@ -15,7 +15,7 @@ import type { EventLog } from '../log/event-log.ts';
 import { LogNotWritable } from '../log/log-entry.ts';
 import { type Feed, isSignedBy, signatureFingerprint } from './feed.ts';
 
-// From raw bytes to a payload: JSON, or the code host's other content type, a form with the JSON in `payload`.
+// Parses raw bytes into a payload: JSON, or the code host's other content type, a form with the JSON in `payload`.
 
 type Payload = { ok: true; value: unknown } | { ok: false; problem: string };
 
@@ -35,7 +35,7 @@ function parsePayload(body: Buffer, contentType: string | undefined): Payload {
   }
 }
 
-/** A tracker payload older than this was replayed, by the relay or by the sender. */
+/** A tracker payload older than this was replayed by the relay or the sender. */
 const FRESH_MS = 60_000;
 const deliveryIdPattern = /^[\x21-\x7e]{1,200}$/;
 
@@ -59,15 +59,15 @@ type Delivery = {
   relay?: DeliveryMeta['relay'];
 };
 
-/** What a delivery turns out to be: a line, or nothing but an answer. */
+/** The result of examining a delivery: a line to log, or only an answer. */
 type Examined = { draft: EventDraft; answer?: never } | { draft?: never; answer: Answer };
 
 export type Receiver = {
   feed: Feed;
-  /** What can be answered from the headers alone, before the body is read. */
+  /** The answer, if the headers alone decide it, before the body is read. */
   refuseEarly: (headers: ReceivedHeaders) => Answer | undefined;
   receive: (delivery: Delivery) => Promise<Answer>;
-  /** Counts an answer that the transport gives by itself. */
+  /** Counts an answer that the transport sends itself. */
   refuse: (answer: Answer) => Answer;
 };
 
@@ -93,8 +93,8 @@ export function createReceiver(options: {
     return headerValue(headers, feed.signatureHeader) === undefined ? counted(badSignature(feed)) : undefined;
   };
 
-  // Not async on purpose: whatever a function keeps over an await lives until the disk has answered, and a
-  // parsed payload is large. Here only the draft does.
+  // Not async on purpose: what a function keeps across an await stays in memory until the disk has answered, and a parsed
+  // payload is large. Here only the draft does.
   const examine = ({ headers, body, via = 'live', relay }: Delivery): Examined => {
     const signature = feed.signatureIn(headers);
     const secrets = options.secrets();
@@ -143,16 +143,16 @@ export function tooLarge(limitBytes: number): Answer {
 }
 
 export function tooBusy(): Answer {
-  return refusal(503, 'busy', 'Too many deliveries are under way.', 'Send it again.');
+  return refusal(503, 'busy', 'Too many deliveries are in progress.', 'Send it again.');
 }
 
-/** Nobody hears it: the sender has gone. It is counted all the same. */
+/** The sender is gone and does not receive it; it is counted anyway. */
 export function cutOff(): Answer {
-  return refusal(400, 'cut-off', 'The delivery broke off.');
+  return refusal(400, 'cut-off', 'The delivery was cut off.');
 }
 
 export function failedToAnswer(): Answer {
-  return refusal(500, 'internal', 'The delivery could not be taken.', 'See: svc monitor logs');
+  return refusal(500, 'internal', 'The delivery could not be processed.', 'See: svc monitor logs');
 }
 
 function accepted(event: string, id: string): Answer {
@@ -163,14 +163,14 @@ function knownAlready(id: string): Answer {
   return { status: 200, outcome: 'duplicate', body: { ok: true, duplicate: true, id } };
 }
 
-/** By its signed body, not by the header alone: nobody on the way can pass a delivery off as one. */
+/** By its signed body, not by the header alone, so no one in between can disguise a delivery as a self-test. */
 function isSelfTest(headers: ReceivedHeaders, payload: unknown): boolean {
   const id = textOf(headers[SELF_TEST_HEADER]);
   if (id === undefined || typeof payload !== 'object' || payload === null) return false;
   return Reflect.get(payload, 'selfTest') === id;
 }
 
-/** One of our own that got this far has shown what it was sent for; it becomes no line. */
+/** A self-test that got this far has succeeded; it is not logged. */
 function selfTest(): Answer {
   return { status: 200, outcome: 'self-test', body: { ok: true, selfTest: true } };
 }

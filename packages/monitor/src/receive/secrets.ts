@@ -1,4 +1,4 @@
-// The secrets that deliveries are signed with. Configuration names environment variables; only those are read.
+// The secrets that deliveries are signed with. Only the environment variables that the configuration names are read.
 import { type Config, type Environment, type FeedSecrets, SHORTEST_SECRET } from '@svc/core';
 import type { FeedName } from './feed.ts';
 
@@ -6,7 +6,7 @@ export type Secrets = Record<FeedName, FeedSecrets>;
 
 const isLong = ({ value }: { value: string }): boolean => value.length >= SHORTEST_SECRET;
 
-/** Several projects may name different variables: any of them may sign. */
+/** Projects may name different variables: each of them is accepted. */
 export function readSecrets(configs: readonly Config[], environment: Environment): Secrets {
   const named = (names: string[]): FeedSecrets => {
     const variables = [...new Set(names)];

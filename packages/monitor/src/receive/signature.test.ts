@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isSignedBy, sign } from './feed.ts';
 
-test('any one of several keys will do, and no other', () => {
+test('each of several keys is accepted, and no other', () => {
   const keys = ['one', 'two'];
   const body = Buffer.from('body');
   expect(isSignedBy(keys, body, sign('two', body))).toBe(true);

@@ -1,5 +1,5 @@
-// The briefing, through the gateway of the secrets file. It is written when somebody asks for a fresh one, or
-// by itself every so often where that is configured; asking for the last one never calls anybody.
+// The briefing, through the gateway of the secrets file. It is written when a client asks for a fresh one, or by timer if
+// that is configured; reading the last one never calls the model.
 import { type ApiAnswer, type api, type Board, briefingRequest, readBriefing, type Worker } from '@svc/core';
 import type { Logger } from 'pino';
 import type { CallModel } from './call-model.ts';
@@ -15,7 +15,7 @@ export type Briefing = {
   last: () => BriefingAnswer;
   /** Fails with a Failure. */
   fresh: (signal: AbortSignal) => Promise<BriefingAnswer>;
-  /** Begins to refresh by itself, where that is configured. */
+  /** Starts to refresh by timer, if that is configured. */
   start: () => void;
   stop: () => void;
 };
@@ -40,29 +40,29 @@ export function createBriefing(options: {
     suggestedLabels: [],
     generatedAt: null,
   };
-  /** What the last one was made of. */
-  let told = '';
+  /** The prompt that the last one was made from. */
+  let lastPrompt = '';
   let timer: NodeJS.Timeout | undefined;
 
   async function write(given: BriefingSettings, signal: AbortSignal): Promise<BriefingAnswer> {
     const { provider, model, access } = given;
     const { prompt, tickets } = briefingRequest(board(), isAllowed);
-    const turn = limiter.take();
-    if (!turn.ok) throw tooManyRequests(GATEWAY, turn.retryAfterMs);
+    const slot = limiter.take();
+    if (!slot.ok) throw tooManyRequests(GATEWAY, slot.retryAfterMs);
     try {
       const format = provider === 'provider-b' ? 'chat-completions' : provider;
       const question = { purpose: 'briefing', provider, format, access, model, prompt } as const;
-      const { text } = await callModel(question, turn.lease, signal);
+      const { text } = await callModel(question, slot.lease, signal);
       const generatedAt = new Date(now()).toISOString();
       last = { enabled: true, ...readBriefing(text, tickets), generatedAt };
-      told = prompt.text;
+      lastPrompt = prompt.text;
       return last;
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
       if (error.retryAfterMs !== undefined) limiter.pause(error.retryAfterMs);
       throw failureFor(GATEWAY, model, error);
     } finally {
-      turn.lease.release();
+      slot.lease.release();
     }
   }
 
@@ -71,7 +71,7 @@ export function createBriefing(options: {
 
   async function refresh(signal: AbortSignal): Promise<void> {
     try {
-      if (briefingRequest(board(), isAllowed).prompt.text !== told) await fresh(signal);
+      if (briefingRequest(board(), isAllowed).prompt.text !== lastPrompt) await fresh(signal);
     } catch (error) {
       logger.warn({ why: error instanceof Error ? error.message : 'unknown' }, 'no new briefing');
     }
@@ -83,8 +83,8 @@ export function createBriefing(options: {
     start() {
       const seconds = settings?.autoRefreshSec ?? null;
       if (seconds === null || timer !== undefined) return;
-      const nobodyLeaves = new AbortController();
-      timer = setInterval(() => void refresh(nobodyLeaves.signal), seconds * 1000);
+      const neverAborted = new AbortController();
+      timer = setInterval(() => void refresh(neverAborted.signal), seconds * 1000);
     },
     stop() {
       clearInterval(timer);

@@ -1,5 +1,5 @@
-// One question to a model, within its time: asked, and asked once more when the failure may pass. Every
-// failure has a kind; no text of the other side and no key gets out of here.
+// One request to a model, bounded in time: retried once if the failure may be temporary. Every failure has a kind; no
+// text from the provider and no key leaves this file.
 import { costOf, type Prompt, type ProviderName, pricesAsOf, type TokenUse } from '@svc/core';
 import type { LanguageModelUsage } from 'ai';
 import type { Logger } from 'pino';
@@ -10,7 +10,7 @@ import { loadSdk, openModel, providerOptions, type Sdk, type WireFormat } from '
 import { createSafeFetch } from './safe-fetch.ts';
 import type { Access } from './settings.ts';
 
-/** Models that think spend most of it before they write. */
+/** Reasoning models spend most of it before they write. */
 const MAX_OUTPUT_TOKENS = 4096;
 const LONGEST_ANSWER = 16_000;
 const RETRY_AFTER_MS = 500;
@@ -25,10 +25,10 @@ type Question = {
   prompt: Prompt;
 };
 
-/** `cost`: null where nobody knows the model's price. */
+/** `cost`: null if the model's price is unknown. */
 type Answer = { text: string; tokens: number; cost: number | null };
 
-/** Fails with a ModelFailure and nothing else. */
+/** Fails only with a ModelFailure. */
 export type CallModel = (question: Question, lease: Lease, signal: AbortSignal) => Promise<Answer>;
 
 export function createCallModel(options: {
@@ -101,7 +101,7 @@ export function createCallModel(options: {
   };
 }
 
-/** A provider that tells no figures used none that are known. */
+/** A provider that reports no figures counts as zero. */
 function tokenUseOf({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): TokenUse {
   return {
     input: whole(inputTokens),

@@ -1,5 +1,5 @@
-// Everything that asks models, built from the configuration: what the routes need, and what the daemon starts
-// and stops. Keys are read here, once.
+// Everything that calls models, built from the configuration: what the routes need, and what the daemon starts and
+// stops. Keys are read once, here.
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { type Board, type Config, createConsent, type Environment, type ProviderName } from '@svc/core';
 import type { Logger } from 'pino';
@@ -14,7 +14,7 @@ export type Summaries = {
   summarizer: Summarizer;
   briefing: Briefing;
   start: () => void;
-  /** Aborts what is under way: nobody waits for a model while the daemon stops. */
+  /** Aborts running calls: stopping the daemon does not wait for a model. */
   stop: () => void;
 };
 
@@ -27,7 +27,7 @@ export function createSummaries(options: {
   now: () => number;
   logger: Logger;
   figures: ModelFigures;
-  /** Of one call with its retry. */
+  /** Of one call including its retry. */
   timeoutMs?: number;
 }): Summaries {
   const { configs, environment, board, fetch, now, logger, figures, timeoutMs } = options;

@@ -1,4 +1,4 @@
-// What models are called and what that costs, in Prometheus format.
+// Calls of models and their cost, in Prometheus format.
 import type { ProviderName, TokenUse } from '@svc/core';
 import { Counter, type Registry } from 'prom-client';
 import type { FailureKind } from './model-failure.ts';
@@ -9,7 +9,7 @@ type Label = { provider: ProviderName; purpose: Purpose };
 export type ModelFigures = {
   called: (label: Label) => void;
   failed: (label: Label, kind: FailureKind) => void;
-  /** `usd`: null where the model has no price. */
+  /** `usd`: null if the model has no price. */
   used: (label: Label, use: TokenUse, usd: number | null) => void;
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { APART_MS, AT_ONCE, createLimiter, type Lease } from './limiter.ts';
 
-test('never more at once than allowed, and never closer together, retries included: 500 random courses', async () => {
+test('never more at once than allowed, and never closer together, including retries: 500 random sequences', async () => {
   const step = fc.oneof(
     fc.record({ act: fc.constant('take' as const) }),
     fc.record({ act: fc.constant('end' as const), which: fc.nat(3) }),
@@ -43,7 +43,7 @@ test('never more at once than allowed, and never closer together, retries includ
   );
 });
 
-test('a place given back twice is one place', () => {
+test('a slot that is released twice is one slot', () => {
   let time = 0;
   const limiter = createLimiter({ now: () => time, sleep: async () => undefined });
   const first = limiter.take();

@@ -1,21 +1,21 @@
-// How often a provider may be called: so many at once, and so long apart. Who comes too early is told when to
-// come again and is not kept waiting, so that a burst costs nothing.
+// How often a provider may be called: a number of calls at once, and a minimum interval. A call that comes too early is
+// refused with the time to retry and does not wait, so a burst costs nothing.
 
 export type Lease = {
-  /** Resolves when another call of the same lease may start, and not before `waitMs` have passed. */
+  /** Resolves when another call of the same lease may start, at the earliest after `waitMs`. */
   again: (waitMs: number, signal: AbortSignal) => Promise<void>;
   release: () => void;
 };
 
 export type Limiter = {
   take: () => { ok: true; lease: Lease } | { ok: false; retryAfterMs: number };
-  /** The provider asked to be left alone. */
+  /** The provider asked for a pause. */
   pause: (milliseconds: number) => void;
 };
 
 export const AT_ONCE = 2;
 export const APART_MS = 500;
-/** Nobody can make us wait longer than that. */
+/** Longer requested pauses are cut to this. */
 const LONGEST_PAUSE_MS = 60_000;
 
 export function createLimiter({
@@ -26,14 +26,14 @@ export function createLimiter({
   sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }): Limiter {
   let running = 0;
-  /** The earliest moment of the next start. */
+  /** The earliest time of the next start. */
   let next = Number.NEGATIVE_INFINITY;
 
   const lease = (): Lease => {
     let isHeld = true;
     return {
       async again(waitMs, signal) {
-        // The moment is taken before the wait, so that nobody else starts in it.
+        // The time is reserved before the wait, so no other call starts at it.
         const start = Math.max(next, now() + waitMs);
         next = start + APART_MS;
         await sleep(start - now(), signal);

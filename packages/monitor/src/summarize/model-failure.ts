@@ -1,4 +1,4 @@
-// Why a call of a model failed. What the other side wrote is never repeated: it may quote the key.
+// Why a call of a model failed. The provider's text is never repeated: it may quote the key.
 import type { Sdk } from './open-model.ts';
 import { AnswerTooLong } from './safe-fetch.ts';
 
@@ -16,15 +16,15 @@ export type FailureKind =
 
 const words: Readonly<Record<FailureKind, string>> = {
   'timed-out': 'did not answer in time',
-  'given-up': 'was not waited for any more',
+  'given-up': 'did not answer before the request was cancelled',
   unreachable: 'cannot be reached',
-  'cut-off': 'broke off its answer',
-  'rate-limited': 'has no room for more requests now',
+  'cut-off': 'cut off its answer',
+  'rate-limited': 'accepts no more requests for now',
   unavailable: 'failed to answer',
   'key-refused': 'refused the key',
   'unknown-model': 'does not know the model',
   rejected: 'refused the request',
-  malformed: 'gave an answer that cannot be read',
+  malformed: 'returned an unreadable answer',
 };
 
 const retryable: ReadonlySet<FailureKind> = new Set([
@@ -37,7 +37,7 @@ const retryable: ReadonlySet<FailureKind> = new Set([
 export class ModelFailure extends Error {
   readonly kind: FailureKind;
   readonly status: number | undefined;
-  /** How long the other side asked to be left alone. */
+  /** How long the provider asked to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, status?: number, retryAfterMs?: number) {
@@ -72,7 +72,7 @@ function kindOf(status: number | undefined, isNetwork: boolean): FailureKind {
   return status === 408 || status === 409 || status >= 500 ? 'unavailable' : 'rejected';
 }
 
-/** Seconds or a date; nothing when it is neither, or lies in the past. */
+/** Seconds or a date; undefined if it is neither, or in the past. */
 function retryAfterOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined || text === '') return undefined;
   const wait = /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -1,11 +1,10 @@
-// The models behind one interface. The SDK is loaded when the first call is made, because that takes longer
-// than everything else at the start of the daemon. Key and base URL are always given, so that no package
-// looks for them in the environment.
+// The models behind one interface. The SDK is loaded at the first call, because that takes longer than everything else
+// at the start of the daemon. Key and base URL are always given, so no package reads them from the environment.
 import type { ProviderName } from '@svc/core';
 import type * as ModelSdk from 'ai';
 import type { Access } from './settings.ts';
 
-/** How a server is spoken to: as one of the vendors, or with the chat completions that gateways have. */
+/** The API of the server: that of one of the vendors, or the chat completions of gateways. */
 export type WireFormat = ProviderName | 'chat-completions';
 
 export type Sdk = Pick<typeof ModelSdk, 'generateText' | 'APICallError'>;
@@ -37,5 +36,5 @@ export async function openModel(
   }
 }
 
-/** The vendors would otherwise keep what they were asked. */
+/** Without it the vendors store the prompts. */
 export const providerOptions = { openai: { store: false }, xai: { store: false } };

@@ -1,5 +1,5 @@
-// Every fault of every vendor, the real SDK against a server that has them: what is answered, whether it is
-// tried again, and that the key is nowhere to be seen (the server of the test looks for it at the end).
+// Every fault of every vendor, with the real SDK against a server that has them: the answer, whether it is retried, and
+// that the key appears nowhere (the test's server checks that at the end).
 import { boardWithRun, type ModelFault, modelsForTest, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CANARY, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
@@ -10,7 +10,7 @@ const start = async (options: Partial<SummaryServerOptions> = {}) => {
   return { models, board, ...(await startSummaryServer({ models, board, ...options })) };
 };
 
-/** The time of calls is up only when the test says so. */
+/** Calls time out only when the test lets them. */
 function holdTimeout(): () => void {
   const ends = new AbortController();
   const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(ends.signal);
@@ -30,7 +30,7 @@ describe.each(vendors)('%s fails', (provider) => {
     ['401', { kind: 'status', status: 401 }, 502, 1],
     ['400', { kind: 'status', status: 400 }, 502, 1],
     ['404', { kind: 'status', status: 404 }, 502, 1],
-    ['no JSON', { kind: 'malformed' }, 502, 1],
+    ['not JSON', { kind: 'malformed' }, 502, 1],
     ['another shape', { kind: 'wrong-shape' }, 502, 1],
     ['no text', { kind: 'empty' }, 502, 1],
     ['an endless answer', { kind: 'endless' }, 502, 1],
@@ -78,7 +78,7 @@ describe.each(vendors)('%s fails', (provider) => {
     });
   });
 
-  test('a redirect is not followed: the key stays', async () => {
+  test('a redirect is not followed: the key is not sent', async () => {
     const { summarize, models } = await start();
     models.failAlways({ kind: 'redirect', to: `${models.baseUrl('gateway')}/messages` });
     expect((await summarize(ask)).status).toBe(502);

@@ -1,5 +1,5 @@
-// The fetch that model SDKs get. A redirect is an error, because the key would go along to wherever it leads;
-// and an answer has a size, whoever sends it.
+// The fetch that model SDKs get. A redirect is an error, because the key would be sent to its target; and the size of
+// an answer is limited.
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
@@ -15,7 +15,7 @@ export function createSafeFetch(fetch: typeof globalThis.fetch): typeof globalTh
   };
 }
 
-/** An answer of a model that is too long to be one. */
+/** The answer is longer than any answer of a model. */
 export class AnswerTooLong extends Error {}
 
 function atMost(limit: number): TransformStream<Uint8Array, Uint8Array> {

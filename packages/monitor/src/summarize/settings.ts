@@ -1,5 +1,5 @@
-// Which providers are there: read once from the configuration and the environment, and kept. A provider is
-// enabled only when the variable that its apiKeyEnv names holds something.
+// Which providers are available: read once from the configuration and the environment. A provider is enabled only if
+// the variable that its apiKeyEnv names is not empty.
 import {
   type Config,
   DEFAULT_SUMMARY_MODEL,
@@ -14,9 +14,9 @@ export type Access = { key: string; baseUrl: string };
 export type SummarySettings = {
   defaultProvider: ProviderName;
   defaultModel: string;
-  /** The enabled ones. Empty when AI is off. */
+  /** The enabled ones. Empty if AI is off. */
   providers: ReadonlyMap<ProviderName, Access>;
-  /** Names of the variables that hold nothing, for the remedy. */
+  /** The names of the empty variables, for the remedy. */
   missing: ReadonlyMap<ProviderName, string>;
 };
 
@@ -26,7 +26,7 @@ const vendorBases: Readonly<Record<ProviderName, string>> = {
   'provider-c': 'https://api.x.ai/v1',
 };
 
-/** Only projects with AI on count; of several that name the same provider, the first. */
+/** Only projects with AI on count; if several name the same provider, the first one counts. */
 export function readSummarySettings(configs: readonly Config[], environment: Environment): SummarySettings {
   const on = configs.filter(({ svc }) => svc.ai.enabled);
   const providers = new Map<ProviderName, Access>();
@@ -51,7 +51,7 @@ export type BriefingSettings = {
   autoRefreshSec: number | null;
 };
 
-/** Undefined when it is disabled: without a gateway and its key, or where the project has AI off. */
+/** Undefined if it is disabled: without a gateway and its key, or if the project has AI off. */
 export function readBriefingSettings(configs: readonly Config[]): BriefingSettings | undefined {
   for (const { svc, ai } of configs) {
     const { gateway, apiKey, provider, model, autoRefreshSec } = ai;

@@ -1,9 +1,9 @@
-// Requests for the same thing share one call. Each may leave; when the last one has left, the call is aborted.
+// Requests for the same thing share one call. Each can cancel; when the last one has cancelled, the call is aborted.
 
 export type SharedCalls<Value> = {
   /** Joins the call of this key, or starts it. */
   join: (key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<Value>) => Promise<Value>;
-  /** Aborts every call under way. */
+  /** Aborts every running call. */
   abortAll: () => void;
 };
 
@@ -20,13 +20,13 @@ export function createSharedCalls<Value>(): SharedCalls<Value> {
     const call: Call<Value> = {
       waiting: 0,
       abort() {
-        // Who comes now gets a call of their own.
+        // Later requests get a new call.
         forget();
         controller.abort();
       },
       answer: start(controller.signal).finally(forget),
     };
-    // Those who wait are told; when all have left, nobody is.
+    // Waiting requests get the error; if all have cancelled, no one does.
     call.answer.catch(() => undefined);
     calls.set(key, call);
     return call;

@@ -1,4 +1,4 @@
-// POST /api/summarize: the answers in their order, the real SDK against a server that speaks as the vendors do.
+// POST /api/summarize: the answers in their order, with the real SDK against a server that answers like the vendors.
 import { request as httpRequest } from 'node:http';
 import { boardWithRun, modelsForTest, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
@@ -86,7 +86,7 @@ describe('200', () => {
     expect(models.calls[0]?.user).toContain('"ticket":"ENG-2"');
   });
 
-  test('each template has instructions of its own, and run-summary is the default', async () => {
+  test('each template has its own instructions, and run-summary is the default', async () => {
     const { summarize, models, pass } = await start();
     for (const template of ['run-summary', 'attention-digest', 'worker-status']) {
       expect((await summarize({ orchId: 'run-1', template })).body.cached).toBe(false);
@@ -116,7 +116,7 @@ describe('200', () => {
     expect(page).toContain('svc_model_unpriced_calls_total{provider="provider-a",purpose="summary"} 2');
   });
 
-  test('a key that the model repeats is struck out', async () => {
+  test('a key that the model repeats is redacted', async () => {
     const { summarize, models } = await start();
     models.says(`The key is ${CANARY}.`);
     expect((await summarize()).body.summary).toBe('The key is [removed].');
@@ -141,7 +141,7 @@ describe('200', () => {
 });
 
 describe('cache', () => {
-  test('a summary is kept for 5 minutes, and cached says so', async () => {
+  test('a summary is cached for 5 minutes, and the answer reports it', async () => {
     const { summarize, models, pass } = await start();
     const first = (await summarize()).body;
     pass(299_000);
@@ -176,7 +176,7 @@ describe('cache', () => {
     expect(models.calls).toHaveLength(6);
   });
 
-  test('a failure is not kept', async () => {
+  test('a failure is not cached', async () => {
     const { summarize, models, pass } = await start();
     models.failNext({ kind: 'malformed' });
     expect((await summarize()).status).toBe(502);
@@ -191,7 +191,7 @@ describe('503 AI not configured', () => {
     ['no key in the environment', { environment: {} }],
     ['an empty key', { environment: { MODEL_KEY: ' ' } }],
     ['no provider named', { ai: { providers: {} } }],
-  ])('%s: before the body is read, and nobody is called', async (_, options) => {
+  ])('%s: before the body is read, and no model is called', async (_, options) => {
     let calls = 0;
     const fetch = async () => {
       calls += 1;
@@ -229,7 +229,7 @@ test.each([
   ['a template from Object', { orchId: 'run-1', template: 'constructor' }],
   ['an unknown provider', { orchId: 'run-1', provider: 'provider-z' }],
   ['a model with spaces', { orchId: 'run-1', model: 'a b' }],
-  ['a field that there is not', { orchId: 'run-1', modle: 'x' }],
+  ['an unknown field', { orchId: 'run-1', modle: 'x' }],
 ])('400: %s', async (_, body) => {
   const { summarize, models } = await start();
   expect(await summarize(body)).toMatchObject({
@@ -255,7 +255,7 @@ test('400 comes before a missing key and an unknown run', async () => {
   });
 });
 
-test('404: an unknown run; one that only its workers tell of is known', async () => {
+test('404: an unknown run; a run that is known only from its workers is found', async () => {
   const { summarize, models } = await start();
   expect(await summarize({ orchId: 'nobody' })).toMatchObject({ status: 404, body: { code: 'unknown-run' } });
   expect(models.calls).toHaveLength(0);
@@ -299,7 +299,7 @@ describe('429', () => {
     expect((await Promise.all(under)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test('a provider that asks for time gets it', async () => {
+  test('a provider that asks for a pause gets it', async () => {
     const { summarize, models, pass } = await start();
     models.failNext({ kind: 'status', status: 429, retryAfter: '900' });
     expect(await summarize()).toMatchObject({ status: 502, headers: { 'retry-after': '900' } });
@@ -326,7 +326,7 @@ describe('requests in flight', () => {
     expect((await summarize()).body.cached).toBe(true);
   });
 
-  test('the call is aborted when the last who waits goes away, and not before', async () => {
+  test('the call is aborted when the last waiting request goes away, and not before', async () => {
     const { port, models, summarize, pass, asked, left, holdAnswers } = await start();
     const answer = holdAnswers();
     const first = clientThatLeaves(port);
@@ -349,7 +349,7 @@ describe('requests in flight', () => {
     expect(models.calls).toHaveLength(3);
   });
 
-  test('a stop aborts what is under way', async () => {
+  test('a stop aborts running calls', async () => {
     const { models, summarize, summaries } = await start();
     models.failAlways({ kind: 'slow' });
     const answer = summarize();

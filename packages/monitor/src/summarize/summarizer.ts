@@ -1,5 +1,5 @@
-// Summaries of a run: kept for five minutes, asked for once however many want the same, and no more often than
-// the limiter of the provider lets.
+// Summaries of a run: cached for five minutes, one call for concurrent requests, and no more calls than the provider's
+// limiter allows.
 
 import { createHash } from 'node:crypto';
 import {
@@ -35,7 +35,7 @@ type Summarized = Summary | 'ai-off';
 
 export type Summarizer = {
   isOn: () => boolean;
-  /** Fails with a Failure. Aborting `signal` leaves the call to those who still wait for it. */
+  /** Fails with a Failure. Aborting `signal` does not end the call if others wait for it. */
   summarize: (request: SummaryRequest, signal: AbortSignal) => Promise<Summarized>;
   close: () => void;
 };
@@ -56,11 +56,11 @@ export function createSummarizer(options: {
 
   async function write({ provider, model, access, prompt }: Written, signal: AbortSignal): Promise<Summary> {
     const limiter = limiterOf(provider);
-    const turn = limiter.take();
-    if (!turn.ok) throw tooManyRequests(provider, turn.retryAfterMs);
+    const slot = limiter.take();
+    if (!slot.ok) throw tooManyRequests(provider, slot.retryAfterMs);
     try {
       const question = { purpose: 'summary', format: provider, provider, access, model, prompt } as const;
-      const { text, cost, tokens } = await callModel(question, turn.lease, signal);
+      const { text, cost, tokens } = await callModel(question, slot.lease, signal);
       const generatedAt = new Date(now()).toISOString();
       return { summary: text, provider, model, cost, tokens, cached: false, generatedAt };
     } catch (error) {
@@ -68,7 +68,7 @@ export function createSummarizer(options: {
       if (error.retryAfterMs !== undefined) limiter.pause(error.retryAfterMs);
       throw failureFor(provider, model, error);
     } finally {
-      turn.lease.release();
+      slot.lease.release();
     }
   }
 
@@ -99,7 +99,7 @@ export function createSummarizer(options: {
 
 type Written = { provider: ProviderName; model: string; access: Access; prompt: Prompt };
 
-/** Of the prompt itself: all that the model is told, and nothing else. */
+/** The hash of the prompt: everything that the model gets, and nothing else. */
 function snapshotHash({ system, text }: Prompt): string {
   return createHash('sha256').update(system).update('\0').update(text).digest('hex');
 }
@@ -110,15 +110,15 @@ function withoutKey(provider: ProviderName, { missing }: SummarySettings): Failu
     return new Failure(
       'not-configured',
       `${provider} is not configured.`,
-      `Name the variable that holds its key: svc config set svc.ai.providers.${provider}.apiKeyEnv <NAME>`,
+      `Set the variable that holds its key: svc config set svc.ai.providers.${provider}.apiKeyEnv <NAME>`,
     );
   return new Failure(
     'not-configured',
-    `There is no key for ${provider}: ${variable} was empty when the daemon started.`,
+    `No key for ${provider}: ${variable} was empty when the daemon started.`,
     `Set ${variable} and restart the daemon.`,
   );
 }
 
 function unknownRun(orchId: string): Failure {
-  return new Failure('unknown-run', `There is no run ${orchId}.`, 'See what there is: svc board');
+  return new Failure('unknown-run', `There is no run ${orchId}.`, 'List the runs: svc board');
 }

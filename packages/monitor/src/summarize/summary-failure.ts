@@ -1,4 +1,4 @@
-// What a caller is told when no text came: in our words, with when to come again where that is known.
+// The failure that a caller gets if there is no summary: our own text, with the time to retry if that is known.
 import { Failure } from '../errors.ts';
 import type { ModelFailure } from './model-failure.ts';
 
@@ -33,7 +33,7 @@ export function failureFor(who: string, model: string, failure: ModelFailure): S
 }
 
 function remedyOf({ kind, isRetryable }: ModelFailure): string | undefined {
-  if (kind === 'key-refused') return 'Give the daemon a key that is valid, and restart it.';
-  if (kind === 'unknown-model') return 'Name a model of the provider: svc.ai.defaultModel, or --model.';
+  if (kind === 'key-refused') return 'Give the daemon a valid key and restart it.';
+  if (kind === 'unknown-model') return 'Choose a model of the provider: svc.ai.defaultModel, or --model.';
   return isRetryable || kind === 'timed-out' ? 'Ask again in a moment.' : undefined;
 }

@@ -1,6 +1,5 @@
-// One call to a configured backend, and to nothing else: the base address is the configuration's, the path is one
-// of a fixed list, and nothing of the caller's request but the checked parameters is passed on. A redirect is
-// an error, never followed.
+// One call to a configured backend: the base address comes from the configuration, the path from a fixed list, and only
+// the checked parameters of the caller's request are passed on. A redirect is an error.
 import { readAnswer } from '@svc/lib/fetch';
 import { Failure } from '../errors.ts';
 
@@ -12,9 +11,9 @@ export type BackendCall = (
   signal: AbortSignal,
 ) => Promise<BackendAnswer>;
 
-/** A longer question goes in a body: servers and proxies on the way limit the length of an address. */
+/** A longer query is sent in a body: servers and proxies limit the length of an address. */
 const LONGEST_ADDRESS = 4_096;
-/** What is kept of a backend's own words. */
+/** How much of a backend's message is kept. */
 const LONGEST_WORDS = 500;
 
 export function createBackendCall(options: {
@@ -56,12 +55,12 @@ export function createBackendCall(options: {
   };
 }
 
-/** For people: without what may be a password. */
+/** For people: without a password. */
 export function shownAddress(baseUrl: string): string {
   return readBase(baseUrl).address;
 }
 
-/** A prefix in the path stays; a query, a fragment and a trailing slash go; a name and password become a header. */
+/** Keeps a path prefix; drops query, fragment and trailing slash; user name and password become a header. */
 function readBase(text: string): { address: string; authorization: { Authorization?: string } } {
   const url = new URL(text);
   const address = url.origin + url.pathname.replace(/\/+$/, '');
@@ -70,7 +69,7 @@ function readBase(text: string): { address: string; authorization: { Authorizati
   return { address, authorization: { Authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
 }
 
-/** Its own answer, also to a question that it cannot read; everything else is a failure of the backend. */
+/** Passes on the backend's own answer, also to an invalid query; everything else is a failure of the backend. */
 function judge(answer: BackendAnswer, contentType: string, title: string): BackendAnswer {
   const { status, body } = answer;
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
@@ -81,7 +80,10 @@ function judge(answer: BackendAnswer, contentType: string, title: string): Backe
   }
   const words = plainWords(body);
   if (status === 401 || status === 403)
-    throw failed(`${title} refuses us with ${status}`, 'Put the name and password into its URL.');
+    throw failed(
+      `${title} rejects the request with ${status}`,
+      'Put the user name and password into its URL.',
+    );
   if (status === 504) throw new Failure('backend-slow', `${title} was too slow: ${words}`, 'Ask for less.');
   if (status >= 500 || status === 404) throw failed(`${title} answers ${status}: ${words}`);
   if (isJson) return answer;
@@ -90,7 +92,7 @@ function judge(answer: BackendAnswer, contentType: string, title: string): Backe
 
 function plainWords(body: Buffer): string {
   const text = body.subarray(0, LONGEST_WORDS).toString('utf8');
-  return text.replaceAll(/\p{Cc}+/gu, ' ').trim() || 'no words';
+  return text.replaceAll(/\p{Cc}+/gu, ' ').trim() || 'no message';
 }
 
 function failed(message: string, remedy = 'See: svc config explain otel'): Failure {

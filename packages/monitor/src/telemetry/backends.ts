@@ -1,4 +1,4 @@
-// The daemon's telemetry: the ways to the metrics and log backends.
+// The daemon's telemetry: access to the metrics and log backends.
 import {
   type ApiAnswer,
   type api,
@@ -23,7 +23,7 @@ export type Backend = { choice: BackendChoice; proxy: BackendProxy | undefined }
 
 export type Telemetry = {
   backend: (name: BackendName) => Backend;
-  /** The configuration has changed: other backends, or none. */
+  /** The configuration has changed: different backends, or none. */
   reconfigure: () => Promise<void>;
   /** Counts how an effect ended. */
   noteEffect: (row: OutboxRow, settled: Settled) => void;
@@ -70,12 +70,12 @@ export function createTelemetry(options: {
         .filter((name) => opened[name].choice.use)
         .map((backend) => [{ backend }, opened[backend].probe.state().state === 'live' ? 1 : 0] as const),
   );
-  const failed = (error: unknown): void => logger.error({ err: error }, 'a backend cannot be looked for');
+  const failed = (error: unknown): void => logger.error({ err: error }, 'a backend cannot be probed');
   let rounds: Rounds[] = [];
   let isStarted = false;
   function start(): void {
     isStarted = true;
-    rounds = inUse().map(({ probe }) => every(PROBE_EVERY_MS, probe.look, failed, options.repeat));
+    rounds = inUse().map(({ probe }) => every(PROBE_EVERY_MS, probe.check, failed, options.repeat));
     for (const round of rounds) void round.runNow();
   }
   async function stop(): Promise<void> {

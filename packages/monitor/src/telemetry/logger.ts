@@ -1,4 +1,4 @@
-// Structured logs, one JSON object per line. Anything that may hold a secret is struck out by name.
+// Structured logs, one JSON object per line. Fields that may contain a secret are redacted by name.
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 const secretPaths = ['secret', 'token', 'apiKey', 'authorization', 'cookie', 'headers'].flatMap((name) => [

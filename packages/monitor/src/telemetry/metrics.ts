@@ -35,7 +35,7 @@ export function createMetrics() {
       { registry },
       {
         name: 'svc_effects_total',
-        help: 'Effects of lines that were carried out or given up, by kind',
+        help: 'Effects that were executed or given up, by kind',
         labelNames: ['kind', 'outcome'],
       },
     ),
@@ -43,7 +43,7 @@ export function createMetrics() {
       { registry },
       {
         name: 'svc_rules_fired_total',
-        help: 'Lines that a rule is meant for, by rule and outcome (fired, limited, failed)',
+        help: 'Lines that match a rule, by rule and outcome (fired, limited, failed)',
         labelNames: ['rule', 'outcome'],
       },
     ),
@@ -51,7 +51,7 @@ export function createMetrics() {
       { registry },
       {
         name: 'svc_backend_queries_total',
-        help: 'Questions to the metrics and the log backend by outcome (answered, cached, failed, slow, busy)',
+        help: 'Queries to the metrics and the log backend by outcome (answered, cached, failed, slow, busy)',
         labelNames: ['backend', 'outcome'],
       },
     ),

@@ -1,5 +1,5 @@
-// Whether a backend is there. It is looked for every so often, so that one which starts later comes up by itself,
-// and what questions to it find out counts at once.
+// Whether a backend answers. It is probed regularly, so one that starts later is found, and the result of each query
+// counts at once.
 import type { BackendChoice, BackendName } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { shownAddress } from './backend-call.ts';
@@ -9,7 +9,7 @@ export const PROBE_EVERY_MS = 30_000;
 
 type BackendState = {
   state: 'disabled' | 'connecting' | 'live' | 'degraded';
-  /** Since when it is so. */
+  /** When the state last changed. */
   since: string | null;
   why: string | null;
   remedy: string | null;
@@ -18,21 +18,21 @@ type BackendState = {
 };
 
 export type BackendProbe = {
-  /** Looks once. Never rejects: what it finds is the state. */
-  look: () => Promise<void>;
+  /** Probes once. Never rejects: the result is the state. */
+  check: () => Promise<void>;
   note: (outcome: ProxyOutcome, why: string | null) => void;
   state: () => BackendState;
 };
 
-/** A question that every version of the backend answers, and that costs it nothing. */
+/** A query that every version of the backend answers at no cost. */
 const probePaths = { metrics: '/api/v1/query?query=vector(1)', logs: '/loki/api/v1/labels' } as const;
 
-const REMEDY = 'Start it, or correct its URL (svc config explain otel); it is looked for again every 30 s';
+const REMEDY = 'Start it, or correct its URL (svc config explain otel); svc checks again every 30 s';
 
 export function createBackendProbe(options: {
   name: BackendName;
   choice: BackendChoice;
-  proxy: () => Pick<BackendProxy, 'look'> | undefined;
+  proxy: () => Pick<BackendProxy, 'probe'> | undefined;
   now: () => Date;
 }): BackendProbe {
   const { choice, now } = options;
@@ -54,9 +54,9 @@ export function createBackendProbe(options: {
   }
 
   return {
-    async look() {
+    async check() {
       try {
-        await options.proxy()?.look(probePaths[options.name]);
+        await options.proxy()?.probe(probePaths[options.name]);
         if (choice.use) become('live', null);
       } catch (error) {
         become('degraded', messageOf(error));

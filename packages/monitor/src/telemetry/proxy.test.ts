@@ -62,7 +62,7 @@ test.each([
   expect(server.requests.map((request) => request.url)).toEqual([url]);
 });
 
-test('a name and password of the base become a header, and are not shown', async () => {
+test('a user name and password in the base become a header, and are not shown', async () => {
   const server = await startRecordingServer((_, response) => response.writeHead(500).end('no'));
   const baseUrl = server.url.replace('://', '://kim:s3cret%21@');
   const proxy = createBackendProxy({ title: 'The metrics backend', baseUrl, now: () => 0 });
@@ -74,11 +74,11 @@ test('a name and password of the base become a header, and are not shown', async
     proxy: () => proxy,
     now: () => new Date(0),
   });
-  await probe.look();
+  await probe.check();
   expect(JSON.stringify(probe.state())).not.toContain('s3cret');
 });
 
-test('a long question goes in a body', async () => {
+test('a long query is sent in a body', async () => {
   const { proxy, server } = await proxyTo(fine);
   const query = `up{a="${'é'.repeat(4_000)}"}`;
   await proxy.ask(instant(query));
@@ -95,7 +95,7 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (s
   expect(canary.requests).toEqual([]);
 });
 
-test('whatever stands in a question, only the base is called, and on its path', async () => {
+test('whatever a query contains, only the base is called, on its path', async () => {
   const canary = await startRecordingServer(fine);
   const { proxy, server } = await proxyTo(fine, { prefix: '/base' });
   const host = canary.url.slice('http://'.length);
@@ -123,16 +123,16 @@ test('whatever stands in a question, only the base is called, and on its path', 
 
 test.each([
   ['not JSON', 200, 'text/html', '<html>login</html>', 'backend-failed', 'not JSON'],
-  [
-    'an error of its own',
-    500,
-    'text/plain',
-    'out of\r\nmemory',
-    'backend-failed',
-    'answers 500: out of memory',
-  ],
+  ['its own error', 500, 'text/plain', 'out of\r\nmemory', 'backend-failed', 'answers 500: out of memory'],
   ['another server', 404, 'text/plain', '404 page not found', 'backend-failed', 'answers 404'],
-  ['not for us', 401, 'application/json', '{"error":"who are you"}', 'backend-failed', 'refuses us with 401'],
+  [
+    'not for us',
+    401,
+    'application/json',
+    '{"error":"who are you"}',
+    'backend-failed',
+    'rejects the request with 401',
+  ],
   ['too slow further on', 504, 'text/plain', 'upstream', 'backend-slow', 'too slow'],
 ])('a backend that fails: %s', async (_, status, type, body, code, words) => {
   const { proxy } = await proxyTo((_request, response) =>
@@ -156,7 +156,7 @@ test('a refusal in plain words becomes JSON with the same status', async () => {
   ]);
 });
 
-test('nobody listens', async () => {
+test('nothing listens', async () => {
   const { proxy, server } = await proxyTo(fine);
   await server.close();
   await expect(proxy.ask(instant('up'))).rejects.toMatchObject({
@@ -166,9 +166,9 @@ test('nobody listens', async () => {
 });
 
 test.each([
-  ['says nothing', () => undefined],
+  ['sends nothing', () => undefined],
   [
-    'breaks off in the middle of its answer',
+    'stops in the middle of its answer',
     (_: unknown, response: ServerResponse) =>
       void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"a":'),
   ],
@@ -178,7 +178,7 @@ test.each([
   expect(outcomes).toEqual(['slow']);
 });
 
-test('an answer has a largest size, also unpacked', async () => {
+test('the size of an answer is limited, also uncompressed', async () => {
   const large = JSON.stringify({ data: 'x'.repeat(300_000) });
   const { proxy } = await proxyTo(
     ({ url }, response) => {
@@ -195,7 +195,7 @@ test('an answer has a largest size, also unpacked', async () => {
     await expect(proxy.ask(instant(query))).rejects.toThrow('more than 200000 bytes');
 });
 
-test('a hundred identical questions at once are one call', async () => {
+test('a hundred identical queries at once are one call', async () => {
   const open: ServerResponse[] = [];
   const { proxy, server } = await proxyTo((_, response) => void open.push(response));
   const asked = Array.from({ length: 100 }, () => proxy.ask(instant('up')));
@@ -208,7 +208,7 @@ test('a hundred identical questions at once are one call', async () => {
   expect(server.requests).toHaveLength(2);
 });
 
-test('the answer to an identical range is given again for 15 seconds, and a failure never', async () => {
+test('the answer to an identical range is cached for 15 seconds, and a failure never', async () => {
   let status = 200;
   const { proxy, server, outcomes, later } = await proxyTo((_, response) =>
     answerWithJson(response, status, { status: 'success' }),
@@ -227,7 +227,7 @@ test('the answer to an identical range is given again for 15 seconds, and a fail
   expect(outcomes).toEqual(['answered', 'cached', 'answered', 'answered', 'answered']);
 });
 
-test('what is kept has bounds', async () => {
+test('the cache is bounded', async () => {
   const { proxy, server } = await proxyTo(fine);
   for (let number = 0; number < 201; number += 1) await proxy.ask(range(`up${number}`));
   await proxy.ask(range('up200'));
@@ -236,7 +236,7 @@ test('what is kept has bounds', async () => {
   expect(server.requests).toHaveLength(202);
 });
 
-test('so many at once, so many in line, and no more', async () => {
+test('limits how many run at once and how many wait', async () => {
   const open: (() => void)[] = [];
   const { proxy, server, outcomes } = await proxyTo(
     (_, response) => void open.push(() => answerWithJson(response, 200, {})),
@@ -254,7 +254,7 @@ test('so many at once, so many in line, and no more', async () => {
   expect(outcomes).toEqual(['busy', ...Array.from({ length: 5 }, () => 'answered')]);
 });
 
-test('whoever waits in line is told in time, and leaves no place taken', async () => {
+test('a waiting caller is answered in time, and frees its slot', async () => {
   const times: AbortController[] = [];
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
     const time = new AbortController();
@@ -272,16 +272,16 @@ test('whoever waits in line is told in time, and leaves no place taken', async (
   await until(() => server.requests.length === 1);
   isUp(1);
   isUp(2);
-  const told = Promise.allSettled([...inLine, inside]);
+  const ended = Promise.allSettled([...inLine, inside]);
   await expect.poll(() => outcomes).toEqual(['slow', 'slow']);
   isUp(0);
-  expect((await told).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(server.requests).toHaveLength(1);
   isSilent = false;
   expect((await proxy.ask(instant('d'))).status).toBe(200);
 });
 
-test('a backend that starts later comes up by itself, and one that goes is seen', async () => {
+test('a backend that starts later is found, and one that stops is noticed', async () => {
   const first = await startRecordingServer(fine);
   await first.close();
   const times = ['00', '01', '02', '03'].map((second) => new Date(`2026-01-02T03:04:${second}Z`));
@@ -296,7 +296,7 @@ test('a backend that starts later comes up by itself, and one that goes is seen'
     onOutcome: probe.note,
   });
   expect(probe.state()).toMatchObject({ state: 'connecting', url: choice.url });
-  await probe.look();
+  await probe.check();
   expect(probe.state()).toMatchObject({
     state: 'degraded',
     why: 'The metrics backend cannot be reached: ECONNREFUSED.',
@@ -306,7 +306,7 @@ test('a backend that starts later comes up by itself, and one that goes is seen'
   });
   round = 1;
   const again = await startRecordingServer(fine, first.port);
-  await probe.look();
+  await probe.check();
   expect(probe.state()).toMatchObject({ state: 'live', why: null, since: times[1]?.toISOString() });
   expect(again.requests[0]?.url).toBe('/m/api/v1/query?query=vector(1)');
   round = 2;
@@ -315,9 +315,9 @@ test('a backend that starts later comes up by itself, and one that goes is seen'
   expect(probe.state()).toMatchObject({ state: 'degraded', lastAnswerAt: times[1]?.toISOString() });
 });
 
-test('one that is off says why', async () => {
+test('a disabled backend has its reason', async () => {
   const choice = { use: false, why: 'otel.enabled is false', remedy: 'Switch it on.' } as const;
   const probe = createBackendProbe({ name: 'logs', choice, proxy: () => undefined, now: () => new Date(0) });
-  await probe.look();
+  await probe.check();
   expect(probe.state()).toMatchObject({ state: 'disabled', why: choice.why, remedy: choice.remedy });
 });

@@ -1,5 +1,5 @@
-// A way to the metrics or the log backend. Identical questions at the same time are one call; the answer to one
-// about a stretch of time is given again for 15 seconds; a few calls run at once, and some wait in line.
+// Access to the metrics or the log backend. Identical concurrent queries are one call; the answer to a range query is
+// cached for 15 seconds; a few calls run at once, and some wait in a queue.
 
 import type { ProxyRequest } from '@svc/core';
 import { createCache } from '@svc/lib/cache';
@@ -20,10 +20,10 @@ const MOST_WAITING = 64;
 export type ProxyOutcome = 'answered' | 'cached' | 'failed' | 'slow' | 'busy';
 
 export type BackendProxy = {
-  /** The backend's own answer; a Failure when it failed, was too slow, or too much was asked at once. */
+  /** The backend's own answer; a Failure if it failed, was too slow, or too many queries were waiting. */
   ask: (request: Pick<ProxyRequest, 'path' | 'parameters' | 'isRange'>) => Promise<BackendAnswer>;
-  /** One call beside the line and the cache, for looking whether it is there. */
-  look: (path: string) => Promise<void>;
+  /** One call past the queue and the cache, to check whether the backend answers. */
+  probe: (path: string) => Promise<void>;
   stop: () => void;
 };
 
@@ -32,7 +32,7 @@ export type BackendProxyOptions = {
   baseUrl: string;
   now: () => number;
   fetch?: typeof fetch;
-  /** What came of each question. `why` when the backend failed. */
+  /** The outcome of each query, with `why` if the backend failed. */
   onOutcome?: (outcome: ProxyOutcome, why: string | null) => void;
   timeoutMs?: number;
   maxBytes?: number;
@@ -60,22 +60,22 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
   const flights = createFlights<BackendAnswer>();
   const limit = createLimit(atOnce, mostWaiting);
 
-  /** The time in line counts: whoever asked is answered within the timeout. */
-  function inTurn(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
+  /** The time in the queue counts: a caller is answered within the timeout. */
+  function queued(path: string, parameters: Parameters<BackendCall>[1]): Promise<BackendAnswer> {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
     return limit(() => call(path, parameters, signal), signal);
   }
 
   async function fly(key: string, { path, parameters, isRange }: Parameters<BackendProxy['ask']>[0]) {
     try {
-      const answer = await inTurn(path, parameters);
+      const answer = await queued(path, parameters);
       if (isRange && answer.status === 200) cache.set(key, answer);
       onOutcome('answered', null);
       return answer;
     } catch (error) {
       if (error instanceof TooManyWaiting) {
         onOutcome('busy', null);
-        throw new Failure('busy', `Too many questions to ${title} wait for an answer.`, 'Ask again later.');
+        throw new Failure('busy', `Too many queries to ${title} are waiting.`, 'Ask again later.');
       }
       const failure = failureOf(error, title, timeoutMs);
       onOutcome(failure.code === 'backend-slow' ? 'slow' : 'failed', failure.message);
@@ -93,7 +93,7 @@ export function createBackendProxy(options: BackendProxyOptions): BackendProxy {
       }
       return flights(key, () => fly(key, request));
     },
-    async look(path) {
+    async probe(path) {
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]);
       try {
         await call(path, [], signal);
@@ -109,10 +109,10 @@ function failureOf(error: unknown, title: string, timeoutMs: number): Failure {
   if (error instanceof Failure) return error;
   const options = { cause: error };
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    const message = `${title} gave no answer within ${timeoutMs / 1000} s.`;
-    return new Failure('backend-slow', message, 'Ask for less, or see whether it is overloaded.', options);
+    const message = `${title} did not answer within ${timeoutMs / 1000} s.`;
+    return new Failure('backend-slow', message, 'Ask for less, or check whether it is overloaded.', options);
   }
-  const remedy = 'Start it; it is looked for again by itself. Its URL: svc config explain otel';
+  const remedy = 'Start it; svc checks again by itself. Its URL: svc config explain otel';
   return new Failure('backend-failed', `${title} cannot be reached: ${reasonOf(error)}.`, remedy, options);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRecentTimes } from './recent-times.ts';
 
-test('none, one, and the newest of many', () => {
+test('no, one and many operations', () => {
   const times = createRecentTimes(100);
   expect(times.figures()).toEqual({ count: 0, sampled: 0, p50Ms: null, p99Ms: null });
   times.note(7.00049);

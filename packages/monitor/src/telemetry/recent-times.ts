@@ -1,4 +1,4 @@
-// How long the newest of something took: so many of them are kept, whatever their number.
+// How long the most recent operations took: a fixed number of times is kept.
 import type { RecentTimes } from '@svc/core';
 
 const KEPT = 1_000;
@@ -14,7 +14,7 @@ export function createRecentTimes(kept = KEPT) {
     figures(): RecentTimes {
       const sampled = Math.min(count, kept);
       const sorted = times.slice(0, sampled).toSorted();
-      /** The time that so large a part did not exceed. */
+      /** The time that this share of the operations did not exceed. */
       const at = (part: number): number | null => {
         const time = sorted[Math.max(0, Math.ceil(part * sampled) - 1)];
         return time === undefined ? null : Math.round(time * 1000) / 1000;

@@ -12,7 +12,7 @@ async function trackerWith(count: number) {
   return { tracker, client: clientOf(tracker), cloud: tracker.cloud, teamId };
 }
 
-test('relations become waves, and what is outside is told', async () => {
+test('relations become waves, and blockers outside the run are reported', async () => {
   const { client, cloud, teamId } = await trackerWith(6);
   cloud.relate('ABC-1', 'ABC-2');
   cloud.relate('ABC-2', 'ABC-3');
@@ -33,7 +33,7 @@ test('relations become waves, and what is outside is told', async () => {
   expect(client.calls()).toBe(1);
 });
 
-test('a circle is an error that names it', async () => {
+test('a cycle is an error that names its tickets', async () => {
   const { client, cloud } = await trackerWith(3);
   cloud.relate('ABC-1', 'ABC-2');
   cloud.relate('ABC-2', 'ABC-1');
@@ -44,7 +44,7 @@ test('a circle is an error that names it', async () => {
   });
 });
 
-test('many tickets and many relations are asked for in parts', async () => {
+test('many tickets and many relations are fetched in parts', async () => {
   const { client, cloud } = await trackerWith(120);
   for (let number = 2; number <= 100; number += 1) cloud.relate(`ABC-${number}`, 'ABC-1');
   const names = Array.from({ length: 120 }, (_, index) => `ABC-${index + 1}`);

@@ -1,4 +1,4 @@
-// Asks the tracker which of the tickets block which: one question per team and 50 tickets.
+// Asks the tracker which tickets block which: one request per team and 50 tickets.
 import { type Dependencies, dependenciesAmong, numberedTicket } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { TrackerClient } from './client.ts';
@@ -15,7 +15,7 @@ export async function askDependencies(
     if (numbered === undefined)
       throw new Failure(
         'usage',
-        `${ticket} is not how the issue tracker names a ticket (ABC-12), so that nobody can tell what blocks it.`,
+        `${ticket} is not a ticket of the issue tracker (such as ABC-12), so its dependencies cannot be read.`,
         'Leave out --dependencies, or name the waves with --wave.',
       );
     teams.set(numbered.team, [...(teams.get(numbered.team) ?? []), numbered.number]);
@@ -29,6 +29,6 @@ export async function askDependencies(
   throw new Failure(
     'unknown-ticket',
     `The issue tracker has no ${named}${more}, or the owner of the API token cannot see it.`,
-    'Leave out --dependencies, or name tickets that there are.',
+    'Leave out --dependencies, or name existing tickets.',
   );
 }

@@ -12,7 +12,7 @@ const problemOf = async (work: Promise<unknown>) => {
   return error as TrackerError;
 };
 
-describe('what it asks and gets', () => {
+describe('requests and answers', () => {
   test('all states of a team by key or by id, in one query', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.cloud.addTeam({ key: 'XYZ' });
@@ -47,7 +47,7 @@ describe('what it asks and gets', () => {
     expect(client.calls()).toBe(7);
   });
 
-  test('issues updated since a time, oldest first, archived ones too, and the cursor to go on', async () => {
+  test('issues updated since a time, oldest first, archived ones too, and the cursor to continue', async () => {
     const tracker = await testTracker(TOKEN);
     const { cloud } = tracker;
     const team = cloud.addTeam({ key: 'ABC' });
@@ -70,7 +70,7 @@ describe('what it asks and gets', () => {
     expect(await client.issuesUpdatedSince(team.id, at(200))).toEqual({ issues: [], cursor: at(200) });
   });
 
-  test('an issue with all that an event tells of it', async () => {
+  test('an issue with all fields of an event', async () => {
     const tracker = await testTracker(TOKEN);
     const { cloud } = tracker;
     const team = cloud.addTeam({ key: 'ABC' });
@@ -148,7 +148,7 @@ describe('what it asks and gets', () => {
     expect(await client.deleteWebhook(made.id)).toBe(false);
   });
 
-  test('an issue is made once per id, with labels and priority, and found by its text', async () => {
+  test('an issue is created once per id, with labels and priority, and found by its text', async () => {
     const tracker = await testTracker(TOKEN);
     const team = tracker.cloud.addTeam({ key: 'ABC' });
     const client = clientOf(tracker);
@@ -175,7 +175,7 @@ describe('what it asks and gets', () => {
     expect(await client.issueWithText(other.id, 'svc-key: k-1')).toBeUndefined();
   });
 
-  test('a personal key is sent bare, an OAuth token behind Bearer', async () => {
+  test('a personal key is sent as it is, an OAuth token after Bearer', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.addToken('lin_oauth_abc', { kind: 'oauth' });
     await clientOf(tracker).listTeams();
@@ -186,7 +186,7 @@ describe('what it asks and gets', () => {
     ]);
   });
 
-  test('the quota is what the newest answer told', async () => {
+  test('the quota is that of the newest answer', async () => {
     const tracker = await testTracker(TOKEN);
     const client = clientOf(tracker);
     expect(client.quota()).toBeUndefined();
@@ -255,14 +255,14 @@ describe('what can go wrong', () => {
     expect(await until(() => client.listTeams())).toEqual([]);
   });
 
-  test('nobody listens', async () => {
+  test('nothing listens', async () => {
     const tracker = await startFakeTracker();
     await tracker.close();
     const error = await problemOf(clientOf(tracker).listTeams());
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  test('the time to wait is told', async () => {
+  test('the time to wait is reported', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.failNext({ kind: 'too-many-requests', retryAfter: '30' });
     const { problem, message } = await problemOf(clientOf(tracker).listTeams());
@@ -270,13 +270,13 @@ describe('what can go wrong', () => {
     expect(message).toContain('another 30 s');
   });
 
-  test('a token that the server repeats is struck out', async () => {
+  test('a token that the server repeats is redacted', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.failNext({ kind: 'graphql-error', message: `bad token ${TOKEN}`, status: 401 });
     expect((await problemOf(clientOf(tracker).listTeams())).message).toContain('bad token [token]');
   });
 
-  test('a token that no header can hold is refused before anything is sent', async () => {
+  test('a token that is not valid in a header is refused before anything is sent', async () => {
     const tracker = await testTracker(TOKEN);
     const error = await problemOf(clientOf(tracker, { token: 'two\nlines' }).listTeams());
     expect(error.problem.kind).toBe('unauthorised');
@@ -284,7 +284,7 @@ describe('what can go wrong', () => {
     expect(tracker.calls()).toEqual([]);
   });
 
-  test('a person who may not do it is told so', async () => {
+  test('missing rights are reported', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.addToken('lin_api_member', { admin: false });
     const error = await problemOf(clientOf(tracker, { token: 'lin_api_member' }).listWebhooks());
@@ -292,7 +292,7 @@ describe('what can go wrong', () => {
     expect(error.remedy).toContain('admin');
   });
 
-  test('pages that go in circles are left', async () => {
+  test('pages that form a loop are an error', async () => {
     const page = { nodes: [], pageInfo: { hasNextPage: true, endCursor: 'again' } };
     let calls = 0;
     const circling = async () => {
@@ -300,11 +300,11 @@ describe('what can go wrong', () => {
       return Response.json({ data: { webhooks: page } });
     };
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { fetch: circling });
-    expect((await problemOf(client.listWebhooks())).message).toContain('circles');
+    expect((await problemOf(client.listWebhooks())).message).toContain('form a loop');
     expect(calls).toBe(2);
   });
 
-  test('it stops at once when nobody waits any more', async () => {
+  test('it stops at once when it is aborted', async () => {
     const tracker = await testTracker(TOKEN);
     tracker.failNext({ kind: 'slow', ms: 5_000 });
     const controller = new AbortController();

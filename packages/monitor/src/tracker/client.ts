@@ -1,5 +1,5 @@
-// The tracker's API, as far as we use it. Every function makes one request per page and none twice; a
-// failure is a TrackerError, whose `problem` says what kind it is and how long to wait.
+// The part of the tracker's API that we use. Every function makes one request per page and repeats none; a failure is a
+// TrackerError, whose `problem` has the kind and how long to wait.
 //
 //   const tracker = createTrackerClient({ token, apiUrl, fetch, clock });
 //   const team = await tracker.teamStates('ABC');
@@ -25,7 +25,7 @@ import { causeOf, readAnswer } from '@svc/lib/fetch';
 import { Failure, type FailureCode } from '../errors.ts';
 import { trackerDocuments } from './documents.ts';
 
-// All pages of a list. A server that goes in circles, or never ends, is stopped.
+// All pages of a list. Pages that form a loop, or never end, are an error.
 
 const MOST_PAGES = 200;
 
@@ -39,7 +39,7 @@ async function allPages<Node>(ask: (after: string | null) => Promise<Page<Node>>
     nodes.push(...page.nodes);
     if (!page.pageInfo.hasNextPage) return nodes;
     after = page.pageInfo.endCursor;
-    if (seen.has(after)) throw endless('its pages go in circles');
+    if (seen.has(after)) throw endless('its pages form a loop');
     seen.add(after);
   }
   throw endless(`a list has more than ${MOST_PAGES} pages`);
@@ -49,26 +49,26 @@ function endless(message: string): TrackerError {
   return new TrackerError({ kind: 'malformed', message });
 }
 
-// One GraphQL request to the tracker over fetch: bounded in time and size, never repeated, and without the
-// token in anything that leaves this file.
+// One GraphQL request to the tracker over fetch: bounded in time and size, never repeated, and without the token in any
+// error or result.
 
 type RequestOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
   clock: WallClock;
-  /** For the whole exchange, the body included. */
+  /** For the whole exchange, including the body. */
   timeoutMs: number;
   maxBytes: number;
-  /** Aborted when nobody waits for answers any more. */
+  /** Aborted when no answer is needed any more. */
   signal?: AbortSignal | undefined;
 };
 
 type TrackerRequester = {
   send: (query: string, variables: Record<string, unknown>) => Promise<TrackerAnswer>;
-  /** As the newest answer told it; undefined before the first. */
+  /** From the newest answer; undefined before the first. */
   quota: () => TrackerQuota | undefined;
-  /** Requests made so far, whatever became of them. */
+  /** Requests made so far, whatever their result. */
   calls: () => number;
 };
 
@@ -82,7 +82,7 @@ function createTrackerRequester(options: RequestOptions): TrackerRequester {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: authorizationFor(token) },
       body,
-      // The token must not follow to another address.
+      // The token must not be sent to another address.
       redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
@@ -103,9 +103,9 @@ function createTrackerRequester(options: RequestOptions): TrackerRequester {
     quota: () => quota,
     calls: () => calls,
     async send(query, variables) {
-      // A header cannot hold it, and the error would quote it.
+      // It is not valid in a header, and the error would quote it.
       if (!/^[\x21-\x7e]+(?: [\x21-\x7e]+)?$/.test(token))
-        return failed({ kind: 'unauthorised', message: 'the token holds characters that no token has' });
+        return failed({ kind: 'unauthorised', message: 'the token contains invalid characters' });
       calls += 1;
       try {
         const answer = await exchange(JSON.stringify({ query, variables }));
@@ -117,7 +117,7 @@ function createTrackerRequester(options: RequestOptions): TrackerRequester {
   };
 }
 
-/** A personal key stands bare; an OAuth token, known by its beginning, behind `Bearer`. */
+/** A personal key is sent as it is; an OAuth token, known by its prefix, after `Bearer`. */
 function authorizationFor(token: string): string {
   return token.startsWith('lin_oauth_') ? `Bearer ${token}` : token;
 }
@@ -130,19 +130,19 @@ function failed(problem: TrackerProblem): TrackerAnswer {
   return { ok: false, problem };
 }
 
-/** Why no answer came: the code of the system where there is one, never the request itself. */
+/** Why there was no answer: the system's error code if there is one, never the request itself. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'no connection';
   if (error.name === 'AbortError') return 'interrupted';
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`;
   const code = systemErrorCode(causeOf(error));
-  return `no connection, or it broke${code === undefined ? '' : ` (${code})`}`;
+  return `no connection, or it was lost${code === undefined ? '' : ` (${code})`}`;
 }
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 const ISSUES_PER_PAGE = 50;
-/** The tracker refuses questions whose pages multiply to too much. */
+/** The tracker refuses queries whose nested pages multiply to too much. */
 const RELATIONS_PER_PAGE = 25;
 const MOST_RELATIONS_PER_PAGE = 250;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -167,8 +167,8 @@ type NewWebhook = {
 
 type NewIssue = {
   /**
-   * A UUID of our own: the tracker makes no second issue of the same id, so that one that was asked for twice
-   * is there once.
+   * A UUID that we choose: the tracker creates no second issue with the same id, so a repeated request creates it
+   * once.
    */
   id: string;
   teamId: string;
@@ -181,38 +181,38 @@ type NewIssue = {
 type UpdatedIssues = {
   /** Oldest update first. */
   issues: TrackerIssue[];
-  /** Where the next call goes on. Issues updated in that very millisecond come again: none is missed. */
+  /** Where the next call continues. Issues updated in that same millisecond are returned again: none is missed. */
   cursor: string;
 };
 
 export type TrackerClient = {
-  /** A team, by key (`ABC`) or UUID, with all its workflow states; undefined when there is no such team. */
+  /** A team, by key (`ABC`) or UUID, with all its workflow states; undefined if there is no such team. */
   teamStates: (team: string) => Promise<(TrackerTeam & { states: WorkflowState[] }) | undefined>;
   listTeams: () => Promise<TrackerTeam[]>;
   listWebhooks: () => Promise<TrackerWebhook[]>;
-  /** The secret is the one that the tracker signs with; it tells it here and never again. */
+  /** The secret that the tracker signs with; it is returned only here. */
   createWebhook: (webhook: NewWebhook) => Promise<TrackerWebhook & { secret: string | null }>;
-  /** False when there was no such webhook any more. */
+  /** False if the webhook no longer existed. */
   deleteWebhook: (id: string) => Promise<boolean>;
-  /** All issues of a team updated since a time, archived and trashed ones too. */
+  /** All issues of a team updated since a time, including archived and trashed ones. */
   issuesUpdatedSince: (teamId: string, since: string) => Promise<UpdatedIssues>;
-  /** An issue, by id or by name (`ABC-1`), with its state; undefined when there is no such issue. */
+  /** An issue, by id or by name (`ABC-1`), with its state; undefined if there is no such issue. */
   issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
   /**
-   * The issues of a team (`ABC`) with these numbers, each with its relations from the other side: `issue` of one
-   * of the type `blocks` blocks it. Those that there are not are left out.
+   * The issues of a team (`ABC`) with these numbers, each with its inverse relations: in a relation of type `blocks`,
+   * `issue` blocks it. Issues that do not exist are left out.
    */
   issueBlockers: (
     team: string,
     numbers: readonly number[],
   ) => Promise<{ identifier: string; relations: TrackerRelation[] }[]>;
-  /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns it as it is then. */
+  /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns the updated issue. */
   setIssueState: (issue: string, stateId: string) => Promise<TrackerIssue | undefined>;
-  /** The labels of that name, upper and lower case alike: of every team and of the workspace. */
+  /** The labels of that name, ignoring case: of every team and of the workspace. */
   labelsNamed: (name: string) => Promise<TrackerLabel[]>;
   createLabel: (label: { name: string; teamId: string }) => Promise<TrackerLabel>;
   createIssue: (issue: NewIssue) => Promise<FiledIssue>;
-  /** An issue of the team whose text holds this, archived ones included. */
+  /** An issue of the team whose text contains this, including archived ones. */
   issueWithText: (teamId: string, text: string) => Promise<FiledIssue | undefined>;
   quota: () => TrackerQuota | undefined;
   calls: () => number;
@@ -270,7 +270,7 @@ export function createTrackerClient({
         async (after) =>
           (await ask('IssuesUpdatedSince', { teamId, since, first: ISSUES_PER_PAGE, after })).issues,
       );
-      // The tracker lists the newest first, and an issue that changes meanwhile may come twice.
+      // The tracker lists the newest first, and an issue that changes meanwhile may appear twice.
       const newest = new Map(found.toReversed().map((issue) => [issue.id, issue]));
       const issues = [...newest.values()].toSorted((one, other) =>
         one.updatedAt < other.updatedAt ? -1 : 1,
@@ -319,7 +319,7 @@ export function createTrackerClient({
 
 const noPage = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
 
-// A problem with the tracker as a failure that a person reads: what happened, and what to do.
+// A problem with the tracker as a failure for people: what happened, and what to do.
 
 export class TrackerError extends Failure {
   readonly problem: TrackerProblem;
@@ -332,7 +332,7 @@ export class TrackerError extends Failure {
   }
 }
 
-const AGAIN = 'Run the same command again later; it goes on where it stopped.';
+const AGAIN = 'Run the same command again later; it continues where it stopped.';
 
 function wordsFor(problem: TrackerProblem): { code: FailureCode; message: string; remedy: string } {
   switch (problem.kind) {
@@ -346,9 +346,9 @@ function wordsFor(problem: TrackerProblem): { code: FailureCode; message: string
     case 'forbidden':
       return {
         code: 'tracker-refused-token',
-        message: `The owner of the API token may not do this at the issue tracker: ${problem.message}.`,
+        message: `The owner of the API token is not allowed to do this in the issue tracker: ${problem.message}.`,
         remedy:
-          'Ask an admin of the tracker, or store the key of one: svc config set svc.tracker.apiToken - < token.txt',
+          "Ask an admin of the tracker, or store an admin's key: svc config set svc.tracker.apiToken - < token.txt",
       };
     case 'rate-limited':
       return {
@@ -359,7 +359,7 @@ function wordsFor(problem: TrackerProblem): { code: FailureCode; message: string
     case 'unavailable':
       return {
         code: 'tracker-unavailable',
-        message: `The issue tracker cannot be used now: ${problem.message}.`,
+        message: `The issue tracker is unavailable: ${problem.message}.`,
         remedy: AGAIN,
       };
     case 'not-found':
@@ -367,12 +367,12 @@ function wordsFor(problem: TrackerProblem): { code: FailureCode; message: string
       return {
         code: 'tracker-error',
         message: `The issue tracker refused: ${problem.message}.`,
-        remedy: 'If its words do not help, report this with: svc --version',
+        remedy: 'If its message does not help, report this with the output of: svc --version',
       };
     case 'malformed':
       return {
         code: 'tracker-error',
-        message: `The issue tracker's answer cannot be understood: ${problem.message}.`,
+        message: `The issue tracker sent an answer that svc cannot read: ${problem.message}.`,
         remedy: AGAIN,
       };
   }

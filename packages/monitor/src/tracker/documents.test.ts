@@ -16,7 +16,7 @@ test.each(Object.entries(trackerDocuments))(
   },
 );
 
-test('a wrong document is found out', async () => {
+test('an invalid document is detected', async () => {
   const { inOurSchema, inPublishedSchema } = await checkTrackerDocument(
     'query { teams { nodes { colour } } }',
   );

@@ -1,5 +1,5 @@
-// Every GraphQL document that we send to the tracker. documents.test.ts holds each against the vendor's
-// published schema.
+// Every GraphQL document that we send to the tracker. documents.test.ts checks each against the vendor's published
+// schema.
 
 const issueFields = `
   id
@@ -84,7 +84,7 @@ export const trackerDocuments = {
       webhookDelete(id: $id) { success }
     }`,
 
-  // Archived and trashed issues too: that an issue went away is also an update.
+  // Includes archived and trashed issues: removing an issue is also an update.
   IssuesUpdatedSince: `
     query IssuesUpdatedSince($teamId: ID!, $since: DateTimeOrDuration!, $first: Int!, $after: String) {
       issues(
@@ -109,7 +109,7 @@ export const trackerDocuments = {
       }
     }`,
 
-  // What blocks an issue stands in its inverse relations: the other issue is the one that blocks.
+  // What blocks an issue is in its inverse relations: the other issue is the one that blocks.
   IssueBlockers: `
     query IssueBlockers(
       $team: String!
@@ -172,7 +172,7 @@ export const trackerDocuments = {
       }
     }`,
 
-  // Archived ones too: a ticket that a person has put away was filed.
+  // Includes archived ones: a ticket that a person has archived was filed.
   IssuesWithText: `
     query IssuesWithText($teamId: ID!, $text: String!) {
       issues(

@@ -19,7 +19,7 @@ const effect = (seq: number, phase: TicketPhase = 'done', ticket = 'ABC-1'): Mov
   phase,
 });
 
-/** A handler over answers, one per move; what was asked and appended is kept. */
+/** A handler with scripted answers, one per move; it records requests and appended lines. */
 function world(...answers: (TicketMove | Error)[]) {
   const asked: string[] = [];
   const appended: EventDraft[] = [];
@@ -62,7 +62,7 @@ test('a move is written into the log, once by its delivery', async () => {
   expect(parseEventDraft(appended[0]).ok).toBe(true);
 });
 
-test('what moved nothing says so, and writes nothing', async () => {
+test('a move that changed nothing is reported as such, and not logged', async () => {
   const { moves, appended } = world(
     { ...moved, outcome: 'already', why: 'it is there' },
     { ...moved, outcome: 'skipped', why: 'it is null', remedy: 'Set it.' },
@@ -82,7 +82,7 @@ test('a log that cannot be written: the next try writes the line, and does not a
   expect(appended).toHaveLength(1);
 });
 
-test('what the outbox needs to know of a failure, and what became of an effect', async () => {
+test('what the outbox needs to know about a failure, and the result of an effect', async () => {
   const down = new TicketNotMoved('tracker-quota-used-up', 'Too many.', 'Wait.', {
     permanent: false,
     retryAfterMs: 30_000,
@@ -103,7 +103,7 @@ test('what the outbox needs to know of a failure, and what became of an effect',
   expect(moves.endingOf(key)).toEqual({ state: 'ended', move: moved });
 });
 
-test('a bug is thrown, and tried again', async () => {
+test('a bug is thrown, and retried', async () => {
   const { moves } = world(new TypeError('boom'));
   await expect(moves.handle(effect(7))).rejects.toThrow('boom');
   expect(moves.endingOf(effect(7).key)).toMatchObject({ state: 'retrying' });

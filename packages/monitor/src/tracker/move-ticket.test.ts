@@ -5,7 +5,7 @@ import { createTicketMover, TicketNotMoved } from './move-ticket.ts';
 import { clientOf, TOKEN } from './testing/client-of.ts';
 import { projectConfig } from './testing/project-config.ts';
 
-/** A team ABC with one ticket in Backlog, and a mover for a project of it. */
+/** A team ABC with one ticket in Backlog, and a mover for its project. */
 async function world(
   given: { cached?: boolean; tracker?: Record<string, unknown>; token?: string | null } = {},
 ) {
@@ -38,7 +38,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<TicketNotMoved> => {
 };
 
 describe.each([true, false])('moving a ticket, ids cached: %s', (cached) => {
-  test('to the state of the phase; there already is a no-op', async () => {
+  test('to the state of the phase; if it is already there, a no-op', async () => {
     const { mover, stateOf, stateIds, tracker } = await world({ cached });
     expect(await mover.move('ABC-1', 'inReview')).toEqual({
       outcome: 'moved',
@@ -72,7 +72,7 @@ describe.each([true, false])('moving a ticket, ids cached: %s', (cached) => {
     expect(await mover.move('ABC-1', 'planning')).toMatchObject({ outcome: 'already' });
   });
 
-  test('null in the stateMap skips and says so, and the tracker is not asked', async () => {
+  test('null in the stateMap skips with a reason, and the tracker is not asked', async () => {
     const { mover, tracker } = await world({ cached, tracker: { stateMap: { done: null } } });
     expect(await mover.move('ABC-1', 'done')).toMatchObject({
       outcome: 'skipped',
@@ -82,7 +82,7 @@ describe.each([true, false])('moving a ticket, ids cached: %s', (cached) => {
     expect(tracker.calls()).toEqual([]);
   });
 
-  test('a state that the tracker does not have is named, with those that it has and what to do', async () => {
+  test('a state that the tracker does not have is reported, with the existing ones and the remedy', async () => {
     const { mover } = await world({ cached, tracker: { stateMap: { inReview: 'In Reviw' } } });
     const { permanent, message, remedy } = await refusalOf(mover.move('ABC-1', 'inReview'));
     expect(permanent).toBe(true);
@@ -112,7 +112,7 @@ describe('requests', () => {
     expect(without.tracker.calls().slice(3)).toEqual(['issue', 'issueUpdate']);
   });
 
-  test('the whole way of a ticket takes fewer with the cache', async () => {
+  test('all moves of a ticket take fewer with the cache', async () => {
     const count = async (cached: boolean, phases: readonly TicketPhase[]) => {
       const { mover } = await world({ cached });
       for (const phase of phases) await mover.move('ABC-1', phase);
@@ -128,7 +128,7 @@ describe('requests', () => {
 });
 
 describe('what changed at the tracker', () => {
-  test('a cached id that is gone: the state is found by its name, and the remedy is told', async () => {
+  test('a cached id that is gone: the state is found by its name, and the remedy is shown', async () => {
     const gone = { 'In Review': '00000000-0000-4000-8000-000000000000' };
     const { mover, stateOf } = await world({ tracker: { stateIds: gone } });
     const move = await mover.move('ABC-1', 'inReview');
@@ -136,14 +136,14 @@ describe('what changed at the tracker', () => {
     expect(stateOf('ABC-1')).toBe('In Review');
   });
 
-  test('a state that came after the states were asked for', async () => {
+  test('a state that was created after the states were fetched', async () => {
     const { mover, tracker, team } = await world({ tracker: { stateMap: { done: 'Shipped' } } });
     await refusalOf(mover.move('ABC-1', 'done'));
     tracker.cloud.addState({ teamId: team.id, name: 'Shipped' });
     expect(await mover.move('ABC-1', 'done')).toMatchObject({ outcome: 'moved', to: 'Shipped' });
   });
 
-  test('a ticket of another team than the cache is of gets that team’s state', async () => {
+  test('a ticket of another team than the cached one gets that team’s state', async () => {
     const { mover, tracker, stateOf } = await world({ cached: true });
     const other = tracker.cloud.addTeam({ key: 'XYZ' });
     const moved = tracker.cloud.addIssue({ teamId: other.id, title: 'went away' });
@@ -154,7 +154,7 @@ describe('what changed at the tracker', () => {
 });
 
 describe('what cannot be moved', () => {
-  test('a ticket that there is not', async () => {
+  test('a ticket that does not exist', async () => {
     const { mover } = await world();
     expect(await refusalOf(mover.move('ABC-404', 'done'))).toMatchObject({
       permanent: true,
@@ -162,7 +162,7 @@ describe('what cannot be moved', () => {
     });
   });
 
-  test('without a project or a token nothing is moved, and the remedy is told', async () => {
+  test('without a project or a token nothing is moved, and the remedy is shown', async () => {
     const { mover, tracker } = await world({ token: null });
     expect(await mover.move('QQQ-1', 'done')).toMatchObject({
       outcome: 'skipped',
@@ -189,7 +189,7 @@ describe('what cannot be moved', () => {
     expect(error.remedy).toBeDefined();
   });
 
-  test('a move whose answer was lost is found done by the next try', async () => {
+  test('after a lost answer the next try finds the ticket already moved', async () => {
     const { mover, tracker, stateOf } = await world({ cached: true });
     tracker.failNext({ kind: 'cut', when: 'after' }, { field: 'issueUpdate' });
     expect(await refusalOf(mover.move('ABC-1', 'done'))).toMatchObject({ permanent: false });

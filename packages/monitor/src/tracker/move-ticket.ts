@@ -1,6 +1,6 @@
 // Moves a ticket to the tracker state of a workflow phase. The state's id comes from the project's cache
-// (svc.tracker.stateIds); without it, or where the cache is out of date, the team's states are asked for by name.
-// A ticket that is there already is left alone.
+// (svc.tracker.stateIds); without it, or if the cache is out of date, the team's states are looked up by name. A ticket
+// that is already in the state is left alone.
 //
 //   const mover = createTicketMover({ configs: () => configs, clientFor: (token) => createTrackerClient({ token, … }) });
 //   await mover.move('ABC-12', 'inReview');  // { outcome: 'moved', from: 'In Progress', to: 'In Review', … }
@@ -29,14 +29,14 @@ export type TicketMove = {
   remedy: string | null;
 } & (
   | { outcome: 'moved'; from: string; to: string; stateId: string }
-  /** Display names; null where the tracker was not asked. */
+  /** Display names; null if the tracker was not asked. */
   | { outcome: 'already' | 'skipped'; from: string | null; to: string | null; stateId: string | null }
 );
 
 type MovingClient = Pick<TrackerClient, 'issueState' | 'teamStates' | 'setIssueState' | 'calls'>;
 
 export type TicketMover = {
-  /** Throws `TicketNotMoved`, which says whether trying again makes sense. */
+  /** Throws `TicketNotMoved`, which has whether a retry makes sense. */
   move: (ticket: string, phase: TicketPhase) => Promise<TicketMove>;
   /** Requests made to the tracker so far. */
   requests: () => number;
@@ -50,7 +50,7 @@ export function createTicketMover(options: {
   clientFor: (token: string) => MovingClient;
 }): TicketMover {
   const clients = new Map<string, MovingClient>();
-  /** By team id: what the tracker answered last. */
+  /** The tracker's last answer, by team id. */
   const statesOfTeam = new Map<string, readonly WorkflowState[]>();
 
   const clientOf = (token: string): MovingClient => {
@@ -59,7 +59,7 @@ export function createTicketMover(options: {
     return client;
   };
 
-  /** The team's state of that name. What is remembered counts until it does not have the name. */
+  /** The team's state of that name. Remembered states are used unless the name is missing. */
   const stateByName = async (
     client: MovingClient,
     { team }: TrackerIssueState,
@@ -76,7 +76,7 @@ export function createTicketMover(options: {
     throw unknownState(team.key, states, wanted);
   };
 
-  const carryOut = async (
+  const execute = async (
     client: MovingClient,
     config: Config,
     ticket: string,
@@ -90,10 +90,10 @@ export function createTicketMover(options: {
       from,
       to: from,
       stateId: issue.state.id,
-      why: `it is in ${quoted(from)} already`,
+      why: `it is already in ${quoted(from)}`,
       remedy: null,
     };
-    // A ticket that went to another team has that team's states.
+    // A ticket that was moved to another team has that team's states.
     const { teamId } = config.svc.tracker;
     const cachedId = teamId === null || teamId === issue.team.id ? wanted.id : undefined;
     if (from === wanted.name || issue.state.id === cachedId) return already;
@@ -116,7 +116,7 @@ export function createTicketMover(options: {
     try {
       return await moved(state, false);
     } catch (error) {
-      // The issue was there a moment ago, so it is the state that is gone.
+      // The issue existed a moment ago, so it is the state that is gone.
       if (!(error instanceof TrackerError) || error.problem.kind !== 'not-found') throw error;
       return await moved(await stateByName(client, issue, wanted, true), cachedId !== undefined);
     }
@@ -132,7 +132,7 @@ export function createTicketMover(options: {
       const { apiToken } = config.svc.tracker;
       if (apiToken === undefined) return withoutToken();
       try {
-        return await carryOut(clientOf(apiToken), config, ticket, { ...target, phase });
+        return await execute(clientOf(apiToken), config, ticket, { ...target, phase });
       } catch (error) {
         throw notMovedBy(error);
       }
@@ -144,7 +144,7 @@ function skipped(why: string, remedy: string | null): TicketMove {
   return { outcome: 'skipped', from: null, to: null, stateId: null, why, remedy };
 }
 
-// Work without a tracker is no failure; that nothing was moved is said.
+// Work without a tracker is not a failure; the answer reports that nothing was moved.
 function withoutProject(ticket: string): TicketMove {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-'));
   return skipped(
@@ -164,7 +164,7 @@ function noSuchTicket(ticket: string): TicketNotMoved {
   return new TicketNotMoved(
     'tracker-error',
     `The issue tracker has no ticket ${ticket}, or the owner of the API token cannot see it.`,
-    'Name a ticket that there is: svc ticket phase <phase> <ticket>',
+    'Name an existing ticket: svc ticket phase <phase> <ticket>',
     { permanent: true },
   );
 }
@@ -176,27 +176,27 @@ function unknownState(
 ): TicketNotMoved {
   const names = states.map((state) => state.name);
   const likely = nearest(name, names);
-  // It is meant to be pasted into a shell, and the names are the tracker's.
+  // It will be pasted into a shell, and the names come from the tracker.
   const pasted = likely !== undefined && /^[\w .-]+$/.test(likely) ? JSON.stringify(likely) : '<state>';
   return new TicketNotMoved(
     'config-invalid',
-    `Team ${team} of the issue tracker has no state ${quoted(name)} (svc.tracker.stateMap.${phase}). There are: ${names.slice(0, 50).map(quoted).join(', ')}.`,
+    `Team ${team} of the issue tracker has no state ${quoted(name)} (svc.tracker.stateMap.${phase}). Its states: ${names.slice(0, 50).map(quoted).join(', ')}.`,
     `Name one of them: svc config set svc.tracker.stateMap.${phase} ${pasted}`,
     { permanent: true },
   );
 }
 
-/** Names come from outside: nothing of them may steer a terminal. */
+/** Names come from outside: they must not contain terminal control sequences. */
 function quoted(name: string): string {
   return `"${name.slice(0, 100).replaceAll(/\p{Cc}/gu, '?')}"`;
 }
 
-// Why a ticket could not be moved, in the form by which the outbox decides: tried again, when, or given up.
+// Why a ticket could not be moved, and whether and when the outbox retries it.
 
 export class TicketNotMoved extends Failure {
-  /** Trying again would change nothing: a person has to do something first. */
+  /** A retry would change nothing: a person has to do something first. */
   readonly permanent: boolean;
-  /** How long the tracker asks to be left alone. */
+  /** How long the tracker asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -212,7 +212,7 @@ export class TicketNotMoved extends Failure {
   }
 }
 
-/** What the tracker refused for good, and what it may accept later. Anything else is a bug and stays what it is. */
+/** Separates what the tracker refused permanently from what it may accept later. Anything else is a bug. */
 function notMovedBy(error: unknown): unknown {
   if (!(error instanceof TrackerError)) return error;
   const { problem, code, message, remedy } = error;
@@ -234,12 +234,11 @@ function notMovedBy(error: unknown): unknown {
   }
 }
 
-// Carries out the outbox's wish to move a ticket, and writes what was done into the log. Moves of one ticket
-// come one after the other, in the order in which they were asked for: the outbox sees to that. Carrying one out
-// again finds the ticket where it should be; should the daemon die between the move and its line, the line is
-// missing and the tracker's own event tells the move.
+// Executes the outbox's effect that moves a ticket, and logs the move. The outbox runs the moves of one ticket one
+// after the other, in the order they were requested. A second execution finds the ticket already moved; if the daemon
+// dies between the move and its line, the line is missing and the tracker's own event reports the move.
 
-/** Endings kept for whoever asks. */
+/** How many endings are kept for callers. */
 const KEPT = 500;
 
 export type MoveTicketEffect = Extract<Effect, { kind: 'move-ticket' }>;
@@ -251,7 +250,7 @@ export type MoveEnding =
 export type TicketMoves = {
   /** The outbox's handler of `move-ticket`. */
   handle: (effect: MoveTicketEffect) => Promise<Outcome>;
-  /** What came of the last attempt at an effect, by its key; undefined before the first. */
+  /** The result of the last attempt at an effect, by its key; undefined before the first. */
   endingOf: (key: string) => MoveEnding | undefined;
 };
 
@@ -262,12 +261,12 @@ export function moveTicketHandler(
 ): TicketMoves {
   const endings = createMemory<MoveEnding>();
   /** Moved, but the log could not be written. */
-  const untold = createMemory<TicketMove>();
+  const unlogged = createMemory<TicketMove>();
 
-  const carryOut = async ({ key, ticket, phase }: MoveTicketEffect): Promise<TicketMove> => {
-    const move = untold.get(key) ?? (await mover.move(ticket, phase));
+  const execute = async ({ key, ticket, phase }: MoveTicketEffect): Promise<TicketMove> => {
+    const move = unlogged.get(key) ?? (await mover.move(ticket, phase));
     if (move.outcome !== 'moved') return move;
-    untold.set(key, move);
+    unlogged.set(key, move);
     const { from, to, stateId } = move;
     await append(
       draft(
@@ -277,7 +276,7 @@ export function moveTicketHandler(
         { deliveryId: `outbox:${key}:moved` },
       ),
     );
-    untold.delete(key);
+    unlogged.delete(key);
     return move;
   };
 
@@ -285,7 +284,7 @@ export function moveTicketHandler(
     endingOf: endings.get,
     async handle(effect) {
       try {
-        const move = await carryOut(effect);
+        const move = await execute(effect);
         endings.set(effect.key, { state: 'ended', move });
         return { done: sentence(move) };
       } catch (thrown) {
@@ -301,8 +300,8 @@ export function moveTicketHandler(
 }
 
 function sentence({ outcome, from, to, why, remedy }: TicketMove): string {
-  const words = outcome === 'moved' ? `moved from ${from} to ${to}` : outcome;
-  return `${words}: ${why}${remedy === null ? '' : `. ${remedy}`}`;
+  const result = outcome === 'moved' ? `moved from ${from} to ${to}` : outcome;
+  return `${result}: ${why}${remedy === null ? '' : `. ${remedy}`}`;
 }
 
 /** A map that forgets the oldest. */

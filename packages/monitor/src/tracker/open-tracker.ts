@@ -1,4 +1,4 @@
-// The tracker of a project: the client with the token of its secrets file.
+// The tracker of a project: the client with the token from its secrets file.
 import type { Config } from '@svc/core';
 import type { ConfigFiles } from '../config/load.ts';
 import { Failure } from '../errors.ts';
@@ -14,6 +14,6 @@ export function openTracker({
   throw new Failure(
     'not-configured',
     `There is no API token for the issue tracker (svc.tracker.apiToken in ${files.secrets.ownFile ?? files.global}).`,
-    'Make an API key at the tracker and store it: svc config set svc.tracker.apiToken - < token.txt',
+    'Create an API key in the tracker and store it: svc config set svc.tracker.apiToken - < token.txt',
   );
 }

@@ -6,7 +6,7 @@ import { openEventLog } from '../log/event-log.ts';
 import { createTrackerClient } from './client.ts';
 import { createTrackerReconciler } from './reconcile.ts';
 
-async function house() {
+async function setup() {
   const tracker = await testTracker('token');
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   const folder = temporaryFolder();
@@ -34,8 +34,8 @@ async function house() {
   return { tracker, team, log, make, topics };
 }
 
-test('what no delivery told becomes one event via poll; polling again adds nothing', async () => {
-  const { tracker, team, make, topics, log } = await house();
+test('what no delivery reported becomes one event via poll; polling again adds nothing', async () => {
+  const { tracker, team, make, topics, log } = await setup();
   const issue = tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   const reconciler = make();
   expect(await reconciler.reconcile()).toEqual({ changed: 1, newEvents: 1 });
@@ -51,15 +51,15 @@ test('what no delivery told becomes one event via poll; polling again adds nothi
 });
 
 test('one query, however many issues changed within a page', async () => {
-  const { tracker, team, make } = await house();
+  const { tracker, team, make } = await setup();
   for (let number = 0; number < 30; number += 1)
     tracker.cloud.addIssue({ teamId: team.id, title: `t${number}` });
   await make().reconcile();
   expect(tracker.calls()).toEqual(['issues']);
 });
 
-test('what a delivery told already is no news', async () => {
-  const { tracker, team, make, topics, log } = await house();
+test('what a delivery has reported is not logged again', async () => {
+  const { tracker, team, make, topics, log } = await setup();
   const issue = tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });
   const payload = {
     type: 'Issue',
@@ -72,8 +72,8 @@ test('what a delivery told already is no news', async () => {
   expect(await topics()).toEqual(['tracker.issue.created']);
 });
 
-test('a poll that fails loses nothing: the next one begins where it would have', async () => {
-  const { tracker, team, make, topics } = await house();
+test('a failed poll loses nothing: the next one starts where it would have', async () => {
+  const { tracker, team, make, topics } = await setup();
   const reconciler = make();
   await reconciler.reconcile();
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login' });

@@ -1,11 +1,11 @@
-// Asks the tracker what changed since the last time, and writes what no delivery has told. One query, by
-// the time of the newest change seen; where to begin after a start, the log itself says.
+// Asks the tracker what changed since the last time, and logs what no delivery has reported. One query, from the time
+// of the newest change seen; after a start, that time comes from the log.
 import { pollDifference, topicsMatching } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import type { TrackerClient } from './client.ts';
 
-/** How far back a first poll looks, and how far the log's newest tracker line can take it back. */
-const FIRST_LOOK_MS = 3_600_000;
+/** How far back the first poll goes, and how far the log's newest tracker line can take it back. */
+const FIRST_POLL_MS = 3_600_000;
 const FARTHEST_LOOK_MS = 7 * 86_400_000;
 
 const ticketTopics: ReadonlySet<string> = new Set(topicsMatching('tracker.issue.*'));
@@ -43,6 +43,6 @@ export function createTrackerReconciler(options: {
 
 async function beginning(log: Pick<EventLog, 'list'>, now: number): Promise<string> {
   const { entries } = await log.list({ topics: ticketTopics, limit: 1 });
-  const newest = entries[0] === undefined ? now - FIRST_LOOK_MS : Date.parse(entries[0].line.ts);
-  return new Date(Math.max(Math.min(newest, now - FIRST_LOOK_MS), now - FARTHEST_LOOK_MS)).toISOString();
+  const newest = entries[0] === undefined ? now - FIRST_POLL_MS : Date.parse(entries[0].line.ts);
+  return new Date(Math.max(Math.min(newest, now - FIRST_POLL_MS), now - FARTHEST_LOOK_MS)).toISOString();
 }

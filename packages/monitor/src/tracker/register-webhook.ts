@@ -1,13 +1,13 @@
-// Registers the tracker's webhook. What is done, and in which order, so that a run that fails or is killed
-// anywhere is finished by the next one:
+// Registers the tracker's webhook. The order of the steps allows the next run to finish one that failed or was killed
+// anywhere:
 //
-//   1. The relay channel is in the global file before the tracker is told of it. Cut off after it: the next
-//      run uses the same channel.
-//   2. With --force the recorded webhook is deleted, then the record is cleared. Cut off between the two:
-//      the next deletion finds nothing, which is as good.
-//   3. The secret is in its file before the webhook exists. Cut off after creation, or left without its
-//      answer: the next run finds the webhook by its URL, and its secret is known.
-//   4. The record is written last: a record means that webhook and secret are in place.
+//   1. Write the relay channel to the global file before the tracker gets it. If killed after this, the next run uses
+//      the same channel.
+//   2. With --force delete the recorded webhook, then clear the record. If killed in between, the next deletion finds
+//      nothing, which is fine.
+//   3. Write the secret to its file before the webhook exists. If killed after creation, or without an answer, the next
+//      run finds the webhook by its URL, and its secret is known.
+//   4. Write the record last: a record means that webhook and secret are in place.
 import { randomBytes } from 'node:crypto';
 import {
   type Config,
@@ -24,16 +24,16 @@ import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secre
 import { Failure } from '../errors.ts';
 import { type TrackerClient, TrackerError } from './client.ts';
 
-// The URL that the tracker shall call: the one given, else the relay channel of this machine, else a new one.
+// The URL that the tracker should call: the given one, else the relay channel of this machine, else a new one.
 
 type WebhookUrl =
   | { url: string; isChannel: boolean }
-  /** There is none yet: a relay channel has to be made. */
+  /** No URL yet: a relay channel has to be made. */
   | undefined;
 
 /**
- * The channel is that of `SVC_TRACKER_RELAY_CHANNEL`, else that of the global file, so that a second run
- * finds the URL of the first. A record made with a URL of the person's own is kept at that URL.
+ * The channel is that of `SVC_TRACKER_RELAY_CHANNEL`, else that of the global file, so a second run finds the URL of
+ * the first. A record with the user's own URL keeps that URL.
  */
 function knownWebhookUrl(config: Config, given: string | undefined): WebhookUrl {
   if (given !== undefined) return { url: checkedUrl(given), isChannel: false };
@@ -49,8 +49,8 @@ function checkedUrl(text: string): string {
   throw new Failure('usage', `--webhook-url: expected an http or https URL, found ${JSON.stringify(text)}.`);
 }
 
-// Creates the tracker's webhook with a secret of our own making, which is in its file before the webhook
-// exists: whatever happens then, the secret of a webhook that was created is known.
+// Creates the tracker's webhook with a secret that we generate and write to its file before the webhook exists:
+// whatever happens then, the secret of a created webhook is known.
 
 type NewWebhookOptions = {
   client: TrackerClient;
@@ -58,7 +58,7 @@ type NewWebhookOptions = {
   teamId: string;
   label: string;
   secretFile: string;
-  /** 32 random bytes in hex, unless a test says otherwise. */
+  /** 32 random bytes in hex, unless a test replaces it. */
   newSecret?: (() => string) | undefined;
 };
 
@@ -70,7 +70,7 @@ async function createWebhookWithSecret(options: NewWebhookOptions): Promise<Trac
   try {
     const resourceTypes = trackerResourceTypes;
     const webhook = await client.createWebhook({ url, teamId, resourceTypes, label, secret });
-    // What the tracker says that it signs with is what counts.
+    // The secret in the tracker's answer is the one it signs with.
     if (webhook.secret !== null && webhook.secret !== secret)
       await writeSecretFile(secretFile, webhook.secret);
     return webhook;
@@ -80,7 +80,7 @@ async function createWebhookWithSecret(options: NewWebhookOptions): Promise<Trac
   }
 }
 
-/** The webhook was certainly not made: what the file held before may still be in use. */
+/** The webhook was certainly not created: the previous content of the file may still be in use. */
 async function putBack(secretFile: string, before: string | undefined): Promise<void> {
   if (before === undefined) await removeSecretFile(secretFile);
   else await writeSecretFile(secretFile, before);
@@ -91,14 +91,14 @@ function randomSecret(): string {
 }
 
 export type RegisterOptions = {
-  /** The configuration as it is on disk now: it holds the record. */
+  /** The configuration as it is on disk now: it contains the record. */
   config: Config;
   /** `--webhook-url` */
   webhookUrl?: string | undefined;
   force: boolean;
-  /** The channel of this machine is at another relay than it shall be: one is made. */
+  /** The channel of this machine is at another relay than requested: make a new one. */
   newChannel?: boolean;
-  /** Called only when the tracker has to be asked; fails when there is no token. */
+  /** Called only if the tracker has to be asked; fails if there is no token. */
   connect: () => TrackerClient;
   store: Pick<ConfigStore, 'setMany'>;
   /** Makes a relay channel and returns its URL. */
@@ -115,7 +115,7 @@ export type RegisteredWebhook = {
   outcome: 'already-registered' | 'reused' | 'created';
   webhookId: string;
   webhookUrl: string;
-  /** `missing`: nobody here knows the webhook's secret; the remedy was told. */
+  /** `missing`: the webhook's secret is not known here; the remedy was printed. */
   secret: 'kept' | 'written' | 'missing';
 };
 
@@ -140,7 +140,7 @@ export async function registerTrackerWebhook(options: RegisterOptions): Promise<
       case 'remove-recorded': {
         const wasThere = await client.deleteWebhook(next.webhookId);
         await clearRecord(options.store);
-        tell(wasThere ? `Deleted webhook ${next.webhookId}` : `Webhook ${next.webhookId} was gone already`);
+        tell(wasThere ? `Deleted webhook ${next.webhookId}` : `Webhook ${next.webhookId} was already gone`);
         [record, existing] = [undefined, []];
         break;
       }
@@ -158,14 +158,14 @@ export async function registerTrackerWebhook(options: RegisterOptions): Promise<
 
 type Opened = { client: TrackerClient; teamId: string };
 
-/** All that is needed before anything is changed, here or at the tracker. */
+/** Everything that is needed before anything is changed, here or at the tracker. */
 async function open({ config, connect, store }: RegisterOptions, known: WebhookUrl): Promise<Opened> {
   const client = connect();
   const { teamId } = config.svc.tracker;
   if (teamId === null) {
     throw new Failure(
       'not-configured',
-      'The project file does not know the id of its team at the tracker (svc.tracker.teamId).',
+      'The project file has no id for its tracker team (svc.tracker.teamId).',
       'Look it up first: resolve-tracker-ids.sh',
     );
   }
@@ -176,7 +176,7 @@ async function open({ config, connect, store }: RegisterOptions, known: WebhookU
 async function makeChannel({ provisionChannel, store, tell }: RegisterOptions): Promise<string> {
   const url = await provisionChannel();
   await writeChannel(store, url);
-  tell(`Made the relay channel ${url}`);
+  tell(`Created the relay channel ${url}`);
   return url;
 }
 
@@ -200,9 +200,9 @@ async function reuse(
 ): Promise<RegisteredWebhook> {
   const registeredAt = new Date(clock.now()).toISOString();
   await writeRecord(store, { webhookId: webhook.id, webhookUrl, registeredAt });
-  tell(`The tracker has a webhook for ${webhookUrl} already; it is used: ${webhook.id}`);
+  tell(`The tracker already has a webhook for ${webhookUrl}; using it: ${webhook.id}`);
   for (const why of shortcomingsOf(webhook, teamId))
-    tell(`warning: this webhook is not as svc makes one: ${why}. To replace it, add --force.`);
+    tell(`warning: this webhook differs from one that svc creates: ${why}. To replace it, add --force.`);
   const secret = await secretState(secretFile, tell);
   return { outcome: 'reused', webhookId: webhook.id, webhookUrl, secret };
 }
@@ -229,7 +229,7 @@ async function create(
 function refusal(recordedUrl: string | undefined): Failure {
   return new Failure(
     'registered-elsewhere',
-    `A tracker webhook is registered for another URL: ${recordedUrl ?? '(none in the record)'}. The record stays as it is.`,
+    `A tracker webhook is registered for another URL: ${recordedUrl ?? '(none in the record)'}. The record was not changed.`,
     'To replace that webhook, add --force.',
   );
 }
@@ -237,13 +237,13 @@ function refusal(recordedUrl: string | undefined): Failure {
 async function secretState(secretFile: string, tell: (line: string) => void): Promise<'kept' | 'missing'> {
   if ((await readSecretFile(secretFile)) !== undefined) return 'kept';
   tell(
-    `warning: the tracker tells a webhook's secret only once, and ${secretFile} is not there. Unless you have it elsewhere, deliveries cannot be checked: make a new webhook with --force.`,
+    `warning: the tracker shows a webhook's secret only once, and ${secretFile} does not exist. Unless you have the secret elsewhere, deliveries cannot be verified: create a new webhook with --force.`,
   );
   return 'missing';
 }
 
-// Takes the tracker's webhook away: at the tracker, then its secret, and the record last, so that a run
-// that fails or is killed anywhere can be repeated until all three are gone.
+// Removes the tracker's webhook: at the tracker, then its secret, and the record last, so a run that fails or is killed
+// anywhere can be repeated until all three are gone.
 
 export type DeregisterOptions = {
   config: Config;
@@ -253,7 +253,7 @@ export type DeregisterOptions = {
   tell: (line: string) => void;
 };
 
-/** Returns the id of the webhook that is gone. */
+/** Returns the id of the removed webhook. */
 export async function deregisterTrackerWebhook({
   config,
   connect,
@@ -278,7 +278,7 @@ export async function deregisterTrackerWebhook({
   return { webhookId };
 }
 
-// Where a registration is kept: the record in the global file. The webhook's secret has a file of its own.
+// A registration is recorded in the global file. The webhook's secret has its own file.
 
 const group = ['svc', 'monitor', 'linear'];
 
@@ -300,7 +300,7 @@ function clearRecord(store: Writing): Promise<string> {
   return store.setMany('global', changes({}));
 }
 
-/** All four fields each time: what a record does not have must not stay from the one before. */
+/** All four fields each time, so nothing of the previous record remains. */
 function changes(record: Partial<RecordToWrite>): ConfigChange[] {
   return (['webhookId', 'webhookUrl', 'registeredAt', 'resourceTypes'] as const).map((name) => ({
     path: [...group, name],
@@ -308,7 +308,7 @@ function changes(record: Partial<RecordToWrite>): ConfigChange[] {
   }));
 }
 
-/** The channel by which the daemon of this machine gets the tracker's deliveries. */
+/** The channel that delivers the tracker's events to the daemon of this machine. */
 function writeChannel(store: Writing, url: string): Promise<string> {
   return store.setMany('global', [{ path: [...group, 'smeeChannel'], value: url }]);
 }

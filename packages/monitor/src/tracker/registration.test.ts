@@ -27,7 +27,7 @@ type Change = Partial<RegisterOptions> & { crash?: Crash };
 type Crash = { at: number; when: 'before' | 'after' };
 
 /** A machine with a project, its tracker, and the two commands as the setup command runs them. */
-async function house(given: Given = {}) {
+async function setup(given: Given = {}) {
   const tracker = await testTracker(TOKEN);
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   const home = temporaryFolder();
@@ -49,7 +49,7 @@ async function house(given: Given = {}) {
 
   const machine = readMachine({}, home);
   const secretFile = path('.config/svc/linear-webhook-secret');
-  const told: string[] = [];
+  const printed: string[] = [];
   let channels = 0;
 
   const surroundings = async (crash?: Crash) => {
@@ -61,7 +61,7 @@ async function house(given: Given = {}) {
     return {
       config,
       secretFile,
-      tell: (line: string) => void told.push(line),
+      tell: (line: string) => void printed.push(line),
       store: { setMany: effects.around(store.setMany) },
       connect: (): TrackerClient => {
         const client = config.svc.tracker.apiToken
@@ -83,7 +83,7 @@ async function house(given: Given = {}) {
   return {
     tracker,
     team,
-    told,
+    printed,
     secretFile,
     path,
     channels: () => channels,
@@ -102,7 +102,7 @@ async function house(given: Given = {}) {
   };
 }
 
-/** The process ends at the nth effect on the world, just before it or just after it. */
+/** The process ends just before or just after its nth side effect. */
 function crashing(crash: Crash | undefined) {
   let count = 0;
   return {
@@ -119,31 +119,31 @@ function crashing(crash: Crash | undefined) {
   };
 }
 
-type House = Awaited<ReturnType<typeof house>>;
+type Setup = Awaited<ReturnType<typeof setup>>;
 
 /** A webhook that was registered before, with its record and its secret. */
-async function registeredHouse(url = CHANNEL): Promise<House> {
-  const made = await house();
+async function registeredSetup(url = CHANNEL): Promise<Setup> {
+  const made = await setup();
   await made.register({ webhookUrl: url });
   made.tracker.forgetCalls();
-  made.told.splice(0);
+  made.printed.splice(0);
   return made;
 }
 
-function expectInPlace(made: House, url = CHANNEL): void {
+function expectInPlace(made: Setup, url = CHANNEL): void {
   const [webhook, ...others] = made.webhooks();
   expect(others).toEqual([]);
   expect(webhook).toMatchObject({ url, teamId: made.team.id, enabled: true, resourceTypes });
   expect(made.record()).toMatchObject({ webhookId: webhook?.id, webhookUrl: url, registeredAt: NOW });
   expect(made.secret()).toBe(webhook?.secret);
   expect(statSync(made.secretFile).mode & 0o777).toBe(0o600);
-  expect(made.told.join('\n')).not.toContain(TOKEN);
-  expect(made.told.join('\n')).not.toContain(webhook?.secret);
+  expect(made.printed.join('\n')).not.toContain(TOKEN);
+  expect(made.printed.join('\n')).not.toContain(webhook?.secret);
 }
 
 describe('rule 1: the token is in layer 2 and the team id in layer 1', () => {
   test('no token: the file and the command are named, nothing is changed', async () => {
-    const made = await house({ secrets: {} });
+    const made = await setup({ secrets: {} });
     await expect(made.register()).rejects.toMatchObject({
       code: 'not-configured',
       exitCode: 4,
@@ -154,7 +154,7 @@ describe('rule 1: the token is in layer 2 and the team id in layer 1', () => {
   });
 
   test('no team id: it has to be resolved first, nothing is changed', async () => {
-    const made = await house({ project: { tracker: { teamKey: 'ABC' } } });
+    const made = await setup({ project: { tracker: { teamKey: 'ABC' } } });
     await expect(made.register()).rejects.toMatchObject({
       remedy: expect.stringContaining('resolve-tracker-ids.sh'),
     });
@@ -164,7 +164,7 @@ describe('rule 1: the token is in layer 2 and the team id in layer 1', () => {
 
 describe('rule 2: without --webhook-url there is a relay channel', () => {
   test('a new one is made, and is written to the global file', async () => {
-    const made = await house();
+    const made = await setup();
     await made.register();
     expectInPlace(made);
     expect(made.record().smeeChannel).toBe(CHANNEL);
@@ -172,28 +172,28 @@ describe('rule 2: without --webhook-url there is a relay channel', () => {
   });
 
   test('the one in SVC_TRACKER_RELAY_CHANNEL is used, and is written to the global file', async () => {
-    const made = await house({ environment: { SVC_TRACKER_RELAY_CHANNEL: OTHER } });
+    const made = await setup({ environment: { SVC_TRACKER_RELAY_CHANNEL: OTHER } });
     await made.register();
     expectInPlace(made, OTHER);
     expect([made.record().smeeChannel, made.channels()]).toEqual([OTHER, 0]);
   });
 
   test('the one in the global file is used', async () => {
-    const made = await house({ linear: { smeeChannel: OTHER } });
+    const made = await setup({ linear: { smeeChannel: OTHER } });
     await made.register();
     expectInPlace(made, OTHER);
     expect(made.channels()).toBe(0);
   });
 
   test('with --webhook-url no channel is made or written', async () => {
-    const made = await house();
+    const made = await setup();
     await made.register({ webhookUrl: OTHER });
     expectInPlace(made, OTHER);
     expect([made.record().smeeChannel, made.channels()]).toEqual([undefined, 0]);
   });
 
   test('--webhook-url has to be a URL', async () => {
-    const made = await house();
+    const made = await setup();
     await expect(made.register({ webhookUrl: 'relay.example' })).rejects.toMatchObject({ code: 'usage' });
   });
 });
@@ -204,21 +204,21 @@ describe('rule 3: the record matches', () => {
     ['the same but for case', CHANNEL.toUpperCase()],
     ['no URL given', undefined],
   ])('already registered, with zero calls: %s', async (_, webhookUrl) => {
-    const made = await registeredHouse();
+    const made = await registeredSetup();
     const before = made.global();
     expect(await made.register({ webhookUrl })).toMatchObject({
       outcome: 'already-registered',
       secret: 'kept',
     });
-    expect(made.told.join('\n')).toContain('already registered');
+    expect(made.printed.join('\n')).toContain('already registered');
     expect([made.tracker.calls(), made.global(), made.channels()]).toEqual([[], before, 0]);
   });
 
   test('not even a token is needed', async () => {
     const linear = { webhookId: 'w-1', webhookUrl: CHANNEL, registeredAt: NOW };
-    const made = await house({ linear, secrets: {}, project: { tracker: {} } });
+    const made = await setup({ linear, secrets: {}, project: { tracker: {} } });
     expect(await made.register({ webhookUrl: CHANNEL })).toMatchObject({ secret: 'missing' });
-    expect(made.told.join('\n')).toContain('--force');
+    expect(made.printed.join('\n')).toContain('--force');
   });
 });
 
@@ -228,7 +228,7 @@ describe('rule 4: the record holds another URL', () => {
     ['by the environment', { SVC_TRACKER_RELAY_CHANNEL: OTHER }, undefined],
   ])('it is an error, and the record is untouched: %s', async (_, environment, webhookUrl) => {
     const linear = { webhookId: 'w-1', webhookUrl: CHANNEL, registeredAt: NOW, resourceTypes };
-    const made = await house({ linear, environment });
+    const made = await setup({ linear, environment });
     const before = readFileSync(made.path('.config/svc/config.json'));
     await expect(made.register({ webhookUrl })).rejects.toMatchObject({
       code: 'registered-elsewhere',
@@ -241,7 +241,7 @@ describe('rule 4: the record holds another URL', () => {
   });
 
   test('a record without a URL matches nothing', async () => {
-    const made = await house({ linear: { webhookId: 'w-1' } });
+    const made = await setup({ linear: { webhookId: 'w-1' } });
     await expect(made.register()).rejects.toMatchObject({ code: 'registered-elsewhere' });
     expect(made.channels()).toBe(0);
   });
@@ -254,7 +254,7 @@ describe('rule 5: --force', () => {
   ])(
     'deletes the recorded webhook, creates a new one, rewrites the record: %s',
     async (_, webhookUrl, url) => {
-      const made = await registeredHouse();
+      const made = await registeredSetup();
       const [old, oldSecret] = [made.record().webhookId, made.secret()];
       expect(await made.register({ webhookUrl, force: true })).toMatchObject({ outcome: 'created' });
       expect(made.tracker.calls()).toEqual(['webhookDelete', 'webhookCreate']);
@@ -265,24 +265,24 @@ describe('rule 5: --force', () => {
     },
   );
 
-  test('a recorded webhook that is gone already does not matter', async () => {
-    const made = await registeredHouse();
+  test('a recorded webhook that is already gone does not matter', async () => {
+    const made = await registeredSetup();
     made.webhooks().splice(0);
     await made.register({ force: true });
     expectInPlace(made);
-    expect(made.told.join('\n')).toContain('was gone already');
+    expect(made.printed.join('\n')).toContain('was already gone');
   });
 
-  test('a 404 that is no answer of the API changes nothing', async () => {
-    const made = await registeredHouse();
+  test('a 404 that is not from the API changes nothing', async () => {
+    const made = await registeredSetup();
     const before = made.global();
     made.tracker.failNext({ kind: 'not-found', text: '<html>no such page</html>' });
     await expect(made.register({ force: true })).rejects.toMatchObject({ code: 'tracker-unavailable' });
     expect(made.global()).toEqual(before);
   });
 
-  test('a partial record becomes a whole one', async () => {
-    const made = await house();
+  test('a partial record becomes a complete one', async () => {
+    const made = await setup();
     made.tracker.cloud.addWebhook({ url: CHANNEL });
     await made.register({ webhookUrl: CHANNEL });
     expect(made.record()).not.toHaveProperty('resourceTypes');
@@ -294,7 +294,7 @@ describe('rule 5: --force', () => {
 
 describe('rule 6: without a record', () => {
   test('a webhook with the URL is reused, case ignored, on whatever page it is; the record is partial', async () => {
-    const made = await house();
+    const made = await setup();
     const existing = made.tracker.cloud.addWebhook({ url: CHANNEL, teamId: made.team.id, resourceTypes });
     for (let index = 0; index < 9; index += 1) made.tracker.cloud.addWebhook({ url: `${OTHER}/${index}` });
     made.tracker.limitPages(4);
@@ -304,14 +304,14 @@ describe('rule 6: without a record', () => {
     expect(made.record()).toEqual({ webhookId: existing.id, webhookUrl: url, registeredAt: NOW });
     expect(made.tracker.calls()).toEqual(['webhooks', 'webhooks', 'webhooks']);
     expect([made.webhooks().length, made.secret()]).toEqual([10, 'known']);
-    expect(made.told.join('\n')).not.toContain('warning');
+    expect(made.printed.join('\n')).not.toContain('warning');
   });
 
-  test('what is wrong with a reused webhook is said', async () => {
-    const made = await house();
+  test('differences of a reused webhook are reported', async () => {
+    const made = await setup();
     made.tracker.cloud.addWebhook({ url: CHANNEL, enabled: false });
     expect(await made.register({ webhookUrl: CHANNEL })).toMatchObject({ secret: 'missing' });
-    expect(made.told.filter((line) => line.startsWith('warning:'))).toEqual([
+    expect(made.printed.filter((line) => line.startsWith('warning:'))).toEqual([
       expect.stringContaining('disabled in the tracker'),
       expect.stringContaining('does not send Comment, IssueLabel, Cycle, Reaction, Project'),
       expect.stringContaining('only once'),
@@ -319,15 +319,15 @@ describe('rule 6: without a record', () => {
   });
 
   test('otherwise one is created', async () => {
-    const made = await house();
+    const made = await setup();
     made.tracker.cloud.addWebhook({ url: OTHER });
     await made.register({ webhookUrl: CHANNEL });
     expect(made.tracker.calls()).toEqual(['webhooks', 'webhookCreate']);
     expect(made.webhooks()).toHaveLength(2);
   });
 
-  test('a list that cannot be had is never taken for an empty one', async () => {
-    const made = await house();
+  test('a list that cannot be fetched is never treated as empty', async () => {
+    const made = await setup();
     made.tracker.failNext({ kind: 'server-error', status: 502 }, { field: 'webhooks' });
     await expect(made.register()).rejects.toMatchObject({ code: 'tracker-unavailable' });
     expect(made.tracker.calls()).toEqual(['webhooks']);
@@ -335,7 +335,7 @@ describe('rule 6: without a record', () => {
 });
 
 test('rule 7: resourceTypes is exactly the six, for the team', async () => {
-  const made = await house();
+  const made = await setup();
   await made.register();
   expect(made.tracker.requests().at(-1)?.variables).toEqual({
     input: {
@@ -359,7 +359,7 @@ test('rule 7: resourceTypes is exactly the six, for the team', async () => {
 
 describe('rule 8: the secret', () => {
   test('is 32 bytes in hex, in a file of mode 600, even where the file was open to others', async () => {
-    const made = await house();
+    const made = await setup();
     writeFileSync(made.secretFile, 'old\n', { mode: 0o644 });
     await made.register();
     expect(made.secret()).toMatch(/^[0-9a-f]{64}$/);
@@ -367,7 +367,7 @@ describe('rule 8: the secret', () => {
   });
 
   test('is the one that the tracker returns, when that is another', async () => {
-    const made = await house();
+    const made = await setup();
     const client = clientOf(made.tracker);
     const createWebhook: TrackerClient['createWebhook'] = async (webhook) => ({
       ...(await client.createWebhook(webhook)),
@@ -378,10 +378,10 @@ describe('rule 8: the secret', () => {
   });
 
   test.each([
-    ['a file that was there keeps what it held', 'known'],
-    ['a file that was not there is not left behind', undefined],
+    ['an existing file keeps its content', 'known'],
+    ['a new file is removed again', undefined],
   ])('when the tracker refuses, %s', async (_, before) => {
-    const made = await house();
+    const made = await setup();
     if (before !== undefined) writeFileSync(made.secretFile, before);
     made.tracker.failNext({ kind: 'graphql-error', message: 'no' }, { field: 'webhookCreate' });
     await expect(made.register()).rejects.toMatchObject({ code: 'tracker-error' });
@@ -412,7 +412,7 @@ describe('faults of the tracker at every step', () => {
   test.each(rows)(
     '%s at %s, force %s: the same command again completes it',
     async (_, field, force, fault) => {
-      const made = force ? await registeredHouse() : await house();
+      const made = force ? await registeredSetup() : await setup();
       made.tracker.failNext(fault, { field });
       const again = { force, webhookUrl: force ? CHANNEL : undefined };
       await expect(made.register(again)).rejects.toMatchObject({ name: 'TrackerError' });
@@ -430,10 +430,10 @@ describe('cut off at every step', () => {
     ]);
 
   test.each(crashes(5))('registering, at step $at, $when it: the next run completes it', async (crash) => {
-    const made = await house();
+    const made = await setup();
     await expect(made.register({ crash })).rejects.toThrow('crash');
     await made.register();
-    // A channel that was made and not yet written is lost, and only then is there a second.
+    // Only a channel that was made and not yet saved is lost, and then a second one is made.
     const lost = crash.at === 1 && crash.when === 'after';
     const url = lost || (crash.at === 2 && crash.when === 'before') ? `${CHANNEL}-2` : CHANNEL;
     expectInPlace(made, url);
@@ -443,30 +443,30 @@ describe('cut off at every step', () => {
   });
 
   test.each(crashes(4))('replacing, at step $at, $when it: the next run completes it', async (crash) => {
-    const made = await registeredHouse();
+    const made = await registeredSetup();
     await expect(made.register({ force: true, crash })).rejects.toThrow('crash');
     await made.register({ force: true, webhookUrl: CHANNEL });
     expectInPlace(made);
   });
 
   test.each(crashes(2))('deregistering, at step $at, $when it: the next run completes it', async (crash) => {
-    const made = await registeredHouse();
+    const made = await registeredSetup();
     await expect(made.deregister(crash)).rejects.toThrow('crash');
     if (made.record().webhookId !== undefined) await made.deregister();
     expect([made.webhooks(), made.record(), made.secret()]).toEqual([[], {}, undefined]);
   });
 
   test('there are no more steps than these', async () => {
-    await (await house()).register({ crash: { at: 6, when: 'before' } });
-    await (await registeredHouse()).register({ force: true, crash: { at: 5, when: 'before' } });
-    await (await registeredHouse()).deregister({ at: 3, when: 'before' });
+    await (await setup()).register({ crash: { at: 6, when: 'before' } });
+    await (await registeredSetup()).register({ force: true, crash: { at: 5, when: 'before' } });
+    await (await registeredSetup()).deregister({ at: 3, when: 'before' });
     expect.assertions(0);
   });
 });
 
 describe('deregistering', () => {
   test('deletes the webhook, clears the record, removes the secret file; the channel stays', async () => {
-    const made = await house();
+    const made = await setup();
     await made.register();
     made.tracker.forgetCalls();
     const { webhookId } = made.record();
@@ -477,17 +477,17 @@ describe('deregistering', () => {
       { smeeChannel: CHANNEL },
       undefined,
     ]);
-    expect(made.told.join('\n')).not.toContain(TOKEN);
+    expect(made.printed.join('\n')).not.toContain(TOKEN);
   });
 
   test('without a record it fails, with zero calls', async () => {
-    const made = await house();
+    const made = await setup();
     await expect(made.deregister()).rejects.toMatchObject({ code: 'not-registered', exitCode: 1 });
     expect(made.tracker.calls()).toEqual([]);
   });
 
-  test('a webhook that is gone already does not matter', async () => {
-    const made = await registeredHouse();
+  test('a webhook that is already gone does not matter', async () => {
+    const made = await registeredSetup();
     made.webhooks().splice(0);
     await made.deregister();
     expect([made.record(), made.secret()]).toEqual([{}, undefined]);
@@ -496,7 +496,7 @@ describe('deregistering', () => {
   test.each(['unauthorised', 'rate-limited'] as const)(
     '%s: record and secret stay, and the next run completes it',
     async (kind) => {
-      const made = await registeredHouse();
+      const made = await registeredSetup();
       const before = [made.record(), made.secret()];
       made.tracker.failNext({ kind });
       await expect(made.deregister()).rejects.toMatchObject({ name: 'TrackerError' });

@@ -1,5 +1,5 @@
-// Fills the cache of the tracker's ids in the project file: the team's UUID and its workflow states by
-// display name. One query, one write; nothing at all when both are there.
+// Fills the cache of the tracker's ids in the project file: the team's UUID and its workflow states by display name.
+// One query, one write; nothing if both are cached.
 import { nearest, stateIdsOf, type UnknownState, unknownStates } from '@svc/core';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigStore } from '../config/store.ts';
@@ -8,14 +8,14 @@ import type { TrackerClient } from './client.ts';
 
 export type ResolveIdsOptions = {
   loaded: Pick<LoadedConfig, 'files' | 'values'> & { config: NonNullable<LoadedConfig['config']> };
-  /** Called only when the tracker has to be asked. */
+  /** Called only if the tracker has to be asked. */
   connect: () => TrackerClient;
   store: Pick<ConfigStore, 'setMany'>;
   force: boolean;
 };
 
 export type ResolvedIds = {
-  /** False when the ids were there already, and the tracker was not asked. */
+  /** False if the ids were cached and the tracker was not asked. */
   asked: boolean;
   file: string;
   teamId: string;
@@ -66,7 +66,7 @@ function demandProject({ files }: ResolveIdsOptions['loaded']): void {
   if (files.project.folder !== undefined) return;
   throw new Failure(
     'not-configured',
-    `There is no project here: none of these files exists: ${files.project.lookedAt.join(', ')}.`,
+    `No project here: none of these files exists: ${files.project.lookedAt.join(', ')}.`,
     'Run this in a project, or create one: svc config set svc.projectKey <name>',
   );
 }
@@ -77,13 +77,13 @@ async function noSuchTeam(client: TrackerClient, teamKey: string): Promise<Failu
   return new Failure(
     'config-invalid',
     keys.length === 0
-      ? `The owner of the API token can see no team at the issue tracker, so also none with the key ${teamKey}.`
-      : `The issue tracker has no team with the key ${teamKey}. There are: ${keys.join(', ')}.`,
+      ? `The owner of the API token cannot see any team in the issue tracker, so ${teamKey} was not found.`
+      : `The issue tracker has no team with the key ${teamKey}. Its teams: ${keys.join(', ')}.`,
     `Name the right one: svc config set svc.tracker.teamKey ${likely}`,
   );
 }
 
-/** The group of the project file that holds the team, in the file's own spelling, so that it stays one. */
+/** The group of the project file that contains the team, in the file's own spelling, so no second group is added. */
 export function trackerGroup({ values, files }: Pick<LoadedConfig, 'files' | 'values'>): string[] {
   const written = ['svc.tracker.teamId', 'svc.tracker.stateIds', 'svc.tracker.teamKey'].flatMap((key) => {
     const source = values.find((value) => value.key === key)?.source;

@@ -39,7 +39,7 @@ async function textOf({ body }: RelayAnswer): Promise<string> {
   return text;
 }
 
-test('it sends the headers as they are, and hands over status, headers and bytes', async () => {
+test('it sends the headers unchanged, and returns status, headers and bytes', async () => {
   const seen: unknown[] = [];
   const url = await serve(({ headers, url: path }, response) => {
     seen.push(headers.accept, headers['last-event-id'], headers['accept-encoding'], path);
@@ -62,7 +62,7 @@ test('aborting ends a body that is being read', async () => {
   await expect(reading).rejects.toThrow(/aborted/);
 });
 
-test('nothing listens, or the name is not known: it rejects, and there are words for it', async () => {
+test('nothing listens, or the name is unknown: it rejects with a readable reason', async () => {
   const connect = createConnect();
   await expect(connect(request('http://127.0.0.1:1/c'))).rejects.toThrow(/ECONNREFUSED/);
   const unknown: unknown = await connect(request('http://does-not-exist.invalid/c')).catch(
@@ -71,7 +71,7 @@ test('nothing listens, or the name is not known: it rejects, and there are words
   expect(wordsForError(unknown).why).toMatch(/DNS/);
 });
 
-test('https: an authority that is not trusted is refused in words, and one that is opens the stream', async () => {
+test('https: an untrusted authority is refused with a reason, and a trusted one opens the stream', async () => {
   const { key, cert, authorityFile } = await makeLoopbackCertificate(temporaryFolder());
   const server = createSecureServer({ key, cert }, (_request, response) => void response.end('data: a\n\n'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,7 +86,7 @@ test('https: an authority that is not trusted is refused in words, and one that 
   expect(await textOf(await createConnect()(request(url)))).toBe('data: a\n\n');
 });
 
-test('it goes through a proxy where the environment names one', async () => {
+test('it uses the proxy in the environment', async () => {
   const relay = await serve((_request, response) => void response.writeHead(200).end('data: a\n\n'));
   const asked: string[] = [];
   const proxy = await serve((incoming, response) => {
@@ -127,22 +127,18 @@ test.each([301, 302, 303, 307, 308])('a redirect with %i is followed', async (st
 });
 
 test.each([
-  ['a circle', { 'https://a/1': { status: 307, location: '/1' } }, 'it redirects in a circle'],
+  ['a loop', { 'https://a/1': { status: 307, location: '/1' } }, 'it redirects too many times'],
   [
     'to http',
     { 'https://a/1': { status: 307, location: 'http://a/1' } },
-    'it redirects from https to something less safe',
+    'it redirects from https to an insecure address',
   ],
   [
     'to a file',
     { 'https://a/1': { status: 307, location: 'file:///x' } },
-    'it redirects from https to something less safe',
+    'it redirects from https to an insecure address',
   ],
-  [
-    'to nonsense',
-    { 'https://a/1': { status: 307, location: 'http://[' } },
-    'it redirects to an address that is none',
-  ],
+  ['to nonsense', { 'https://a/1': { status: 307, location: 'http://[' } }, 'it redirects to an invalid URL'],
 ])('a redirect that is not followed: %s', async (_name, answers, why) => {
   expect(await follow(scripted(answers).connect, keyed('https://a/1'))).toEqual({ ok: false, why });
 });
@@ -161,15 +157,15 @@ test.each([
   ['ENETUNREACH', /no network/, /network/],
   ['ECONNRESET', /reset/, undefined],
   ['EWEIRD', /EWEIRD/, undefined],
-])('words for %s', (code, why, remedy) => {
+])('the reason for %s', (code, why, remedy) => {
   const words = wordsForError(Object.assign(new Error('x'), { code }));
   expect(words.why).toMatch(why);
   if (remedy) expect(words.remedy).toMatch(remedy);
 });
 
-test('words for what has no code, and for answers', () => {
+test('the reason for an error without a code, and for answers', () => {
   expect(wordsForError(new Error('odd')).why).toBe('the connection failed: odd');
-  expect(wordsForError('odd').why).toMatch(/no known reason/);
+  expect(wordsForError('odd').why).toMatch(/unknown reason/);
   expect(wordsForStatus(502).why).toBe('the relay answered 502');
   expect(wordsForStatus(404).remedy).toMatch(/setup-webhooks/);
   expect(wordsForStatus(403)).toMatchObject({

@@ -7,7 +7,7 @@ import { createDeliveryQueue, type Settled } from './delivery-queue.ts';
 const accepted: ReceiverAnswer = { status: 200, outcome: 'accepted' };
 const notWritable: ReceiverAnswer = { status: 503, outcome: 'log-not-writable' };
 
-/** A receiver that answers when the test says so. */
+/** A receiver that answers when the test lets it. */
 function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
   const clock = createManualClock();
   const calls: {
@@ -46,7 +46,7 @@ function setUp(answerAtOnce?: (name: string) => ReceiverAnswer) {
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
 
-test('at most eight are under way, started in the order of arrival', async () => {
+test('at most eight run at once, started in the order of arrival', async () => {
   const { push, names, answer, queue } = setUp();
   for (const name of many(12)) push(name);
   expect(names()).toEqual(many(8));
@@ -71,7 +71,7 @@ test.each<[ReceiverAnswer, Settled]>([
   expect(held).toEqual([]);
 });
 
-test('while the log is not writable everything waits, and then goes on in order', async () => {
+test('while the log is not writable everything waits, and then continues in order', async () => {
   let works = false;
   const { clock, push, names, settled, held, queue } = setUp(() => (works ? accepted : notWritable));
   for (const name of many(20)) push(name);
@@ -125,7 +125,7 @@ test('what failed while a later one was written does not count as read', async (
   expect(queue.completeTo()).toBe('e.2');
 });
 
-test('a receiver that fails is asked three times, and the next delivery gets its turn', async () => {
+test('a failing receiver is tried three times, and then the next delivery follows', async () => {
   const { clock, push, settled, failed, answer } = setUp();
   push('1');
   push('2');
@@ -150,21 +150,21 @@ test('a receiver that fails is asked three times, and the next delivery gets its
   expect(failed).toHaveLength(3);
 });
 
-test('it is full when too much waits, and tells when there is space', async () => {
+test('it is full when too much is waiting, and resolves when there is space', async () => {
   const { queue, push, answer, clock } = setUp();
   const never = new AbortController().signal;
   await queue.waitForSpace(never);
   for (const name of many(1000)) push(name);
   expect(queue.isFull()).toBe(true);
-  let hasSpace = false;
-  void queue.waitForSpace(never).then(() => (hasSpace = true));
+  let resolved = false;
+  void queue.waitForSpace(never).then(() => (resolved = true));
   await clock.settle();
-  expect(hasSpace).toBe(false);
+  expect(resolved).toBe(false);
   await answer('1');
-  expect(hasSpace).toBe(true);
+  expect(resolved).toBe(true);
 });
 
-test('large bodies fill it too, and an end of waiting can be asked for', async () => {
+test('large bodies fill it too, and waiting can be aborted', async () => {
   const { queue } = setUp();
   queue.push({ headers: {}, body: Buffer.alloc(32 * 1024 * 1024) }, null, () => undefined);
   expect(queue.isFull()).toBe(true);
@@ -175,7 +175,7 @@ test('large bodies fill it too, and an end of waiting can be asked for', async (
   await queue.waitForSpace(abort.signal);
 });
 
-test('at the end what has arrived is handed over', async () => {
+test('draining passes on what has arrived', async () => {
   const { queue, push, settled } = setUp(() => accepted);
   for (const name of many(30)) push(name);
   await queue.drain(5000);
@@ -183,7 +183,7 @@ test('at the end what has arrived is handed over', async () => {
   await queue.drain(5000);
 });
 
-test('at the end a log that takes nothing is not waited for, and nothing behind is written', async () => {
+test('draining does not wait for a log that is not writable, and nothing after it is written', async () => {
   const { queue, push, names, clock } = setUp((name) => (name === '1' ? notWritable : accepted));
   for (const name of many(30)) push(name);
   await clock.settle();
@@ -193,7 +193,7 @@ test('at the end a log that takes nothing is not waited for, and nothing behind 
   expect(names()).toHaveLength(before);
 });
 
-test('at the end a receiver that hangs is not waited for longer than said', async () => {
+test('draining does not wait for a hanging receiver longer than the timeout', async () => {
   const { queue, push, clock } = setUp();
   push('1');
   let drained = false;

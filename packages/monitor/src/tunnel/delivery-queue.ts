@@ -1,10 +1,10 @@
-// Hands deliveries to the receiver: in the order of arrival, several under way at once. What the receiver
-// cannot take now (the log is not writable) is kept and tried again, and everything behind it waits, so that
-// nothing is lost on our side. When too much waits, `isFull` tells the reader to leave the rest in the socket.
+// Passes deliveries to the receiver: in the order of arrival, several at once. What the receiver cannot take now (the
+// log is not writable) is kept and retried, and everything after it waits, so nothing is lost on our side. When too
+// much is waiting, `isFull` makes the reader leave the rest in the socket.
 //
-// The position in a line is a promise: everything up to it is in the log. A delivery therefore carries its
-// own position only when all before it are settled, and otherwise the last one that is; a crash between two
-// writes then costs a repetition, which is recognised, and never a delivery.
+// The position in a line is a promise: everything up to it is in the log. A delivery therefore carries its own position
+// only if all before it are settled, and otherwise the last settled one; a crash between two writes then causes a
+// repetition, which is recognised, and never loses a delivery.
 import { backoffMs } from '@svc/core';
 import type { Clock } from '@svc/lib/clock';
 import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery.ts';
@@ -13,15 +13,15 @@ export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'f
 
 export type DeliveryQueue = {
   push: (delivery: TunnelDelivery, position: string | null, onSettled: (how: Settled) => void) => void;
-  /** Takes note of a position with nothing to hand over. */
+  /** Records a position without a delivery. */
   pass: (position: string) => void;
   isFull: () => boolean;
   /** Resolves when there is space again, or at once when the signal is aborted. */
   waitForSpace: (signal: AbortSignal) => Promise<void>;
-  /** Everything up to here is settled; null when nothing was yet. */
+  /** Everything up to here is settled; null if nothing is yet. */
   completeTo: () => string | null;
   waiting: () => number;
-  /** Hands over what has arrived, and gives up what the receiver does not take or what lasts too long. */
+  /** Passes on what has arrived, and abandons what the receiver does not accept within the time. */
   drain: (timeoutMs: number) => Promise<void>;
 };
 
@@ -34,13 +34,13 @@ type Entry = {
 };
 
 const nothing: TunnelDelivery = { headers: {}, body: Buffer.alloc(0) };
-/** The log syncs together what comes together: with eight under way it mostly waited for the disk. */
+/** The log syncs concurrent lines together: with eight at once it mostly waited for the disk. */
 const AT_ONCE = 64;
 const FULL_AT_ENTRIES = 1000;
 const FULL_AT_BYTES = 32 * 1024 * 1024;
-/** The log is our own: as soon as it can be written, it should be. */
+/** Short, because the log is local: it should be written as soon as it is writable again. */
 const LONGEST_WAIT_MS = 2000;
-/** A receiver that fails without saying why gets a delivery so often, and no more. */
+/** How often a delivery is tried if the receiver fails without a reason. */
 const MAX_FAILURES = 3;
 
 export function createDeliveryQueue(options: {
@@ -49,7 +49,7 @@ export function createDeliveryQueue(options: {
   clock: Clock;
   random: () => number;
   atOnce?: number;
-  /** Called with the reason when deliveries have to wait, and with null when they go on. */
+  /** Called with the reason when deliveries have to wait, and with null when they continue. */
   onWaiting: (why: string | null) => void;
   onFailed: (error: unknown) => void;
 }): DeliveryQueue {
@@ -59,7 +59,7 @@ export function createDeliveryQueue(options: {
   let bytes = 0;
   let running = 0;
   let completeTo: string | null = null;
-  /** Refusals in a row, while deliveries are held; 0 when they are not. */
+  /** Refusals in a row, while deliveries are held; 0 if they are not. */
   let refusals = 0;
   let cancelRetry: (() => void) | null = null;
   let draining = false;
@@ -101,7 +101,7 @@ export function createDeliveryQueue(options: {
     return entry.position === null || id === null ? delivery : { ...delivery, relay: { channel, id } };
   }
 
-  /** When the end is near there is no second attempt: nothing behind it may be written either. */
+  /** While draining there is no second attempt: nothing after it may be written either. */
   function keep(entry: Entry, why: string): void {
     entry.state = 'waiting';
     if (draining) return abandon();
@@ -195,10 +195,10 @@ function hasFailed(answer: ReceiverAnswer | null): answer is null {
 
 type Verdict = { again: true; why: string } | { again: false; how: Settled };
 
-/** The log may be writable again at any time; what fails without a reason is not tried for ever. */
+/** The log may become writable at any time; a failure without a reason is retried only a few times. */
 function verdictOn(answer: ReceiverAnswer | null, failures: number): Verdict {
   if (hasFailed(answer)) {
-    if (failures < MAX_FAILURES) return { again: true, why: 'the receiver fails' };
+    if (failures < MAX_FAILURES) return { again: true, why: 'the receiver is failing' };
     return { again: false, how: 'failed' };
   }
   if (answer.status === 503 && answer.outcome !== 'no-secret') {

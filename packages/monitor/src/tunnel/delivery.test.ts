@@ -4,7 +4,7 @@ import { readDelivery } from './delivery.ts';
 const frame = (given: object): string => JSON.stringify(given);
 
 test.each([
-  ['JSON written again', { body: { a: 1 } }, '{"a":1}', false],
+  ['re-serialised JSON', { body: { a: 1 } }, '{"a":1}', false],
   ['bytes', { bodyB: Buffer.from('{"a": 1.0}\n').toString('base64') }, '{"a": 1.0}\n', true],
   ['no bytes at all', { bodyB: '' }, '', true],
   ['bytes without padding', { bodyB: 'eyJhIjoxfQ' }, '{"a":1}', true],
@@ -19,7 +19,7 @@ test.each([
   ['not base64', frame({ bodyB: 'a*b(' }), 'malformed'],
   ['not base64, but long', frame({ bodyB: 'é'.repeat(400) }), 'malformed'],
   ['too large', frame({ bodyB: Buffer.alloc(25 * 1024 * 1024 + 1).toString('base64') }), 'too-large'],
-])('%s is no delivery', (_name, data, why) => {
+])('%s is not a delivery', (_name, data, why) => {
   expect(readDelivery(data)).toMatchObject({ ok: false, why });
 });
 

@@ -1,10 +1,10 @@
-// From a frame of the relay to what a receiver takes.
+// Turns a frame of the relay into a delivery for the receiver.
 import { type ReceivedHeaders, type RelayMessage, readRelayMessage } from '@svc/core';
 import { createParser } from 'eventsource-parser';
 
 /** The same limit as for a delivery over HTTP. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
-/** The largest body in base64, with room for headers. */
+/** The largest body in base64, plus space for headers. */
 export const MAX_FRAME_BYTES = 36 * 1024 * 1024;
 
 export type TunnelDelivery = {
@@ -14,7 +14,7 @@ export type TunnelDelivery = {
   relay?: { channel: string; id: string };
 };
 
-/** What a receiver answers; 503 means that it can be tried again. */
+/** A receiver's answer; 503 means that a retry may succeed. */
 export type ReceiverAnswer = { status: number; outcome: string };
 
 /** The same function that `POST /api/webhook` calls. */
@@ -38,19 +38,18 @@ export function readDelivery(data: string): ReadDelivery {
 function bytesOf({ encoding, data }: RelayMessage['body']): Buffer | undefined {
   if (encoding === 'utf8') return Buffer.from(data);
   const bytes = Buffer.from(data, 'base64');
-  // Node leaves out what is not base64; then the bytes are not those that were sent.
+  // Node skips characters that are not base64; then the bytes are not those that were sent.
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
   return bytes.length === Math.floor(((data.length - padding) * 3) / 4) ? bytes : undefined;
 }
 
-// Frames out of the bytes of an event stream, within bounds: when more bytes come without a frame than the
-// largest delivery can have, the stream is not one. (A byte parser of our own was measured against this
-// library: it was no faster.)
+// Parses the bytes of an event stream into frames, within bounds: a stream that sends more bytes without a frame than
+// the largest delivery can have is not an event stream. (Our own byte parser was not faster than this library.)
 
 export type StreamFrame = {
   /** `ready`, `ping`, …; undefined for a plain message. */
   event?: string | undefined;
-  /** The id of this very frame; an earlier frame's is not inherited. */
+  /** The id of this frame; an earlier frame's id is not inherited. */
   id?: string | undefined;
   data: string;
 };
@@ -60,7 +59,7 @@ export type EventStream = {
   feed: (chunk: Uint8Array) => boolean;
 };
 
-/** So much of one large frame is a sign of life by itself; a trickle of bytes is none. */
+/** This much of one large frame counts as a sign of life; a trickle of bytes does not. */
 const PROGRESS_BYTES = 64 * 1024;
 
 export function createEventStream(options: {
@@ -73,17 +72,17 @@ export function createEventStream(options: {
   const decoder = new TextDecoder();
   let bytesOfFrame = 0;
   let bytesSinceSign = 0;
-  const heard = (): void => {
+  const signOfLife = (): void => {
     bytesOfFrame = 0;
     bytesSinceSign = 0;
   };
   const parser = createParser({
     onEvent(frame) {
-      heard();
+      signOfLife();
       onFrame(frame);
     },
     onComment() {
-      heard();
+      signOfLife();
       onSignOfLife();
     },
   });

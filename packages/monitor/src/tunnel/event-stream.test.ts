@@ -31,8 +31,8 @@ test.each([
   ['several data lines', 'data: a\ndata:b\ndata\n\n', [{ data: 'a\nb\n' }]],
   ['no data', 'id: 1\nevent: x\n\n', []],
   ['an id is not inherited', 'id: 1\ndata: a\n\ndata: b\n\n', [{ id: '1', data: 'a' }, { data: 'b' }]],
-  ['fields of no meaning', 'retry: 5\nfoo: bar\ndatabase: x\nfoo\ndata: é😀\n\n', [{ data: 'é😀' }]],
-  ['an end that does not come', 'data: a\n', []],
+  ['unknown fields', 'retry: 5\nfoo: bar\ndatabase: x\nfoo\ndata: é😀\n\n', [{ data: 'é😀' }]],
+  ['an unfinished frame', 'data: a\n', []],
 ])('%s, whole and byte by byte', (_name, text, frames) => {
   const bytes = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
   for (const chunks of [[Buffer.from(text)], bytes]) {
@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test('where the bytes are cut makes no difference', () => {
+test('it does not matter where the bytes are cut', () => {
   const piece = fc.oneof(
     fc.constantFrom('data: {"a":1}\n', 'id: 7\n', 'event: ping\r\n', ': note\n', '\n', '\r', '\r\n', 'é☃😀'),
     fc.string({ maxLength: 5 }),
@@ -59,7 +59,7 @@ test('where the bytes are cut makes no difference', () => {
   );
 });
 
-test('a comment is a sign of life, a trickle of bytes is none, a good part of a large frame is', () => {
+test('a comment is a sign of life, a trickle of bytes is not, a good part of a large frame is', () => {
   expect(read([Buffer.from(': keep-alive\n\n:\ndata: a\n\n')]).signs).toBe(2);
   expect(read([Buffer.from('data: x'), Buffer.from('x'), Buffer.from('x')]).signs).toBe(0);
   expect(read([Buffer.alloc(40_000, 'x'), Buffer.alloc(40_000, 'x'), Buffer.alloc(40_000, 'x')]).signs).toBe(
@@ -68,10 +68,10 @@ test('a comment is a sign of life, a trickle of bytes is none, a good part of a 
 });
 
 test.each([
-  ['one line without end', Buffer.from('data: '.padEnd(1000, 'x'))],
-  ['a line of no field', Buffer.alloc(1000, 'x')],
-  ['data lines without end', Buffer.from('data: xxxxxxxxx\n'.repeat(60))],
-  ['frames that carry nothing', Buffer.from('event: x\n\n'.repeat(100))],
+  ['an endless line', Buffer.from('data: '.padEnd(1000, 'x'))],
+  ['a line without a field', Buffer.alloc(1000, 'x')],
+  ['endless data lines', Buffer.from('data: xxxxxxxxx\n'.repeat(60))],
+  ['empty frames', Buffer.from('event: x\n\n'.repeat(100))],
 ])('a frame beyond the limit ends it: %s', (_name, chunk) => {
   const chunks = Array.from({ length: 12 }, () => chunk);
   expect(read(chunks.slice(0, 10), 10_000).fits).toBe(true);

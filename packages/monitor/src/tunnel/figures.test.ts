@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFigures } from './inbox.ts';
 
-test('three wrong signatures in a row are suspicious, and one that verifies ends the row', () => {
+test('three wrong signatures in a row are suspicious, and a verified one resets the count', () => {
   const figures = createFigures(() => 1_800_000_000_000);
   figures.noteUnauthorised(false);
   figures.note('malformed');

@@ -1,5 +1,5 @@
-// What becomes of a delivery that the relay sent: read, recognised as a self-test or handed to the receiver,
-// and counted. It outlives connections: what has arrived is not asked for again.
+// Handles each delivery that the relay sends: parses it, recognises self-tests, passes the others to the receiver, and
+// counts. It outlives connections: what has arrived is not requested again.
 
 import { type FeedConditions, isRelayPosition, SELF_TEST_HEADER } from '@svc/core';
 import type { Clock } from '@svc/lib/clock';
@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { type Receive, readDelivery, type TunnelDelivery } from './delivery.ts';
 import { createDeliveryQueue, type Settled } from './delivery-queue.ts';
 
-// How often something happened within the last hour, in sixty slots: a flood takes no memory.
+// How often something happened within the last hour, in sixty slots: a flood uses no more memory.
 
 const SLOTS = 60;
 
@@ -15,44 +15,44 @@ export type RecentCount = { note: () => void; count: () => number };
 
 export function createRecentCount(now: () => number, windowMs = 3_600_000): RecentCount {
   const slotMs = windowMs / SLOTS;
-  const slots = Array.from({ length: SLOTS }, () => ({ turn: -1, count: 0 }));
-  const turnNow = (): number => Math.floor(now() / slotMs);
+  const slots = Array.from({ length: SLOTS }, () => ({ period: -1, count: 0 }));
+  const currentPeriod = (): number => Math.floor(now() / slotMs);
   return {
     note() {
-      const turn = turnNow();
-      const slot = slots[turn % SLOTS];
+      const period = currentPeriod();
+      const slot = slots[period % SLOTS];
       if (slot === undefined) return;
-      slot.count = slot.turn === turn ? slot.count + 1 : 1;
-      slot.turn = turn;
+      slot.count = slot.period === period ? slot.count + 1 : 1;
+      slot.period = period;
     },
     count() {
-      const turn = turnNow();
+      const period = currentPeriod();
       return slots.reduce(
-        (sum, slot) => (slot.turn > turn - SLOTS && slot.turn <= turn ? sum + slot.count : sum),
+        (sum, slot) => (slot.period > period - SLOTS && slot.period <= period ? sum + slot.count : sum),
         0,
       );
     },
   };
 }
 
-// What a tunnel has seen, counted: for health, metrics, and the question whether signatures fail.
+// Counters of a tunnel: for health, metrics, and whether signatures fail.
 
 type DeliveryCounts = {
   accepted: number;
   duplicate: number;
-  /** Wrong signature. `exact`: over the sender's bytes; `reserialised`: the relay wrote the JSON anew. */
+  /** Wrong signature. `exact`: over the sender's bytes; `reserialised`: the relay rewrote the JSON. */
   unauthorised: { exact: number; reserialised: number };
-  /** The receiver could read no event in it. */
+  /** The receiver found no event in it. */
   refused: number;
-  /** The frame was no delivery. */
+  /** The frame was not a delivery. */
   malformed: number;
   tooLarge: number;
-  /** The receiver failed again and again. */
+  /** The receiver failed repeatedly. */
   failed: number;
   selfTest: number;
 };
 
-/** So many refusals in a row, and no delivery between that verifies, are no accident. */
+/** This many wrong signatures in a row, without a verified delivery in between, are not an accident. */
 const SUSPICIOUS_ROW = 3;
 
 export function createFigures(now: () => number) {
@@ -91,7 +91,7 @@ export function createFigures(now: () => number) {
   };
 }
 
-/** How a delivery of `svc feeds ping` is told from others; it is then never handed to the receiver. */
+/** How a delivery of `svc feeds ping` is recognised; it is never passed to the receiver. */
 export type SelfTest = { isGenuine: (delivery: TunnelDelivery) => boolean; onArrival: (id: string) => void };
 
 export type InboxReport = {
@@ -102,11 +102,11 @@ export type InboxReport = {
 };
 
 export type Inbox = {
-  /** `position` is the frame's id where the relay gives positions. */
+  /** `position` is the frame's id if the relay has positions. */
   take: (data: string, position: string | undefined) => void;
-  /** The stream begins after this position. */
+  /** The stream starts after this position. */
   beginAfter: (position: string) => void;
-  /** The newest position that has arrived: it is safe in memory, and the log has the older ones. */
+  /** The newest position that has arrived: its delivery is at least in memory. */
   arrivedTo: () => string | null;
   /** Everything up to here is settled. */
   completeTo: () => string | null;
@@ -155,7 +155,7 @@ export function createInbox(options: {
     const read = readDelivery(data);
     if (!read.ok) {
       figures.note(read.why === 'malformed' ? 'malformed' : 'tooLarge');
-      logger.warn({ feed, problem: read.problem }, 'the relay sent what is no delivery');
+      logger.warn({ feed, problem: read.problem }, 'the relay sent something that is not a delivery');
       return pass(position);
     }
     const { delivery, exact } = read;

@@ -1,5 +1,5 @@
-// Keeps one connection to the channel: dials, watches, and dials again, until it is stopped. The modes stand
-// at the top of tunnel.ts; every step is told as an event of the pure machine in core.
+// Keeps one connection to the channel: dials, watches, and dials again, until it is stopped. The modes are described
+// at the top of tunnel.ts; every step is an event for the pure state machine in core.
 import {
   backoffMs,
   isRelayPosition,
@@ -23,7 +23,7 @@ import {
 export type Connection = {
   /** Whether the relay keeps deliveries, bytes and positions. */
   relayKeeps: boolean;
-  /** Whether it goes on from where the last one ended, and so misses nothing. */
+  /** Whether it resumes where the last one ended, and so misses nothing. */
   resumed: boolean;
   since: number;
 };
@@ -34,11 +34,11 @@ export type KeptConnection = {
   now: () => Connection | null;
 };
 
-/** A connection that lived so long, or brought anything new, was a good one: the next failure is a first one. */
+/** After a connection that lasted this long, or delivered anything new, the backoff starts from the beginning. */
 const STEADY_MS = 10_000;
-/** Often enough to be back a second after waking up. */
-const LOOK_MS = 1000;
-const HEARTBEATS_UNTIL_SILENT = 2.5;
+/** Often enough to reconnect a second after waking up. */
+const CHECK_MS = 1000;
+const SILENT_HEARTBEATS = 2.5;
 
 export function keepConnected(options: {
   channel: string;
@@ -48,7 +48,7 @@ export function keepConnected(options: {
   readKey: ReadKey | undefined;
   subscriber: string | undefined;
   maxFrameBytes: number | undefined;
-  /** The position to go on from, if the relay keeps any. When it throws, that is a failed attempt. */
+  /** The position to resume from, if the relay has positions. If it throws, the attempt has failed. */
   resumeAfter: () => string | null;
   /** How many deliveries were new and genuine so far. */
   accepted: () => number;
@@ -56,26 +56,26 @@ export function keepConnected(options: {
   waitForSpace: (signal: AbortSignal) => Promise<void>;
   onFrame: (frame: StreamFrame, connection: Connection) => void;
   onEvent: (event: TunnelEvent) => void;
-  /** Called regularly, so that time alone can change what is shown. */
-  onLook: () => void;
+  /** Called regularly, because the passing of time alone can change the grade. */
+  onCheck: () => void;
 }): KeptConnection {
   const { clock, onEvent } = options;
   const stopping = new AbortController();
   let session: Session | null = null;
   let connection: Connection | null = null;
   let cutPause: (() => void) | null = null;
-  /** Null until there is a sign of it: a position in the log, or what the relay says. */
+  /** Null until known: from a position in the log, or from the relay's answer. */
   let relayKeeps: boolean | null = null;
-  /** In a row, with nothing else between: an outage that ends with one is not waited out for minutes. */
+  /** Refusals in a row, without other failures in between: a refusal after an outage does not start with minutes. */
   let refusals = 0;
-  /** By the steady clock: when the connection was opened, when the relay was last heard, how long it may be silent. */
+  /** By the monotonic clock: when the connection was opened, when the relay last sent, how long it may be silent. */
   let openedAt: number | null = null;
   let heardAt = 0;
-  let timeoutMs = 0;
-  /** While the log takes nothing the rest stays in the socket, and the silence is ours. */
+  let silenceLimitMs = 0;
+  /** While the log is not writable the rest stays in the socket, so silence is not the relay's fault. */
   let blocked = false;
 
-  const stopWatch = watchClock({ clock, everyMs: LOOK_MS, onLook: look, onWoke: woke });
+  const stopWatch = watchClock({ clock, everyMs: CHECK_MS, onCheck: check, onWoke: woke });
   const running = loop();
 
   async function loop(): Promise<void> {
@@ -118,7 +118,7 @@ export function keepConnected(options: {
         heardAt = clock.monotonic();
         onEvent({ type: 'heard', at: clock.now() });
       },
-      waitForSpace: (signal) => (options.isFull() ? whenNotFull(signal) : undefined),
+      waitForSpace: (signal) => (options.isFull() ? pauseReading(signal) : undefined),
     });
     const ending = await session.ended;
     session = null;
@@ -131,18 +131,18 @@ export function keepConnected(options: {
     openedAt = clock.monotonic();
     refusals = 0;
     heardAt = openedAt;
-    timeoutMs = HEARTBEATS_UNTIL_SILENT * Math.min(traits.pingMs, PUBLIC_PING_MS);
+    silenceLimitMs = SILENT_HEARTBEATS * Math.min(traits.pingMs, PUBLIC_PING_MS);
     connection = { relayKeeps, resumed: relayKeeps && after !== null, since: clock.now() };
   }
 
-  async function whenNotFull(signal: AbortSignal): Promise<void> {
+  async function pauseReading(signal: AbortSignal): Promise<void> {
     blocked = true;
     await options.waitForSpace(signal);
     blocked = false;
     heardAt = clock.monotonic();
   }
 
-  /** False when the wait was cut short, by a stop or because the machine woke up. */
+  /** False if the wait was cut short, by a stop or because the machine woke up. */
   async function backOff(attempt: number, ending: Ending & { kind: 'lost' }): Promise<boolean> {
     if (stopping.signal.aborted) return false;
     const { why, remedy, refusal } = ending;
@@ -174,10 +174,10 @@ export function keepConnected(options: {
     return whole;
   }
 
-  function look(): void {
+  function check(): void {
     const silentFor = clock.monotonic() - heardAt;
-    if (connection !== null && !blocked && silentFor >= timeoutMs) session?.end({ kind: 'silent' });
-    options.onLook();
+    if (connection !== null && !blocked && silentFor >= silenceLimitMs) session?.end({ kind: 'silent' });
+    options.onCheck();
   }
 
   function woke(): void {

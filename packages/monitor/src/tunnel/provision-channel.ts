@@ -1,5 +1,5 @@
-// Makes a channel at the public relay, or at one that speaks its protocol: it answers `HEAD /new` with a
-// redirect to the channel's own URL. Whoever has that URL may write and read.
+// Makes a channel at the public relay, or at one with the same protocol: it answers `HEAD /new` with a redirect to the
+// channel's URL. Anyone with that URL can write and read.
 
 import { randomBytes } from 'node:crypto';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
@@ -24,7 +24,7 @@ import type { ConfigStore } from '../config/store.ts';
 import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
 import { Failure } from '../errors.ts';
 
-// Posts to a channel, as a sender does; through the proxy, where there is one.
+// Posts to a channel, as a sender does; through the proxy, if there is one.
 
 type PostRequest = {
   url: string;
@@ -33,7 +33,7 @@ type PostRequest = {
   signal: AbortSignal;
 };
 
-/** The status of the answer; rejects when there is none. */
+/** The status of the answer; rejects if there is none. */
 export type Post = (request: PostRequest) => Promise<number>;
 
 export function createPost({ proxy }: { proxy: Environment }): Post {
@@ -47,7 +47,7 @@ export function createPost({ proxy }: { proxy: Environment }): Post {
         : plainRequest(url, { ...options, agent: plain });
       outgoing.on('error', reject);
       outgoing.on('response', (response) => {
-        // Only the status counts; whatever becomes of the rest is nothing to us.
+        // Only the status matters.
         response.on('error', () => undefined);
         response.resume();
         resolve(response.statusCode ?? 0);
@@ -56,19 +56,19 @@ export function createPost({ proxy }: { proxy: Environment }): Post {
     });
 }
 
-// The read keys of the relay channels. Configuration names environment variables; only those are read. A
-// channel of the public relay has none.
+// The read keys of the relay channels. Only the environment variables that the configuration names are read. A channel
+// of the public relay has no key.
 
 export type ReadKey = {
   variable: string;
   value: string | undefined;
-  /** The name of the file that the variable is filled from, in the configuration's folder. */
+  /** The file in the configuration folder that the variable is filled from. */
   fileName: string;
 };
 
 type Feed = 'codehost' | 'tracker';
 
-/** By feed; the global file names one variable for each, whatever the project. */
+/** By feed; the global file names one variable for each, for all projects. */
 export function readKeyVariables(configs: readonly Config[]): Record<Feed, string[]> {
   const named = (pick: (config: Config) => string): string[] => [...new Set(configs.map(pick))];
   return {
@@ -77,7 +77,7 @@ export function readKeyVariables(configs: readonly Config[]): Record<Feed, strin
   };
 }
 
-/** Undefined where there is no configuration at all. An empty variable is none. */
+/** Undefined if there is no configuration at all. An empty variable counts as unset. */
 export function readKeyOf(
   configs: readonly Config[],
   environment: Environment,
@@ -93,15 +93,15 @@ export function readKeyOf(
   };
 }
 
-// Who else reads a channel, as a relay of our own tells in its status. A channel may be the whole team's, and
-// whoever replaces it should know.
+// Who else reads a channel, from the status of a svc-relay. The whole team may use a channel, and a user who replaces
+// it should know that.
 
 const STATUS_MS = 5000;
 const ChannelStatus = z.object({
   subscribers: z.object({ named: z.array(z.object({ subscriber: z.string() })) }),
 });
 
-/** How many other machines; undefined when the relay does not say. Nothing is changed by asking. */
+/** How many other machines; undefined if the relay does not report it. Changes nothing. */
 export async function otherReaders(
   channel: string,
   given: { readKey: string; hostId: string; get: typeof fetch },
@@ -112,7 +112,7 @@ export async function otherReaders(
       redirect: 'error',
       signal: AbortSignal.timeout(STATUS_MS),
     })
-    // A relay that is gone is a good reason to leave it.
+    // A relay that does not answer must not keep a user from leaving it.
     .catch(() => undefined);
   if (response === undefined || !response.ok) return undefined;
   const status = ChannelStatus.safeParse(await response.json().catch(() => undefined));
@@ -120,21 +120,21 @@ export async function otherReaders(
   return status.data.subscribers.named.filter(({ subscriber }) => subscriber !== given.hostId).length;
 }
 
-// Makes a channel at a relay of our own (svc-relay): `POST /new` answers with its URL and its read key. What
-// comes back is checked, and never printed: the key is a secret.
+// Makes a channel at a svc-relay: `POST /new` answers with its URL and its read key. The answer is validated, and never
+// printed: the key is a secret.
 
 const OWN_CHANNEL_MS = 15_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
-/** Holds the key of a relay that does not make channels for everybody. */
+/** Contains the key of a relay that does not make channels for everyone. */
 export const CREATE_KEY_VARIABLE = 'SVC_RELAY_CREATE_KEY';
 
-/** The relay as it was named on the command line, in one spelling. */
+/** The relay from the command line, normalised. */
 export function ownRelayUrl(text: string): string {
   const url = relayUrl(text);
   if (url !== undefined && isPrivateWay(url)) return url;
   throw new Failure(
     'usage',
-    `--relay: expected an https URL, or an http one of this machine, found ${JSON.stringify(text)}.`,
+    `--relay: expected an https URL, or an http URL on this machine, found ${JSON.stringify(text)}.`,
     'The read key comes back over this connection, so it must be encrypted.',
   );
 }
@@ -146,14 +146,14 @@ export async function provisionOwnChannel(
   const response = await ask(relay, post, createKey);
   if (response.status !== 201) throw refusal(relay, response, createKey !== undefined);
   const made = NewRelayChannel.safeParse(await jsonIn(response));
-  if (!made.success) throw notARelay(relay, 'its answer to POST /new is not one of svc-relay');
+  if (!made.success) throw notARelay(relay, 'it does not answer POST /new as svc-relay does');
   const { writeUrl, readUrl, readKey } = made.data;
   const own = relayOfChannel(writeUrl);
   if (own !== relay || relayOfChannel(readUrl) !== relay)
     throw new Failure(
       'relay-unavailable',
-      `The relay ${relay} gives its channels another address: ${own ?? writeUrl}.`,
-      `Name that one: setup-webhooks.sh --relay ${own ?? writeUrl}; if it is wrong, start the relay with --public-url ${relay}`,
+      `The relay ${relay} returned a channel at another address: ${own ?? writeUrl}.`,
+      `Use that address: setup-webhooks.sh --relay ${own ?? writeUrl}; if it is wrong, start the relay with --public-url ${relay}`,
     );
   return { url: writeUrl, readKey };
 }
@@ -175,7 +175,7 @@ async function ask(relay: string, post: typeof fetch, createKey: string | undefi
     throw new Failure(
       'relay-unavailable',
       `The relay ${relay} cannot be reached: ${reasonOf(error)}.`,
-      `Check the address, and that it runs: curl ${relay}/healthz`,
+      `Check the address, and that the relay is running: curl ${relay}/healthz`,
     );
   }
 }
@@ -188,15 +188,15 @@ function refusal(relay: string, { status, headers }: Response, hadKey: boolean):
       return no(
         hadKey
           ? `does not accept the create key in ${CREATE_KEY_VARIABLE}`
-          : 'makes channels only for those who have its create key',
-        `Ask who runs it for the create key, set ${CREATE_KEY_VARIABLE}, and run this again.`,
+          : 'requires its create key to make a channel',
+        `Get the create key from the relay's operator, set ${CREATE_KEY_VARIABLE}, and run this again.`,
       );
     case 403:
-      return no('refuses to make a channel', 'Ask who runs it whether this machine may use it.');
+      return no('refuses to make a channel', "Ask the relay's operator whether this machine may use it.");
     case 429: {
       const wait = retryAfterMs(headers.get('retry-after') ?? undefined, Date.now());
       return no(
-        'has made enough channels for this address',
+        'has reached its limit of new channels for this address',
         wait === undefined ? 'Try again later.' : `Try again in ${Math.ceil(wait / 1000)} s.`,
       );
     }
@@ -204,17 +204,17 @@ function refusal(relay: string, { status, headers }: Response, hadKey: boolean):
     case 502:
     case 503:
     case 504:
-      return no('cannot make a channel now', `Try again; what is wrong there: curl ${relay}/readyz`);
+      return no('cannot make a channel now', `Try again; to see what is wrong there: curl ${relay}/readyz`);
     default:
-      return notARelay(relay, `POST /new was answered ${status}`);
+      return notARelay(relay, `it answered POST /new with ${status}`);
   }
 }
 
 function notARelay(relay: string, why: string): Failure {
   return new Failure(
     'relay-unavailable',
-    `${relay} is no relay of svc: ${why}.`,
-    'Name the address of svc-relay. For a public relay leave --relay out and set SVC_RELAY_URL.',
+    `${relay} is not a svc-relay server: ${why}.`,
+    'Use the address of a svc-relay. For a public relay, omit --relay and set SVC_RELAY_URL.',
   );
 }
 
@@ -250,7 +250,7 @@ export async function provisionChannel(relay: string, get: typeof fetch): Promis
     throw new Failure(
       'relay-unavailable',
       `The relay ${relay} cannot be reached: ${why}.`,
-      'Try again, or name another relay in SVC_RELAY_URL.',
+      'Try again, or set SVC_RELAY_URL to another relay.',
     );
   }
   const location = response.headers.get('location');
@@ -259,33 +259,33 @@ export async function provisionChannel(relay: string, get: typeof fetch): Promis
     return { url: channel.href, readKey: null };
   throw new Failure(
     'relay-unavailable',
-    `The relay ${relay} gave no channel (it answered ${response.status}).`,
+    `The relay ${relay} did not return a channel (it answered ${response.status}).`,
     response.status === 401 || response.status === 403
-      ? `If it is a relay of your own (svc-relay), run: setup-webhooks.sh --relay ${relay}`
-      : 'Try again, or name another relay in SVC_RELAY_URL.',
+      ? `If it is your own svc-relay, run: setup-webhooks.sh --relay ${relay}`
+      : 'Try again, or set SVC_RELAY_URL to another relay.',
   );
 }
 
-// Sets up the code host's feed on this machine. What is done, in this order, so that a run that fails
-// anywhere is finished by the next one:
-//   1. The relay channel is in the global file: the known one that may be kept, or a new one. With --force
-//      always a new one; with --relay a new one where the known one is at another relay. Its read key, where
-//      the relay gave one, is in its file before: a channel whose key is lost could not be read by anybody.
-//   2. The secret is in its file, mode 600: kept, or made. With --force always a new one.
-//   3. The project file names the variable of the secret, and no longer holds a channel.
-//   4. The project is in the list of those that the daemon serves.
+// Sets up the code host's feed on this machine. The order of the steps allows the next run to finish one that failed
+// anywhere:
+//   1. Write the relay channel to the global file: the known one if it may be kept, or a new one. With --force always a
+//      new one; with --relay a new one if the known one is at another relay. Its read key, if the relay returned one,
+//      is written to its file first: a channel whose key is lost cannot be read.
+//   2. Write the secret to its file, mode 600: kept, or created. With --force always a new one.
+//   3. Name the secret's variable in the project file, and remove the channel from it.
+//   4. Add the project to the list of those that the daemon serves.
 
 const SECRET_BYTES = 32;
 const channelKey = 'svc.monitor.github.smeeChannel';
 const variableKey = 'svc.monitor.github.webhookSecretEnv';
 const projectsKey = 'svc.projects';
 
-/** `readKey` is null where whoever has the URL may read. */
+/** `readKey` is null if anyone with the URL can read. */
 export type ProvisionedChannel = { url: string; readKey: string | null };
 
 export type ChannelSetup = {
   channel: string;
-  /** The channel before, when it was replaced: hooks that point to it are to be removed. */
+  /** The previous channel, if it was replaced: hooks that point to it have to be removed. */
   replaced: string | undefined;
   secretFile: string;
   variable: string;
@@ -300,7 +300,7 @@ export async function setUpChannel(options: {
   secretFile: string;
   readKeyFile: string;
   force: boolean;
-  /** The relay that the channel must be at; undefined when any will do. */
+  /** The relay that the channel must be at; undefined if any will do. */
   relay: string | undefined;
   provision: () => Promise<ProvisionedChannel>;
   tell: (line: string) => void;
@@ -310,29 +310,29 @@ export async function setUpChannel(options: {
   const isNew = force || known === undefined || isElsewhere(known, relay);
   const channel = isNew ? await makeChannel(options.provision, readKeyFile) : known;
   await store.set('global', channelKey.split('.'), channel);
-  tell(channel === known ? `Relay channel kept: ${channel}` : `Relay channel made: ${channel}`);
+  tell(channel === known ? `Relay channel kept: ${channel}` : `Relay channel created: ${channel}`);
   await tellReadKey(readKeyFile, relay, tell);
 
   const secret = force ? undefined : await readSecretFile(secretFile);
   await writeSecretFile(secretFile, secret ?? randomBytes(SECRET_BYTES).toString('hex'));
-  tell(secret === undefined ? `Secret made: ${secretFile} (mode 600)` : `Secret kept: ${secretFile}`);
+  tell(secret === undefined ? `Secret created: ${secretFile} (mode 600)` : `Secret kept: ${secretFile}`);
 
   const variable = textOf(valueOf(variableKey)) ?? '';
   const projectFile = await store.setMany('project', [
     { path: variableKey.split('.'), value: variable },
     { path: channelKey.split('.'), value: undefined },
   ]);
-  tell(`Project file names the secret's variable, ${variable}: ${projectFile}`);
+  tell(`Project file reads the secret from ${variable}: ${projectFile}`);
   await registerProject(options, valueOf(projectsKey));
   return { channel, replaced: known === channel ? undefined : known, secretFile, variable };
 }
 
-/** Whether a channel is not at the relay that it must be at. */
+/** Whether a channel is at another relay than it must be. */
 export function isElsewhere(channel: string | undefined, relay: string | undefined): boolean {
   return channel !== undefined && relay !== undefined && relayOfChannel(channel) !== relay;
 }
 
-/** Makes a channel, and keeps its read key. A key of the channel before must not go to another relay. */
+/** Makes a channel and saves its read key. The previous channel's key must not be sent to another relay. */
 export async function makeChannel(
   provision: () => Promise<ProvisionedChannel>,
   readKeyFile: string,
@@ -351,7 +351,7 @@ export async function tellReadKey(
   if ((await readSecretFile(readKeyFile)) !== undefined) tell(`Read key: ${readKeyFile} (mode 600)`);
   else if (relay !== undefined)
     tell(
-      `warning: there is no read key in ${readKeyFile}. If the channel has one, put it there (mode 600); if it is lost, make a new channel: --force`,
+      `warning: no read key in ${readKeyFile}. If the channel has one, put it there (mode 600); if it is lost, create a new channel with --force`,
     );
 }
 

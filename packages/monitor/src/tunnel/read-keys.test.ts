@@ -5,7 +5,7 @@ import { readKeyOf, readKeyVariables } from './provision-channel.ts';
 const byDefault = Config.parse({});
 const named = Config.parse({ svc: { monitor: { github: { relayReadKeyEnv: 'MINE' } } } });
 
-test('the variables that configuration names, each once', () => {
+test('the variables in the configuration, each once', () => {
   expect(readKeyVariables([byDefault, byDefault])).toEqual({
     codehost: ['SVC_RELAY_READ_KEY'],
     tracker: ['SVC_TRACKER_RELAY_READ_KEY'],
@@ -14,7 +14,7 @@ test('the variables that configuration names, each once', () => {
   expect(readKeyVariables([])).toEqual({ codehost: [], tracker: [] });
 });
 
-test('the key is that of the variable; an empty one is none', () => {
+test('the key is the value of the variable; an empty one counts as unset', () => {
   const environment = { SVC_RELAY_READ_KEY: ' key\n', SVC_TRACKER_RELAY_READ_KEY: '', MINE: 'other' };
   expect(readKeyOf([byDefault], environment, 'codehost')).toEqual({
     variable: 'SVC_RELAY_READ_KEY',

@@ -1,4 +1,4 @@
-// One connection to the channel, from dialling to its end. It never throws: however it ends, it says how.
+// One connection to the channel, from dialling to its end. It never throws: it always returns how it ended.
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import {
@@ -15,38 +15,38 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { createEventStream, MAX_FRAME_BYTES, type StreamFrame } from './delivery.ts';
 import type { ReadKey } from './provision-channel.ts';
 
-// A regular look at the clocks. When they disagree, or the look itself comes far too late, the machine slept
-// or its clock was set: every connection from before is worth nothing.
+// Checks the clocks regularly. If they disagree, or the check itself is far too late, the machine slept or its clock
+// was set: every earlier connection must be treated as dead.
 
 const JUMP_MS = 60_000;
 
-/** Calls `onLook` every `everyMs`, and `onWoke` first where time has jumped. Returns the stop. */
+/** Calls `onCheck` every `everyMs`, and `onWoke` first if time has jumped. Returns a function that stops it. */
 export function watchClock(options: {
   clock: Clock;
   everyMs: number;
-  onLook: () => void;
+  onCheck: () => void;
   onWoke: () => void;
 }): () => void {
-  const { clock, everyMs, onLook, onWoke } = options;
+  const { clock, everyMs, onCheck, onWoke } = options;
   let wall = clock.now();
   let steady = clock.monotonic();
-  let cancel = clock.after(everyMs, look);
+  let cancel = clock.after(everyMs, check);
 
-  function look(): void {
+  function check(): void {
     const wallPassed = clock.now() - wall;
     const steadyPassed = clock.monotonic() - steady;
     wall += wallPassed;
     steady += steadyPassed;
-    cancel = clock.after(everyMs, look);
+    cancel = clock.after(everyMs, check);
     if (Math.abs(wallPassed - steadyPassed) > JUMP_MS || steadyPassed - everyMs > JUMP_MS) onWoke();
-    onLook();
+    onCheck();
   }
 
   return () => cancel();
 }
 
-// Opens the stream: one GET over node:http or node:https, redirects followed. What cannot be opened is an
-// answer too, in words that a person can act on.
+// Opens the stream: one GET over node:http or node:https, following redirects. A failure to open is returned as a
+// reason that a person can act on.
 
 export type RelayAnswer = {
   status: number;
@@ -56,13 +56,13 @@ export type RelayAnswer = {
 
 export type RelayRequest = { url: URL; headers: Record<string, string>; signal: AbortSignal };
 
-/** Rejects when there is no answer at all. Aborting the signal ends the body, too. */
+/** Rejects if there is no answer at all. Aborting the signal also ends the body. */
 export type Connect = (request: RelayRequest) => Promise<RelayAnswer>;
 
 const MAX_REDIRECTS = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The way out; `proxy` is an environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY, where they count. */
+/** `proxy` is an environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY, if they apply. */
 export function createConnect({ proxy }: { proxy?: Environment } = {}): Connect {
   const options = { keepAlive: false, ...(proxy && { proxyEnv: proxy }) };
   const plain = new PlainAgent(options);
@@ -81,7 +81,7 @@ export function createConnect({ proxy }: { proxy?: Environment } = {}): Connect 
 }
 
 function answerOf(response: IncomingMessage): RelayAnswer {
-  // Whoever does not read the body must not be hit by its end.
+  // Without a listener, an error of an unread body would end the process.
   response.on('error', () => undefined);
   return {
     status: response.statusCode ?? 0,
@@ -96,8 +96,8 @@ function answerOf(response: IncomingMessage): RelayAnswer {
 export type Followed = { ok: true; answer: RelayAnswer } | { ok: false; why: string };
 
 /**
- * Follows redirects. The key goes to no other origin, and nothing goes from https to http: the channel's
- * address is a secret of its own.
+ * Follows redirects. The key is sent to no other origin, and nothing goes from https to http: the channel's address
+ * is itself a secret.
  */
 export async function follow(connect: Connect, request: RelayRequest): Promise<Followed> {
   let { url, headers } = request;
@@ -105,15 +105,14 @@ export async function follow(connect: Connect, request: RelayRequest): Promise<F
     const answer = await connect({ url, headers, signal: request.signal });
     const location = answer.header('location');
     if (!redirects.has(answer.status) || location === undefined) return { ok: true, answer };
-    if (!URL.canParse(location, url.href))
-      return { ok: false, why: 'it redirects to an address that is none' };
+    if (!URL.canParse(location, url.href)) return { ok: false, why: 'it redirects to an invalid URL' };
     const next = new URL(location, url);
     if (next.protocol !== 'https:' && next.protocol !== url.protocol)
-      return { ok: false, why: 'it redirects from https to something less safe' };
+      return { ok: false, why: 'it redirects from https to an insecure address' };
     if (next.origin !== url.origin) headers = without(headers, 'authorization');
     url = next;
   }
-  return { ok: false, why: 'it redirects in a circle' };
+  return { ok: false, why: 'it redirects too many times' };
 }
 
 function without(headers: Record<string, string>, name: string): Record<string, string> {
@@ -124,7 +123,7 @@ export type Ending =
   | { kind: 'stopped' }
   | { kind: 'woke' }
   | { kind: 'silent' }
-  /** The relay is one of ours, and more can be asked of it than was. */
+  /** The relay is a svc-relay, so a better request is possible. */
   | { kind: 'recognised' }
   | { kind: 'lost'; why: string; remedy?: string; refusal?: Refusal; retryAfterMs?: number };
 
@@ -140,9 +139,9 @@ export function openSession(options: {
   connect: Connect;
   clock: Clock;
   readKey: ReadKey | undefined;
-  /** What a relay of ours shall call us in its status. */
+  /** Our name in the status of a svc-relay. */
   subscriber: string | undefined;
-  /** Ask for raw bytes, and for what came after this position. Null: a relay that is not known as ours. */
+  /** Request raw bytes, and what came after this position. Null: the relay is not known to be a svc-relay. */
   ours: { after: string | null } | null;
   maxFrameBytes?: number;
   onOpen: (traits: RelayTraits) => void;
@@ -210,7 +209,7 @@ function requestOf(options: Parameters<typeof openSession>[0]): {
   const { ours, readKey, subscriber } = options;
   const url = new URL(options.channel);
   const headers: Record<string, string> = {
-    // The public relay sends the stream only for exactly this.
+    // The public relay sends the stream only for exactly this value.
     accept: 'text/event-stream',
     'cache-control': 'no-store',
     'user-agent': 'svc',
@@ -236,18 +235,18 @@ function refusalIn(answer: RelayAnswer, key: ReadKey | undefined, now: number): 
   if (/^text\/event-stream\b/i.test(type)) return undefined;
   return {
     kind: 'lost',
-    why: 'the relay answered with a page, not with a stream',
+    why: 'the relay answered with a page instead of a stream',
     remedy: 'Check the network (a login page?) and the channel: svc config',
   };
 }
 
-// Why the relay could not be reached, in words; and what to do, where a person can do something.
+// Why the relay could not be reached, and what to do if a person can do something.
 
 export type Failure = { why: string; remedy?: string; refusal?: Refusal };
 
 const byCode: Readonly<Record<string, Failure>> = {
   ENOTFOUND: {
-    why: "the relay's name is not known (DNS)",
+    why: "the relay's host name cannot be resolved (DNS)",
     remedy: 'Check the network and the channel: svc config',
   },
   EAI_AGAIN: { why: 'no name server answers (DNS)', remedy: 'Check the network' },
@@ -255,7 +254,7 @@ const byCode: Readonly<Record<string, Failure>> = {
   ECONNRESET: { why: 'the connection was reset' },
   EPIPE: { why: 'the connection was reset' },
   ETIMEDOUT: { why: 'the relay does not answer' },
-  EHOSTUNREACH: { why: 'there is no way to the relay', remedy: 'Check the network' },
+  EHOSTUNREACH: { why: 'no route to the relay', remedy: 'Check the network' },
   ENETUNREACH: { why: 'there is no network', remedy: 'Check the network' },
   ENETDOWN: { why: 'there is no network', remedy: 'Check the network' },
 };
@@ -269,7 +268,7 @@ export function wordsForError(error: unknown): Failure {
   if (/CERT|SIGNED|SSL|TLS|ALTNAME|UNABLE_TO/.test(code))
     return { why: `the relay's certificate is not trusted (${code})`, remedy: trust };
   if (code !== '') return { why: `the connection failed (${code})` };
-  return { why: `the connection failed: ${error instanceof Error ? error.message : 'for no known reason'}` };
+  return { why: `the connection failed: ${error instanceof Error ? error.message : 'unknown reason'}` };
 }
 
 const channelIsGone = 'Check the channel: svc config, or make a new one: setup-webhooks.sh --force';
@@ -277,10 +276,10 @@ const byStatus: Readonly<Record<number, Failure>> = {
   403: { why: 'the relay refuses the channel (403)', remedy: channelIsGone, refusal: 'channel' },
   404: { why: 'the relay does not know the channel (404)', remedy: channelIsGone, refusal: 'channel' },
   410: { why: 'the channel is gone (410)', remedy: channelIsGone, refusal: 'channel' },
-  429: { why: 'the relay has too much to do, or the channel too many readers (429)' },
+  429: { why: 'the relay is overloaded, or the channel has too many readers (429)' },
 };
 
-/** `key` is what was sent along with the question, if the channel may have one. */
+/** `key` is the read key that was sent, if the channel may have one. */
 export function wordsForStatus(status: number, key?: ReadKey): Failure {
   const isSent = key?.value !== undefined;
   if (status === 401 || (status === 403 && isSent)) return wordsForReadKey(status, key);
@@ -289,7 +288,7 @@ export function wordsForStatus(status: number, key?: ReadKey): Failure {
 
 function wordsForReadKey(status: number, key: ReadKey | undefined): Failure {
   const variable = key?.variable ?? 'its variable';
-  const file = key === undefined ? 'its file' : `the file ${key.fileName} beside the global configuration`;
+  const file = key === undefined ? 'its file' : `the file ${key.fileName} next to the global configuration`;
   const where = `Put the channel's read key into ${variable}, or into ${file} (mode 600)`;
   const restart = 'and run: svc-monitor.sh restart';
   if (key?.value === undefined)

@@ -77,7 +77,7 @@ async function post(channel: string, body: string, headers: Record<string, strin
   const response = await fetch(channel, {
     method: 'POST',
     body,
-    // A connection of its own: the relay may have cut the last one.
+    // A new connection: the relay may have cut the last one.
     headers: {
       connection: 'close',
       'content-type': 'application/json',
@@ -131,7 +131,7 @@ test('the public relay: what its own client would forward signed is accepted, th
   expect(tunnel.stats().cursor).toBeNull();
 });
 
-test('the public relay loses what is sent while the connection is cut, and the tunnel says since when', async () => {
+test('the public relay loses what is sent while the connection is cut, and the tunnel reports since when', async () => {
   const relay = await startPublicRelay();
   onTestFinished(() => relay.stop());
   const channel = relay.newChannel();
@@ -216,7 +216,7 @@ test('our relay, cut and restarted all the time: every delivery once, in order, 
       await relay.restart({ downMs: 30, answers: [{ status }, { status }] });
     } else if (round % 3 === 2) relay.cutAll();
     else if (round > 0) {
-      // The daemon is restarted: what was sent meanwhile is there when it is back.
+      // The daemon restarts: what was sent meanwhile is available when it is back.
       await tunnel.stop();
       expect(gaps.filter(({ reason }) => reason !== 'start')).toEqual([]);
       sent.push(...(await postExamples(channel, 1000 + round * 40, 1000 + round * 40 + 10)));
@@ -246,7 +246,7 @@ test('our relay keeps the bytes: what the public one breaks is accepted', async 
   expect((await inLog(log))[0]).toEqual({ deliveryId: 'ping-0', relay: 'e1.1' });
 });
 
-test('our relay has forgotten, or lost its store: the tunnel says that there is a gap, and goes on', async () => {
+test('our relay has forgotten, or lost its store: the tunnel reports a gap, and continues', async () => {
   const relay = await hostile({ ours: true });
   const channel = relay.newChannel();
   const log = openLog();
@@ -283,7 +283,7 @@ test('in real time: a half-open connection is noticed after two and a half heart
   relay.recover();
   await expect.poll(() => tunnel.stats().deliveries.accepted).toBe(3);
   expect(noticed).toBeGreaterThan(1000);
-  // So long it would wait for a relay that says nothing of its heartbeats.
+  // This is how long it would wait for a relay that does not announce its heartbeat.
   expect(noticed).toBeLessThan(75_000);
 });
 

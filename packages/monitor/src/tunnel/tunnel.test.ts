@@ -1,4 +1,4 @@
-// The loop against a scripted relay and a clock that the test moves: every fault, and what is said of it.
+// The loop against a scripted relay and a clock that the test moves: every fault, and how it is reported.
 import type { FeedGrade } from '@svc/core';
 import {
   createManualClock,
@@ -57,7 +57,7 @@ const ping = 'event: ping\ndata: {}\n\n';
 const delivery = (body: object, id = '1', extra: object = {}): string =>
   `id: ${id}\ndata: ${JSON.stringify({ 'x-github-event': 'push', body, query: {}, timestamp: 1, ...extra })}\n\n`;
 
-test('from idle to live: what it asks for, what it hands on, what it shows', async () => {
+test('from idle to live: what it requests, what it passes on, what it shows', async () => {
   const { tunnel, relay, start, say, received, mode, grades, gaps, clock } = setUp();
   expect(tunnel.state()).toMatchObject({
     now: { mode: 'idle' },
@@ -98,7 +98,7 @@ test('from idle to live: what it asks for, what it hands on, what it shows', asy
   expect(clock.timers()).toBe(0);
 });
 
-test('disabled: nothing is opened, and it says why and what to do', async () => {
+test('disabled: nothing is opened, with the reason and the remedy', async () => {
   const { tunnel, relay, start, clock, mode } = setUp({
     channel: { use: false, why: 'no relay channel is configured', remedy: 'Run: setup-webhooks.sh' },
   });
@@ -114,18 +114,18 @@ test.each<[string, ScriptedConnection, RegExp]>([
   ['500', { status: 500 }, /answered 500/],
   ['502', { status: 502 }, /answered 502/],
   ['503', { status: 503 }, /answered 503/],
-  ['429', { status: 429 }, /too much to do/],
+  ['429', { status: 429 }, /overloaded/],
   ['204', { status: 204 }, /answered 204/],
   ['401', { status: 401 }, /read key/],
   ['404', { status: 404 }, /does not know the channel/],
-  ['a redirect to nowhere', { status: 302 }, /answered 302/],
-  ['redirects in a circle', { status: 302, headers: { location: '/channel' } }, /circle/],
-  ['a login page', { status: 200, headers: { 'content-type': 'text/html' } }, /a page, not with a stream/],
-  ['no name', Object.assign(new Error('x'), { code: 'ENOTFOUND' }), /DNS/],
-  ['no trust', Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), /certificate/],
+  ['a redirect without a target', { status: 302 }, /answered 302/],
+  ['redirects in a loop', { status: 302, headers: { location: '/channel' } }, /redirects too many times/],
+  ['a login page', { status: 200, headers: { 'content-type': 'text/html' } }, /a page instead of a stream/],
+  ['an unknown name', Object.assign(new Error('x'), { code: 'ENOTFOUND' }), /DNS/],
+  ['an untrusted certificate', Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), /certificate/],
   ['no answer', 'hang', /does not answer/],
-])('it survives %s, says so, and comes back', async (name, answer, why) => {
-  const attempts = name === 'redirects in a circle' ? 6 : 1;
+])('it survives %s, reports it, and reconnects', async (name, answer, why) => {
+  const attempts = name === 'redirects in a loop' ? 6 : 1;
   const { tunnel, start, clock, mode } = setUp({ script: Array.from({ length: attempts }, () => answer) });
   await start();
   await clock.advance(name === 'no answer' ? 15_000 : 0);
@@ -150,7 +150,7 @@ test.each<[string, { status: number; key?: string }, RegExp, RegExp]>([
     /setup-webhooks\.sh --force/,
   ],
 ])(
-  '%s: blind at once with the remedy, asked less and less often, and well again by itself',
+  '%s: blind at once with the remedy, retried less and less often, and recovers by itself',
   async (_name, given, why, remedy) => {
     const { status, key } = given;
     const { tunnel, relay, start, clock, mode, edges } = setUp({
@@ -167,7 +167,7 @@ test.each<[string, { status: number; key?: string }, RegExp, RegExp]>([
       expect(mode()).toMatchObject({ mode: 'backing-off', until: clock.now() + wait });
       await clock.advance(wait);
     }
-    // Twelve questions in the first quarter of an hour, and then one in five minutes.
+    // Twelve requests in the first quarter of an hour, and then one in five minutes.
     expect(relay.requests).toHaveLength(13);
     expect(edges.map(({ grade }) => grade)).toEqual(['connecting', 'blind']);
     await clock.advance(8 * 300_000);
@@ -180,7 +180,7 @@ test.each<[string, { status: number; key?: string }, RegExp, RegExp]>([
   },
 );
 
-test('a channel that the relay does not know is asked for less and less often', async () => {
+test('a channel that the relay does not know is retried less and less often', async () => {
   const { start, clock, mode } = setUp({ script: Array.from({ length: 9 }, () => ({ status: 404 })) });
   await start();
   for (const wait of [250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000]) {
@@ -190,13 +190,13 @@ test('a channel that the relay does not know is asked for less and less often', 
   expect(mode().mode).toBe('live');
 });
 
-test('the public relay is not told who we are', async () => {
+test('the public relay does not get our name', async () => {
   const { start, relay } = setUp({ subscriber: 'host-1' });
   await start();
   expect(relay.requests.map(({ url }) => url.search)).toEqual(['']);
 });
 
-test('the waits double up to ten seconds, and a connection that does not last does not start them anew', async () => {
+test('the waits double up to ten seconds, and a short connection does not reset them', async () => {
   const { relay, start, clock, mode } = setUp({ script: Array.from({ length: 8 }, () => ({ status: 503 })) });
   await start();
   for (const wait of [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]) {
@@ -254,7 +254,7 @@ test('a half-open connection is noticed within 90 seconds, and replaced', async 
   expect(grades).toEqual(['connecting', 'live', 'late', 'live']);
 });
 
-test('a relay that accepts and says nothing is late, then blind, and is tried for ever', async () => {
+test('a relay that accepts and sends nothing is late, then blind, and is retried forever', async () => {
   const mute = Array.from({ length: 20 }, () => 'mute' as const);
   const { start, clock, mode, relay, edges } = setUp({ script: ['open', ...mute] });
   await start();
@@ -266,7 +266,7 @@ test('a relay that accepts and says nothing is late, then blind, and is tried fo
   expect(edges.at(-1)).toMatchObject({
     since: heardAt,
     why: 'the relay is connected but silent',
-    remedy: expect.stringContaining('tried again by itself'),
+    remedy: expect.stringContaining('retried automatically'),
   });
   await clock.advance(1_000_000);
   expect(relay.requests.length).toBeGreaterThan(10);
@@ -274,7 +274,7 @@ test('a relay that accepts and says nothing is late, then blind, and is tried fo
   expect(edges.at(-1)?.grade).toBe('live');
 });
 
-test('a trickle of bytes is no sign of life, a comment is, and so is a large frame under way', async () => {
+test('a trickle of bytes is no sign of life, a comment is, and so is a large frame in progress', async () => {
   const { start, clock, say, relay } = setUp();
   await start();
   for (let second = 0; second < 120; second += 30) {
@@ -293,7 +293,7 @@ test('a trickle of bytes is no sign of life, a comment is, and so is a large fra
   expect(relay.requests).toHaveLength(2);
 });
 
-test('our relay says its own heartbeat: a dead one is noticed sooner', async () => {
+test('our relay announces its heartbeat: a dead one is noticed sooner', async () => {
   const { start, clock, relay } = setUp({
     script: Array.from({ length: 2 }, () => ({ status: 200, headers: { 'x-svc-relay': '1; ping=10' } })),
   });
@@ -306,9 +306,9 @@ test('our relay says its own heartbeat: a dead one is noticed sooner', async () 
 });
 
 test.each([
-  ['a frame without end', () => 'data: '.padEnd(10_000, 'x')],
-  ['bytes that are no stream', () => Buffer.alloc(10_000, 7)],
-])('%s is bounded: the connection is given up', async (_name, text) => {
+  ['an endless frame', () => 'data: '.padEnd(10_000, 'x')],
+  ['bytes that are not a stream', () => Buffer.alloc(10_000, 7)],
+])('%s is bounded: the connection is closed', async (_name, text) => {
   const { start, say, mode, tunnel, clock } = setUp({ maxFrameBytes: 50_000 });
   await start();
   for (let count = 0; count < 6; count += 1) await say(text());
@@ -318,7 +318,7 @@ test.each([
   expect(mode().mode).toBe('live');
 });
 
-test('after a night of sleep it connects at once, and knows since when it heard nothing', async () => {
+test('after a night of sleep it connects at once, and knows when it last received something', async () => {
   const { start, clock, relay, mode, gaps, grades, edges } = setUp();
   await start();
   const heardAt = clock.now();
@@ -360,7 +360,7 @@ test('while the log is not writable deliveries wait, the feed is degraded, and t
   expect(new Set(received.map(({ body }) => body.toString())).size).toBe(10);
 });
 
-test('when too much waits the rest stays in the socket, and our own silence is not the relay’s', async () => {
+test('when too much is waiting the rest stays in the socket, and the relay is not reported as silent', async () => {
   const { start, clock, say, relay, tunnel } = setUp({
     receive: () => Promise.resolve({ status: 503, outcome: 'log-not-writable' }),
   });
@@ -392,7 +392,7 @@ test('signatures that fail: counted by whether the bytes are the sender’s, and
   expect(edges.at(-1)?.grade).toBe('live');
 });
 
-test('frames that are no deliveries are counted and passed over', async () => {
+test('frames that are not deliveries are counted and skipped', async () => {
   const { start, say, tunnel, received } = setUp();
   await start();
   await say(`data: {\n\ndata: 7\n\nevent: other\ndata: {"body":{}}\n\n${delivery({})}`);
@@ -442,7 +442,7 @@ test('our relay is recognised, then asked for raw bytes, and resumed after the n
   expect(gaps).toEqual([{ reason: 'start', since: null }]);
 });
 
-test('a quiet channel moves on with the pings of our relay, behind whatever waits', async () => {
+test('on a quiet channel the position advances with the pings of our relay, after everything that is waiting', async () => {
   const { start, say, clock, relay, tunnel, answers } = setUp({
     script: [ours('{}'), ours('{"position":"e.4"}'), ours('{}')],
   });
@@ -461,14 +461,14 @@ test('a quiet channel moves on with the pings of our relay, behind whatever wait
   expect(relay.requests.at(-1)?.headers['last-event-id']).toBe('e.950');
 });
 
-test('a position in a ping of a relay that does not say that it keeps is worth nothing', async () => {
+test('a position in a ping is ignored if the relay does not announce the extension', async () => {
   const { start, say, tunnel } = setUp();
   await start();
   await say('event: ping\ndata: {"position":"e.900"}\n\n');
   expect(tunnel.stats().cursor).toBeNull();
 });
 
-test('a cursor in the log is reason enough to ask a relay as ours', async () => {
+test('with a cursor in the log a relay is treated as ours at once', async () => {
   const { start, relay, gaps, say, received } = setUp({
     cursorOf: () => 'e.9',
     script: [ours('{"position":"e.9"}')],
@@ -484,7 +484,7 @@ test('a cursor in the log is reason enough to ask a relay as ours', async () => 
   expect(received).toHaveLength(1);
 });
 
-test('ids of a relay that does not say that it keeps are worth nothing, whatever they look like', async () => {
+test('ids are ignored if the relay does not announce the extension, whatever they look like', async () => {
   const { start, say, clock, relay, received, tunnel } = setUp();
   await start();
   await say(delivery({}, 'e.5'));
@@ -496,7 +496,7 @@ test('ids of a relay that does not say that it keeps are worth nothing, whatever
   expect(relay.requests[1]?.headers['last-event-id']).toBeUndefined();
 });
 
-test('a relay that is ours no more is treated as what it is', async () => {
+test('a relay that is no longer ours is treated as a public one', async () => {
   const { start, clock, relay, gaps } = setUp({ cursorOf: () => 'e.9' });
   await start();
   expect(gaps).toMatchObject([{ reason: 'start' }]);
@@ -529,7 +529,7 @@ test('listeners that fail, and an index that cannot be read for a while, do not 
   expect(mode().mode).toBe('live');
 });
 
-test('it stops from wherever it is, and what has arrived is handed over first', async () => {
+test('it stops in any mode, and passes on what has arrived first', async () => {
   for (const script of [['hang'], [{ status: 503 }], ['mute'], ['open']] as const) {
     const { start, tunnel, clock, mode } = setUp({ script: [...script] });
     await start();

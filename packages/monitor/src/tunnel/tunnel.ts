@@ -1,24 +1,24 @@
-// The daemon's outbound connection to one relay channel, kept for months. The modes are those of the pure
-// machine in core (tunnel/tunnel-state.ts); this is what the loop does in each:
+// The daemon's outbound connection to one relay channel, kept for months. The modes are those of the pure state machine
+// in core (tunnel/tunnel-state.ts); this is what the loop does in each:
 //
 //   idle         nothing. `start` leads to connecting.
-//   connecting   dials; whatever answers but an event stream, or does not answer within 15 s, leads to
-//                backing-off. The first frame leads to live.
-//   live         hands every delivery to the receiver. The end of the connection leads to backing-off; no
-//                ping, delivery or comment for 75 s (2.5 heartbeats, where the relay says its own) to late.
-//   late         the silent connection is closed and a new one dialled at once: live or backing-off.
-//   backing-off  waits 0.25 s, doubling to 10 s, each ±50 %, or as long as the relay's Retry-After asks (at
-//                most 2 min), then connecting. After a refusal (the read key or the channel is wrong) the row
-//                goes on doubling, to 5 min. Only a connection that lived for 10 s, or brought a
-//                delivery that was new and genuine, starts the row anew.
-//   disabled     there is no channel or no secret; nothing leads out of it.
+//   connecting   dials; any answer but an event stream, or no answer within 15 s, leads to backing-off. The first
+//                frame leads to live.
+//   live         passes every delivery to the receiver. The end of the connection leads to backing-off; no ping,
+//                delivery or comment for 75 s (2.5 heartbeats, if the relay announces its own) leads to late.
+//   late         closes the silent connection and dials a new one at once: live or backing-off.
+//   backing-off  waits 0.25 s, doubling to 10 s, each ±50 %, or as long as the relay's Retry-After asks (at most
+//                2 min), then connecting. After a refusal (the read key or the channel is wrong) the wait keeps
+//                doubling, to 5 min. Only a connection that lasted 10 s, or delivered something new and genuine,
+//                resets the wait.
+//   disabled     there is no channel or no secret; final.
 //
 // A jump of the clock by more than a minute (the machine slept) leads to connecting at once, from anywhere.
 // No answer ends the loop: only `stop` does.
 //
-// A relay of ours (core, tunnel/relay-protocol.ts) is recognised by its first answer and asked again, for raw
-// bytes and for what followed the newest durable position. The public relay can do neither: whatever was sent
-// while the connection was down is missing, and `onGap` says so.
+// A svc-relay (core, tunnel/relay-protocol.ts) is recognised by its first answer and dialled again, for raw bytes and
+// for what followed the newest durable position. The public relay can do neither: what was sent while the connection
+// was down is missing, and `onGap` is called.
 import {
   disabledTunnel,
   type FeedChannel,
@@ -43,21 +43,21 @@ import type { ReadKey } from './provision-channel.ts';
 import { type Connect, createConnect } from './session.ts';
 
 export type TunnelOptions = {
-  /** Whose deliveries come this way; a name for people. */
+  /** Whose deliveries come through this tunnel, for logs. */
   feed: string;
   channel: FeedChannel;
   receive: Receive;
   /** The relay position of the newest durable line of a channel (`log.cursorOf`), by the channel's key. */
   cursorOf: (channelKey: string) => string | null;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Called when the grade becomes another, with the one before. */
+  /** Called when the grade changes, with the previous one. */
   onState?: (to: FeedGrade, from: FeedGrade) => void;
   /** Called when deliveries may have been missed: ask the sender for them. */
   onGap?: (gap: Gap) => void;
   selfTest?: SelfTest;
-  /** The key to read the channel with, where the relay wants one. It goes into a header and nowhere else. */
+  /** The key to read the channel with, if the relay wants one. It is sent in a header and used nowhere else. */
   readKey?: ReadKey | undefined;
-  /** The name under which a relay of ours shows how far this machine has read. */
+  /** Our name in the status of a svc-relay, which shows how far this machine has read. */
   subscriber?: string | undefined;
   clock?: Clock;
   /** From 0 up to 1. */
@@ -68,7 +68,7 @@ export type TunnelOptions = {
 
 export type Gap = {
   reason: 'start' | 'reconnect' | 'relay-lost-it';
-  /** When the relay was last heard before; null when it never was. */
+  /** When the relay last sent something before the gap; null if it never did. */
   since: number | null;
 };
 
@@ -80,19 +80,19 @@ type TunnelStats = InboxReport & {
   reconnects: number;
   gaps: number;
   lastError: { at: number; why: string } | null;
-  /** Everything up to here is settled; null where the relay gives no positions. */
+  /** Everything up to here is settled; null if the relay has no positions. */
   cursor: string | null;
 };
 
 export type Tunnel = {
-  /** What the channel is called in event lines: a fingerprint, since its address is a secret. */
+  /** The channel's name in event lines: a fingerprint, because its address is a secret. */
   channelKey: string;
   start: () => void;
-  /** Closes the connection, hands over what has arrived, and resolves within 5 s. A stopped one is used up. */
+  /** Closes the connection, passes on what has arrived, and resolves within 5 s. It cannot be started again. */
   stop: () => Promise<void>;
   state: () => { now: TunnelMode; grade: FeedGrade };
   stats: () => TunnelStats;
-  /** Whether it became live within so long. */
+  /** Whether it is live within the time. */
   up: (timeoutMs: number) => Promise<boolean>;
 };
 
@@ -105,7 +105,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
   const waitingToBeUp = new Set<() => void>();
   let state = channel.use ? idleTunnel() : disabledTunnel(channel.why, channel.remedy);
   let kept: KeptConnection | null = null;
-  /** When the relay was last heard before the connection that is live. */
+  /** When the relay last sent something before the current connection. */
   let heardBeforeThis: number | null = null;
   const seen = {
     lastPingAt: null as number | null,
@@ -129,7 +129,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
   });
   let grade = gradeFeed(state, inbox.conditions(), clock.now());
 
-  /** What others gave us may fail; the loop goes on. */
+  /** A callback that throws must not end the loop. */
   function safely(call: () => void): void {
     try {
       call();
@@ -178,7 +178,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       const position = relayKeeps ? positionInReady(data) : null;
       if (position !== null) inbox.beginAfter(position);
     } else if (event === 'gap') {
-      logger.warn({ feed, ...readGap(data) }, 'the relay no longer has what was missed');
+      logger.warn({ feed, ...readGap(data) }, 'the relay no longer has the missed deliveries');
       gap({ reason: 'relay-lost-it', since: heardBeforeThis });
     } else if (event === undefined || event === 'message') {
       seen.lastMessageAt = clock.now();
@@ -186,7 +186,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     }
   }
 
-  /** For the report only: an index that cannot be read is no reason to report nothing. */
+  /** For the report only: an unreadable index must not prevent the rest of it. */
   function savedCursor(): string | null {
     let cursor: string | null = null;
     safely(() => {
@@ -212,7 +212,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       waitForSpace: inbox.waitForSpace,
       onFrame,
       onEvent: step,
-      onLook: regrade,
+      onCheck: regrade,
     });
   }
 

@@ -3,46 +3,46 @@ import { expect, test } from 'vitest';
 import { watchClock } from './session.ts';
 
 test.each([
-  ['time passes as it should', 0, 0],
+  ['time passes normally', 0, 0],
   ['a correction of half a minute', 30_000, 0],
   ['a night of sleep', 8 * 3_600_000, 1],
   ['a clock that was set back by an hour', -3_600_000, 1],
 ])('%s', async (_name, jump, expected) => {
   const clock = createManualClock();
-  let looks = 0;
+  let checks = 0;
   let woke = 0;
   const stop = watchClock({
     clock,
     everyMs: 5000,
-    onLook: () => void (looks += 1),
+    onCheck: () => void (checks += 1),
     onWoke: () => void (woke += 1),
   });
   await clock.advance(20_000);
   clock.sleep(jump);
   await clock.advance(20_000);
-  expect({ looks, woke }).toEqual({ looks: 8, woke: expected });
+  expect({ checks, woke }).toEqual({ checks: 8, woke: expected });
   stop();
   expect(clock.timers()).toBe(0);
 });
 
-test('a look that comes far too late is a sleep, too', () => {
+test('a check that comes far too late counts as sleep, too', () => {
   const times = [0, 100_000];
-  let look = (): void => undefined;
+  let check = (): void => undefined;
   let woke = 0;
   watchClock({
     clock: {
       now: () => times[0] ?? 0,
       monotonic: () => times[0] ?? 0,
       after: (_milliseconds, call) => {
-        look = call;
+        check = call;
         return () => undefined;
       },
     },
     everyMs: 5000,
-    onLook: () => undefined,
+    onCheck: () => undefined,
     onWoke: () => void (woke += 1),
   });
   times.shift();
-  look();
+  check();
   expect(woke).toBe(1);
 });

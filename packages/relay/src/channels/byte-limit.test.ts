@@ -11,7 +11,7 @@ import {
 
 const KILOBYTE = 1024;
 
-test('a channel keeps about its limit of bytes, over all processes, and others are not touched', async () => {
+test('a channel keeps about its byte limit, over all processes, and others are not affected', async () => {
   const limit = 256 * KILOBYTE;
   const { engine, nats } = await engineForTest({ shards: 1, maxBytesPerChannel: limit });
   const second = await anotherEngine(nats.servers);
@@ -32,16 +32,16 @@ test('a channel keeps about its limit of bytes, over all processes, and others a
   });
   expect(await engine.status('small')).toMatchObject({ stored: 1 });
 
-  const { heard } = listen(second, 'big', positions[5]);
-  await expect.poll(() => heard.positions.at(-1)).toEqual(positions.at(-1));
-  expect(heard.gaps).toEqual([{ requested: positions[5], oldest: heard.positions[0] }]);
+  const { received } = listen(second, 'big', positions[5]);
+  await expect.poll(() => received.positions.at(-1)).toEqual(positions.at(-1));
+  expect(received.gaps).toEqual([{ requested: positions[5], oldest: received.positions[0] }]);
 });
 
-test('a cursor told by ready, with nothing of the channel before it, is told a gap when bytes were trimmed', async () => {
+test('a cursor from ready, with nothing of the channel before it, gets a gap if bytes were trimmed', async () => {
   const { engine } = await engineForTest({ shards: 1, maxBytesPerChannel: 64 * KILOBYTE });
   await publishText(engine, 'other', 'keeps the stream long');
-  const { heard, follower } = listen(engine, 'big');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received, follower } = listen(engine, 'big');
+  await expect.poll(() => received.ready).not.toBeNull();
   follower.close();
   for (let at = 0; at < 100; at += 1)
     await engine.publish('big', deliveryOf(Buffer.alloc(2 * KILOBYTE)), {
@@ -49,8 +49,8 @@ test('a cursor told by ready, with nothing of the channel before it, is told a g
       deadlineMs: WAIT_MS,
     });
   await expect.poll(async () => (await engine.status('big')).stored).toBeLessThan(60);
-  const again = listen(engine, 'big', heard.ready ?? 'new');
-  await expect.poll(() => again.heard.gaps).toHaveLength(1);
+  const again = listen(engine, 'big', received.ready ?? 'new');
+  await expect.poll(() => again.received.gaps).toHaveLength(1);
 });
 
 test('status and lag are exact', async () => {

@@ -1,9 +1,8 @@
-// The limit of bytes per channel. JetStream counts a subject's messages, not its bytes, so each process counts
-// what it stores, and each time a channel has got a sixteenth of its limit through it, writes that down in the
-// registry: up to which sequence, how many bytes. From those few notes of all processes follows what the
-// channel holds; when it is too much, the oldest go. So the cost is one small write per sixteenth, and a
-// channel may exceed its limit by a sixteenth for each process. What a process had not noted when it died is
-// not counted; age and the limits of the stream bound that.
+// The byte limit per channel. JetStream counts a subject's messages, not its bytes, so each process counts what it
+// stores, and after each sixteenth of a channel's limit it writes a note to the registry: up to which sequence, how many
+// bytes. The notes of all processes add up to the size of the channel; if it is too large, the oldest deliveries are
+// removed. The cost is one small write per sixteenth, and a channel may exceed its limit by a sixteenth per process.
+// What a process had not noted when it died is not counted; age and the limits of the stream bound that.
 import { EngineUnavailable, type Layout, type Names, shardOf } from '../engine/engine.ts';
 
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
@@ -13,11 +12,11 @@ import type { Store } from '../engine/store.ts';
 export type ByteLimit = {
   /** Called for each delivery that was stored here. */
   stored: (channelId: string, seq: number, bytes: number) => void;
-  /** What is known of the bytes after a sequence. */
+  /** The bytes after a sequence, as far as known. */
   bytesAfter: (channelId: string, seq: number) => Promise<number>;
-  /** The sequence below which deliveries were removed; 0 when none were. */
+  /** The sequence below which deliveries were removed; 0 if none were. */
   trimmedBelow: (channelId: string) => Promise<number>;
-  /** Resolves when what was counted so far has been dealt with. */
+  /** Resolves when everything counted so far has been written. */
   settled: () => Promise<void>;
 };
 
@@ -63,7 +62,7 @@ export function createByteLimit(given: {
     else counted.delete(oldest);
   }
 
-  /** One at a time for a channel; what comes meanwhile is counted for the next note. */
+  /** One at a time per channel; deliveries that arrive meanwhile count for the next note. */
   function noteDown(channelId: string): void {
     const count = counted.get(channelId);
     if (count === undefined || underWay.has(channelId)) return;
@@ -95,10 +94,10 @@ export function createByteLimit(given: {
         return;
       }
     }
-    throw new EngineUnavailable('too many relays note down the bytes of one channel at once');
+    throw new EngineUnavailable('too many relays update the byte count of one channel at once');
   }
 
-  /** False when another process wrote in between. */
+  /** False if another process wrote in between. */
   async function write(channelId: string, ledger: Ledger, expectedLast: number): Promise<boolean> {
     try {
       await publisher.publish({
@@ -115,7 +114,7 @@ export function createByteLimit(given: {
     }
   }
 
-  /** It was written down before, so that a cursor below it is told a gap. */
+  /** `below` was saved before, so a cursor below it gets a gap. */
   async function removeBelow(shard: number, channelId: string, below: number): Promise<void> {
     const stream = names.shardStream(shard);
     await store.purge(stream, names.delivery(shard, channelId), below);
@@ -141,7 +140,7 @@ export function createByteLimit(given: {
   };
 }
 
-/** One of another life of the stream counts for nothing. */
+/** A ledger of an earlier stream with this name does not count. */
 function ledgerIn(data: Uint8Array | undefined, epoch: string): Ledger {
   const fresh: Ledger = { epoch, below: 0, notes: [] };
   if (data === undefined) return fresh;
@@ -149,7 +148,7 @@ function ledgerIn(data: Uint8Array | undefined, epoch: string): Ledger {
   return ledger.epoch === epoch ? ledger : fresh;
 }
 
-/** Without the notes of what age or number have removed. */
+/** Drops the notes of deliveries that were removed by age or count. */
 function withNote(ledger: Ledger, note: [number, number], oldestKept: number): Ledger {
   const notes = [...ledger.notes, note]
     .filter(([to]) => to >= oldestKept)
@@ -157,7 +156,7 @@ function withNote(ledger: Ledger, note: [number, number], oldestKept: number): L
   return { ...ledger, notes: notes.slice(-MAX_NOTES) };
 }
 
-/** Newest first as many notes as fit; everything up to the first that does not goes. The newest note stays. */
+/** Keeps the newest notes that fit into the limit; the rest is removed. The newest note always stays. */
 function trim(ledger: Ledger, limit: number): Ledger {
   let sum = 0;
   for (let at = ledger.notes.length - 1; at >= 0; at -= 1) {

@@ -1,4 +1,4 @@
-// What is remembered of channels while the engine is slow or away; the reads are the test's own.
+// The cache of channels while the engine is slow or down; the test answers the reads.
 import { expect, test } from 'vitest';
 import { EngineUnavailable, namesFor } from '../engine/engine.ts';
 
@@ -42,12 +42,12 @@ async function known() {
   return world;
 }
 
-test('a sender does not wait for a lookup longer than it waits itself', async () => {
+test('a lookup does not take longer than the sender waits', async () => {
   const { registry } = setUp();
   await expect(registry.findChannel('one', 60)).rejects.toMatchObject({ code: 'engine-unavailable' });
 });
 
-test('one that is looked up again counts meanwhile, and nobody waits', async () => {
+test('while a channel is looked up again the cached one is used, without waiting', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 61_000;
   expect(await registry.findChannel('one', 60)).toEqual(channel);
@@ -57,7 +57,7 @@ test('one that is looked up again counts meanwhile, and nobody waits', async () 
   expect(await registry.findChannel('one')).toEqual(channel);
 });
 
-test('one that is gone is gone after the lookup', async () => {
+test('a deleted channel is gone after the lookup', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 61_000;
   expect(await registry.findChannel('one')).toEqual(channel);
@@ -68,7 +68,7 @@ test('one that is gone is gone after the lookup', async () => {
   expect(await again).toBeUndefined();
 });
 
-test('one that nobody asked for during ten minutes is waited for; without an answer it still counts', async () => {
+test('after ten minutes without use the lookup is awaited; without an answer the cached one is used', async () => {
   const { registry, asked, clock } = await known();
   clock.at = 601_000;
   const found = registry.findChannel('one');

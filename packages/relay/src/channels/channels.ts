@@ -1,5 +1,5 @@
-// What is kept of channels beside their deliveries. The registry stream has one message per channel and the cursor
-// stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days goes.
+// What is stored about channels besides their deliveries. The registry stream has one message per channel and the cursor
+// stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days is removed.
 
 import { randomUUID } from 'node:crypto';
 import { createLimit } from '@svc/lib/limit';
@@ -22,17 +22,17 @@ import type { Store, StoredMessage } from '../engine/store.ts';
 import type { ByteLimit } from './byte-limit.ts';
 
 const MAX_REMEMBERED = 50_000;
-/** After so long a channel is looked up again; until the engine answers, what is remembered counts. */
+/** After this time a channel is looked up again; until the engine answers, the cached value is used. */
 const REMEMBER_MS = 60_000;
-/** And nobody waits for that, unless the channel was not asked for during so long. */
+/** Callers do not wait for that, unless the channel was not used for this long. */
 const COUNTS_MEANWHILE_MS = 10 * 60_000;
 const WRITE_WITHIN_MS = 8000;
 const WRONG_LAST_SEQUENCE = 10071;
-/** Cursors of one channel; the others are not told. */
+/** Most cursors of one channel that are returned. */
 const MAX_CURSORS = 1000;
 const READS_AT_ONCE = 32;
 const STATUS_AT_ONCE = 8;
-/** Deliveries of a channel that are weighed one by one. */
+/** Most deliveries of a channel whose sizes are added up one by one. */
 const MAX_WEIGHED = 1000;
 
 type Tools = {
@@ -41,20 +41,20 @@ type Tools = {
   names: Names;
 };
 
-/** What a replica does not have yet, the leader has. */
+/** If a replica does not have it yet, the leader is asked. */
 async function newest({ store }: Tools, stream: string, subject: string): Promise<StoredMessage | undefined> {
   return (await store.last(stream, subject)) ?? (await store.leaderLast(stream, subject));
 }
 
-/** Each process remembers a bounded number of the channels that it has seen. */
+/** Each process caches a bounded number of channels. */
 export function createChannelRegistry(
   tools: Tools,
   now: () => number = Date.now,
 ): Pick<Engine, 'createChannel' | 'findChannel'> {
   const { publisher, store, names } = tools;
-  /** `found` is resolved: it is handed out for every delivery. */
+  /** `found` is already resolved: it is returned for every delivery. */
   const remembered = new Map<string, { channel: Channel; found: Promise<Channel>; at: number }>();
-  /** One for all that ask meanwhile. */
+  /** Concurrent lookups of a channel share one request. */
   const lookups = createFlights<Channel | undefined>();
 
   function remember(channel: Channel): void {
@@ -92,7 +92,7 @@ export function createChannelRegistry(
       const lookup = lookups(id, () => lookUpOrKnown(id, known?.channel));
       if (known === undefined || age >= COUNTS_MEANWHILE_MS)
         return withinMs === undefined ? lookup : within(lookup, withinMs, () => notInTime(withinMs));
-      // Should it fail for another reason than the engine, the next one that waits for it is told.
+      // If it fails for another reason than the engine, the next caller gets the error.
       lookup.catch(() => remembered.delete(id));
       return known.found;
     },
@@ -112,7 +112,7 @@ export function createChannelRegistry(
       } catch (error) {
         if (!(error instanceof PublishRefused)) throw error;
         if (error.code !== WRONG_LAST_SEQUENCE) throw new EngineUnavailable(error.message, { cause: error });
-        // Ours, when an acknowledgement was lost on its way.
+        // It is our own message if only the acknowledgement was lost.
         const present = await store.leaderLast(names.registryStream, subject);
         if (present === undefined || !payload.equals(present.data))
           throw new ChannelTaken(`channel ${channel.id} exists`, { cause: error });
@@ -123,7 +123,7 @@ export function createChannelRegistry(
 }
 
 function notInTime(withinMs: number): never {
-  throw new EngineUnavailable(`a channel was not found out within ${withinMs} ms`);
+  throw new EngineUnavailable(`a channel could not be looked up within ${withinMs} ms`);
 }
 
 function readChannel(id: string, data: Uint8Array): Channel {
@@ -207,7 +207,7 @@ export function createChannelStatus(given: {
       limit(async () => {
         const { shard, stream, subject } = placeOf(channelId);
         const { epoch, last } = await shards.fresh(shard);
-        // A position of another life of the stream has everything still before it.
+        // After a position of an earlier stream with this name, everything is still to come.
         const seq = position.epoch === epoch ? position.seq : 0;
         return seq >= last ? 0 : store.count(stream, subject, seq);
       }),

@@ -1,6 +1,6 @@
-// A delivery into its shard: in one message, or in parts and a head when it is too large for one. The parts are
-// stored, and acknowledged, before the message that names them: whoever can read the head could read the parts when
-// it was written. They lie in the same stream and age with it; a head whose parts are gone is told as a gap.
+// Stores a delivery in its shard: in one message, or in parts and a head if it is too large for one. The parts are
+// stored and acknowledged before the head that names them, so they are readable when the head is. They are in the same
+// stream and expire with it; a head whose parts are gone is reported as a gap.
 import { hash, randomBytes } from 'node:crypto';
 import { createLimit } from '@svc/lib/limit';
 import type { Connection } from '../engine/connection.ts';
@@ -20,14 +20,14 @@ import type { Store } from '../engine/store.ts';
 import { type BodyParts, checkOf, decodeFrame, encodeFrame, encodeFrameOfParts } from '../protocol/frame.ts';
 import type { ByteLimit } from './byte-limit.ts';
 
-/** The server's own default. */
+/** The server's default. */
 const USUAL_MAX_PAYLOAD = 1024 * 1024;
-/** Larger messages than this are hard on a cluster, whatever the server allows. */
+/** Larger messages slow a cluster down, whatever the server allows. */
 const LARGEST_MESSAGE = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
-/** A stream remembers the ids of what it has stored for 5 minutes. After this it is not relied on. */
+/** A stream remembers stored ids for 5 minutes. After this time we do not rely on it. */
 const REMEMBERED_MS = 4 * 60_000;
-/** By how much the clocks of a relay and of a NATS node may differ. */
+/** How much the clocks of a relay and a NATS node may differ. */
 const CLOCKS_MS = 60_000;
 const MAX_LOOKED_THROUGH = 16;
 
@@ -47,8 +47,8 @@ export function createDeliveryPublisher(given: {
   let unnamed = 0;
 
   /**
-   * With the body: another one under a known id is another delivery, and must not be taken for a repetition. This hash
-   * takes two thirds of the time of SHA-256 where the processor has no instructions for that.
+   * Includes the body: a different body under a known id is another delivery, not a repetition. This hash takes two
+   * thirds of the time of SHA-256 on processors without instructions for that.
    */
   function idOf(channelId: string, { body }: Delivery, messageId: string | undefined): string {
     unnamed += 1;
@@ -70,7 +70,7 @@ export function createDeliveryPublisher(given: {
   ): Promise<Acknowledgement> {
     const deadline = performance.now() + deadlineMs;
     const { body } = delivery;
-    // In the subject of every part, so that what turns out to be a repetition can be removed.
+    // Part of every part's subject, so the parts of a repetition can be removed.
     const name = randomBytes(12).toString('hex');
     const sequences = Array.from({ length: Math.ceil(body.length / partBytes) }, () => 0);
     const parts = sequences.keys();
@@ -93,17 +93,17 @@ export function createDeliveryPublisher(given: {
       deadlineMs: deadline - performance.now(),
       bodySize: body.length,
     });
-    // Nothing names them. Should it fail, they go with their age; the sender does not wait for it.
+    // No head names these parts. If this fails, they expire; the sender does not wait for it.
     if (stored.duplicate)
       store.purge(names.shardStream(shard), names.part(shard, channelId, name, '*')).catch(onlyUnavailable);
     return stored;
   }
 
-  /** What was stored of a channel since a time, by check and time of receipt, as far as it was looked through. */
-  const lookedThrough = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
+  /** The deliveries of a channel stored since a time, by check and time of receipt, as far as searched. */
+  const searched = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
   const looking = createLimit(1);
 
-  /** The sequence of a delivery whose id the stream may have forgotten. Undefined when it is not stored. */
+  /** The sequence of a delivery whose id the stream may have forgotten. Undefined if it is not stored. */
   async function findStored(
     shard: number,
     channelId: string,
@@ -113,13 +113,13 @@ export function createDeliveryPublisher(given: {
   ): Promise<number | undefined> {
     const stream = names.shardStream(shard);
     const subject = names.delivery(shard, channelId);
-    let seen = lookedThrough.get(channelId);
+    let seen = searched.get(channelId);
     if (seen === undefined || seen.since > since) {
       const first = await store.since(stream, subject, since - CLOCKS_MS);
       if (first === undefined) return undefined;
       seen = { since, upTo: first.seq - 1, found: new Map() };
-      if (lookedThrough.size >= MAX_LOOKED_THROUGH) lookedThrough.clear();
-      lookedThrough.set(channelId, seen);
+      if (searched.size >= MAX_LOOKED_THROUGH) searched.clear();
+      searched.set(channelId, seen);
     }
     for (let end = false; !end; ) {
       const page = await store.page(stream, subject, seen.upTo);
@@ -157,7 +157,7 @@ export function createDeliveryPublisher(given: {
   };
 }
 
-/** Undefined when a part is missing, or is not what the head says. */
+/** Undefined if a part is missing or does not match the head. */
 export async function readParts(
   store: Store,
   stream: string,

@@ -1,7 +1,7 @@
 // The file of the spill, `spilled` in its folder. A record: the length of the rest and its CRC-32; then the length of its
-// head, the head (JSON), and the delivery as a stream would keep it. Records are only appended, until all of them are
-// stored and the file is emptied. What is not a whole record at its end was not synced, so never acknowledged; a copy
-// of the file is kept as `spilled.torn`, should it be the disk that is at fault.
+// head, the head (JSON), and the delivery as a stream would store it. Records are only appended, until all of them are
+// stored and the file is emptied. An incomplete record at the end was not synced, so it was never acknowledged; a copy
+// of the file is kept as `spilled.torn`, in case the disk is at fault.
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { copyFile, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -20,7 +20,7 @@ const LENGTH_BYTES = 4;
 const LARGEST_RECORD = 32 * 1024 * 1024;
 const SQLITE_BUSY = 5;
 
-/** Refuses a folder that another process has. */
+/** Refuses a folder that another process uses. */
 export async function openSpillFile(
   folder: string,
   logger: Pick<Logger, 'warn'>,
@@ -46,7 +46,7 @@ export async function openSpillFile(
     return bytes;
   }
 
-  /** Undefined where there is no whole record. */
+  /** Undefined if there is no complete record. */
   async function recordAt(offset: number, size: number): Promise<Buffer | undefined> {
     if (offset + PREFIX_BYTES > size) return undefined;
     const prefix = await bytesAt(offset, PREFIX_BYTES);
@@ -68,7 +68,10 @@ export async function openSpillFile(
     }
     if (end < size) {
       await copyFile(path, `${path}.torn`);
-      logger.warn({ bytes: size - end, copy: `${path}.torn` }, 'the end of the spill was never acknowledged');
+      logger.warn(
+        { bytes: size - end, copy: `${path}.torn` },
+        'removed the torn end of the spill, which was never acknowledged',
+      );
       await file.truncate(end);
       await file.datasync();
     }
@@ -125,7 +128,7 @@ const headEnd = (rest: Buffer): number => LENGTH_BYTES + rest.readUInt32BE(0);
 
 const headIn = (rest: Buffer): Head => JSON.parse(rest.toString('utf8', LENGTH_BYTES, headEnd(rest)));
 
-/** So that the names of files and folders survive a power cut, from the inner folder to the outer. */
+/** Syncs the folders from the inner to the outer, so the names of files and folders survive a power cut. */
 async function syncNames(inner: string, outer: string): Promise<void> {
   const handle = await open(inner, constants.O_RDONLY);
   try {
@@ -136,10 +139,10 @@ async function syncNames(inner: string, outer: string): Promise<void> {
   if (inner !== outer) await syncNames(dirname(inner), outer);
 }
 
-/** The kernel gives it up when the process ends, however it ends. It must stay in reach until then. */
+/** The kernel releases the lock when the process ends. The result must stay referenced until then. */
 function lockFolder(folder: string): DatabaseSync {
   const path = join(folder, 'lock');
-  // Not opened where it exists: closing it would give up a lock that this process has.
+  // Not opened if it exists: closing it would release a lock that this process holds.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {

@@ -22,7 +22,7 @@ import { openSpill } from './spill.ts';
 
 type Stored = { channelId: string; text: string; messageId: string | undefined };
 
-/** Has two shards, by the first letter of a channel; each can lose its leader. What is sent meanwhile waits. */
+/** Has two shards, by the first letter of a channel; each can lose its leader. What is sent meanwhile has to wait. */
 function createEngine() {
   const stored: Stored[] = [];
   const known = new Set<string>();
@@ -41,7 +41,7 @@ function createEngine() {
       if (performance.now() >= end) throw new EngineUnavailable('no leader');
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    // Those that come first need not be stored first.
+    // The first ones need not be stored first.
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
     const duplicate = known.has(String(messageId));
     if (!duplicate) stored.push({ channelId, text: body.toString(), messageId });
@@ -102,7 +102,7 @@ test('without a leader a delivery is on disk when it is answered, and stored whe
   expect(await post('a', 'the text', 'id')).toEqual(spilled);
   expect(readFileSync(file, 'latin1')).toContain('the text');
   expect(state()).toMatchObject({ total: 1, waiting: 1, bytes: statSync(file).size, refusing: null });
-  // Another shard is not concerned.
+  // Another shard is not affected.
   expect(await post('b', 'other')).toMatchObject({ duplicate: false });
   engine.leaderless.clear();
   await until(() => state().waiting === 0);
@@ -112,7 +112,7 @@ test('without a leader a delivery is on disk when it is answered, and stored whe
   expect(state()).toMatchObject({ total: 1, bytes: 0 });
 });
 
-test('once a channel is held, later deliveries do not wait for the engine, and come behind it in order', async () => {
+test('once a channel is held, later deliveries do not wait for the engine, and follow it in order', async () => {
   const { engine, start } = setUp();
   const { post, state } = await start();
   engine.leaderless.add(0);
@@ -125,7 +125,7 @@ test('once a channel is held, later deliveries do not wait for the engine, and c
   expect(engine.stored.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, (_, at) => String(at)));
 });
 
-test('a sender that goes on while held deliveries are stored keeps its order', async () => {
+test('a sender that continues while held deliveries are stored keeps its order', async () => {
   const { engine, start } = setUp();
   const { post } = await start();
   for (let number = 0; number < 300; number += 1) {
@@ -157,7 +157,7 @@ test('a delivery whose acknowledgement was lost is stored once, also without an 
   expect(engine.seen.firstSentAt.at(-1)).toBeTypeOf('number');
 });
 
-test('another process with the same folder stores what was left, in order, headers and all', async () => {
+test('another process with the same folder stores the leftover deliveries, in order, with headers', async () => {
   const { engine, start } = setUp();
   const first = await start();
   engine.leaderless.add(0).add(1);
@@ -183,7 +183,7 @@ test('another process with the same folder stores what was left, in order, heade
   await until(() => second.state().bytes === 0);
 });
 
-test('bodies of 25 MiB are held as far as there is room, and come back byte for byte', async () => {
+test('bodies of 25 MiB are held while there is space, and come back byte for byte', async () => {
   const { engine, start } = setUp({ maxBytes: 60 * 2 ** 20 });
   const first = await start();
   engine.leaderless.add(0);
@@ -208,7 +208,7 @@ test('bodies of 25 MiB are held as far as there is room, and come back byte for 
   expect(taken.every((body) => stored.some((one) => one.equals(body)))).toBe(true);
 });
 
-test('a torn end is set aside, whatever it is, and what is whole before it is stored', async () => {
+test('a torn end is set aside, whatever it is, and the complete records before it are stored', async () => {
   const tails = [
     (file: string) => truncateSync(file, statSync(file).size - 3),
     (file: string) => appendFileSync(file, Buffer.from([0, 0, 1])),
@@ -231,7 +231,7 @@ test('a torn end is set aside, whatever it is, and what is whole before it is st
     const second = await start();
     expect(logged.join('\n')).toContain('never acknowledged');
     expect(existsSync(`${file}.torn`)).toBe(true);
-    // It is written behind what was whole.
+    // It is written after the complete records.
     await second.post('a', 'after');
     engine.leaderless.clear();
     await until(() => second.state().waiting === 0);
@@ -243,7 +243,7 @@ test('a torn end is set aside, whatever it is, and what is whole before it is st
   }
 });
 
-test('when it is full, deliveries get the patience of their sender; those that would overtake are refused', async () => {
+test('when it is full, the engine gets the sender’s whole timeout; deliveries that would overtake are refused', async () => {
   const { engine, start } = setUp({ maxBytes: 10_000 });
   const { post, publish, state } = await start();
   engine.leaderless.add(0).add(1);
@@ -260,7 +260,7 @@ test('when it is full, deliveries get the patience of their sender; those that w
   expect(new Set(engine.stored.map(({ text }) => text[0]))).toEqual(new Set(['w', 'x']));
 });
 
-test('when the oldest has waited for too long, nothing more is held, and nothing is dropped', async () => {
+test('when the oldest has waited too long, nothing more is held, and nothing is dropped', async () => {
   const { engine, start } = setUp();
   let time = 1_000_000;
   const { post, state } = await start({ now: () => time });
@@ -308,7 +308,7 @@ test.each(['write', 'datasync'] as const)(
   },
 );
 
-test('what the stream refuses is not held: it would refuse it again', async () => {
+test('a delivery that the stream refuses is not held: it would be refused again', async () => {
   const { engine, start } = setUp();
   const { post, state } = await start();
   engine.seen.refuses = true;
@@ -353,15 +353,15 @@ test('the leader of a cluster is killed: no post fails, none is lost or doubled,
   sending.over = true;
   await Promise.all(senders);
   await until(() => state().waiting === 0);
-  const { heard } = listen(engine, 'one', 'oldest');
-  await until(() => heard.bodies.length >= count());
+  const { received } = listen(engine, 'one', 'oldest');
+  await until(() => received.bodies.length >= count());
   for (const [sender, number] of sent.entries()) {
-    const its = heard.bodies.filter((body) => body.startsWith(`${sender} `));
+    const its = received.bodies.filter((body) => body.startsWith(`${sender} `));
     expect(its).toEqual(Array.from({ length: number }, (_, at) => `${sender} ${at + 1}`));
   }
 });
 
-test('a delivery that was stored so long ago that the stream forgot its id is not stored again', async () => {
+test('a delivery whose id the stream has forgotten is not stored again', async () => {
   const { engine } = await engineForTest({ shards: 1, dedupeWindowMs: 100 });
   const publish = (text: string, options: { firstSentAt?: number } = {}, receivedAt = 1) =>
     engine.publish(
@@ -371,7 +371,7 @@ test('a delivery that was stored so long ago that the stream forgot its id is no
     );
   const { position } = await publish('a');
   for (let number = 0; number < 300; number += 1) await publish(`other ${number}`);
-  // The stream forgets in its own time.
+  // The stream needs a moment to forget.
   await until(async () => !(await publish('other 0')).duplicate);
   const old = { firstSentAt: Date.now() - 10 * 60_000 };
   expect(await publish('a', old)).toEqual({ position, duplicate: true });

@@ -1,21 +1,21 @@
-// Holds deliveries on the relay's own disk while a stream has no leader, so that their senders are answered in time.
+// Holds deliveries on the relay's own disk while a stream has no leader, so their senders are answered in time.
 // Channels of one shard share a stream, so each shard is in one of two modes:
 //
 // - `direct`: a delivery goes to the engine. Left for `holding` when the engine does not acknowledge one within
-//   `holdAfterMs`, or a quarter of the sender's patience, and the file takes it.
+//   `holdAfterMs`, or a quarter of the sender's timeout, and the file accepts it.
 // - `holding`: deliveries are appended to the file, synced, and answered as held. Meanwhile those in the file are given
 //   to the engine, with the ids under which they were first sent. Left for `direct` when all of them are stored;
-//   a delivery that was not written by then goes to the engine after all.
+//   a delivery that was not written by then goes to the engine.
 //
 // The file is in one of two modes for all shards:
 //
 // - `taking`.
-// - `refusing`: entered when it is full, when its oldest delivery is older than `maxAgeMs`, or when a write failed. A
-//   delivery of a shard in `direct` gets its sender's whole patience, one of a shard in `holding` is refused at once,
-//   as it may not overtake those in the file. Left when the oldest are stored; after a failed write when all are.
+// - `refusing`: entered when it is full, when its oldest delivery is older than `maxAgeMs`, or when a write failed. In a
+//   `direct` shard the engine gets the sender's whole timeout; in a `holding` shard a delivery is refused at once,
+//   because it must not overtake those in the file. Left when the oldest are stored; after a failed write when all are.
 //
-// Order: deliveries are written in batches, and a batch is answered when it is synced. So those of one batch were under
-// way at the same time and may be stored in any order; the next batch waits until they are stored.
+// Order: deliveries are written in batches, and a batch is answered when it is synced. So the deliveries of one batch
+// were sent concurrently and may be stored in any order; the next batch waits until they are stored.
 //
 // A crash leaves the file as it was: the next process with the same folder stores what is in it.
 
@@ -32,14 +32,14 @@ import { type Entry, openSpillFile } from './spill-file.ts';
 export type Spilled = { spilled: true };
 
 export type Spill = {
-  /** As the engine's. A delivery that is safe on this relay's disk is `spilled`: it has no position yet. */
+  /** Like the engine's. A delivery that is on this relay's disk is `spilled`: it has no position yet. */
   publish: (
     channelId: string,
     delivery: Delivery,
     options: { messageId: string | undefined; deadlineMs: number },
   ) => Promise<Published | Spilled>;
   state: () => SpillState;
-  /** Waits a while until everything is stored. What is not stays in the file. */
+  /** Waits up to `withinMs` until everything is stored. The rest stays in the file. */
   close: (withinMs: number) => Promise<void>;
 };
 
@@ -50,7 +50,7 @@ type SpillState = {
   waiting: number;
   bytes: number;
   oldestAt: number | null;
-  /** Why it takes nothing at the moment. */
+  /** Why it accepts nothing at the moment. */
   refusing: string | null;
 };
 
@@ -66,13 +66,13 @@ type Options = {
 
 const usualTiming = {
   holdAfterMs: 2000,
-  /** So often a batch is written, and less often while batches take longer to be stored. */
+  /** How often a batch is written; less often while batches take longer to store. */
   everyMs: 100,
-  /** Well below the 5 minutes for which a stream remembers the ids of what it has stored. */
+  /** Well below the 5 minutes for which a stream remembers stored ids. */
   maxAgeMs: 120_000,
   retryMs: 500,
 };
-/** Of the sender's patience: what is left is for the disk, or for the engine again. */
+/** Share of the sender's timeout; the rest is for the disk, or for the engine again. */
 const HOLD_AFTER_SHARE = 0.25;
 const SLOWEST_BATCHES_MS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
@@ -84,7 +84,7 @@ type Post = {
   channelId: string;
   messageId: string;
   delivery: Delivery;
-  /** Until when its sender waits. */
+  /** When its sender gives up. */
   deadline: number;
 };
 type Waiting = Post & PromiseWithResolvers<Published | Spilled>;
@@ -94,9 +94,9 @@ export async function openSpill(options: Options): Promise<Spill> {
   const { folder, maxBytes, engine, logger, now: clock = Date.now } = options;
   const { holdAfterMs, everyMs, maxAgeMs, retryMs } = { ...usualTiming, ...options.timing };
   const file = await openSpillFile(folder, logger, options.openFile);
-  /** Those in `holding`. */
+  /** The shards in `holding`. */
   const shards = new Map<number, Shard>();
-  /** One at a time changes the file. */
+  /** One change of the file at a time. */
   const writing = createLimit(1);
   const own = randomBytes(9).toString('base64url');
   let unnamed = 0;
@@ -126,7 +126,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     if (file.size() + waitingBytes + bytes > maxBytes) return 'the spill is full';
     const oldest = oldestAt();
     return oldest !== null && clock() - oldest > maxAgeMs
-      ? 'the oldest in the spill waits for too long'
+      ? 'the oldest delivery in the spill has waited too long'
       : null;
   }
 
@@ -152,7 +152,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     if (why !== null) throw notSpilled(why);
     if (!shards.has(post.shard)) {
       enter(post.shard);
-      logger.warn({ shard: post.shard }, 'a stream takes no deliveries: they are held on disk');
+      logger.warn({ shard: post.shard }, 'a stream does not accept deliveries: holding them on disk');
     }
     const answer = Promise.withResolvers<Published | Spilled>();
     waiting.push({ ...post, ...answer });
@@ -178,7 +178,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     timer = undefined;
     const posts = takeWaiting();
     try {
-      if (closed) throw new Error('the relay stops');
+      if (closed) throw new Error('the relay is stopping');
       batch += 1;
       const at = clock();
       const written = await file.append(posts.map((post) => ({ ...post, batch, at })));
@@ -196,7 +196,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     for (const shard of shards.keys()) void storeSpilled(shard);
   }
 
-  /** It may not overtake what is in the file. Where nothing is, the engine has until the sender gives up. */
+  /** It must not overtake what is in the file. If that is empty, the engine has until the sender gives up. */
   function refuse(post: Waiting, why: string): void {
     const isFirst = (shards.get(post.shard)?.batches.length ?? 0) === 0;
     if (isFirst && !closed) post.resolve(untilDeadline(post));
@@ -217,8 +217,8 @@ export async function openSpill(options: Options): Promise<Spill> {
       shard.batches.shift();
     }
     shards.delete(number);
-    logger.info({ shard: number }, 'a stream takes deliveries again');
-    // They are not answered yet, and need no disk any more.
+    logger.info({ shard: number }, 'a stream accepts deliveries again');
+    // They are not answered yet, and no longer need the disk.
     const late = waiting.filter((post) => post.shard === number);
     waiting = waiting.filter((post) => post.shard !== number);
     for (const post of late) {
@@ -228,7 +228,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     await writing(emptyFile);
   }
 
-  /** Its first delivery waits to be written. */
+  /** Its first delivery is not written yet. */
   function isBeingEntered(number: number, { batches }: Shard): boolean {
     return batches.length === 0 && waiting.some((post) => post.shard === number);
   }
@@ -246,7 +246,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       } catch (error) {
         if (closed) return;
         if (!isElection(error))
-          logger.error({ why: messageOf(error) }, 'a held delivery cannot be stored; it is tried again');
+          logger.error({ why: messageOf(error) }, 'a held delivery cannot be stored; retrying');
       }
       await sleep(retryMs);
       if (closed) return;
@@ -272,7 +272,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     batch = itsBatch;
     entries += 1;
   }
-  if (entries > 0) logger.warn({ deliveries: entries }, 'held deliveries of an earlier process are stored');
+  if (entries > 0) logger.warn({ deliveries: entries }, 'storing deliveries that an earlier process held');
   for (const shard of shards.keys()) void storeSpilled(shard);
 
   return {
@@ -295,7 +295,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       while (shards.size > 0 && performance.now() < end) await sleep(20);
       closed = true;
       clearTimeout(timer);
-      for (const post of waiting) post.reject(notSpilled('the relay stops'));
+      for (const post of waiting) post.reject(notSpilled('the relay is stopping'));
       await writing(() => file.close());
       if (entries > 0)
         logger.warn(
@@ -308,10 +308,10 @@ export async function openSpill(options: Options): Promise<Spill> {
 
 const notSpilled = (why: string): Error => new EngineUnavailable(`not acknowledged, and not held: ${why}`);
 
-/** As far as the file's bound is concerned. */
+/** Approximate, for the limit of the file. */
 const sizeOf = ({ delivery }: Post): number => delivery.body.length + 1024;
 
-/** Something that passes; a stream that refuses a message will refuse it again. */
+/** Whether it may be temporary; a stream that refuses a message will refuse it again. */
 function isElection(error: unknown): boolean {
   return error instanceof EngineUnavailable && !(error.cause instanceof PublishRefused);
 }

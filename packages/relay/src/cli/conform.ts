@@ -14,7 +14,7 @@ export async function conform(terminal: Terminal, url: string, settings: Setting
   if (base === undefined)
     throw new Failure(
       'usage',
-      'The address of the server must be http or https, without credentials and query.',
+      'The server address must be an http or https URL without credentials or a query.',
       'For example: svc-relay conform http://127.0.0.1:7500',
     );
   const createKey = createKeyFor(base, settings);
@@ -42,7 +42,7 @@ function report(terminal: Terminal, results: readonly Result[]): void {
   if (failed.length > 0)
     throw new Failure(
       'not-conforming',
-      `The server does not keep to ${failed.join(', ')}.`,
+      `The server fails ${failed.join(', ')}.`,
       'The clauses are in docs/relay/protocol.md.',
     );
 }
@@ -52,20 +52,20 @@ function rowsNamed(ids: readonly string[]): readonly Row[] {
   if (unknown !== undefined)
     throw new Failure(
       'usage',
-      `--rows: there is no row ${printable(unknown)}.`,
-      `There are: ${rows.map(({ id }) => id).join(', ')}`,
+      `--rows: unknown row ${printable(unknown)}.`,
+      `Known rows: ${rows.map(({ id }) => id).join(', ')}`,
     );
   return ids.length === 0 ? rows : rows.filter(({ id }) => ids.includes(id));
 }
 
-/** Never over http to another machine. */
+/** Never sent over http to another machine. */
 function createKeyFor(base: string, { createKeyFile }: Settings): string | null {
   if (createKeyFile === '') return null;
   const { protocol, hostname } = new URL(base);
   const isHere = hostname === 'localhost' || loopback.has(hostname.replace(/^\[|\]$/g, ''));
   if (protocol !== 'https:' && !isHere)
     throw new Failure('usage', 'The create key is not sent over http to another machine.', 'Use https.');
-  return readSecretFile(createKeyFile, 'key for making channels');
+  return readSecretFile(createKeyFile, 'create key');
 }
 
 function lineOf(widths: readonly number[], ...cells: readonly string[]): string {
@@ -75,7 +75,7 @@ function lineOf(widths: readonly number[], ...cells: readonly string[]): string 
     .trimEnd();
 }
 
-/** Details hold text of the server. */
+/** Details contain text from the server. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e\u2026]/g, '?').slice(0, 300);
 }

@@ -1,4 +1,4 @@
-// Every way in which the command ends other than well: the exit code, the words and the remedy.
+// Every failure of the command: the exit code, the message and the remedy.
 const exitCodes = {
   'not-conforming': 1,
   usage: 2,
@@ -31,15 +31,15 @@ export class Failure extends Error {
 }
 
 export const exitCodesInWords = `Exit codes:
-  0   stopped as asked, or done
-  1   conform: the server does not keep to the protocol
+  0   done, or stopped on request
+  1   conform: the server does not follow the protocol
   2   usage: an unknown command, flag or value
-  4   a setting contradicts another, or a variable has an impossible value
+  4   settings contradict each other, or a variable has an invalid value
   5   NATS, or the server to check, cannot be reached
   6   something is missing: a newer NATS, streams, a file, a free port
   70  a bug; please report it`;
 
-// What the engine could not do, as an ending of the command.
+// Failures of the engine as failures of the command.
 
 export async function withEngine<T>(work: () => Promise<T>, servers: readonly string[]): Promise<T> {
   try {

@@ -1,7 +1,7 @@
 // The process: builds the terminal from it, runs the command line, sets the exit code.
 import { runCommandLine } from './program.ts';
 
-/** A reader that has seen enough, such as `head`, is no failure. */
+/** A reader that closes the pipe early, such as `head`, is not a failure. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -13,7 +13,7 @@ const stopped = new Promise<string>((resolve) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       resolve(signal);
-      // Whatever hangs, the process ends in time; a second signal ends it at once.
+      // Even if something hangs, the process ends in time; a second signal ends it at once.
       setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();
       process.once(signal, () => process.exit(130));
     });

@@ -1,4 +1,4 @@
-// How to reach NATS, from settings and environment. User, password and token come from the environment only.
+// How to connect to NATS, from settings and environment. User, password and token come only from the environment.
 import { Failure } from './failure.ts';
 import {
   type Environment,
@@ -26,8 +26,8 @@ export function natsOptions(settings: Values<typeof natsSettings>, environment: 
   if (ways.length > 1)
     throw new Failure(
       'settings-invalid',
-      'NATS is to be reached in more than one way: with a user, a token or a credentials file.',
-      'Keep one of SVC_RELAY_NATS_USER, SVC_RELAY_NATS_TOKEN and SVC_RELAY_NATS_CREDENTIALS.',
+      'More than one NATS login is set: a user, a token or a credentials file.',
+      'Set only one of SVC_RELAY_NATS_USER, SVC_RELAY_NATS_TOKEN and SVC_RELAY_NATS_CREDENTIALS.',
     );
   return {
     servers: settings.nats,
@@ -36,8 +36,8 @@ export function natsOptions(settings: Values<typeof natsSettings>, environment: 
     ...(password !== undefined && { password }),
     ...(token !== undefined && { token }),
     ...(settings.credentialsFile !== '' && {
-      credentials: readSecretFile(settings.credentialsFile, 'credentials file of NATS'),
+      credentials: readSecretFile(settings.credentialsFile, 'NATS credentials file'),
     }),
-    ...(settings.ca !== '' && { tls: { ca: readTextFile(settings.ca, 'certificate authority of NATS') } }),
+    ...(settings.ca !== '' && { tls: { ca: readTextFile(settings.ca, 'NATS certificate authority') } }),
   };
 }

@@ -40,22 +40,23 @@ export async function runCommandLine(terminal: Terminal, words: readonly string[
 
 function buildProgram(terminal: Terminal): Command {
   const program = new Command('svc-relay')
-    .description('A relay for webhook deliveries on NATS JetStream: it keeps what it acknowledges.')
+    .description('Relay webhook deliveries through NATS JetStream, keeping what is acknowledged')
     .version(VERSION)
     .addHelpText('after', `\n${exitCodesInWords}`);
   const serving = program
     .command('serve')
-    .description('Run the relay. It holds no state: run as many as you like on the same NATS.')
+    .description('Run the relay; any number can share one NATS')
     .addHelpText(
       'after',
       `
-Every flag has a variable: --public-url is SVC_RELAY_PUBLIC_URL. Secrets have a variable only:
-SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, or SVC_RELAY_NATS_TOKEN.
+Every flag has a variable: --public-url is SVC_RELAY_PUBLIC_URL. Secrets have
+only a variable: SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, or
+SVC_RELAY_NATS_TOKEN.
 
 Examples:
   svc-relay serve --provision
-  svc-relay serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222 --public-url https://relay.example
-  svc-relay serve --trusted-proxy 10.0.0.0/8 --create-key-file /run/secrets/create-key
+  svc-relay serve --nats nats://n1:4222,nats://n2:4222,nats://n3:4222
+  svc-relay serve --public-url https://relay.example --trusted-proxy 10.0.0.0/8
 
 ${exitCodesInWords}`,
     );
@@ -68,7 +69,7 @@ ${exitCodesInWords}`,
   );
   const provisioning = program
     .command('provision')
-    .description('Make the streams, or upgrade them in place. Deliveries that are kept stay kept.')
+    .description('Create or upgrade the streams; deliveries are kept')
     .addHelpText(
       'after',
       `
@@ -88,23 +89,24 @@ ${exitCodesInWords}`,
   const conforming = program
     .command('conform')
     .argument('<url>', 'base address of the server, such as https://relay.example')
-    .description('Check a server against the relay protocol (docs/relay/protocol.md) and print a table.')
+    .description('Check a server against docs/relay/protocol.md')
     .addHelpText(
       'after',
       `
-It makes up to seven channels on the server, posts about 150 MiB to them and takes half a minute on loopback.
-A row is "not offered" where the server does not announce the extension, or has switched off an option.
+It makes up to seven channels on the server, posts about 150 MiB to them and
+takes half a minute on loopback. A row is "not offered" if the server does not
+announce the extension or has switched off an option.
 
 Examples:
   svc-relay conform http://127.0.0.1:7500
-  svc-relay conform https://relay.example --create-key-file /run/secrets/create-key --timeout 60
+  svc-relay conform https://relay.example --create-key-file /run/secrets/key
   svc-relay conform http://127.0.0.1:7500 --rows P4.2,P4.3
 
 ${exitCodesInWords}`,
     );
   addSettings(conforming, conformSettings);
   conforming.action(async (url: string) => {
-    // Loaded only here: a relay that serves needs nothing of it.
+    // Loaded only here: a serving relay does not need it.
     const { conform } = await import('./conform.ts');
     await conform(terminal, url, readSettings(conformSettings, flagsOf(conforming), terminal.environment));
   });
@@ -114,10 +116,10 @@ ${exitCodesInWords}`,
 
 function addSettings(command: Command, table: Readonly<Record<string, Setting<unknown>>>): void {
   for (const { flag, value, help, fallback } of Object.values(table)) {
-    const told =
+    const hasDefault =
       (typeof fallback === 'string' && fallback !== '') || (typeof fallback === 'number' && fallback > 0);
     const inUnit = value?.startsWith('MiB') === true ? Number(fallback) / MIB : String(fallback);
-    const byDefault = told ? ` (default ${inUnit})` : '';
+    const byDefault = hasDefault ? ` (default ${inUnit})` : '';
     command.option(value === undefined ? `--${flag}` : `--${flag} <${value}>`, `${help}${byDefault}`);
   }
 }
@@ -144,7 +146,7 @@ function prepare(command: Command, terminal: Terminal): void {
   });
 }
 
-// `svc-relay provision`: makes the streams, or upgrades them in place. Says what it did, stream by stream.
+// `svc-relay provision`: creates the streams, or upgrades them in place. Prints what it did for each stream.
 
 const HOUR_MS = 3_600_000;
 
@@ -170,9 +172,9 @@ async function provisionStreams(
       }),
     settings.nats,
   );
-  const told = settings.dryRun ? 'would be ' : '';
+  const prefix = settings.dryRun ? 'would be ' : '';
   for (const { what, done, details } of steps) {
-    terminal.out(`${what}: ${done === 'unchanged' ? '' : told}${done}`);
+    terminal.out(`${what}: ${done === 'unchanged' ? '' : prefix}${done}`);
     for (const detail of details) terminal.out(`  ${detail}`);
   }
 }

@@ -1,5 +1,5 @@
-// `svc-relay serve`: the relay process, from settings to its end. It holds no state of its own, apart from the spill:
-// any number of them may run on the same NATS.
+// `svc-relay serve`: the relay process, from settings to its end. It has no state of its own apart from the spill, so any
+// number of them can run on the same NATS.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
@@ -76,7 +76,7 @@ async function spillOf({ spill, maxSpill }: Settings, engine: Engine, logger: Lo
     throw new Failure(
       'file-unusable',
       `The relay cannot hold deliveries in ${spill}: ${why}.`,
-      'Name a folder of its own that it may write: --spill <folder>',
+      'Use a writable folder that no other relay uses: --spill <folder>',
       { cause: error },
     );
   }
@@ -93,12 +93,12 @@ async function listenUntilStopped(
   if (settings.portFile !== '') writeFileSync(settings.portFile, JSON.stringify({ pid: process.pid, port }));
   logger.info(
     { version: VERSION, host: settings.host, port, engine: engine.health().server },
-    'svc-relay listens',
+    'svc-relay is listening',
   );
   for (const warning of await engine.serverWarnings())
     logger.warn({ warning }, 'a setting of NATS should be changed');
   const why = await terminal.stopped;
-  logger.info({ why, subscribers: server.subscribers() }, 'svc-relay stops');
+  logger.info({ why, subscribers: server.subscribers() }, 'svc-relay is stopping');
   if (settings.portFile !== '') rmSync(settings.portFile, { force: true });
   await server.close(POSTS_END_WITHIN_MS);
   logger.info('svc-relay has stopped');
@@ -112,7 +112,7 @@ async function listen(server: RelayServer, { port, host }: Settings): Promise<nu
     throw new Failure(
       'cannot-listen',
       `The relay cannot listen on ${host}:${port}: ${why}.`,
-      'Name another: --port <number>, --host <address>',
+      'Choose another: --port <number>, --host <address>',
       { cause: error },
     );
   }
@@ -132,19 +132,19 @@ function limitsOf(settings: Settings): Limits {
   });
 }
 
-/** Ten seconds' worth at once, and always enough for the largest body. */
+/** A burst is ten seconds of the rate, and always enough for the largest body. */
 function byteRate(perSecond: number): Rate {
   return { perSecond, burst: Math.max(LEAST_BURST_BYTES, 10 * perSecond) };
 }
 
 function createKey({ createKeyFile }: Settings): string | null {
   if (createKeyFile === '') return null;
-  const key = readSecretFile(createKeyFile, 'key for making channels');
+  const key = readSecretFile(createKeyFile, 'create key');
   if (key.length < SHORTEST_KEY || /\s/.test(key))
     throw new Failure(
       'settings-invalid',
       `The key in ${createKeyFile} is too short, or has spaces.`,
-      'Make one: openssl rand -hex 32',
+      'Create one: openssl rand -hex 32',
     );
   return hashOfKey(key);
 }

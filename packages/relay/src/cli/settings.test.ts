@@ -7,13 +7,13 @@ import { natsSettings, readSecretFile, readSettings, serveSettings, variableOf }
 
 const settings = { ...natsSettings, ...serveSettings };
 
-test('a flag goes before its variable, and that before the default', () => {
+test('a flag wins over its variable, and that over the default', () => {
   const environment = { SVC_RELAY_PORT: '8000', SVC_RELAY_PING: '10' };
   const read = readSettings(settings, { port: '9000' }, environment);
   expect([read.port, read.ping, read.host]).toEqual([9000, 10, '127.0.0.1']);
 });
 
-test('no and nothing mean what they say', () => {
+test('"no" and an empty value mean false', () => {
   expect(readSettings(settings, {}, { SVC_RELAY_OPEN_CHANNELS: 'false' }).openChannels).toBe(false);
   expect(readSettings(settings, {}, { SVC_RELAY_OPEN_CHANNELS: '1' }).openChannels).toBe(true);
   expect(readSettings(settings, { 'open-channels': true }, {}).openChannels).toBe(true);
@@ -39,7 +39,7 @@ test.each([
   expect(byVariable).toThrow(Failure);
 });
 
-test('an address of NATS carries no password, and one that does is not repeated', () => {
+test('a NATS address must not have a password, and the password is not repeated', () => {
   const wrong = (): unknown => readSettings(settings, { nats: 'nats://me:hunter2@127.0.0.1:4222' }, {});
   expect(wrong).toThrow('SVC_RELAY_NATS_PASSWORD');
   expect(wrong).not.toThrow('hunter2');
@@ -49,7 +49,7 @@ test('an address of NATS carries no password, and one that does is not repeated'
   ]);
 });
 
-test('the public address has no slash at its end', () => {
+test('the public address has no trailing slash', () => {
   expect(readSettings(settings, { 'public-url': 'https://relay.example/' }, {}).publicUrl).toBe(
     'https://relay.example',
   );

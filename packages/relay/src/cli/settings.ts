@@ -1,5 +1,5 @@
-// Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the
-// help and the tests. Secrets have no flag: the list of processes shows every flag to every user.
+// Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the help and the
+// tests. Secrets have no flag: the process list shows every flag to every user.
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
@@ -9,7 +9,7 @@ import { Failure } from './failure.ts';
 type Reader<T> = (text: string) => T | undefined;
 export type Setting<T> = {
   flag: string;
-  /** What stands behind the flag in the help; undefined for a switch. */
+  /** The placeholder after the flag in the help; undefined for a switch. */
   value?: string;
   help: string;
   read: Reader<T>;
@@ -39,7 +39,7 @@ const networks: Reader<Networks> = (text) => {
   const read = readNetworks(text);
   return read.ok ? read.networks : undefined;
 };
-/** An http or https address without a slash at its end; with no credentials, query or fragment in it. */
+/** An http or https address without a trailing slash, credentials, query or fragment. */
 export const origin: Reader<string> = (text) => {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
@@ -50,7 +50,7 @@ const list: Reader<string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   return parts.every((part) => part !== '') ? parts : undefined;
 };
-/** `nats://host:port`, several with commas. Credentials in an address would be shown to every user. */
+/** `nats://host:port`, several separated by commas. Credentials in an address would be visible to every user. */
 const natsServers: Reader<string[]> = (text) => {
   const servers = list(text);
   return servers?.every((server) => !server.includes('@')) === true ? servers : undefined;
@@ -74,14 +74,14 @@ export const natsSettings = {
   credentialsFile: {
     flag: 'nats-credentials',
     value: 'file',
-    help: 'credentials file of NATS (.creds)',
+    help: 'NATS credentials file (.creds)',
     read: line,
     fallback: '',
   },
   ca: {
     flag: 'nats-ca',
     value: 'file',
-    help: 'certificate authority of the NATS servers',
+    help: 'certificate authority for the NATS servers',
     read: line,
     fallback: '',
   },
@@ -106,13 +106,13 @@ export const serveSettings = {
   publicUrl: {
     flag: 'public-url',
     value: 'url',
-    help: 'address under which the relay is reached, for the addresses of new channels',
+    help: 'public address of the relay, used in the addresses of new channels',
     read: origin,
     fallback: '',
   },
   openChannels: {
     flag: 'open-channels',
-    help: 'let GET /new make channels that whoever knows the address can read, as clients of the public relay expect',
+    help: 'let GET /new make channels that anyone with the address can read, as clients of the public relay expect',
     read: yes,
     fallback: false,
   },
@@ -120,70 +120,70 @@ export const serveSettings = {
   stall: {
     flag: 'stall',
     value: 'seconds',
-    help: 'disconnect a subscriber that takes nothing for so long although something waits for it',
+    help: 'disconnect a subscriber that reads nothing for this long while data is waiting for it',
     read: number(0.1, 3600),
     fallback: 60,
   },
   trustedProxies: {
     flag: 'trusted-proxy',
     value: 'networks',
-    help: 'proxies whose X-Forwarded-For is believed (CIDR, separated by commas)',
+    help: 'proxies whose X-Forwarded-For is trusted (CIDR, separated by commas)',
     read: networks,
     fallback: noNetworks,
   },
   allowedSenders: {
     flag: 'allow-senders',
     value: 'networks',
-    help: 'take deliveries from these networks only (CIDR, separated by commas)',
+    help: 'accept deliveries only from these networks (CIDR, separated by commas)',
     read: networks,
     fallback: noNetworks,
   },
   createKeyFile: {
     flag: 'create-key-file',
     value: 'file',
-    help: 'file with the key that making a channel needs; without it anybody may make one',
+    help: 'file with the key required to make a channel; without it anyone can make one',
     read: line,
     fallback: '',
   },
   channelRate: {
     flag: 'channel-rate',
     value: 'per second',
-    help: 'deliveries of one channel',
+    help: 'rate of deliveries per channel',
     read: number(0.01, 1e6),
     fallback: 100,
   },
   channelBurst: {
     flag: 'channel-burst',
     value: 'number',
-    help: 'deliveries of one channel at once',
+    help: 'burst of deliveries per channel',
     read: whole(1, 1e6),
     fallback: 1000,
   },
   channelBytes: {
     flag: 'channel-bytes',
     value: 'MiB per second',
-    help: 'bytes of one channel; ten seconds of it at once, at least 100 MiB',
+    help: 'rate of bytes per channel; a burst is ten seconds of it, at least 100 MiB',
     read: mebibytes,
     fallback: 10 * MIB,
   },
   addressRate: {
     flag: 'address-rate',
     value: 'per second',
-    help: 'requests of one address',
+    help: 'rate of requests per address',
     read: number(0.01, 1e6),
     fallback: 500,
   },
   addressBurst: {
     flag: 'address-burst',
     value: 'number',
-    help: 'requests of one address at once',
+    help: 'burst of requests per address',
     read: whole(1, 1e6),
     fallback: 5000,
   },
   addressBytes: {
     flag: 'address-bytes',
     value: 'MiB per second',
-    help: 'bytes of one address',
+    help: 'rate of bytes per address',
     read: mebibytes,
     fallback: 50 * MIB,
   },
@@ -197,25 +197,25 @@ export const serveSettings = {
   subscribersPerChannel: {
     flag: 'subscribers-per-channel',
     value: 'number',
-    help: 'streams open at once on one channel',
+    help: 'open streams per channel',
     read: whole(1, 1e6),
     fallback: 1000,
   },
   subscribersPerAddress: {
     flag: 'subscribers-per-address',
     value: 'number',
-    help: 'streams open at once of one address',
+    help: 'open streams per address',
     read: whole(1, 1e6),
     fallback: 1000,
   },
   subscribers: {
     flag: 'max-subscribers',
     value: 'number',
-    help: 'streams open at once in this process',
+    help: 'open streams in this process',
     read: whole(1, 1e7),
     fallback: 20_000,
   },
-  noLimits: { flag: 'no-limits', help: 'no rates at all, for tests on loopback', read: yes, fallback: false },
+  noLimits: { flag: 'no-limits', help: 'no rate limits, for tests on loopback', read: yes, fallback: false },
   maxUnderWay: {
     flag: 'max-under-way',
     value: 'MiB',
@@ -226,27 +226,27 @@ export const serveSettings = {
   maxUnsent: {
     flag: 'max-unsent',
     value: 'MiB',
-    help: 'bytes that wait for readers, of all streams; beyond it the slowest are disconnected, and resume',
+    help: 'unsent bytes over all streams; above this the slowest readers are disconnected, and resume',
     read: mebibytes,
     fallback: 128 * MIB,
   },
   spill: {
     flag: 'spill',
     value: 'folder',
-    help: 'hold deliveries on disk here while a stream has no leader; one process per folder. Without it they get 503',
+    help: 'folder to hold deliveries in while a stream has no leader, one per process; without it they get 503',
     read: line,
     fallback: '',
   },
   maxSpill: {
     flag: 'max-spill',
     value: 'MiB',
-    help: 'bytes held there; beyond it deliveries get 503',
+    help: 'bytes held there; above this deliveries get 503',
     read: mebibytes,
     fallback: 256 * MIB,
   },
   provision: {
     flag: 'provision',
-    help: 'make or upgrade the streams first, with their defaults',
+    help: 'create or upgrade the streams first, with the defaults',
     read: yes,
     fallback: false,
   },
@@ -260,13 +260,13 @@ export const serveSettings = {
   portFile: {
     flag: 'port-file',
     value: 'file',
-    help: 'write {"pid","port"} here when it listens',
+    help: 'write {"pid","port"} to this file once it is listening',
     read: line,
     fallback: '',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** 0 and nothing: as the streams are, or the default for new ones. */
+/** 0 and empty: keep what the streams have, or the default for new ones. */
 export const provisionSettings = {
   shards: {
     flag: 'shards',
@@ -299,38 +299,38 @@ export const provisionSettings = {
   maxDeliveries: {
     flag: 'max-deliveries',
     value: 'number',
-    help: 'deliveries kept of one channel (default 250000)',
+    help: 'deliveries kept per channel (default 250000)',
     read: whole(1, 1e9),
     fallback: 0,
   },
   maxChannelBytes: {
     flag: 'max-channel-bytes',
     value: 'MiB',
-    help: 'bytes kept of one channel (default 1024)',
+    help: 'bytes kept per channel (default 1024)',
     read: mebibytes,
     fallback: 0,
   },
   maxShardBytes: {
     flag: 'max-shard-bytes',
     value: 'MiB',
-    help: 'bytes kept by one stream (default 2048); the server reserves them',
+    help: 'bytes kept per stream (default 2048); the server reserves them',
     read: mebibytes,
     fallback: 0,
   },
   shrink: {
     flag: 'shrink',
-    help: 'allow limits to become smaller, and so what is kept to be dropped',
+    help: 'allow smaller limits, which drop stored deliveries',
     read: yes,
     fallback: false,
   },
-  dryRun: { flag: 'dry-run', help: 'say what would be done, and change nothing', read: yes, fallback: false },
+  dryRun: { flag: 'dry-run', help: 'print the plan, and change nothing', read: yes, fallback: false },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const conformSettings = {
   createKeyFile: {
     flag: 'create-key-file',
     value: 'file',
-    help: 'file with the key that making a channel needs, where the server asks for one',
+    help: 'file with the key required to make a channel, if the server asks for one',
     read: line,
     fallback: '',
   },
@@ -344,7 +344,7 @@ export const conformSettings = {
   rows: {
     flag: 'rows',
     value: 'clauses',
-    help: 'check these only, separated by commas',
+    help: 'check only these rows, separated by commas',
     read: list,
     fallback: [] as string[],
   },
@@ -368,7 +368,7 @@ export function variableOf(flag: string): string {
   return `SVC_RELAY_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** `flags` by their own names, as they were typed; `true` for a switch. */
+/** `flags` by name, as typed; `true` for a switch. */
 export function readSettings<Table extends Record<string, Setting<unknown>>>(
   table: Table,
   flags: Readonly<Record<string, string | boolean | undefined>>,
@@ -393,11 +393,11 @@ export function readSettings<Table extends Record<string, Setting<unknown>>>(
 /** A password in an address is not repeated. */
 function hintFor(flag: string, text: string): string {
   if (flag === 'nats' && text.includes('@'))
-    return 'credentials do not belong into the address; use SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, SVC_RELAY_NATS_TOKEN or --nats-credentials';
-  return `'${text}' cannot be used`;
+    return 'do not put credentials into the address; use SVC_RELAY_NATS_USER and SVC_RELAY_NATS_PASSWORD, SVC_RELAY_NATS_TOKEN or --nats-credentials';
+  return `'${text}' is not valid`;
 }
 
-/** Refused when others than its owner and group can read it, or others than its owner can write it. */
+/** Refused if anyone but its owner and group can read it, or anyone but its owner can write it. */
 export function readSecretFile(path: string, what: string): string {
   return readTextFile(path, what, 0o027);
 }
@@ -410,7 +410,7 @@ export function readTextFile(path: string, what: string, forbiddenMode = 0): str
       if ((mode & forbiddenMode) !== 0)
         throw new Failure(
           'file-unusable',
-          `The ${what} is open to others: ${path} has mode ${mode.toString(8)}.`,
+          `The ${what} is accessible to other users: ${path} has mode ${mode.toString(8)}.`,
           `Run: chmod 600 ${path}`,
         );
       return readFileSync(file, 'utf8').trim();

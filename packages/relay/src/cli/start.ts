@@ -1,5 +1,5 @@
-// The first file to run: says in a sentence that Node is too old, which the rest could only say in a stack trace;
-// switches on the cache of compiled code; then loads the rest through it. So it imports nothing before it has looked.
+// The first file to run: reports a too old Node in a sentence instead of a stack trace; enables the cache of compiled
+// code; then loads the rest. So it imports nothing before these checks.
 const OLDEST_NODE = 24;
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {

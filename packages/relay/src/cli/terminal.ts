@@ -1,4 +1,4 @@
-// What the command may touch of the outside: streams and environment. Passed in, so that tests need no process.
+// The command's access to the outside: streams and environment. Passed in, so tests need no process.
 export type Terminal = {
   out: (text: string) => void;
   err: (text: string) => void;

@@ -1,5 +1,5 @@
-// The 40 bodies of the conformance kit: JSON that a signature no longer fits once it was parsed and written again,
-// bodies that are no JSON, and ways of sending that relays get wrong. Each is sent exactly as it stands here.
+// The 40 bodies of the conformance kit: JSON whose signature no longer matches after it was parsed and serialised again,
+// bodies that are not JSON, and ways of sending that relays get wrong. Each is sent exactly as written here.
 import { gzipSync } from 'node:zlib';
 
 export type Body = {

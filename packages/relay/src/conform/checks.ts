@@ -1,4 +1,4 @@
-// What several rows of the conformance kit send, look for and demand.
+// What several rows of the conformance kit send and check.
 import { randomUUID } from 'node:crypto';
 import { deliveryHeaders, isTaken, type Kit, parsed, textIn } from './kit.ts';
 import { type Answer, check, type Frame, type Outgoing, type Reader } from './wire.ts';
@@ -14,7 +14,7 @@ export function jsonDelivery(body: object): Outgoing {
   };
 }
 
-/** Of one delivery, as a reader without `raw=1` gets it. */
+/** The frame of one delivery, as a reader without `raw=1` gets it. */
 export async function frameOf(kit: Kit, outgoing: Outgoing & { query?: string }): Promise<Frame> {
   const channel = await kit.channel('main');
   const reader = await kit.listen(channel);
@@ -35,7 +35,7 @@ export async function layoutOf(
   outgoing: Outgoing & { query?: string },
 ): Promise<Record<string, unknown>> {
   const layout = parsed((await frameOf(kit, outgoing)).data);
-  check(isObject(layout), 'the data of a delivery is no JSON object');
+  check(isObject(layout), 'the data of a delivery is not a JSON object');
   return layout;
 }
 
@@ -48,12 +48,12 @@ export function checkNumbers(got: readonly number[], expected: readonly number[]
   const lost = expected.filter((number) => !got.includes(number)).length;
   const strange = got.filter((number) => !expected.includes(number)).length;
   const repeated = got.length - new Set(got).size;
-  const told = [
+  const faults = [
     lost > 0 && `${lost} of ${expected.length} lost`,
     strange > 0 && `${strange} too many`,
     repeated > 0 && `${repeated} came twice`,
   ].filter((part) => part !== false);
-  check(false, `${where} ${told.length === 0 ? 'out of order' : told.join(', ')}`.trim());
+  check(false, `${where} ${faults.length === 0 ? 'out of order' : faults.join(', ')}`.trim());
 }
 
 export function checkCode({ status, body }: Answer, expected: number, code: string): void {

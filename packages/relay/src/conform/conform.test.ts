@@ -1,5 +1,5 @@
-// The kit against a relay with an engine in memory: every row passes, and every row fails at a server that is wrong
-// in what the row checks. And the page of the protocol has a clause for every row, and a row for every clause.
+// The kit against a relay with an engine in memory: every row passes, and every row fails at a server with the fault
+// that it checks. And the page of the protocol has a clause for every row, and a row for every clause.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WAIT_MS } from '@svc/testkit';
@@ -14,7 +14,7 @@ import { type Fault, type Passing, startWrongServer } from './testing/wrong-serv
 
 const CREATE_KEY = 'the-key-of-the-operator';
 
-/** An own relay behind a server with this fault. */
+/** A new relay behind a server with this fault. */
 async function check(chosen: readonly Row[], fault: Omit<Fault, 'shows'> = {}): Promise<Result[]> {
   const plenty = { perSecond: 1e9, burst: 1e9 };
   const limits = createLimits({
@@ -175,7 +175,10 @@ const faults: Record<string, Fault> = {
       if (body.length > 500_000) answered.status = 500;
     },
   },
-  'P3.7': { shows: 'ping is no JSON', frames: replaced('event: ping\ndata: {}', 'event: ping\ndata: pong') },
+  'P3.7': {
+    shows: 'ping is not a JSON',
+    frames: replaced('event: ping\ndata: {}', 'event: ping\ndata: pong'),
+  },
   'P3.8': {
     shows: 'X-Svc-Relay is 2',
     answer({ headers }) {
@@ -271,7 +274,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-test(`${rows.length} rows pass at a server that keeps to the protocol`, async () => {
+test(`${rows.length} rows pass at a server that follows the protocol`, async () => {
   const results = await check(rows);
   const others = results.filter(({ outcome }) => outcome !== 'pass');
   expect(others.map(({ row, outcome, detail }) => [row.id, outcome, detail])).toEqual([]);
@@ -283,7 +286,7 @@ test('there is a wrong server for every row, and there are 40 bodies', () => {
 });
 
 test.each(rows.map((row) => [row.id, row.text, row] as const))(
-  '%s fails where a server is wrong in it: %s',
+  '%s fails at a server with its fault: %s',
   async (id, _text, row) => {
     const fault = faults[id];
     if (fault === undefined) throw new Error(`no fault for ${id}`);
@@ -297,12 +300,12 @@ const clauses = [...page.matchAll(/^\| (P\d+\.\d+) \| (public|extension) \| .+ \
   ([, id, part, checked]) => ({ id, part, checked }),
 );
 
-test('every clause of the page is checked by its row, or says why it cannot be', () => {
+test('every clause of the page is checked by its row, or states why it cannot be', () => {
   const checked = clauses.filter((clause) => clause.checked === 'row');
   expect(checked.map(({ id, part }) => [id, part])).toEqual(rows.map(({ id, part }) => [id, part]));
   const ids = clauses.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  // Whatever the page names has a number there: a line in another form would be no clause.
+  // Every number on the page must be in the table: a line in another form would not be found as a clause.
   const named = new Set([...page.matchAll(/P\d+\.\d+/g)].map(([id]) => id));
   expect([...named].filter((id) => !ids.includes(id))).toEqual([]);
 });

@@ -1,10 +1,10 @@
-// What a row of the conformance kit works with: channels of the server under test, numbered deliveries that it can
-// tell from all others, readers. And how rows become results.
+// What a row of the conformance kit works with: channels of the server under test, numbered deliveries with a unique
+// tag, readers. And how rows become results.
 import { randomUUID } from 'node:crypto';
 import { NewRelayChannel, RELAY_HEADER, readRelayMessage, relayTraits } from '@svc/core';
 import { type Answer, check, createWire, type Frame, type Reader, Unmet, type Wire } from './wire.ts';
 
-/** The server says that it does not have this, in a way that the protocol allows. */
+/** The server does not offer this, in a way that the protocol allows. */
 export class NotOffered extends Error {}
 
 export type Row = {
@@ -22,9 +22,9 @@ export type Result = { row: Row; outcome: 'pass' | 'fail' | 'not offered'; detai
 
 export type Channel = {
   url: string;
-  /** Null: whoever knows the address can read it. */
+  /** Null: anyone with the address can read it. */
   key: string | null;
-  /** What a request for reading carries. */
+  /** The headers of a request for reading. */
   access: Record<string, string>;
 };
 
@@ -33,9 +33,9 @@ export type Series = {
   channel: Channel;
   tag: string;
   post: (from: number, to?: number) => Promise<string[]>;
-  /** The numbers that a reader has got, in the order of the stream. */
+  /** The numbers that a reader has received, in the order of the stream. */
   numbersIn: (reader: Reader) => number[];
-  /** Waits until the reader has this number, and returns all that it has got. */
+  /** Waits until the reader has this number, and returns all numbers that it has received. */
   upTo: (reader: Reader, number: number) => Promise<number[]>;
   frameOf: (reader: Reader, number: number) => Frame | undefined;
 };
@@ -43,31 +43,31 @@ export type Series = {
 export type Kit = Wire & {
   base: string;
   createKey: string | null;
-  /** What `POST /new` answered first. */
+  /** The first answer to `POST /new`. */
   made: Answer;
   /** A stream of the channel `main` that is open from the start. */
   quiet: Reader;
   pingSeconds: number;
-  /** A channel of this name, made when it is first asked for. */
+  /** A channel of this name, made on the first call. */
   channel: (name: string) => Promise<Channel>;
-  /** Of a channel with a read key; unmet where the server has none. */
+  /** A channel with a read key; unmet if the server has none. */
   keyed: (name: string) => Promise<Channel & { key: string }>;
   makeChannel: (wish: object, headers?: Record<string, string>) => Promise<Answer>;
   listen: (channel: Channel, query?: string, headers?: Record<string, string>) => Promise<Reader>;
   series: (channel: Channel) => Series;
-  /** Runs it for the first row that asks, and gives its result to the others too. */
+  /** Runs it for the first row that calls it, and returns the same result to the others. */
   once: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 };
 
 export type ConformOptions = {
   base: string;
   createKey: string | null;
-  /** For one answer or one frame. */
+  /** The longest wait for one answer or one frame. */
   waitMs: number;
   onResult?: (result: Result) => void;
 };
 
-/** Unmet when there is no channel to begin with. */
+/** Unmet if no channel can be made. */
 export async function runRows(rows: readonly Row[], options: ConformOptions): Promise<Result[]> {
   const wire = createWire(options.waitMs);
   wire.beginRow();
@@ -111,7 +111,7 @@ async function createKit(
     return wire.send(`${base}/new`, { headers: { 'content-type': 'application/json', ...headers }, body });
   }
 
-  /** The address that was given is what is checked, whatever public address the server names. */
+  /** The given address is checked, whatever public address the server returns. */
   async function newChannel(answer: Promise<Answer>): Promise<Channel> {
     const { status, body } = await answer;
     const made = status === 201 ? NewRelayChannel.safeParse(parsed(body)) : undefined;
@@ -183,7 +183,7 @@ async function createKit(
 
 function createSeries(wire: Wire, channel: Channel): Series {
   const tag = randomUUID();
-  /** Each frame is read once, however often it is asked for. */
+  /** Each frame is parsed once. */
   const numbers = new WeakMap<Frame, number>();
   const numberOf = (frame: Frame): number => {
     const known = numbers.get(frame) ?? numberIn(frame, tag);
@@ -216,7 +216,7 @@ function createSeries(wire: Wire, channel: Channel): Series {
   };
 }
 
-/** 0 for a frame that is no delivery of this series. */
+/** 0 for a frame that is not a delivery of this series. */
 function numberIn(frame: Frame, tag: string): number {
   if (frame.event !== undefined) return 0;
   const read = readRelayMessage(frame.data);

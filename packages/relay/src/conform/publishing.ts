@@ -1,4 +1,4 @@
-// The rows about publishing: what is taken, what of it travels, and whether the bytes stay the same.
+// The rows about publishing: what is accepted, what reaches the readers, and whether the bytes stay the same.
 import { randomUUID } from 'node:crypto';
 import { isRelayPosition, readRelayMessage } from '@svc/core';
 import { bodies } from './bodies.ts';
@@ -88,7 +88,7 @@ export const publishing: readonly Row[] = [
       check(plain['body'] === 'one\ntwo', 'a text is not a string');
       const bytes = Buffer.from([0xff, 0x00, 0xfe]);
       const binary = await layoutOf(kit, { body: bytes, headers: plainText() });
-      check(binary['body'] === bytes.toString('base64'), 'bytes that are no text are not in base64');
+      check(binary['body'] === bytes.toString('base64'), 'bytes that are not text are not in base64');
       return '';
     },
   },
@@ -164,7 +164,7 @@ export const publishing: readonly Row[] = [
       check(got.length === 2, `it was delivered ${got.length - 1} times`);
       check(again.status === 200, `the repetition was answered ${again.status}`);
       const answer = parsed(again.body);
-      check(fieldIn(answer, 'duplicate') === true, 'the answer does not say that it is a duplicate');
+      check(fieldIn(answer, 'duplicate') === true, 'the answer does not report a duplicate');
       check(textIn(answer, 'id') === textIn(parsed(first.body), 'id'), 'the answer has another id');
       return '';
     },
@@ -204,7 +204,7 @@ export const publishing: readonly Row[] = [
   },
 ];
 
-/** The signature fits when the bytes are the same: `bodyB`, or `body` as the public client writes it again. */
+/** The signature matches if the bytes are the same: `bodyB`, or `body` as the public client serialises it. */
 async function byteFidelity(kit: Kit): Promise<string> {
   const series = kit.series(await kit.channel('large'));
   const reader = await kit.listen(series.channel, '?raw=1');

@@ -1,5 +1,5 @@
-// The rows about resuming, about what is guaranteed, and about the status. A row that expects nothing to come posts a
-// last delivery and looks at what came before it: nothing waits for a time to pass.
+// The rows about resuming, guarantees and the status. A row that expects nothing to arrive posts a last delivery and
+// checks what came before it: no row waits for a time to pass.
 import { isRelayPosition, readGap } from '@svc/core';
 import { checkCode, checkNumbers, deliveriesIn, range } from './checks.ts';
 import { type Channel, fieldIn, type Kit, parsed, type Row, type Series, textIn } from './kit.ts';
@@ -211,9 +211,9 @@ export const guarantees: readonly Row[] = [
       for (const field of ['stored', 'bytes'])
         check(Number(fieldIn(status, field)) > 0, `${field} is ${JSON.stringify(fieldIn(status, field))}`);
       for (const field of ['oldest', 'newest'])
-        check(isRelayPosition(textIn(status, field)), `${field} is no position`);
+        check(isRelayPosition(textIn(status, field)), `${field} is not a position`);
       check(typeof fieldIn(status, 'open') === 'boolean', 'open is missing');
-      check(!Number.isNaN(Date.parse(textIn(status, 'createdAt') ?? '')), 'createdAt is no time');
+      check(!Number.isNaN(Date.parse(textIn(status, 'createdAt') ?? '')), 'createdAt is not a time');
       const lag = fieldIn(namedIn(status, series.tag), 'lag');
       check(lag === 3, `lag is ${JSON.stringify(lag)} instead of 3`);
       return '';
@@ -221,7 +221,7 @@ export const guarantees: readonly Row[] = [
   },
 ];
 
-/** Cut while deliveries come, then away while others are posted, five times. */
+/** Cuts the connection while deliveries arrive, and stays away while others are posted, five times. */
 async function cutConnections(kit: Kit): Promise<string> {
   const CUTS = 5;
   const HALF = 20;
@@ -250,7 +250,7 @@ async function cutConnections(kit: Kit): Promise<string> {
   return `${last} deliveries, ${CUTS} cuts`;
 }
 
-/** To resume after a delivery that the reader has got. */
+/** To resume after a delivery that the reader has received. */
 function after(series: Series, reader: Reader, number: number): Record<string, string> {
   return { 'last-event-id': series.frameOf(reader, number)?.id ?? '' };
 }
@@ -270,7 +270,7 @@ function namedIn(status: unknown, name: string): unknown {
   return Array.isArray(named) ? named.find((one) => textIn(one, 'subscriber') === name) : undefined;
 }
 
-/** The server saves a cursor some time after the delivery has left. */
+/** The server saves a cursor some time after it has sent the delivery. */
 async function cursorReaches(kit: Kit, series: Series, reader: Reader, number: number): Promise<void> {
   const id = series.frameOf(reader, number)?.id;
   for (;;) {

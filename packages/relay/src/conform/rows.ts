@@ -50,7 +50,7 @@ const channels: readonly Row[] = [
         check(answer.status === 307, `${method} /new was answered ${answer.status}`);
         ids.push(channelIn(answer.header('location')));
       }
-      check(ids[0] !== undefined && ids[1] !== undefined, 'the Location is no address of a channel');
+      check(ids[0] !== undefined && ids[1] !== undefined, 'the Location is not the address of a channel');
       check(ids[0] !== ids[1], 'the same channel was given twice');
       const taken = await send(`${base}/${ids[0]}`, jsonDelivery({}));
       check(isTaken(taken), `a post to the new channel was answered ${taken.status}`);
@@ -171,8 +171,8 @@ const limits: readonly Row[] = [
       ];
       for (const { status, body } of refusals) {
         const refusal = parsed(body);
-        const told = textIn(refusal, 'error') !== undefined && textIn(refusal, 'code') !== undefined;
-        check(told, `a ${status} has no error and code`);
+        const isComplete = textIn(refusal, 'error') !== undefined && textIn(refusal, 'code') !== undefined;
+        check(isComplete, `a ${status} has no error and code`);
       }
       return '';
     },
@@ -210,7 +210,7 @@ export const rows: readonly Row[] = [
   ...guarantees,
 ];
 
-/** A bounded burst: a server that lets so many through has no limit that matters here. */
+/** A bounded burst: a server that accepts all of it has no relevant limit. */
 async function tooManyPosts(kit: Kit): Promise<string> {
   const MOST = 2_000;
   const AT_ONCE = 32;

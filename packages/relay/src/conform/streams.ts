@@ -1,4 +1,4 @@
-// The rows about a stream that is open: its frames, its heartbeat, readers that are slow.
+// The rows about an open stream: its frames, its heartbeat, slow readers.
 import { positionInReady, RELAY_HEADER } from '@svc/core';
 import { checkNumbers, deliveriesIn, isObject, jsonDelivery, MIB, range } from './checks.ts';
 import { isTaken, type Kit, NotOffered, parsed, type Row } from './kit.ts';
@@ -12,7 +12,7 @@ export const streams: readonly Row[] = [
     async run({ channel, listen }) {
       const { frames } = await listen(await channel('main'));
       check(frames[0]?.event === 'ready', `the first frame is ${frames[0]?.event ?? 'a delivery'}`);
-      check(isObject(parsed(frames[0].data)), 'the data of ready is no JSON object');
+      check(isObject(parsed(frames[0].data)), 'the data of ready is not a JSON object');
       return '';
     },
   },
@@ -44,7 +44,7 @@ export const streams: readonly Row[] = [
       );
       check(frame.event === undefined, `it has the event line ${frame.event}`);
       check(frame.id !== undefined, 'it has no id');
-      check(isObject(parsed(frame.data)), 'its data is no JSON object');
+      check(isObject(parsed(frame.data)), 'its data is not a JSON object');
       return '';
     },
   },
@@ -101,7 +101,7 @@ export const streams: readonly Row[] = [
         'a ping',
         withinMs,
       );
-      check(isObject(parsed(ping.data)), 'the data of ping is no JSON object');
+      check(isObject(parsed(ping.data)), 'the data of ping is not a JSON object');
       return `${pingSeconds} s`;
     },
   },
@@ -151,7 +151,7 @@ export const streams: readonly Row[] = [
   },
 ];
 
-/** 24 MiB: more than the buffers of both systems hold. */
+/** 24 MiB: more than the buffers on both sides can hold. */
 const SLOW_POSTS = 48;
 
 type Slowness = { answered: number; others: number[]; slow: number[]; cut: boolean };

@@ -1,12 +1,12 @@
-// The sender and the reader of the conformance kit, on node:http and node:https. Every wait is bounded: by the time
-// for one answer or frame, and by the time for one row. Whatever a server does wrong ends in `Unmet`.
+// The sender and the reader of the conformance kit, on node:http and node:https. Every wait is bounded: by the time for
+// one answer or frame, and by the time for one row. Any fault of a server results in `Unmet`.
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { Body } from './bodies.ts';
 
-/** What the protocol demands does not hold; the message is the detail of the row. */
+/** The server violates the protocol; the message is the detail of the row. */
 export class Unmet extends Error {}
 
 export function check(holds: boolean, detail: string): asserts holds {
@@ -14,7 +14,7 @@ export function check(holds: boolean, detail: string): asserts holds {
 }
 
 export type Answer = {
-  /** 0: the connection ended without an answer; `body` says how. */
+  /** 0: the connection ended without an answer; `body` has the reason. */
   status: number;
   header: (name: string) => string | undefined;
   body: string;
@@ -23,7 +23,7 @@ export type Answer = {
 export type Outgoing = Partial<Pick<Body, 'headers' | 'sending'>> & {
   method?: string;
   body?: Buffer;
-  /** Sends only so many bytes of the body, and then cuts the connection. */
+  /** Sends only this many bytes of the body, then cuts the connection. */
   cutAfter?: number;
 };
 
@@ -34,7 +34,7 @@ export type Reader = Answer & {
   /** The last `retry:` of the stream, in milliseconds. */
   retryMs: () => number | undefined;
   ended: () => boolean;
-  /** Waits until something is found in the frames. Unmet when the time is over or the stream has ended. */
+  /** Waits until something is found in the frames. Unmet if the time is over or the stream has ended. */
   until: <T>(
     find: (frames: readonly Frame[]) => T | undefined,
     what: string,
@@ -56,7 +56,7 @@ export function createWire(waitMs: number) {
   let rowEnds = 0;
   const timeLeftMs = (most = waitMs): number => Math.max(1, Math.min(most, rowEnds - performance.now()));
 
-  /** Sends again, as a sender should, when the server asks for patience. */
+  /** Sends again, as a sender should, if the server asks to retry later. */
   async function send(url: string, outgoing: Outgoing = {}): Promise<Answer> {
     const answer = await sendOnce(url, outgoing, timeLeftMs());
     const waitSeconds = Number(answer.header('retry-after'));
@@ -66,7 +66,7 @@ export function createWire(waitMs: number) {
     return send(url, outgoing);
   }
 
-  /** Any answer: one that is no stream has its body, and no frames. */
+  /** Any answer: one that is not a stream has a body and no frames. */
   function open(url: string, headers: Record<string, string> = {}): Promise<Reader> {
     return new Promise((resolve, reject) => {
       const outgoing = dial(url, 'GET', { accept: 'text/event-stream', ...headers });
@@ -96,7 +96,7 @@ export function createWire(waitMs: number) {
     let retryMs: number | undefined;
     let ended = false;
     const wake = (): void => {
-      for (const look of waiting) look();
+      for (const checkFrames of waiting) checkFrames();
     };
     const end = (): void => {
       ended = true;
@@ -123,7 +123,7 @@ export function createWire(waitMs: number) {
       ended: () => ended,
       until: (find, what, withinMs) =>
         new Promise((resolve, reject) => {
-          const look = (): void => {
+          const checkFrames = (): void => {
             const found = find(frames);
             if (found !== undefined) settle(() => resolve(found));
             else if (ended) settle(() => reject(new Unmet(`the stream ended before ${what}`)));
@@ -135,11 +135,11 @@ export function createWire(waitMs: number) {
           }, timeLeftMs(withinMs));
           const settle = (how: () => void): void => {
             clearTimeout(enough);
-            waiting.delete(look);
+            waiting.delete(checkFrames);
             how();
           };
-          waiting.add(look);
-          look();
+          waiting.add(checkFrames);
+          checkFrames();
         }),
       pause: () => void response.pause(),
       resume: () => void response.resume(),
@@ -149,7 +149,7 @@ export function createWire(waitMs: number) {
 
   return {
     send,
-    /** Without a second attempt, whatever the answer. */
+    /** Without a retry, whatever the answer. */
     sendOnce: (url: string, outgoing: Outgoing = {}) => sendOnce(url, outgoing, timeLeftMs()),
     open,
     timeLeftMs,
@@ -197,7 +197,7 @@ function sendOnce(url: string, outgoing: Outgoing, withinMs: number): Promise<An
   });
 }
 
-/** On a connection of its own: what a kept one does when its server closes it is no matter of the protocol. */
+/** On a new connection: how a kept-alive one reacts when its server closes it is not part of the protocol. */
 function dial(url: string, method: string, headers: Record<string, string>): ClientRequest {
   const request = url.startsWith('https:') ? secureRequest : plainRequest;
   return request(url, { method, headers, agent: false });

@@ -15,8 +15,8 @@ test('leader killed with -9, then another steps down: nothing lost, nothing doub
   const channel = { id: 'one', readKeyHash: null, createdAt: 1 };
   await engine.createChannel(channel);
   expect(await other.findChannel('one')).toEqual(channel);
-  const { heard } = listen(other, 'one');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received } = listen(other, 'one');
+  await expect.poll(() => received.ready).not.toBeNull();
 
   const acknowledged = new Set<string>();
   const took: number[] = [];
@@ -52,13 +52,13 @@ test('leader killed with -9, then another steps down: nothing lost, nothing doub
   sending.over = true;
   await Promise.all(senders);
 
-  await expect.poll(() => heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
-  const bodies = new Set(heard.bodies);
-  expect(bodies.size).toBe(heard.bodies.length);
+  await expect.poll(() => received.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
+  const bodies = new Set(received.bodies);
+  expect(bodies.size).toBe(received.bodies.length);
   expect([...acknowledged].filter((id) => !bodies.has(id))).toEqual([]);
-  const sequences = heard.positions.map(({ seq }) => seq);
+  const sequences = received.positions.map(({ seq }) => seq);
   expect(sequences).toEqual(sequences.toSorted((one, another) => one - another));
-  expect(heard.gaps).toEqual([]);
+  expect(received.gaps).toEqual([]);
   console.log(
     `acknowledged ${acknowledged.size}, slowest ${Math.round(Math.max(...took))} ms with kill -9,`,
     `${Math.round(Math.max(...took.slice(beforeStepDown)))} ms with step-down`,
@@ -75,7 +75,7 @@ test('a write that takes longer than a second is acknowledged, not refused as it
   const sentBefore = await sentBy(leader.monitorUrl);
   for (const node of followers) await node.pause();
   const publishing = engine.publish('one', deliveryOf('slow'), { messageId: 'b', deadlineMs: WAIT_MS });
-  // Sent, and sent again because nothing came back: to that the leader says that the first copy is in process.
+  // Sent, and sent again without an answer: the leader then answers that the first copy is in process.
   await until(async () => (await sentBy(leader.monitorUrl)) >= sentBefore + 2);
   let refused: unknown;
   publishing.catch((error: unknown) => (refused = error));
@@ -98,7 +98,7 @@ test('health names replicas that are not up to date, and forgets them when they 
   await expect.poll(() => engine.health().behind).toEqual([]);
 });
 
-/** How many messages a server has got from the writing connection. */
+/** How many messages a server has received from the writing connection. */
 async function sentBy(monitorUrl: string): Promise<number> {
   const { connections } = (await (await fetch(`${monitorUrl}/connz`)).json()) as {
     connections: { name: string; in_msgs: number }[];
@@ -106,15 +106,15 @@ async function sentBy(monitorUrl: string): Promise<number> {
   return connections.find(({ name }) => name === 'svc-relay write')?.in_msgs ?? 0;
 }
 
-test('a server that falls silent without closing is left for another one', async () => {
+test('a server that becomes silent without closing is replaced by another one', async () => {
   const cluster = await natsClusterForTest({ size: 3 });
   await provision({ nats: { servers: cluster.urls }, shards: 1 });
   const leader = await until(() => cluster.streamLeader(stream));
   const silent = await until(() => cluster.nodes.find((node) => node !== leader));
   const engine = await anotherEngine([silent.url]);
-  const { heard } = listen(engine, 'one');
-  await expect.poll(() => heard.ready).not.toBeNull();
+  const { received } = listen(engine, 'one');
+  await expect.poll(() => received.ready).not.toBeNull();
   await silent.pause();
   await engine.publish('one', deliveryOf('patient'), { messageId: 'a', deadlineMs: WAIT_MS });
-  await expect.poll(() => heard.bodies).toEqual(['patient']);
+  await expect.poll(() => received.bodies).toEqual(['patient']);
 });

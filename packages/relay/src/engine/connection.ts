@@ -1,4 +1,4 @@
-// One connection to NATS that never gives up, and says since when it is there or not.
+// One connection to NATS that reconnects forever, and reports since when it is up or down.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
@@ -10,7 +10,7 @@ import { EngineUnavailable, Refused } from './engine.ts';
 const SETTLE_WITHIN_MS = 500;
 const RETRY_MS = 250;
 const ALIVE_WITHIN_MS = 1000;
-/** A server that dies during the handshake is noticed only by this. */
+/** The only way to notice a server that dies during the handshake. */
 const DIAL_WITHIN_MS = 2000;
 
 export type NatsOptions = {
@@ -34,11 +34,11 @@ export type Connection = {
   /** Called after each loss (false) and each return (true). */
   onChange: (listener: (connected: boolean) => void) => void;
   /**
-   * Nothing comes although something should: a connection can be dead without being closed, as with a frozen machine
-   * or a lost route, and the library's own pings would notice later than any sender waits. So the server is asked
-   * whether it lives, and left for another one when it does not say so.
+   * Call it when an expected answer does not come. A connection can be dead without being closed, as with a frozen
+   * machine or a lost route, and the library's own pings would notice it too late for any sender. So the server is
+   * pinged, and if it does not answer, the connection moves to another server.
    */
-  doubt: () => Promise<void>;
+  checkAlive: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
   const listeners: ((connected: boolean) => void)[] = [];
   let state = { connected: true, since: Date.now(), reason: null as string | null };
   let lastError: string | null = null;
-  let doubted = false;
+  let isChecking = false;
 
   function change(connected: boolean, reason: string | null): void {
     if (state.connected === connected) return;
@@ -71,20 +71,20 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
     nats,
     state: () => ({ ...state, server: nats.getServer() }),
     onChange: (listener) => void listeners.push(listener),
-    async doubt() {
-      if (doubted || !state.connected || nats.isClosed()) return;
-      doubted = true;
+    async checkAlive() {
+      if (isChecking || !state.connected || nats.isClosed()) return;
+      isChecking = true;
       const lives = nats.flush().then(
         () => true,
         () => true,
       );
       const isAlive = await within(lives, ALIVE_WITHIN_MS, () => false);
       if (!isAlive && state.connected && !nats.isClosed()) await nats.reconnect();
-      doubted = false;
+      isChecking = false;
     },
     async close() {
-      // The library writes once more when it closes. On a socket that the server has just ended, that would be
-      // an error event which nobody hears any more, and the end of the process. A flush finds out before.
+      // The library writes once more when it closes. On a socket that the server has just ended, that would emit an
+      // error event without a listener, and end the process. A flush detects that first.
       const flushed = nats.flush().catch(() => undefined);
       await within(flushed, SETTLE_WITHIN_MS, () => undefined);
       await nats.close();
@@ -92,7 +92,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
   };
 }
 
-/** A server that is about to start is waited for; one that does not know us is not. */
+/** Waits for a server that is starting; fails at once if the server rejects our login. */
 async function firstConnection(options: NatsOptions, purpose: string): Promise<NatsConnection> {
   const end = performance.now() + (options.connectWithinMs ?? 10_000);
   for (;;) {
@@ -122,7 +122,7 @@ function connectOptions(options: NatsOptions, purpose: string): NodeConnectionOp
   return {
     servers: [...servers],
     name: `${name} ${purpose}`,
-    // A stack for every request would halve what one process can carry.
+    // A stack trace for every request would halve the throughput of a process.
     noAsyncTraces: true,
     timeout: DIAL_WITHIN_MS,
     maxReconnectAttempts: -1,
@@ -141,11 +141,11 @@ function connectOptions(options: NatsOptions, purpose: string): NodeConnectionOp
   };
 }
 
-// What the relay demands of the NATS servers, and what it can find out about them.
+// What the relay requires of the NATS servers, and what it can check.
 
 const LEAST = '2.14.6';
 const RECOMMENDED = '2.15.1';
-/** Every server answers; allowed where the account imports it, as in examples/relay/nats/nats.conf. */
+/** Every server answers; allowed if the account imports it, as in examples/relay/nats/nats.conf. */
 const SETTINGS_OF_ALL = '$SYS.REQ.SERVER.PING.VARZ';
 const ANSWERS_WITHIN_MS = 2000;
 
@@ -156,7 +156,7 @@ type Settings = {
   jetstream?: { config?: { sync_always?: boolean } };
 };
 
-/** Throws `Refused`. A version that cannot be read is too old as well. */
+/** Throws `Refused`. An unreadable version counts as too old. */
 export function demandVersion(version: string | undefined): void {
   if (isAtLeast(version, LEAST)) return;
   throw new Refused(
@@ -167,7 +167,7 @@ export function demandVersion(version: string | undefined): void {
   );
 }
 
-/** What an operator should change at the servers, in words; of each, as far as this login may ask. */
+/** What an operator should change on the servers, as far as this login may ask. */
 export async function serverWarnings(nats: NatsConnection): Promise<string[]> {
   const servers = await settingsOfAll(nats);
   const own = { server_name: 'the NATS server', version: nats.info?.version };
@@ -177,7 +177,7 @@ export async function serverWarnings(nats: NatsConnection): Promise<string[]> {
   if (!isClustered(nats)) return warnings;
   if (servers.length === 0)
     warnings.push(
-      `whether every write is synced cannot be asked with this login: check that each server has sync_interval: always, or let the relay ask (${SETTINGS_OF_ALL}, as in examples/relay/nats/nats.conf)`,
+      `this login cannot check whether every write is synced: check that each server has sync_interval: always, or allow the relay to ask (${SETTINGS_OF_ALL}, as in examples/relay/nats/nats.conf)`,
     );
   const unsynced = servers.filter(({ jetstream }) => jetstream?.config?.sync_always !== true);
   if (unsynced.length > 0)
@@ -191,7 +191,7 @@ export function isClustered({ info }: NatsConnection): boolean {
   return info?.cluster !== undefined && info.cluster !== '';
 }
 
-/** None where this login may not ask. */
+/** Empty if this login may not ask. */
 async function settingsOfAll(nats: NatsConnection): Promise<Settings[]> {
   const found: Settings[] = [];
   try {
@@ -199,13 +199,13 @@ async function settingsOfAll(nats: NatsConnection): Promise<Settings[]> {
     for await (const message of await nats.requestMany(SETTINGS_OF_ALL, '', options))
       found.push(message.json<{ data: Settings }>().data);
   } catch {
-    // Nobody answers, or it is forbidden: both mean that it cannot be asked.
+    // No answer, or not allowed: either way it cannot be checked.
     return [];
   }
   return found.filter((settings) => typeof settings?.server_name === 'string');
 }
 
-/** A preview of a version counts as that version. */
+/** A pre-release counts as its version. */
 function isAtLeast(version: string | undefined, least: string): boolean {
   const [its, wanted] = [numbersOf(version ?? ''), numbersOf(least)];
   const at = wanted.findIndex((number, index) => (its[index] ?? 0) !== number);

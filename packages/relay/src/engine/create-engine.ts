@@ -1,5 +1,5 @@
-// The engine on NATS JetStream, put together. Two connections: one writes, one reads. So a flood of live
-// deliveries cannot hold up an acknowledgement, and a reader that is cut off does not cut off senders.
+// Builds the engine on NATS JetStream. One connection writes and one reads, so a flood of live deliveries cannot delay an
+// acknowledgement, and losing the reading connection does not affect senders.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
@@ -34,7 +34,7 @@ const KEEP_BYTES = 64 * 1024 * 1024;
 const PAGES_AT_ONCE = 32;
 const LARGE_BODIES_AT_ONCE = 4;
 const FINISH_WITHIN_MS = 3000;
-/** An election may be under way when a relay starts. */
+/** An election may be running when a relay starts. */
 const START_WITHIN_MS = 30_000;
 
 /** `const engine = await createEngine({ nats: { servers: ['nats://127.0.0.1:4222'] } })` */
@@ -77,7 +77,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     if (connected) feeds.reconnected();
   });
 
-  /** A new leader: what was sent to the old one is sent again, and what it did not repeat is looked for. */
+  /** A new leader: what was sent to the old one is sent again, and missed live copies are searched for. */
   const elections = '$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.';
   const shardNumbers = Array.from({ length: layout.shards }, (_, shard) => shard);
   const shardsByStream = new Map(shardNumbers.map((shard) => [names.shardStream(shard), shard]));
@@ -103,7 +103,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
       store,
       names,
       layout,
-      // So that its health says so at once, and again when it is back.
+      // Updates health at once, and again when the shard is back.
       onUnavailable: (shard) => void feeds.check(shard, new Set()),
     }),
     shardOf: (channelId) => shardOf(channelId, layout),
@@ -133,9 +133,9 @@ async function findLayout(store: Store, shards: ShardStates, names: Names): Prom
       const message = await store.leaderLast(names.registryStream, names.layout);
       if (message === undefined) throw new EngineNotProvisioned('the registry has no layout');
       const found = readLayout(Buffer.from(message.data).toString());
-      if (found === undefined) throw new EngineNotProvisioned('the layout is of a newer relay');
+      if (found === undefined) throw new EngineNotProvisioned('the layout was written by a newer relay');
       await Promise.all(Array.from({ length: found.shards }, (_, shard) => shards.fresh(shard)));
-      await shards.lookAtOthers();
+      await shards.checkOthers();
       return found;
     } catch (error) {
       if (!(error instanceof EngineUnavailable) || performance.now() > end) throw error;

@@ -1,7 +1,7 @@
-// What the relay's HTTP side asks of the engine, and nothing of how NATS does it. `createEngine` in
-// `create-engine.ts` is the one on JetStream.
+// The engine's interface for the relay's HTTP side, independent of NATS. `createEngine` in `create-engine.ts` implements
+// it on JetStream.
 
-/** What came with a POST, as it will be told to readers. Header names are lower case. */
+/** The content of a POST, as readers get it. Header names are lower case. */
 export type Delivery = {
   headers: Record<string, string>;
   query: Record<string, string>;
@@ -11,38 +11,38 @@ export type Delivery = {
 };
 
 /**
- * `seq` counts within the stream of the channel's shard: growing, not dense for one channel. `epoch` names
- * the stream's life: a stream that was lost and made anew has another.
+ * `seq` counts within the stream of the channel's shard: growing, not dense for one channel. `epoch` identifies
+ * the stream: one that was lost and created again has another epoch.
  */
 export type Position = {
   epoch: string;
   seq: number;
   /**
-   * Follows from the delivery's id. A cluster that lost its newest deliveries in a crash gives their numbers
-   * to others; by this a cursor notices. Absent where no delivery stands at the position.
+   * Derived from the delivery's id. A cluster that lost its newest deliveries in a crash reuses their numbers; this
+   * shows it to a cursor. Absent if there is no delivery at the position.
    */
   check?: string;
 };
 
-/** Followers of one channel in one process are handed the same object for a live delivery: never change it. */
+/** Followers of one channel in one process get the same object for a live delivery: never change it. */
 export type StoredDelivery = { position: Position; delivery: Delivery };
 
-/** `readKeyHash` null: anybody who knows the id may read, by opt-in. */
+/** `readKeyHash` null: anyone who knows the id may read, by opt-in. */
 export type Channel = { id: string; readKeyHash: string | null; createdAt: number };
 
 export type Gap = {
   requested: Position;
-  /** The oldest delivery that is still kept; null when there is none. */
+  /** The oldest delivery that is still kept; null if there is none. */
   oldest: Position | null;
 };
 
 /** Callbacks never come before `follow` has returned, and none comes after `onEnd` or `close()`. */
 export type FollowOptions = {
-  /** `new` begins with what comes next, `oldest` with the oldest that is kept. */
+  /** `new` starts with the next delivery, `oldest` with the oldest one that is kept. */
   after: Position | 'new' | 'oldest';
   /** Once, before the first delivery: everything after `at` follows. */
   onReady: (at: Position) => void;
-  /** False pauses. The delivery itself counts as taken; `resume()` goes on with the next. */
+  /** False pauses. The delivery itself counts as taken; `resume()` continues with the next. */
   onDelivery: (stored: StoredDelivery) => boolean;
   /** Deliveries after `requested` are no longer kept, or may not be. What is kept follows. */
   onGap: (gap: Gap) => void;
@@ -54,8 +54,8 @@ export type Follower = {
   resume: () => void;
   close: () => void;
   /**
-   * Everything up to here was handed over. It also grows while the channel is quiet, so a reader that is told
-   * it now and then can resume without a gap however long nothing comes. Null before `onReady`.
+   * Everything up to here was passed on. It also grows while the channel is quiet, so a reader that gets it now and
+   * then can resume without a gap after any quiet time. Null before `onReady`.
    */
   position: () => Position | null;
 };
@@ -65,7 +65,7 @@ type PublishOptions = {
   messageId: string | undefined;
   /** How long from now the caller waits. */
   deadlineMs: number;
-  /** When it was first sent, in milliseconds: for one that may be stored since then, and its id forgotten. */
+  /** When it was first sent, in milliseconds: for a delivery that may be stored already, with its id forgotten. */
   firstSentAt?: number;
 };
 
@@ -76,7 +76,7 @@ export type SavedCursor = { subscriber: string; position: Position; at: number }
 type ChannelStatus = {
   /** Deliveries that are kept. */
   stored: number;
-  /** What they take, bodies and headers; an estimate for channels with more than 1,000 of them. */
+  /** Their size, bodies and headers; an estimate for channels with more than 1,000 of them. */
   bytes: number;
   oldest: Position | null;
   newest: Position | null;
@@ -84,14 +84,14 @@ type ChannelStatus = {
 
 type EngineHealth = {
   connected: boolean;
-  /** The server that the relay talks to, `host:port`. */
+  /** The server that the relay is connected to, `host:port`. */
   server: string;
-  /** Since when `connected` is as it is, in milliseconds. */
+  /** When `connected` last changed, in milliseconds. */
   since: number;
   reason: string | null;
-  /** Shards whose stream answered when it was last asked. */
+  /** Shards whose stream answered the last check. */
   streams: number;
-  /** Replicas that were offline or not up to date when last asked about: `<stream> on <server>`. */
+  /** Replicas that were offline or not up to date at the last check: `<stream> on <server>`. */
   behind: readonly string[];
 };
 
@@ -99,37 +99,37 @@ export type Engine = {
   /** Durable before it resolves. Fails with EngineUnavailable, or ChannelTaken. */
   createChannel: (channel: Channel) => Promise<void>;
   /**
-   * Undefined: no such channel. Cached; a lookup of an unknown id costs a bounded read. Fails with
-   * EngineUnavailable when that is not answered, or not within the given time.
+   * Undefined: no such channel. Cached; a lookup of an unknown id costs a bounded read. Fails with EngineUnavailable
+   * if that is not answered, or not within the given time.
    */
   findChannel: (id: string, withinMs?: number) => Promise<Channel | undefined>;
   /**
-   * Resolves only when JetStream has acknowledged it. The same message is sent again until the deadline,
-   * then it fails with EngineUnavailable.
+   * Resolves only when JetStream has acknowledged it. The same message is sent again until the deadline, then it fails
+   * with EngineUnavailable.
    */
   publish: (channelId: string, delivery: Delivery, options: PublishOptions) => Promise<Published>;
   /** Channels with the same number share a stream, and so its elections. */
   shardOf: (channelId: string) => number;
-  /** Everything after the position, first what is kept, then live, in order, each once. */
+  /** Everything after the position: first what is stored, then live, in order, each once. */
   follow: (channelId: string, options: FollowOptions) => Follower;
   saveCursor: (channelId: string, subscriber: string, position: Position) => Promise<void>;
-  /** Of one subscriber; undefined when it never saved one, or not for 30 days. */
+  /** Of one subscriber; undefined if it has saved none in the last 30 days. */
   cursor: (channelId: string, subscriber: string) => Promise<SavedCursor | undefined>;
-  /** Of at most 1,000 subscribers. Costs a read for each: not for every connection. */
+  /** Of at most 1,000 subscribers. Costs a read for each, so do not call it for every connection. */
   cursors: (channelId: string) => Promise<SavedCursor[]>;
   status: (channelId: string) => Promise<ChannelStatus>;
-  /** How many deliveries are kept after a position: what a subscriber there has still to get. */
+  /** How many deliveries are kept after a position: the lag of a subscriber there. */
   countAfter: (channelId: string, position: Position) => Promise<number>;
   health: () => EngineHealth;
-  /** What an operator should change at the servers, as far as they may be asked. */
+  /** What an operator should change on the servers, as far as the login may ask. */
   serverWarnings: () => Promise<string[]>;
-  /** Ends every follower. Publishes under way get a moment to finish. */
+  /** Ends every follower. Running publishes get a moment to finish. */
   close: () => Promise<void>;
 };
 
-// Every failure of the engine that a caller must handle, by its code.
+// Every failure of the engine that a caller must handle, with its code.
 
-/** JetStream did not acknowledge or answer in time. Nothing is known to be stored; the sender may try again. */
+/** JetStream did not acknowledge or answer in time. It may or may not be stored; the sender may retry. */
 export class EngineUnavailable extends Error {
   readonly code = 'engine-unavailable';
 }
@@ -139,17 +139,17 @@ export class ChannelTaken extends Error {
   readonly code = 'channel-taken';
 }
 
-/** The streams are missing, or are not what this relay can use. */
+/** The streams are missing, or this relay cannot use them. */
 export class EngineNotProvisioned extends Error {
   readonly code = 'engine-not-provisioned';
 }
 
-/** Why a follower ended although nobody closed it. */
+/** Why a follower ended without a call of `close()`. */
 export class EngineClosed extends Error {
   readonly code = 'engine-closed';
 }
 
-/** One that only an operator can fix: a server that loses messages, or streams that cannot be as asked. */
+/** Only an operator can fix it: a server that loses messages, or impossible settings of streams. */
 export class Refused extends Error {
   readonly code: 'server-too-old' | 'provision-refused';
   readonly remedy: string;
@@ -160,8 +160,8 @@ export class Refused extends Error {
   }
 }
 
-// Names of streams and subjects, and the shard of a channel. All of a relay's begin with its prefix, so that
-// several relays can share one NATS account.
+// Names of streams and subjects, and the shard of a channel. All names of a relay start with its prefix, so several
+// relays can share one NATS account.
 
 export const DEFAULT_PREFIX = 'svc-relay';
 const prefixForm = /^[a-z][a-z0-9-]{0,30}$/;
@@ -176,7 +176,7 @@ export function namesFor(prefix: string) {
     shardStream: (shard: number) => `${prefix}-shard-${String(shard).padStart(2, '0')}`,
     layout: `${prefix}.layout`,
     channel: (id: string) => `${prefix}.channel.${id}`,
-    /** What was counted of a channel's bytes. */
+    /** The byte counts of a channel. */
     bytes: (id: string) => `${prefix}.bytes.${id}`,
     cursor: (channelId: string, subscriber: string) => `${prefix}.cursor.${channelId}.${subscriber}`,
     delivery: (shard: number, channelId: string) => `${prefix}.in.${shard}.${channelId}`,
@@ -184,12 +184,12 @@ export function namesFor(prefix: string) {
     live: (shard: number, channelId: string) => `${prefix}.live.${shard}.${channelId}`,
     part: (shard: number, channelId: string, body: string, part: number | '*') =>
       `${prefix}.part.${shard}.${channelId}.${body}.${part}`,
-    /** What the subjects of all parts of a channel begin with. */
+    /** The common prefix of the subjects of a channel's parts. */
     partsPrefix: (shard: number, channelId: string) => `${prefix}.part.${shard}.${channelId}.`,
   };
 }
 
-/** The same for ever: FNV-1a over the id. */
+/** Must never change: FNV-1a over the id. */
 export function shardOf(channelId: string, { shards }: Pick<Layout, 'shards'>): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < channelId.length; at += 1) {
@@ -199,17 +199,17 @@ export function shardOf(channelId: string, { shards }: Pick<Layout, 'shards'>): 
 }
 
 /**
- * What `provision` decided and every relay process must agree on. It is kept in the registry stream, so that a process
- * needs to be told nothing but where NATS is.
+ * What `provision` decided and every relay process must agree on. It is stored in the registry stream, so a process
+ * only needs the address of NATS.
  */
 export type Layout = {
-  /** Never changes: the shard of a channel follows from it. */
+  /** Never changes: the shard of a channel depends on it. */
   shards: number;
   maxDeliveriesPerChannel: number;
   maxBytesPerChannel: number;
 };
 
-/** Undefined when it is not a layout, or one of a newer kind. */
+/** Undefined if it is not a layout, or one of a newer version. */
 export function readLayout(text: string): Layout | undefined {
   const { kind, shards, maxDeliveriesPerChannel, maxBytesPerChannel }: Partial<Layout & { kind: number }> =
     JSON.parse(text) ?? {};

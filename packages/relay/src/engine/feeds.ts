@@ -1,8 +1,8 @@
-// All feeds of this process. A feed is one channel's live deliveries, by one subscription for all of its followers to
-// the subject on which the stream repeats what it stores. And the checks that find what came to the streams and not
-// to us: a live copy can be lost with its connection, with a leader that died between storing and repeating it, or
-// because a replica was behind when a follower stopped reading. So a shard is checked after each of those, and now
-// and then.
+// All feeds of this process. A feed is one channel's live deliveries: one subscription, shared by its followers, to the
+// subject on which the stream repeats what it stores. And the checks that find deliveries that were stored but did not
+// reach us: a live copy can be lost with its connection, with a leader that died between storing and repeating it, or
+// because a replica was behind when a follower stopped reading. So a shard is checked after each of those, and
+// regularly.
 import type { Msg } from '@nats-io/nats-core';
 import { createLimit } from '@svc/lib/limit';
 import { checkOf, decodeFrame } from '../protocol/frame.ts';
@@ -11,7 +11,7 @@ import type { Feed, FeedTools, FollowerState, Live } from './feed.ts';
 import { createFollowing, newFollower, type Offer, positionOf } from './follower.ts';
 
 export type FeedTiming = {
-  /** How long after its last follower a feed stays: most readers that are cut off come back at once. */
+  /** How long a feed stays after its last follower: most readers that are cut off come back at once. */
   lingerMs: number;
   /** How often feeds that may have missed something are checked, and how often all are. */
   soonMs: number;
@@ -27,8 +27,8 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
   const { connection, shards, store, layout, names, budget } = tools;
   const feeds = new Map<string, Feed>();
   const checks = createLimit(CHECKS_AT_ONCE);
-  /** Those that may have missed something, and those that nobody follows at the moment. */
-  const doubtful = new Set<Feed>();
+  /** Feeds that may have missed something, and feeds without followers. */
+  const unconfirmed = new Set<Feed>();
   const idle = new Set<Feed>();
   /** The newest sequence of each shard when all of it was last checked. */
   const lastChecked = new Map<number, number>();
@@ -41,12 +41,12 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
       feed.at = { seq: me.cursor, check: me.check };
       feed.upTo = me.cursor;
       dropRingIfIdle(feed);
-      // By what a replica said, which may be behind.
-      if (shards.known(feed.shard)?.replicated === true) doubtful.add(feed);
+      // The replica that answered may be behind.
+      if (shards.known(feed.shard)?.replicated === true) unconfirmed.add(feed);
     },
     onClosed(follower) {
       const { feed } = follower;
-      // A new list: the old one may be gone through at this moment.
+      // A new list, because the old one may be being iterated.
       feed.followers = feed.followers.filter((other) => other !== follower);
       dropRingIfIdle(feed);
       if (feed.followers.length > 0) return;
@@ -85,7 +85,7 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
   function closeFeed(feed: Feed): void {
     if (!connection.nats.isClosed()) feed.subscription?.unsubscribe();
     dropRing(feed);
-    doubtful.delete(feed);
+    unconfirmed.delete(feed);
     idle.delete(feed);
     feeds.delete(feed.channelId);
   }
@@ -93,14 +93,14 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
   function onMessage(feed: Feed, message: Msg): void {
     const offered = takeLive(feed, message);
     for (const follower of feed.followers) {
-      // They look whether the stream still has what they had, and otherwise go back.
+      // They check whether the stream still has what they had, and otherwise go back.
       if (offered === undefined) following.readAgain(follower);
       else following.offer(follower, offered);
     }
-    if (offered === undefined) doubtful.add(feed);
+    if (offered === undefined) unconfirmed.add(feed);
   }
 
-  /** Undefined for a sequence that was there already: the stream was made anew, or has lost its newest. */
+  /** Undefined for a repeated sequence: the stream was created again, or has lost its newest. */
   function takeLive(feed: Feed, { headers, data }: Msg): Offer | undefined {
     const seq = Number(headers?.get('Nats-Sequence'));
     const previous = Number(headers?.get('Nats-Last-Sequence'));
@@ -111,7 +111,7 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
     feed.upTo = seq;
     const frame = decodeFrame(data);
     const epoch = shards.known(feed.shard)?.epoch;
-    // Not all there: then followers read it from the stream.
+    // Incomplete: followers read it from the stream.
     if (frame === undefined || frame.parts !== null || epoch === undefined) {
       dropRing(feed);
       return { seq, previous, stored: null };
@@ -128,7 +128,7 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
     if (size > budget.bytesLeft || size > RING_BYTES || (ring.length > 0 && ring.at(-1)?.seq !== previous))
       dropRing(feed);
     if (size > budget.bytesLeft || size > RING_BYTES) return;
-    // A view would keep the whole piece that came from the socket.
+    // A view would keep the whole chunk from the socket in memory.
     const delivery = { ...stored.delivery, body: Buffer.from(stored.delivery.body) };
     ring.push({ seq, previous, stored: { ...stored, delivery } });
     feed.ringBytes += size;
@@ -158,10 +158,10 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
 
   const feedsOf = (shard: number): Feed[] => [...feeds.values()].filter((feed) => feed.shard === shard);
 
-  /** By the leader; skipped when the shard has got nothing since it was last confirmed. */
+  /** Asks the leader; skipped if the shard has received nothing since the last confirmation. */
   async function confirm(feed: Feed, last: number, settled: number): Promise<void> {
     const live = feed.followers.filter(({ mode }) => mode === 'live');
-    // A leader that has not come as far as the one before cannot confirm anything.
+    // A leader that is behind the previous one cannot confirm anything.
     if (live.length === 0 || last < settled || feed.confirmed >= last) return;
     const from = Math.min(...live.map(({ cursor }) => cursor));
     const missed = await store.leaderNext(feed.stream, feed.subject, from + 1);
@@ -179,34 +179,34 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
       }
   }
 
-  /** Looks for what was missed in a shard, or by some of its feeds. What cannot be asked now is asked again a moment later. */
+  /** Searches for what was missed in a shard, or by some of its feeds. Retried a moment later if the engine does not answer. */
   async function check(shard: number, only?: ReadonlySet<Feed>): Promise<void> {
     if (closed) return;
     const here = feedsOf(shard).filter((feed) => only?.has(feed) !== false);
     try {
       const { last } = await shards.fresh(shard);
-      // A leader of this moment may still have to apply its newest; what was there at the last check of all is.
+      // A new leader may not have applied its newest yet; what the last check of all saw is applied.
       const settled = only === undefined ? (lastChecked.get(shard) ?? 0) : 0;
       if (only === undefined) lastChecked.set(shard, last);
       await Promise.all(here.map((feed) => checks(() => confirm(feed, last, settled))));
     } catch (error) {
-      // That the engine does not answer shows in its health.
+      // Health shows that the engine does not answer.
       if (!(error instanceof EngineUnavailable)) throw error;
-      for (const feed of here) doubtful.add(feed);
+      for (const feed of here) unconfirmed.add(feed);
     }
   }
 
-  /** One at a time: what two of them find out about one leader and the next must not be mixed. */
+  /** One at a time: results from one leader and the next must not be mixed. */
   async function checkNow(): Promise<void> {
     for (const feed of idle) if (performance.now() - feed.idleSince > timing.lingerMs) closeFeed(feed);
     if (checking) return;
     checking = true;
     const all = performance.now() - allCheckedAt >= timing.everyMs;
     if (all) allCheckedAt = performance.now();
-    const now = new Set(doubtful);
-    doubtful.clear();
+    const now = new Set(unconfirmed);
+    unconfirmed.clear();
     const wanted = new Set([...now].map(({ shard }) => shard).concat(shards.failing()));
-    if (all) await shards.lookAtOthers().catch(() => undefined);
+    if (all) await shards.checkOthers().catch(() => undefined);
     for (let shard = 0; shard < layout.shards; shard += 1)
       if (all) await check(shard);
       else if (wanted.has(shard)) await check(shard, now);
@@ -215,10 +215,10 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
 
   const timer = setInterval(() => void checkNow(), timing.soonMs).unref();
 
-  /** Live copies may have been lost: what follows the last delivered position is read, and compared. */
-  function mistrust(feed: Feed): void {
+  /** Live copies may have been lost: what follows the last delivered position is read and compared. */
+  function recheck(feed: Feed): void {
     feed.at = null;
-    doubtful.add(feed);
+    unconfirmed.add(feed);
     for (const follower of feed.followers) following.readAgain(follower);
   }
 
@@ -228,7 +228,7 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
       idle.delete(feed);
       const follower = newFollower(feed, options);
       feed.followers = [...feed.followers, follower];
-      // At once, so that the subscription and the first question leave together. Answers come later.
+      // At once, so the subscription and the first request are sent together. Answers come later.
       void following.run(follower);
       return {
         resume: () => following.resume(follower),
@@ -237,17 +237,17 @@ export function createFeeds(tools: FeedTools, timing: FeedTiming) {
       };
     },
     check,
-    elected: (shard: number): void => feedsOf(shard).forEach(mistrust),
-    reconnected: (): void => [...feeds.values()].forEach(mistrust),
+    elected: (shard: number): void => feedsOf(shard).forEach(recheck),
+    reconnected: (): void => [...feeds.values()].forEach(recheck),
     close(): void {
       closed = true;
       clearInterval(timer);
-      const reason = new EngineClosed('the relay stops');
+      const reason = new EngineClosed('the relay is stopping');
       for (const feed of feeds.values())
         for (const follower of feed.followers) following.end(follower, reason);
     },
   };
 }
 
-/** Not live, and not closed: the ring of live deliveries may be of use to it. */
+/** Not live and not closed: it may need the ring of live deliveries. */
 const isReading = ({ mode }: FollowerState): boolean => mode !== 'live' && mode !== 'closed';

@@ -1,11 +1,11 @@
-// One follower of a channel. All that counts is its cursor: everything up to it has been handed over.
+// One follower of a channel. Its state is its cursor: everything up to it has been passed on.
 //
-// - starting: finds out where to begin, and whether something before that is lost. Then reading.
-// - reading:  takes pages from the stream after the cursor. When there is no more, or the ring of live
+// - starting: finds out where to start, and whether something before that is lost. Then reading.
+// - reading:  reads pages from the stream after the cursor. When there is no more, or the ring of live
 //             deliveries reaches back to the cursor: live.
-// - live:     takes what the feed offers, as long as each follows the cursor. A hole: reading.
-// - paused:   the taker is full. Nothing new is kept for it. `resume()`: reading.
-// - closed:   for good.
+// - live:     takes what the feed offers, as long as each follows the cursor. After a hole: reading.
+// - paused:   the receiving side is full. Nothing new is kept for it. `resume()`: reading.
+// - closed:   final.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asError } from '@svc/lib/errors';
@@ -22,24 +22,24 @@ import { type Feed, type FeedTools, type FollowerState, liveAfter } from './feed
 import type { ShardState } from './shards.ts';
 import type { Page, StoredMessage } from './store.ts';
 
-/** A live delivery for all followers of a feed; `stored` null when its body must be read from parts. */
+/** A live delivery for all followers of a feed; `stored` is null if its body must be read from parts. */
 export type Offer = { seq: number; previous: number; stored: StoredDelivery | null };
 
 const LONGEST_PAUSE_MS = 2000;
-/** So often a replica may say "nothing yet" of what has come live, before the leader is asked. */
+/** How often a replica may lack what has arrived live before the leader is asked. */
 const BEHIND_BEFORE_LEADER = 3;
-/** And so often the leader itself, before what was heard of is taken for lost: 20 s, twice the longest election. */
+/** The same for the leader, before it counts as lost: 20 s in total, twice the longest election. */
 const LEADER_CATCHES_UP_MS = 250;
 const BEHIND_BEFORE_LOST = BEHIND_BEFORE_LEADER + 80;
 
-/** What is done with followers, for all of them the same. */
+/** The functions for followers, shared by all of them. */
 export function createFollowing(
   tools: FeedTools,
   events: { onLive: (feed: Feed, me: FollowerState) => void; onClosed: (follower: FollowerState) => void },
 ) {
   const { store, shards, names, pages, largeBodies, budget } = tools;
 
-  /** Goes on in `starting` or `reading`, until live, paused or closed. */
+  /** Runs in `starting` or `reading`, until live, paused or closed. */
   async function run(me: FollowerState): Promise<void> {
     if (me.running) return;
     me.running = true;
@@ -94,7 +94,7 @@ export function createFollowing(
     if (page.end && is(me, 'reading')) await endOfPages(me);
   }
 
-  /** What was read and not taken waits for `resume()`, as far as the budget of all followers allows. */
+  /** Keeps what was read and not taken for `resume()`, as far as the budget of all followers allows. */
   function keepRest(me: FollowerState, messages: StoredMessage[]): void {
     const bytes = messages.reduce((sum, { data }) => sum + data.length, 0);
     if (!is(me, 'paused') || bytes > budget.bytesLeft) return;
@@ -111,26 +111,26 @@ export function createFollowing(
     return page;
   }
 
-  /** Live, unless the feed has heard of more than was read. */
+  /** Becomes live, unless the feed has received more than was read. */
   async function endOfPages(me: FollowerState): Promise<void> {
     const { feed } = me;
     if (feed.newest <= me.cursor) return goLive(me);
     if (liveAfter(feed, me.cursor) !== undefined) return;
     me.behind += 1;
     if (me.behind <= BEHIND_BEFORE_LEADER) return sleep(5 * me.behind);
-    const heard = feed.newest;
+    const received = feed.newest;
     const { last } = await shards.fresh(feed.shard);
     const message = await store.leaderNext(feed.stream, feed.subject, me.cursor + 1);
     if (!is(me, 'reading')) return;
     if (message !== undefined) return hand(me, message);
-    // A leader of this moment may still have to apply what the one before has acknowledged.
-    if (last < heard && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
+    // A new leader may not have applied yet what the previous one acknowledged.
+    if (last < received && me.behind <= BEHIND_BEFORE_LOST) return sleep(LEADER_CATCHES_UP_MS);
     me.options.onGap({ requested: positionOf(me), oldest: null });
     me.behind = 0;
     me.anchorNeeded = false;
-    // Heard of, and trimmed since; or never stored by those that are left, and the numbers come again.
-    if (last < heard) feed.newest = Math.max(me.cursor, last);
-    else moveTo(me, Math.max(me.cursor, heard));
+    // Received and trimmed since; or never stored by the remaining replicas, and the numbers will be reused.
+    if (last < received) feed.newest = Math.max(me.cursor, last);
+    else moveTo(me, Math.max(me.cursor, received));
   }
 
   function takeFromRing(me: FollowerState): boolean {
@@ -150,7 +150,7 @@ export function createFollowing(
     events.onLive(me.feed, me);
   }
 
-  /** A promise only when there is something to wait for. */
+  /** A promise only if there is something to wait for. */
   function hand(me: FollowerState, message: StoredMessage): Promise<void> | undefined {
     if (message.seq <= me.cursor) return undefined;
     const frame = decodeFrame(message.data);
@@ -179,7 +179,7 @@ export function createFollowing(
     try {
       if (!me.options.onDelivery(stored) && !is(me, 'closed')) me.mode = 'paused';
     } catch (error) {
-      // It may come from the callback of the connection, which must go on for the others.
+      // It may come from the callback of the connection, which must continue for the others.
       end(me, asError(error));
     }
   }
@@ -213,7 +213,7 @@ export function createFollowing(
       else deliver(me, stored);
     },
     readAgain,
-    /** The stream was made anew. */
+    /** The stream was created again. */
     beginAgain(me: FollowerState): void {
       if (is(me, 'closed') || is(me, 'starting')) return;
       me.after = positionOf(me);
@@ -249,7 +249,7 @@ export function newFollower(feed: Feed, options: FollowOptions): FollowerState {
   };
 }
 
-/** A function, so that the mode may have changed since it was last looked at. */
+/** A function, because the mode may have changed since the last check. */
 function is({ mode }: FollowerState, wanted: FollowerState['mode']): boolean {
   return mode === wanted;
 }
@@ -264,32 +264,32 @@ function moveTo(me: FollowerState, seq: number, check?: string): void {
 }
 
 function goOnFrom(me: FollowerState, { at, gap }: Start): void {
-  // Backwards: what came live after it was lost in a crash, and its numbers come again.
+  // Backwards: later live deliveries were lost in a crash, and their numbers will be reused.
   if (at.seq < me.cursor) me.feed.newest = Math.min(me.feed.newest, at.seq);
   me.epoch = at.epoch;
   moveTo(me, at.seq);
   if (gap !== null) me.options.onGap(gap);
 }
 
-/** A delivery that is there and cannot be told: a gap, never a broken body. */
+/** A delivery that exists but cannot be read: a gap, never a broken body. */
 function passOver(me: FollowerState, seq: number): void {
   me.options.onGap({ requested: positionOf(me), oldest: { epoch: me.epoch, seq: seq + 1 } });
   moveTo(me, seq);
   me.anchorNeeded = true;
 }
 
-// Where a follower begins, and whether something after its position is lost.
+// Where a follower starts, and whether something after its position is lost.
 
-/** `page`: what was read after `at` to find it out. */
+/** `page`: what was read after `at` on the way. */
 export type Start = { at: Position; gap: Gap | null; page: Page | null };
 
-/** A new leader may have to catch up before it knows the newest; after this it is taken at its word. */
+/** A new leader may have to catch up before it knows the newest; after this many answers it is accepted. */
 const ASKS_BEFORE_LOST = 4;
 const ASK_EVERY_MS = 500;
-/** How much before the crash is told again, when a cluster has lost its newest. */
-const TOLD_AGAIN_MS = 120_000;
+/** How much before the crash is sent again, if a cluster has lost its newest. */
+const REPEATED_MS = 120_000;
 
-/** What comes next comes live. */
+/** Everything that follows arrives live. */
 const nothingMore: Page = { anchor: null, messages: [], end: true };
 
 async function findStart(after: FollowOptions['after'], feed: Feed, tools: FeedTools): Promise<Start> {
@@ -304,21 +304,21 @@ async function findStart(after: FollowOptions['after'], feed: Feed, tools: FeedT
   if (after.epoch !== state.epoch) return fromOldest(after, state, feed, tools);
   if (isUpToDate(after, feed)) return { at: after, gap: null, page: nothingMore };
   const page = await pages(() => store.page(feed.stream, feed.subject, after.seq));
-  // The delivery that stood there still does: it is the same stream, and nothing after it was trimmed.
+  // The same delivery is still there: it is the same stream, and nothing after it was trimmed.
   const isProven = after.check !== undefined && page.anchor === after.check;
   const lost = isProven ? undefined : await lostAfter(after, page, feed, tools);
   return lost ?? { at: after, gap: null, page };
 }
 
-/** The feed has heard everything since: nothing has to be read for a reader that comes back at once. */
+/** The feed has received everything since: a reader that comes back at once needs no read. */
 function isUpToDate({ seq, check }: Position, { at, upTo }: Feed): boolean {
   if (at === null || seq < at.seq || seq > upTo) return false;
   return seq === at.seq ? check === at.check : check === undefined;
 }
 
 /**
- * What is lost after a position, and from where to go on; undefined when nothing is. Asked only when a page after it
- * did not show the delivery that stood there.
+ * What is lost after a position, and where to continue; undefined if nothing is lost. Called only if a page after it
+ * did not contain the delivery at the position.
  */
 async function lostAfter(
   after: Position,
@@ -328,7 +328,7 @@ async function lostAfter(
 ): Promise<Start | undefined> {
   const { shards, store, layout, trimmedBelow } = tools;
   const { stream, subject } = feed;
-  // Asked after the page was read: what was trimmed before that shows.
+  // Requested after the page was read, so it includes everything that was trimmed before.
   let state = await shards.fresh(feed.shard);
   for (let asks = 1; after.seq > state.last && asks < ASKS_BEFORE_LOST; asks += 1) {
     await sleep(ASK_EVERY_MS);
@@ -339,27 +339,27 @@ async function lostAfter(
   const there = after.check === undefined ? undefined : await store.leaderNext(stream, subject, after.seq);
   if (there?.seq === after.seq)
     return there.check === after.check ? undefined : fromBeforeCrash(after, state, feed, tools);
-  // By age or by the size of the whole stream: everything below `first` is gone, whosever it was.
+  // By age or by the size of the whole stream: everything below `first` is gone, in every channel.
   if (state.first > after.seq + 1) return fromOldest(after, state, feed, tools);
   const most = layout.maxDeliveriesPerChannel;
   const isTrimmed = async (): Promise<boolean> =>
     (await trimmedBelow(feed.channelId)) > after.seq + 1 ||
-    // Where not more have come at all, none of them was too many.
+    // With fewer deliveries than the limit, none was trimmed.
     (state.last - after.seq > most && (await store.count(stream, subject, 0)) >= most);
   if (after.check === undefined) {
-    // The newest always stays: where there is nothing after the position, nothing was trimmed.
+    // The newest always stays: if there is nothing after the position, nothing was trimmed.
     const isWhole = page.anchor !== null || page.messages.length === 0 || !(await isTrimmed());
     if (isWhole) return undefined;
   }
   const oldest = (await store.next(stream, subject, 1))?.seq;
   if (oldest === undefined) return undefined;
-  // Only the oldest are ever trimmed: one that is gone while older ones are kept was lost in a crash.
+  // Only the oldest are trimmed: one that is gone while older ones are kept was lost in a crash.
   if (oldest <= after.seq)
     return after.check === undefined ? undefined : fromBeforeCrash(after, state, feed, tools);
   return after.check === undefined || (await isTrimmed()) ? fromOldest(after, state, feed, tools) : undefined;
 }
 
-/** With a gap: from the oldest that is kept. */
+/** With a gap: starts from the oldest that is kept. */
 async function fromOldest(
   requested: Position,
   { epoch, last }: ShardState,
@@ -376,8 +376,8 @@ async function fromOldest(
 }
 
 /**
- * The cluster has lost its newest deliveries and gave their numbers to others. Where that began is not known, so
- * with a gap: from some time before the delivery that now stands at the position.
+ * The cluster has lost its newest deliveries and reused their numbers. Where that started is not known, so with a gap:
+ * starts some time before the delivery that is now at the position.
  */
 async function fromBeforeCrash(
   requested: Position,
@@ -390,7 +390,7 @@ async function fromBeforeCrash(
   const now =
     (await store.leaderNext(stream, subject, requested.seq)) ?? (await store.leaderLast(stream, subject));
   if (now === undefined) return fromOldest(requested, state, feed, tools);
-  const since = await store.since(stream, subject, now.at - TOLD_AGAIN_MS);
+  const since = await store.since(stream, subject, now.at - REPEATED_MS);
   const { epoch, first, last } = state;
   const seq = Math.min(Math.max((since ?? now).seq, first, 1) - 1, last);
   return { at: { epoch, seq }, gap: { requested, oldest: { epoch, seq: seq + 1 } }, page: null };

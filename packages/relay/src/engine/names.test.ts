@@ -23,7 +23,7 @@ test('a prefix must be safe in subjects', () => {
   for (const bad of ['', 'A', 'a.b', 'a*', '>', 'a b', '9a']) expect(() => namesFor(bad)).toThrow(RangeError);
 });
 
-test('a layout of a newer kind is not understood', () => {
+test('a layout of a newer version is not read', () => {
   const layout = { shards: 4, maxDeliveriesPerChannel: 5, maxBytesPerChannel: 6 };
   expect(readLayout(writeLayout(layout))).toEqual(layout);
   expect(readLayout(JSON.stringify({ kind: 2, ...layout }))).toBeUndefined();

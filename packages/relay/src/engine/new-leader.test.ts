@@ -1,5 +1,5 @@
-// What followers do when a new leader has not applied yet what the one before acknowledged. The stream is the test's
-// own, because no real cluster can be told to be in this state.
+// What followers do when a new leader has not applied yet what the previous one acknowledged. The test scripts the
+// stream, because a real cluster cannot be put into this state.
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkOf, encodeFrame } from '../protocol/frame.ts';
@@ -70,7 +70,7 @@ function setUp() {
         known: state,
         answering: unused,
         failing: () => [],
-        lookAtOthers: async () => undefined,
+        checkOthers: async () => undefined,
         onNewEpoch: () => undefined,
       },
       names: namesFor('test'),
@@ -83,15 +83,15 @@ function setUp() {
     { lingerMs: 0, soonMs: 1e6, everyMs: 1e6 },
   );
   onTestFinished(() => feeds.close());
-  const heard = { sequences: [] as number[], gaps: [] as Gap[], ready: false };
+  const received = { sequences: [] as number[], gaps: [] as Gap[], ready: false };
   const follower = feeds.follow('c', {
     after: positionAt(50),
-    onReady: () => void (heard.ready = true),
-    onDelivery: ({ position }) => heard.sequences.push(position.seq) > 0,
-    onGap: (gap) => void heard.gaps.push(gap),
+    onReady: () => void (received.ready = true),
+    onDelivery: ({ position }) => received.sequences.push(position.seq) > 0,
+    onGap: (gap) => void received.gaps.push(gap),
     onEnd: () => undefined,
   });
-  /** A live copy whose predecessor this process has not got. */
+  /** A live copy whose predecessor this process has not received. */
   function repeat(seq: number): void {
     const values: Record<string, string> = {
       'Nats-Sequence': String(seq),
@@ -100,29 +100,29 @@ function setUp() {
     };
     callback(null, { headers: { get: (name: string) => values[name] }, data: stored[seq - 1]?.data });
   }
-  return { feeds, leader, heard, follower, repeat };
+  return { feeds, leader, received, follower, repeat };
 }
 
 const numbers = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-test('what a new leader has not applied yet is waited for, not taken for trimmed', async () => {
-  const { leader, heard, follower, repeat } = setUp();
-  await until(() => heard.ready);
-  // Live copies of the old leader: of the newest only, with nothing of what lies between.
+test('what a new leader has not applied yet is awaited, not treated as trimmed', async () => {
+  const { leader, received, follower, repeat } = setUp();
+  await until(() => received.ready);
+  // Live copies of the old leader: only of the newest, without those in between.
   repeat(100);
   await until(() => leader.asked > 2);
-  expect(heard.sequences).toEqual([]);
+  expect(received.sequences).toEqual([]);
   leader.applied = 100;
-  await until(() => heard.sequences.length === 50);
-  expect(heard.sequences).toEqual(numbers(51, 100));
-  expect(heard.gaps).toEqual([]);
+  await until(() => received.sequences.length === 50);
+  expect(received.sequences).toEqual(numbers(51, 100));
+  expect(received.gaps).toEqual([]);
   expect(follower.position()?.seq).toBe(100);
 });
 
-test('a leader that has not come as far as the one before confirms nothing', async () => {
-  const { feeds, leader, heard, follower } = setUp();
-  await until(() => follower.position()?.seq === 50 && heard.ready);
+test('a leader that is behind the previous one confirms nothing', async () => {
+  const { feeds, leader, received, follower } = setUp();
+  await until(() => follower.position()?.seq === 50 && received.ready);
   // The old leader has 100, and dies before it is asked for them; their live copies die with it.
   leader.applied = 100;
   leader.answers = false;
@@ -133,16 +133,16 @@ test('a leader that has not come as far as the one before confirms nothing', asy
   expect(follower.position()?.seq).toBe(50);
   leader.applied = 100;
   await feeds.check(0);
-  await until(() => heard.sequences.length === 50);
-  expect(heard.sequences).toEqual(numbers(51, 100));
-  expect(heard.gaps).toEqual([]);
+  await until(() => received.sequences.length === 50);
+  expect(received.sequences).toEqual(numbers(51, 100));
+  expect(received.gaps).toEqual([]);
 });
 
-test('after an election everything behind the last delivered position is read again', async () => {
-  const { feeds, leader, heard, follower } = setUp();
-  await until(() => follower.position()?.seq === 50 && heard.ready);
+test('after an election everything after the last delivered position is read again', async () => {
+  const { feeds, leader, received, follower } = setUp();
+  await until(() => follower.position()?.seq === 50 && received.ready);
   leader.applied = 60;
   feeds.elected(0);
-  await until(() => heard.sequences.length === 10);
-  expect(heard.sequences).toEqual(numbers(51, 60));
+  await until(() => received.sequences.length === 10);
+  expect(received.sequences).toEqual(numbers(51, 60));
 });

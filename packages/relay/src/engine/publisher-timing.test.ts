@@ -4,11 +4,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Connection } from './connection.ts';
 import { createPublisher } from './publisher.ts';
 
-/** Connected to a server that takes everything and says nothing. */
+/** Connected to a server that accepts everything and answers nothing. */
 function setUp() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const seen = { doubts: 0, replies: [] as string[] };
+  const seen = { checks: 0, replies: [] as string[] };
   let callback = (_: null, __: Partial<Msg>): void => undefined;
   const nats = {
     subscribe(_: string, options: { callback: typeof callback }) {
@@ -21,7 +21,7 @@ function setUp() {
     nats,
     state: () => ({ connected: true, server: 'silent', since: 0, reason: null }),
     onChange: () => undefined,
-    doubt: async () => void (seen.doubts += 1),
+    checkAlive: async () => void (seen.checks += 1),
     close: async () => undefined,
   };
   const publisher = createPublisher(connection);
@@ -34,7 +34,7 @@ function setUp() {
   return { seen, answer, publisher };
 }
 
-/** What is sent leaves at the end of the turn. */
+/** Messages are sent at the end of the turn of the event loop. */
 async function passes(milliseconds: number): Promise<void> {
   await new Promise(setImmediate);
   vi.advanceTimersByTime(milliseconds);
@@ -43,16 +43,16 @@ async function passes(milliseconds: number): Promise<void> {
 
 const message = { subject: 'x', payload: Buffer.from('x'), messageId: 'a' };
 
-test('a connection from which nothing comes is doubted', () => {
+test('a connection that stays silent is checked', () => {
   const { seen, publisher } = setUp();
   publisher.publish({ ...message, deadlineMs: 60_000 }).catch(() => undefined);
   vi.advanceTimersByTime(1_480);
-  expect(seen.doubts).toBe(0);
+  expect(seen.checks).toBe(0);
   vi.advanceTimersByTime(80);
-  expect(seen.doubts).toBeGreaterThan(0);
+  expect(seen.checks).toBeGreaterThan(0);
 });
 
-test('a publish that nobody acknowledges fails at its deadline, not before and not after', async () => {
+test('a publish without an acknowledgement fails at its deadline, not before and not after', async () => {
   const { publisher } = setUp();
   let failure: unknown;
   publisher.publish({ ...message, deadlineMs: 720 }).catch((error: unknown) => (failure = error));
@@ -64,7 +64,7 @@ test('a publish that nobody acknowledges fails at its deadline, not before and n
   expect(failure).toMatchObject({ code: 'engine-unavailable' });
 });
 
-test('sent again after a second; while a copy is in process it is waited for, and asked for less and less often', async () => {
+test('sent again after a second; while a copy is in process it waits, and sends less and less often', async () => {
   const { seen, answer, publisher } = setUp();
   const published = publisher.publish({ ...message, deadlineMs: 60_000 });
   await passes(1_040);
@@ -80,7 +80,7 @@ test('sent again after a second; while a copy is in process it is waited for, an
   answer(inProcess);
   await passes(3_900);
   expect(seen.replies).toHaveLength(3);
-  // All copies are answered at the same place, so the acknowledgement of the first counts.
+  // All copies have the same reply subject, so the acknowledgement of the first counts.
   expect(new Set(seen.replies).size).toBe(1);
   answer({ stream: 's', seq: 7 });
   expect(await published).toEqual({ seq: 7, duplicate: false });

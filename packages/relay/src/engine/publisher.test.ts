@@ -1,4 +1,4 @@
-// Publishing against servers that die, hang and are not there.
+// Publishing against servers that die, hang or do not exist.
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type NatsServer, until, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
@@ -30,9 +30,9 @@ test('kill -9 and restart of the server while 64 are in flight: nothing acknowle
   await until(() => acknowledged.size > 600);
   sending.over = true;
   await Promise.all(senders);
-  const { heard } = listen(engine, 'one', 'oldest');
-  await expect.poll(() => heard.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
-  const stored = heard.bodies.map((text) => text.split(' ')[0] ?? '');
+  const { received } = listen(engine, 'one', 'oldest');
+  await expect.poll(() => received.bodies.length).toBeGreaterThanOrEqual(acknowledged.size);
+  const stored = received.bodies.map((text) => text.split(' ')[0] ?? '');
   expect(new Set(stored).size).toBe(stored.length);
   const found = new Set(stored);
   expect([...acknowledged.keys()].filter((id) => !found.has(id))).toEqual([]);
@@ -49,7 +49,7 @@ test('without a server it fails at the deadline, and not before', async () => {
   expect(engine.health().reason).not.toBeNull();
 });
 
-test('a server that hangs is waited for, and what it had got is stored once', async () => {
+test('a publish waits for a hanging server, and is stored once', async () => {
   const { engine, server } = await engineForTest();
   await server.pause();
   const publishing = publishText(engine, 'one', 'patient', 'id');
@@ -57,12 +57,12 @@ test('a server that hangs is waited for, and what it had got is stored once', as
   server.unpause();
   await publishing;
   await publishText(engine, 'one', 'after');
-  const { heard } = listen(engine, 'one', 'oldest');
-  await expect.poll(() => heard.bodies).toContain('after');
-  expect(heard.bodies).toEqual(['patient', 'after']);
+  const { received } = listen(engine, 'one', 'oldest');
+  await expect.poll(() => received.bodies).toContain('after');
+  expect(received.bodies).toEqual(['patient', 'after']);
 });
 
-test('while no stream takes it, it is sent again until one does', async () => {
+test('while no stream accepts it, it is sent again until one does', async () => {
   const { engine, server, nats } = await engineForTest({ shards: 1 });
   const client = await connect(nats);
   const makeAgain = await removeStream(client, 'svc-relay-shard-00');
@@ -74,7 +74,7 @@ test('while no stream takes it, it is sent again until one does', async () => {
   await client.close();
 });
 
-test('health tells that a shard does not answer, why, and when it is back', async () => {
+test('health shows that a shard does not answer, why, and when it is back', async () => {
   const { engine, nats } = await engineForTest({ shards: 2 });
   expect(engine.health()).toMatchObject({ connected: true, streams: 2, reason: null });
   const client = await connect(nats);
@@ -89,7 +89,7 @@ test('health tells that a shard does not answer, why, and when it is back', asyn
   await client.close();
 });
 
-/** The returned function makes it again as it was, and empty. */
+/** The returned function creates it again with the same configuration, empty. */
 async function removeStream(client: NatsConnection, stream: string): Promise<() => Promise<void>> {
   const ask = (order: string, payload = '') =>
     client.request(`$JS.API.STREAM.${order}.${stream}`, payload, { timeout: WAIT_MS });
@@ -98,7 +98,7 @@ async function removeStream(client: NatsConnection, stream: string): Promise<() 
   return async () => void (await ask('CREATE', JSON.stringify(config)));
 }
 
-/** How many messages the server has got from the connection of this name. */
+/** How many messages the server has received from the connection of this name. */
 async function sentBy({ monitorUrl }: NatsServer, name: string): Promise<number> {
   const response = await fetch(`${monitorUrl}/connz`);
   const { connections } = (await response.json()) as { connections: { name: string; in_msgs: number }[] };

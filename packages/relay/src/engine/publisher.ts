@@ -4,12 +4,12 @@
 // - "no responders" or an answer 5xx, as during an election: sent again after a short pause;
 // - connection lost: sent again as soon as it is back;
 // - a new leader was elected: sent again at once;
-// - "duplicate message id is in process": an earlier copy waits for the quorum. Its acknowledgement is waited for,
-//   and asked for again with growing pauses, should it have been lost.
-// The same id makes it safe: the stream stores it once.
+// - "duplicate message id is in process": an earlier copy waits for the quorum. It waits for that acknowledgement,
+//   and sends again with growing pauses in case it was lost.
+// The id makes this safe: the stream stores it once.
 //
-// Answers come to one subscription for all, so that a publish costs a map entry: the library's own publish makes a
-// promise chain and a timer for each, and took twice the processor time (bench/relay.ts prints both).
+// All answers come to one subscription, so a publish costs a map entry: the library's own publish makes a promise chain
+// and a timer for each, and took twice the processor time (bench/relay.ts prints both).
 import { headers as createHeaders, createInbox, type Msg, type MsgHdrs } from '@nats-io/nats-core';
 import type { Connection } from './connection.ts';
 import { EngineUnavailable } from './engine.ts';
@@ -17,7 +17,7 @@ import { BODY_SIZE_HEADER } from './store.ts';
 
 export type Acknowledgement = { seq: number; duplicate: boolean };
 
-/** JetStream took the message and said no: it will say so again. */
+/** JetStream refused the message: it will refuse it again. */
 export class PublishRefused extends Error {
   readonly code: number;
   constructor(message: string, code: number) {
@@ -31,29 +31,29 @@ type PublishRequest = {
   payload: Uint8Array;
   messageId: string;
   deadlineMs: number;
-  /** The subject's last message must have this sequence (0: there is none). */
+  /** The subject's last message must have this sequence (0: no message). */
   expectedLast?: number;
-  /** The size of the body that lies in parts. */
+  /** The size of the body that is stored in parts. */
   bodySize?: number;
 };
 
 export type Publisher = {
   publish: (request: PublishRequest) => Promise<Acknowledgement>;
-  /** Sends again what was sent to this subject and waits: something has changed for the better. */
+  /** Sends again what was sent to this subject and is not acknowledged: the situation may have improved. */
   sendAgain: (subjectPrefix: string) => void;
   underWay: () => number;
   close: () => void;
 };
 
-/** Room for the headers of any message of ours; the server's limit counts them. */
+/** Space for the headers of any of our messages; the server's limit includes them. */
 export const HEADERS_BYTES = 1024;
-/** What waits for acknowledgement in one process, at most. Beyond it a publish fails at once. */
+/** Most bytes that wait for acknowledgement in one process. Above it a publish fails at once. */
 const MAX_BYTES_UNDER_WAY = 256 * 1024 * 1024;
 const TICK_MS = 40;
 const ANSWER_WITHIN_MS = 1000;
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 400;
-/** When so long nothing was heard although something is waited for, the connection is doubted. */
+/** If nothing arrives for this long while an answer is expected, the connection is checked. */
 const SILENT_MS = 1500;
 const IN_PROCESS = 10158;
 
@@ -61,9 +61,9 @@ type Sent = {
   request: PublishRequest;
   headers: MsgHdrs;
   deadline: number;
-  /** When something must have happened. */
+  /** When it is sent again or fails. */
   due: number;
-  /** How often it was answered that it must wait. */
+  /** How often the answer was to wait. */
   waits: number;
   problem: string;
   resolve: (acknowledgement: Acknowledgement) => void;
@@ -97,7 +97,7 @@ export function createPublisher(connection: Connection): Publisher {
       if (sent.request.subject.startsWith(subjectPrefix)) send(reply, sent, now);
   }
 
-  /** Posts come one by one; what is published in one turn of the loop leaves in one write. */
+  /** Posts arrive one by one; what is published in one turn of the event loop is sent in one write. */
   function send(reply: string, sent: Sent, now: number): void {
     sent.due = Math.min(sent.deadline, now + ANSWER_WITHIN_MS);
     sent.problem = connection.state().connected ? 'no acknowledgement' : 'no connection to NATS';
@@ -107,15 +107,15 @@ export function createPublisher(connection: Connection): Publisher {
   function sendOutgoing(): void {
     const replies = outgoing;
     outgoing = [];
-    // Without a connection the library would keep it without bound; it is sent again when there is one.
+    // Without a connection the library would buffer it without a limit; it is sent again after the reconnect.
     if (!connection.state().connected || nats.isClosed()) return;
     for (const reply of replies) {
       const sent = underWay.get(reply);
       if (sent === undefined) continue;
       const { subject, payload } = sent.request;
-      // The library may be connected to another server since, which takes less and would cut the connection.
+      // The library may have switched to a server with a lower limit, which would cut the connection.
       if (payload.length + HEADERS_BYTES > (nats.info?.max_payload ?? Number.POSITIVE_INFINITY))
-        sent.problem = 'larger than what this server takes';
+        sent.problem = 'larger than this server accepts';
       else nats.publish(subject, payload, { reply, headers: sent.headers });
     }
   }
@@ -145,7 +145,7 @@ export function createPublisher(connection: Connection): Publisher {
 
   function tick(): void {
     const now = performance.now();
-    if (now - lastHeard > SILENT_MS) void connection.doubt();
+    if (now - lastHeard > SILENT_MS) void connection.checkAlive();
     for (const [reply, sent] of underWay) {
       if (sent.due > now) continue;
       if (now < sent.deadline) send(reply, sent, now);
@@ -166,7 +166,7 @@ export function createPublisher(connection: Connection): Publisher {
   return {
     publish(request) {
       if (bytes + request.payload.length > MAX_BYTES_UNDER_WAY)
-        return Promise.reject(new EngineUnavailable('too much waits to be acknowledged'));
+        return Promise.reject(new EngineUnavailable('too much is waiting to be acknowledged'));
       return new Promise((resolve, reject) => {
         const now = performance.now();
         if (underWay.size === 0) lastHeard = now;
@@ -201,7 +201,7 @@ type Answer =
 function readAnswer(message: Msg): Answer {
   if (message.data.length === 0) {
     const status = message.headers?.code ?? 0;
-    const problem = status === 503 ? 'no stream takes it at the moment' : `empty answer ${status}`;
+    const problem = status === 503 ? 'no stream accepts it at the moment' : `empty answer ${status}`;
     return { problem, code: status, again: true };
   }
   const answer: { seq?: number; duplicate?: boolean; error?: ApiError } = message.json();

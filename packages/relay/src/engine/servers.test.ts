@@ -13,7 +13,7 @@ test.each(['2.14.5', '2.9.10', '2.11.3', '1.99.99', '', 'next', undefined])(
   },
 );
 
-test('a single server that is new enough needs no warning, whether it may be asked or not', async () => {
+test('a single server that is new enough gets no warning, whether or not the login may ask', async () => {
   const { url } = await natsForTest();
   const connection = await openConnection({ servers: [url] }, 'test');
   expect(await serverWarnings(connection.nats)).toEqual([]);

@@ -1,5 +1,5 @@
-// Each shard's stream as its leader last told it: the epoch, the range of sequences and the replicas. Followers that
-// start at the same time share one question, which is asked after the last of them began to wait.
+// Each shard's stream as its leader last reported it: the epoch, the range of sequences and the replicas. Followers that
+// start at the same time share one request, which is sent after the last of them started to wait.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
@@ -7,9 +7,9 @@ import { EngineUnavailable, type Names } from './engine.ts';
 import type { Store } from './store.ts';
 
 export type ShardState = {
-  /** Names the life of the stream: when it was created, in base 36. */
+  /** Identifies the stream: when it was created, in base 36. */
   epoch: string;
-  /** The oldest sequence that any channel of the shard may still have. */
+  /** The oldest sequence that is still kept for any channel of the shard. */
   first: number;
   last: number;
   /** Direct reads may be answered by a replica that is a little behind. */
@@ -66,7 +66,7 @@ export function createShardStates(store: Store, names: Names) {
   }
 
   return {
-    /** As it is after the call. */
+    /** The state at or after the call. */
     fresh(shard: number): Promise<ShardState> {
       const question = questions.get(shard);
       if (question === undefined) return start(shard);
@@ -74,25 +74,25 @@ export function createShardStates(store: Store, names: Names) {
       question.next ??= question.current.then(again, again);
       return question.next;
     },
-    /** As it was last heard of. */
+    /** The last known state. */
     known: (shard: number): ShardState | undefined => known.get(shard),
-    /** Shards that answered when last asked, what the last failure was, and replicas that are not up to date. */
+    /** Shards that answered the last check, the last failure, and replicas that are not up to date. */
     answering: () => ({
       streams: [...known.keys()].filter((shard) => !failures.has(shard)).length,
       reason: failures.values().next().value ?? null,
       behind: [...behind].flatMap(([stream, servers]) => servers.map((server) => `${stream} on ${server}`)),
     }),
-    /** Shards that did not answer when last asked. */
+    /** Shards that did not answer the last check. */
     failing: (): number[] => [...failures.keys()],
-    /** The streams that are no shards: of them only the replicas are of interest. */
-    async lookAtOthers(): Promise<void> {
+    /** Checks the replicas of the other streams, which are not shards. */
+    async checkOthers(): Promise<void> {
       await Promise.all([names.registryStream, names.cursorStream].map(infoOf));
     },
     onNewEpoch: (listener: (shard: number) => void): void => void listeners.push(listener),
   };
 }
 
-/** Only the leader knows, and it is the leader that answers. */
+/** Only the leader knows this, and the leader answers. */
 function behindIn({ cluster }: StreamInfo): string[] {
   const late = (cluster?.replicas ?? []).filter(({ current, offline }) => !current || offline);
   return late.map(({ name }) => name);

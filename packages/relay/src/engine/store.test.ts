@@ -27,7 +27,7 @@ async function setUp() {
   return { reads: await createStore(connection), store };
 }
 
-test('a page holds what follows a sequence, and shows that the message at it is still there', async () => {
+test('a page contains what follows a sequence, and shows whether the message at it still exists', async () => {
   const { reads, store } = await setUp();
   for (const text of ['a', 'b', 'c']) {
     await store('in.one', text);
@@ -49,7 +49,7 @@ test('a page holds what follows a sequence, and shows that the message at it is 
   expect(await reads.page('s', 'in.nobody', 0)).toEqual({ anchor: null, messages: [], end: true });
 });
 
-test('a page is bounded, and says that there is more', async () => {
+test('a page is bounded, and reports that there is more', async () => {
   const { reads, store } = await setUp();
   await Promise.all(Array.from({ length: 300 }, (_, number) => store('in.one', String(number))));
   const first = await reads.page('s', 'in.one', 0);
@@ -60,7 +60,7 @@ test('a page is bounded, and says that there is more', async () => {
   expect(first.messages.length + second.messages.length).toBe(300);
 });
 
-test('a page that nobody answers fails', async () => {
+test('a page without an answer fails', async () => {
   const { reads } = await setUp();
   await expect(reads.page('other', 'in.one', 0)).rejects.toMatchObject({ code: 'engine-unavailable' });
 });

@@ -1,5 +1,5 @@
-// What the engine asks of JetStream, publishing apart. Direct reads are answered by any replica, which may be a little
-// behind, never out of order: it may say "nothing yet" of what the leader has. The others are answered by the leader.
+// The engine's requests to JetStream, except publishing. Direct reads are answered by any replica, which may be a little
+// behind, never out of order: it may not have yet what the leader has. The others are answered by the leader.
 
 import {
   JetStreamApiCodes,
@@ -26,10 +26,10 @@ export type StoredMessage = {
 
 /** What follows a sequence. */
 export type Page = {
-  /** The message at the sequence itself, by its check, when it is still there: then nothing after it was trimmed. */
+  /** The check of the message at the sequence itself, if it still exists: then nothing after it was trimmed. */
   anchor: string | null;
   messages: StoredMessage[];
-  /** There was nothing more. */
+  /** There are no more messages. */
   end: boolean;
 };
 
@@ -40,7 +40,7 @@ export type Store = Awaited<ReturnType<typeof createStore>>;
 export const BODY_SIZE_HEADER = 'Svc-Body-Size';
 const ANSWER_WITHIN_MS = 3000;
 const CHANGE_WITHIN_MS = 10_000;
-/** A replica that has fallen silent gets its share of the reads. Asked again, another one may answer. */
+/** A silent replica still gets its share of the reads. On a retry another one may answer. */
 const DIRECT_WITHIN_MS = 1000;
 const DIRECT_TRIES = 2;
 const PAGE_WITHIN_MS = 2000;
@@ -50,7 +50,7 @@ const NOT_FOUND = 404;
 
 export async function createStore(connection: Connection) {
   const { nats } = connection;
-  // Without asking for the account's figures: the login of a relay may not.
+  // Without the account's figures: the login of a relay may not read them.
   const managerWith = (timeout: number) => jetstreamManager(nats, { timeout, checkAPI: false });
   const leader = await managerWith(ANSWER_WITHIN_MS);
   const direct = await managerWith(DIRECT_WITHIN_MS);
@@ -62,8 +62,8 @@ export async function createStore(connection: Connection) {
     try {
       return await work();
     } catch (error) {
-      // What JetStream itself refuses was answered.
-      if (!(error instanceof JetStreamApiError)) void connection.doubt();
+      // A refusal by JetStream is an answer, so the connection works.
+      if (!(error instanceof JetStreamApiError)) void connection.checkAlive();
       const why = messageOf(error);
       throw new EngineUnavailable(`${what}: ${why}`, { cause: error });
     }
@@ -72,14 +72,16 @@ export async function createStore(connection: Connection) {
   async function get(stream: string, query: Parameters<typeof direct.direct.getMessage>[1]): Found {
     for (let tries = 1; ; tries += 1) {
       try {
-        return found(await read(`${stream} was not read`, () => direct.direct.getMessage(stream, query)));
+        return found(
+          await read(`${stream} could not be read`, () => direct.direct.getMessage(stream, query)),
+        );
       } catch (error) {
         if (tries === DIRECT_TRIES || !connection.state().connected) throw error;
       }
     }
   }
 
-  /** In one request. The library says when a batch ends or fails, and the timer that it stalls. */
+  /** In one request. The library reports when a batch ends or fails, and the timer detects a stall. */
   async function batch(stream: string, query: { seq: number; next_by_subj: string; batch: number }) {
     const messages: StoredMsg[] = [];
     const over = Promise.withResolvers<void>();
@@ -90,7 +92,7 @@ export async function createStore(connection: Connection) {
       else if (done.err === undefined || code === NOT_FOUND) over.resolve();
       else over.reject(done.err);
     };
-    // Stopped in any case: its subscription goes with it.
+    // Always stopped, which also removes its subscription.
     const batched = await direct.direct.getBatch(stream, { ...query, max_bytes: PAGE_BYTES, callback });
     const timer = setTimeout(() => over.reject(new Error('no answer')), PAGE_WITHIN_MS);
     try {
@@ -105,17 +107,17 @@ export async function createStore(connection: Connection) {
   /** How many are kept after a sequence. */
   async function count(stream: string, subject: string, after: number): Promise<number> {
     const query = { seq: after + 1, next_by_subj: subject, batch: 1 };
-    const [first] = await read(`${stream} was not counted`, () => batch(stream, query));
+    const [first] = await read(`${stream} could not be counted`, () => batch(stream, query));
     return first === undefined ? 0 : first.pending + 1;
   }
 
   const leaderRead = async (
     stream: string,
     query: { last_by_subj: string } | { seq: number; next_by_subj: string },
-  ) => found(await read(`${stream} was not read`, () => leader.streams.getMessage(stream, query)));
+  ) => found(await read(`${stream} could not be read`, () => leader.streams.getMessage(stream, query)));
 
   return {
-    /** Undefined when there is no such stream. */
+    /** Undefined if there is no such stream. */
     info(stream: string, subjectsFilter?: string): Promise<StreamInfo | undefined> {
       const filter = subjectsFilter === undefined ? undefined : { subjects_filter: subjectsFilter };
       return read(`${stream} does not answer`, () =>
@@ -127,11 +129,11 @@ export async function createStore(connection: Connection) {
         }),
       );
     },
-    /** By the leader: the first of a subject at or after a sequence, and the last. */
+    /** From the leader: the first of a subject at or after a sequence, and the last. */
     leaderNext: (stream: string, subject: string, from: number): Found =>
       leaderRead(stream, { seq: Math.max(1, from), next_by_subj: subject }),
     leaderLast: (stream: string, subject: string): Found => leaderRead(stream, { last_by_subj: subject }),
-    /** By any replica. */
+    /** From any replica. */
     next: (stream: string, subject: string, from: number): Found =>
       get(stream, { seq: Math.max(1, from), next_by_subj: subject }),
     last: (stream: string, subject: string): Found => get(stream, { last_by_subj: subject }),
@@ -142,20 +144,20 @@ export async function createStore(connection: Connection) {
     bySequence: (stream: string, seq: number): Found => get(stream, { seq }),
     async page(stream: string, subject: string, after: number): Promise<Page> {
       const query = { seq: Math.max(1, after), next_by_subj: subject, batch: PAGE_MESSAGES };
-      const batched = await read(`${stream} was not read`, () => batch(stream, query));
+      const batched = await read(`${stream} could not be read`, () => batch(stream, query));
       const messages = batched.map(stored);
       const anchor = messages[0]?.seq === after ? (messages.shift()?.check ?? null) : null;
       return { anchor, messages, end: (batched.at(-1)?.pending ?? 0) === 0 };
     },
     count,
-    /** What so many messages weigh, from the oldest that is kept, bodies in parts included. */
+    /** The size of this many messages, starting with the oldest, including bodies in parts. */
     async weigh(stream: string, subject: string, messages: number): Promise<number> {
       if (messages === 0) return 0;
-      return read(`${stream} was not weighed`, async () => {
+      return read(`the size of ${stream} could not be read`, async () => {
         const options = { filter_subjects: subject, headers_only: true };
         const consumer = await jetstream(nats, { timeout: ANSWER_WITHIN_MS }).consumers.get(stream, options);
         let bytes = 0;
-        // Fewer than were counted, when some have aged since.
+        // Fewer than counted, if some have expired since.
         for await (const { headers } of await consumer.fetch({
           max_messages: messages,
           expires: ANSWER_WITHIN_MS,
@@ -168,9 +170,9 @@ export async function createStore(connection: Connection) {
     /** Removes the messages of a subject, all or those below a sequence. */
     async purge(stream: string, subject: string, below?: number): Promise<void> {
       const options = below === undefined ? { filter: subject } : { filter: subject, seq: below };
-      await read(`${stream} was not purged`, () => changes.streams.purge(stream, options));
+      await read(`${stream} could not be purged`, () => changes.streams.purge(stream, options));
     },
-    /** For `provision`, which asks for more. */
+    /** For `provision`, which needs more. */
     manager: changes,
   };
 }

@@ -1,8 +1,8 @@
-// Answers on node:http: all headers in one call, the length always known, and a connection that stays usable.
+// Answers on node:http: all headers in one call, always with a length, and the connection stays usable.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const LINGER_MS = 2_000;
-/** A body up to this size is read and dropped, so that its connection can be kept. */
+/** A body up to this size is read and dropped, so its connection can be kept. */
 const SMALL_BODY = 1024 * 1024;
 const RETRY_SECONDS = 5;
 
@@ -44,17 +44,17 @@ export function refuse(
   lingerAfter(request, response, status, body, more);
 }
 
-/** What follows a refusal on the wire is dropped by node:http itself; that is only fair while it is little. */
+/** After a refusal node:http reads and drops the rest of the body; that is acceptable only if it is small. */
 function isSmall(request: IncomingMessage): boolean {
   if (request.headers['transfer-encoding'] !== undefined) return false;
-  // Whoever asked before sending has not sent anything, and will not.
+  // A sender with `Expect` has not sent its body, and will not.
   if (request.headers.expect !== undefined) return false;
   return Number(request.headers['content-length'] ?? 0) <= SMALL_BODY;
 }
 
 /**
- * The answer is sent, and the connection closed a little later: closed at once, with bytes still coming in,
- * it would be reset, and the sender would never see the answer.
+ * Sends the answer and closes the connection a little later: closed at once, with bytes still arriving, it would be
+ * reset, and the sender would never see the answer.
  */
 function lingerAfter(
   request: IncomingMessage,
@@ -83,65 +83,65 @@ function lingerAfter(
   request.resume();
 }
 
-// Every refusal: its code, HTTP status, words and remedy. The codes are also the outcomes in the metrics.
+// Every refusal: its code, HTTP status, message and remedy. The codes are also the outcomes in the metrics.
 const refusals = {
   'bad-request': { status: 400, error: 'The request cannot be understood.', remedy: undefined },
   'bad-position': {
     status: 400,
-    error: '`since` is no position.',
+    error: '`since` is not a position.',
     remedy: 'Give an id of this channel (<epoch>.<number>), `oldest` or `new`.',
   },
   'bad-subscriber': {
     status: 400,
-    error: '`subscriber` is no name.',
+    error: '`subscriber` is not a valid name.',
     remedy: 'Use 1 to 64 letters, digits, dots, hyphens and underscores.',
   },
   'key-needed': {
     status: 401,
-    error: 'This channel is read with its read key.',
+    error: 'Reading this channel requires its read key.',
     remedy: 'Send it as `Authorization: Bearer <key>`, or in the header `X-Svc-Relay-Key`.',
   },
   'create-key-needed': {
     status: 401,
-    error: "Channels of this relay are made with the operator's key.",
+    error: "Making a channel at this relay requires the operator's key.",
     remedy: 'Send it as `Authorization: Bearer <key>`.',
   },
   'open-channels-off': {
     status: 403,
-    error: 'This relay makes no channels that anybody can read.',
-    remedy: 'Make one with a read key: `POST /new`. The operator allows the other kind: `--open-channels`.',
+    error: 'This relay does not make open channels.',
+    remedy: 'Make one with a read key: `POST /new`. The operator can allow open channels: `--open-channels`.',
   },
   'sender-not-allowed': {
     status: 403,
-    error: 'This relay does not take deliveries from your address.',
+    error: 'This relay does not accept deliveries from your address.',
     remedy: 'The operator can allow it: `--allow-senders`.',
   },
   'metrics-are-local': {
     status: 403,
-    error: 'Metrics are for local and private addresses.',
+    error: 'Metrics are available only to local and private addresses.',
     remedy: 'Ask from the same network, not through the public address.',
   },
   'unknown-channel': {
     status: 404,
-    error: 'There is no such channel.',
+    error: 'No such channel.',
     remedy: 'Make one: `POST /new`.',
   },
-  'no-such-route': { status: 404, error: 'There is nothing here.', remedy: undefined },
-  'wrong-method': { status: 405, error: 'This address does not take that method.', remedy: undefined },
-  'cut-off': { status: 408, error: 'The body did not arrive whole.', remedy: 'Send it again.' },
+  'no-such-route': { status: 404, error: 'No such route.', remedy: undefined },
+  'wrong-method': { status: 405, error: 'This address does not accept that method.', remedy: undefined },
+  'cut-off': { status: 408, error: 'The body was cut off.', remedy: 'Send it again.' },
   'too-large': { status: 413, error: 'The body is larger than 25 MiB.', remedy: undefined },
   'rate-limited': {
     status: 429,
-    error: 'Too much at once.',
+    error: 'A rate limit is exceeded.',
     remedy: 'Send it again after the time in `Retry-After`.',
   },
   'too-many-subscribers': {
     status: 429,
-    error: 'This channel, or your address, has as many streams open as are allowed.',
+    error: 'This channel or your address has reached its limit of open streams.',
     remedy: 'Close one, or ask the operator: `--subscribers-per-channel`, `--subscribers-per-address`.',
   },
   failed: { status: 500, error: 'The relay failed to answer.', remedy: 'Send it again.' },
-  busy: { status: 503, error: 'The relay holds as much as it can.', remedy: 'Send it again.' },
+  busy: { status: 503, error: 'The relay is at its memory limit.', remedy: 'Send it again.' },
   'engine-unavailable': {
     status: 503,
     error: 'The delivery could not be stored in time, or what is stored could not be read.',

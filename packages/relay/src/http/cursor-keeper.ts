@@ -1,5 +1,5 @@
 // Cursors of named subscribers. Each is saved at most once a second while it moves, and when its stream ends.
-// A save that failed is tried again: a cursor that is too old only means that something comes twice.
+// A failed save is retried: a cursor that is too old only causes repetitions.
 import type { Engine, Position } from '../engine/engine.ts';
 import { channelInLogs, type Logger } from './relay-parts.ts';
 
@@ -8,20 +8,20 @@ const EVERY_MS = 1_000;
 export type Cursor = {
   channel: string;
   subscriber: string;
-  /** How far the reader has come, as far as the relay can tell. */
+  /** How far the reader has read, as far as the relay knows. */
   at: Position | null;
   saved: Position | null;
 };
 
 export type CursorKeeper = {
-  /** Saves where a new name begins. */
+  /** Saves where a new name starts. */
   begin: (cursor: Cursor) => void;
   moved: (cursor: Cursor) => void;
-  /** Saves it now, for the last time. */
+  /** Saves it for the last time. */
   release: (cursor: Cursor) => void;
-  /** Another stream of the same name has it now: it is not saved any more. */
+  /** Another stream of the same name has taken it over: it is no longer saved. */
   drop: (cursor: Cursor) => void;
-  /** Resolves when every save under way has ended. */
+  /** Resolves when every running save has ended. */
   settle: () => Promise<void>;
 };
 

@@ -1,5 +1,5 @@
-// The last frame of either shape, for one turn of the loop: subscribers of one channel are given the same
-// delivery one after another, and a frame may be large.
+// Caches the last frame of each shape for one turn of the event loop: subscribers of one channel get the same delivery
+// one after another, and a frame may be large.
 import type { StoredDelivery } from '../engine/engine.ts';
 import { publicMessageFrame, rawMessageFrame } from '../protocol/event-stream.ts';
 

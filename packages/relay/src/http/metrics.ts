@@ -1,5 +1,5 @@
-// The relay's own figures, in Prometheus format at /metrics. No label names a channel or an address. What is
-// counted on the hot path is a plain number, handed to Prometheus when it asks.
+// The relay's own figures, in Prometheus format at /metrics. No label contains a channel or an address. Counters on the
+// hot path are plain numbers, read when Prometheus asks.
 import { createTally, observeTotal } from '@svc/lib/metrics';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
@@ -14,8 +14,8 @@ export function createMetrics() {
     observeTotal({ registry }, name, help, [], () => [[{}, read()]]);
   total('svc_relay_post_bytes_total', 'Bytes of bodies that were stored or held', () => bytes.posted);
   total('svc_relay_delivered_total', 'Deliveries written to subscribers', () => counts.delivered);
-  total('svc_relay_delivered_bytes_total', 'Bytes of those, framed', () => bytes.delivered);
-  total('svc_relay_gaps_total', 'Subscribers told that something is missing', () => counts.gaps);
+  total('svc_relay_delivered_bytes_total', 'Bytes written to subscribers, framed', () => bytes.delivered);
+  total('svc_relay_gaps_total', 'Gaps reported to subscribers', () => counts.gaps);
   return {
     registry,
     bytes,
@@ -28,7 +28,7 @@ export function createMetrics() {
       { registry },
       {
         name: 'svc_relay_subscriptions_total',
-        help: 'Subscriptions asked for, by outcome',
+        help: 'Subscription requests by outcome',
         labelNames: ['outcome'],
       },
     ),
@@ -46,7 +46,7 @@ export function createMetrics() {
     ),
     postSeconds: new Histogram({
       name: 'svc_relay_post_seconds',
-      help: 'From the head of a post to its answer, for those that were stored or held',
+      help: 'Time from the head of a post to its answer, for posts that were stored or held',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 10],
       registers: [registry],
     }),

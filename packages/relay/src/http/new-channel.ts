@@ -1,6 +1,6 @@
-// Making channels. `POST /new` makes one with a read key, told once and never again; with `{"open": true}` one
-// that whoever knows its address can read. `GET|HEAD /new` is how clients of the public relay do it: they bring
-// no key, ever, so it makes open channels, and only where the operator wants them.
+// Making channels. `POST /new` makes one with a read key, which is shown only once; with `{"open": true}` one that anyone
+// with its address can read. `GET|HEAD /new` is for clients of the public relay: they never send a key, so it makes open
+// channels, and only if the operator allows them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createByteBudget, readBody } from '@svc/lib/read-body';
@@ -66,7 +66,7 @@ export function createNewChannel(parts: RelayParts) {
   };
 }
 
-/** `{}`, nothing, `{"readKey": true}` and `{"open": true}` are wishes. No key and not open is a contradiction. */
+/** `{}`, nothing, `{"readKey": true}` and `{"open": true}` are valid. Neither key nor open is a contradiction. */
 function wishIn(text: string): { open: boolean } | undefined {
   if (text.trim() === '') return { open: false };
   const value = parsed(text);

@@ -1,4 +1,4 @@
-// For whoever runs the relay: is it alive, is it ready, what are its figures.
+// For the relay's operator: whether it is alive, whether it is ready, and its figures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Spill } from '../channels/spill.ts';
 import type { Channel, Position } from '../engine/engine.ts';
@@ -33,7 +33,7 @@ export function createOperations(
       answerJson(response, ready ? 200 : 503, JSON.stringify(body), ready ? [] : ['Retry-After', '5']);
     },
 
-    /** Through a proxy that nobody vouches for, any address would look like a local one. */
+    /** Through a proxy that is not trusted, any address would look local. */
     async metrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const address = addressOf(request, settings);
       const unknownProxy =
@@ -58,17 +58,17 @@ function spillIn(spill: Spill) {
   return { waiting, bytes, oldest: oldestAt === null ? null : new Date(oldestAt).toISOString(), refusing };
 }
 
-// `GET /:channel/status`: what is stored, who is connected to this process, and how far every named subscriber
-// has come. `POST /:channel/cursor?subscriber=&position=`: a named subscriber says how far it is.
-// Both need what reading needs.
+// `GET /:channel/status`: what is stored, who is connected to this process, and how far every named subscriber has read.
+// `POST /:channel/cursor?subscriber=&position=`: a named subscriber reports how far it has read. Both need the same
+// rights as reading.
 
-/** Counted for those that were saved last; each costs the engine a question. */
+/** Counted for the most recently saved cursors; each costs a request to the engine. */
 const MOST_LAGS = 100;
 
 export function createChannelStatus(parts: RelayParts, subscribers: Subscribers) {
   const { engine, limits, settings, now } = parts;
 
-  /** The channel, for whoever may read it; others have had their answer. */
+  /** The channel, if the request may read it; otherwise the refusal has been sent. */
   async function readable(
     request: IncomingMessage,
     response: ServerResponse,
@@ -112,7 +112,7 @@ export function createChannelStatus(parts: RelayParts, subscribers: Subscribers)
     };
   }
 
-  /** What this subscriber has still to get. */
+  /** How many deliveries this subscriber has not received yet. */
   async function lagOf(id: string, position: Position, newest: Position | null): Promise<number> {
     return isBehind(position, newest) ? engine.countAfter(id, position) : 0;
   }

@@ -1,5 +1,5 @@
-// What a person sees who opens a channel's address in a browser: what it is for and how to use it. Nothing of
-// the deliveries is shown, so there is nothing to reflect, and no key is ever typed into a page.
+// The page for a person who opens a channel's address in a browser: what it is for and how to use it. It shows no
+// deliveries, so there is nothing to reflect, and no key is ever typed into a page.
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
@@ -34,7 +34,7 @@ export function answerChannelPage(response: ServerResponse, channelUrl: string, 
   const key = needsKey ? ` \\\n  -H "Authorization: Bearer $READ_KEY"` : '';
   const reading = needsKey
     ? 'Reading needs the read key that was given when the channel was made.'
-    : 'This channel is open: whoever has its address can read it.';
+    : 'This channel is open: anyone with its address can read it.';
   answerPage(
     response,
     200,
@@ -47,7 +47,7 @@ export function answerChannelPage(response: ServerResponse, channelUrl: string, 
 <p>${reading}</p>
 <pre>curl -N ${url}?since=oldest \\
   -H "Accept: text/event-stream"${key}</pre>
-<p class="quiet">Keep this address to yourself: whoever has it can send to the channel.</p>`,
+<p class="quiet">Keep this address secret: anyone who has it can send to the channel.</p>`,
   );
 }
 

@@ -1,12 +1,12 @@
-// Keys: the read key of a channel, and the operator's key for making channels. Only a hash of a key is ever
-// kept. A key is taken from a header; in an address it would end up in histories and in the logs of proxies.
+// Keys: the read key of a channel, and the operator's create key. Only a hash of a key is stored. A key is accepted in a
+// header; in an address it would end up in browser histories and in the logs of proxies.
 import { hash as hashOnce, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 const KEY_BYTES = 32;
 const MAX_KEY_CHARACTERS = 512;
 
-/** 256 random bits. Nobody can guess it, so a plain hash of it is enough. */
+/** 256 random bits. It cannot be guessed, so a plain hash is enough. */
 export function newKey(): string {
   return randomBytes(KEY_BYTES).toString('base64url');
 }
@@ -15,7 +15,7 @@ export function hashOfKey(key: string): string {
   return hashOnce('sha256', key, 'hex');
 }
 
-/** Whether the request brings the key with this hash. Takes as long for a wrong key as for the right one. */
+/** Whether the request has the key with this hash. Takes the same time for a wrong key as for the right one. */
 export function bringsKey(request: IncomingMessage, hash: string): boolean {
   const key = presentedKey(request);
   if (key === undefined) return false;

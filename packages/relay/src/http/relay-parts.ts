@@ -1,4 +1,4 @@
-// What every route is given: the engine, the limits and the operator's choices.
+// What every route gets: the engine, the limits and the operator's settings.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -12,25 +12,25 @@ import type { Metrics } from './metrics.ts';
 
 export type RelaySettings = {
   version: string;
-  /** The address under which the relay is reached, without a slash at the end. Null: as requests name it. */
+  /** The public address of the relay, without a trailing slash. Null: taken from the request. */
   publicUrl: string | null;
-  /** Whether `GET /new` makes channels that anybody who knows the address can read. */
+  /** Whether `GET /new` makes channels that anyone with the address can read. */
   openChannels: boolean;
   pingSeconds: number;
-  /** A subscriber that takes nothing for so long, although something waits for it, is disconnected. */
+  /** A subscriber that reads nothing for this long while data is waiting for it is disconnected. */
   stallMs: number;
-  /** What may wait for all subscribers together. */
+  /** The limit of unsent bytes for all subscribers together. */
   maxUnsentBytes: number;
   trustedProxies: Networks;
-  /** Null: deliveries are taken from everywhere. */
+  /** Null: deliveries are accepted from everywhere. */
   allowedSenders: Networks | null;
-  /** The hash of the key for making channels. Null: anybody may make one. */
+  /** The hash of the create key. Null: anyone may make a channel. */
   createKeyHash: string | null;
 };
 
 export type RelayParts = {
   engine: Engine;
-  /** Null: without one, a delivery that the engine does not take in time is refused. */
+  /** Null: a delivery that the engine does not store in time is refused. */
   spill: Spill | null;
   limits: Limits;
   settings: RelaySettings;
@@ -50,7 +50,7 @@ export function addressOf(request: IncomingMessage, settings: RelaySettings): st
 
 const limitKeyOfPeer = Symbol('limit key');
 
-/** What the limits count this request by. Without trusted proxies it is the same for a whole connection. */
+/** The key by which the limits count this request. Without trusted proxies it is the same for a whole connection. */
 export function limitKeyOf(request: IncomingMessage, settings: RelaySettings): string {
   if (settings.trustedProxies.any) return limitKey(addressOf(request, settings));
   const socket: Socket & { [limitKeyOfPeer]?: string } = request.socket;
@@ -67,11 +67,11 @@ export function isEngineUnavailable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'engine-unavailable';
 }
 
-// The address under which this relay is reached from outside: as the operator named it, else as the request did.
+// The public address of this relay: the operator's setting, else from the request.
 
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-/** `https://relay.example`, without a slash at the end. A host that is none is not repeated. */
+/** `https://relay.example`, without a trailing slash. An invalid host is not repeated. */
 function publicOrigin(
   request: IncomingMessage,
   publicUrl: string | null,
@@ -84,8 +84,8 @@ function publicOrigin(
   return `${proto === 'https' ? 'https' : 'http'}://${safe}`;
 }
 
-// Structured logs, one JSON object per line, without payloads, keys or channel ids: whoever has a channel's
-// id can send to it, so a line names it by a short hash.
+// Structured logs, one JSON object per line, without payloads, keys or channel ids: anyone with a channel's id can send to
+// it, so a log line has a short hash instead.
 
 export type { Logger } from 'pino';
 
@@ -93,7 +93,7 @@ export function createLogger(destination: DestinationStream, level: string): Log
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 
-/** The same channel has the same name in the lines of every relay process. */
+/** The same channel has the same name in the logs of every relay process. */
 export function channelInLogs(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 10);
 }

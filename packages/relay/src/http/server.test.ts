@@ -21,7 +21,7 @@ test('a delivery is answered with its position, a repeated one as a duplicate', 
   expect([again.status, JSON.parse(again.body)]).toEqual([200, { ok: true, id: 'm1.1', duplicate: true }]);
 });
 
-test('headers, query and bytes are handed to the engine as they came', async () => {
+test('headers, query and bytes are passed to the engine unchanged', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   const body = Buffer.from([0x1f, 0x8b, 0, 255, 10]);
@@ -50,7 +50,7 @@ test('the engine gets the time that the sender has', async () => {
   ]);
 });
 
-test('a lookup of the channel gets no more time than the sender has', async () => {
+test('a lookup of the channel takes no longer than the sender waits', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const find = relay.engine.findChannel;
@@ -64,7 +64,7 @@ test('a lookup of the channel gets no more time than the sender has', async () =
   expect(given).toEqual([3000, 8000]);
 });
 
-test('when the engine does not acknowledge, the sender is told to come back', async () => {
+test('when the engine does not acknowledge, the sender is asked to retry', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   relay.engine.goDown();
@@ -100,7 +100,7 @@ test.each([
   );
 });
 
-test('a body over 25 MiB is refused, told or not told before', async () => {
+test('a body over 25 MiB is refused, with or without a content-length', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const body = Buffer.alloc(25 * MIB + 1);
@@ -112,31 +112,31 @@ test('a body over 25 MiB is refused, told or not told before', async () => {
   expect(fits.status).toBe(200);
 });
 
-test('bodies in memory are bounded, and given back', async () => {
+test('bodies in memory are bounded, and released', async () => {
   const relay = await relayForTest({ roomBytes: MIB });
   const channel = await relay.openChannel();
   const refused = await send(channel, { body: Buffer.alloc(2 * MIB) });
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
-  for (let turn = 0; turn < 3; turn += 1)
+  for (let round = 0; round < 3; round += 1)
     expect((await send(channel, { body: Buffer.alloc(MIB) })).status).toBe(200);
   expect(await relay.metrics()).toContain('svc_relay_bytes_under_way 0');
 });
 
-test('whoever asks before sending is told to go on, or refused before it sends', async () => {
+test('a sender with Expect gets 100 Continue, or is refused before it sends', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const ask = async (path: string): Promise<string> => {
     const socket = connect(relay.port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (part) => (heard += part.toString()));
+    let received = '';
+    socket.on('data', (part) => (received += part.toString()));
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
-    await expect.poll(() => heard).toContain('HTTP/1.1');
-    if (heard.startsWith('HTTP/1.1 100')) {
+    await expect.poll(() => received).toContain('HTTP/1.1');
+    if (received.startsWith('HTTP/1.1 100')) {
       socket.write('{}');
-      await expect.poll(() => heard).toContain('"ok":true');
+      await expect.poll(() => received).toContain('"ok":true');
     }
     socket.destroy();
-    return heard;
+    return received;
   };
   expect(await ask(new URL(channel).pathname)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
   expect(await ask('/unknown')).toMatch(/^HTTP\/1.1 404/);
@@ -180,7 +180,7 @@ test('only allowed senders send; readers may come from anywhere', async () => {
   expect((await listen(channel)).status).toBe(200);
 });
 
-test('GET /new makes open channels only where the operator wants them', async () => {
+test('GET /new makes open channels only if the operator allows them', async () => {
   const closed = await relayForTest();
   const refused = await send(`${closed.url}/new`, { method: 'GET' });
   expect([refused.status, JSON.parse(refused.body).code]).toEqual([403, 'open-channels-off']);
@@ -193,7 +193,7 @@ test('GET /new makes open channels only where the operator wants them', async ()
   }
 });
 
-test('POST /new tells the read key once; only its hash is kept', async () => {
+test('POST /new returns the read key once; only its hash is stored', async () => {
   const relay = await relayForTest({ settings: { publicUrl: 'https://relay.example' } });
   const made = await makeChannel(relay.url, {});
   expect(made.writeUrl).toBe(`https://relay.example/${made.channel}`);
@@ -218,13 +218,13 @@ test("with the operator's key only its holder makes channels", async () => {
   expect((await send(`${relay.url}/new`, { method: 'HEAD', headers })).status).toBe(307);
 });
 
-test('a host that is none is not repeated', async () => {
+test('an invalid host is not repeated', async () => {
   const relay = await relayForTest();
   const made = await send(`${relay.url}/new`, { headers: { host: 'evil"><script>' } });
   expect(JSON.parse(made.body).writeUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
 });
 
-test('the page says how to use the channel, and runs nothing', async () => {
+test('the page shows how to use the channel, and runs no scripts', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   await send(writeUrl, { body: '{"marker":"<script>"}' });
@@ -238,7 +238,7 @@ test('the page says how to use the channel, and runs nothing', async () => {
   expect((await send(writeUrl, { method: 'HEAD' })).body).toBe('');
 });
 
-test('metrics are for local addresses, and name no channel', async () => {
+test('metrics are only for local addresses, and contain no channel', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl } = await relay.keyedChannel();
   await send(writeUrl, { body: '{}' });
@@ -254,7 +254,7 @@ test('metrics are for local addresses, and name no channel', async () => {
   expect(JSON.parse(health.body)).toEqual({ ok: true, version: '1.2.3' });
 });
 
-test('logs hold no payload, key or channel id', async () => {
+test('logs contain no payload, key or channel id', async () => {
   const relay = await relayForTest();
   const { channel, writeUrl, readKey } = await relay.keyedChannel();
   const reader = await listen(writeUrl, { authorization: `Bearer ${readKey}` });
@@ -268,29 +268,29 @@ test('logs hold no payload, key or channel id', async () => {
   for (const secret of [channel, readKey, 'payload-marker']) expect(relay.logged()).not.toContain(secret);
 });
 
-test('while it stops it answers everything, and asks senders to leave', async () => {
+test('while it stops it answers everything, and closes the senders’ connections', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const kept = connect(relay.port, '127.0.0.1');
-  let heard = '';
-  kept.on('data', (part) => (heard += part.toString()));
+  let received = '';
+  kept.on('data', (part) => (received += part.toString()));
   const post = `POST ${new URL(channel).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`;
   kept.write(post);
-  await expect.poll(() => heard).toMatch(/keep-alive/i);
+  await expect.poll(() => received).toMatch(/keep-alive/i);
   const farewell = Promise.withResolvers<void>();
   const closing = relay.close(WAIT_MS, farewell.promise);
   await expect(send(`${relay.url}/readyz`, { method: 'GET' })).resolves.toMatchObject({ status: 503 });
   expect((await listen(channel)).status).toBe(200);
-  heard = '';
+  received = '';
   kept.write(post);
-  await expect.poll(() => heard).toMatch(/^HTTP\/1.1 200/);
-  expect(heard).toMatch(/\r\nConnection: close\r\n/i);
+  await expect.poll(() => received).toMatch(/^HTTP\/1.1 200/);
+  expect(received).toMatch(/\r\nConnection: close\r\n/i);
   await expect.poll(() => kept.destroyed || kept.readableEnded).toBe(true);
   farewell.resolve();
   await closing;
 });
 
-test('a stop ends streams with an id, answers what is under way, and refuses the rest', async () => {
+test('a stop ends streams with an id, answers running requests, and refuses the rest', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const fresh = await listen(channel);
@@ -299,17 +299,17 @@ test('a stop ends streams with an id, answers what is under way, and refuses the
   await send(channel, { body: '{}' });
   await expect.poll(() => served.messages()).toHaveLength(1);
   const slow = connect(relay.port, '127.0.0.1');
-  let heard = '';
-  slow.on('data', (part) => (heard += part.toString()));
+  let received = '';
+  slow.on('data', (part) => (received += part.toString()));
   const post = `POST ${new URL(channel).pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n`;
   slow.write(`${post}Expect: 100-continue\r\n\r\n{`);
-  await expect.poll(() => heard).toContain('100 Continue');
+  await expect.poll(() => received).toContain('100 Continue');
   const closing = relay.close(WAIT_MS);
   await expect.poll(() => fresh.ended() && served.ended()).toBe(true);
   expect(served.frames().at(-1)).toEqual({ id: 'm1.1', event: 'end', data: '{}' });
   expect(fresh.frames().at(-1)).toMatchObject({ id: 'm1.1', event: 'end' });
   slow.write('}');
   await closing;
-  expect(heard).toContain('HTTP/1.1 200');
+  expect(received).toContain('HTTP/1.1 200');
   await expect(send(channel, { body: '{}' })).rejects.toThrow(/ECONNREFUSED/);
 });

@@ -1,9 +1,9 @@
-// The relay's HTTP server, on node:http itself: deliveries come by the thousand, and a framework would cost
-// more than all that is done to them. The routes:
+// The relay's HTTP server, directly on node:http: for thousands of deliveries a framework would cost more than
+// everything that is done with them. The routes:
 //   POST /:channel          take a delivery        GET|HEAD /new   make an open channel, where allowed
 //   GET  /:channel          stream, or a page      POST     /new   make a channel with a read key
 //   GET  /:channel/status   what is stored         GET      /healthz, /readyz, /metrics
-//   POST /:channel/cursor   a named subscriber says how far it is
+//   POST /:channel/cursor   a named subscriber reports its position
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ import { createSubscribers, type Subscribers } from './subscribers.ts';
 import { createTakeDelivery } from './take-delivery.ts';
 
 const SWEEP_MS = 20;
-/** Senders on kept connections are told to go during this time, while everything is still answered. */
+/** During this time kept-alive connections are closed after their next answer, while everything is still answered. */
 const FAREWELL_MS = 1_000;
 
 export type RelayServer = {
@@ -30,14 +30,14 @@ export type RelayServer = {
   listen: (port: number, host: string) => Promise<number>;
   subscribers: () => number;
   /**
-   * Says goodbye to senders with their next answer. Then stops accepting, ends the streams with an id to resume
-   * from (a reader that comes back finds another relay, or nobody), and waits for what is under way. What has
-   * not ended within the time is cut.
+   * Closes senders' connections after their next answer. Then stops accepting, ends the streams with an id to resume
+   * from (a reader that comes back reaches another relay, or none), and waits for running requests. What has not ended
+   * within the time is cut.
    */
   close: (withinMs: number, farewell?: Promise<unknown>) => Promise<void>;
 };
 
-/** Not channels, whatever the method. */
+/** Never channels, whatever the method. */
 const reserved: ReadonlySet<string> = new Set([
   'new',
   'healthz',
@@ -103,7 +103,7 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     if (!reading) return refuse(request, response, 'wrong-method');
     if (!wantsStream(request)) return page(request, response, channel);
     if (request.method === 'HEAD') return refuse(request, response, 'wrong-method');
-    // No answer at all: a reader of the standard kind comes back after a lost connection, and never after a 503.
+    // No answer at all: a standard `EventSource` reconnects after a lost connection, and never after a 503.
     if (!server.listening) return void request.socket.destroy();
     return subscribe(request, response, channel, new URLSearchParams(query));
   }
@@ -131,7 +131,7 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     { requestTimeout: 60_000, headersTimeout: 15_000, keepAliveTimeout: 65_000, maxHeaderSize: 32 * 1024 },
     (request, response) => route(request, response, false),
   );
-  // The word to go on is given once the channel is known and within its limits.
+  // `100 Continue` is sent once the channel is known and within its limits.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
     route(request, response, true),
   );
@@ -153,7 +153,7 @@ function nothingHere(request: IncomingMessage, response: ServerResponse): void {
   else refuse(request, response, 'unknown-channel');
 }
 
-/** A proxy may name the whole address. */
+/** A proxy may send the whole address. */
 function pathOf(url: string): string {
   if (url.startsWith('/')) return url;
   const parsed = URL.parse(url);
@@ -184,16 +184,21 @@ async function closeGently(server: Server, endStreams: () => Promise<void>, with
 }
 
 function observeParts({ engine, spill, metrics, budget, now }: RelayParts, subscribers: Subscribers): void {
-  observe(metrics, 'svc_relay_subscribers', 'Streams that are open', subscribers.count);
-  observe(metrics, 'svc_relay_unsent_bytes', 'Bytes that wait for subscribers', subscribers.unsentBytes);
-  observe(metrics, 'svc_relay_bytes_under_way', 'Bodies in memory', budget.used);
+  observe(metrics, 'svc_relay_subscribers', 'Open streams', subscribers.count);
+  observe(
+    metrics,
+    'svc_relay_unsent_bytes',
+    'Bytes waiting to be sent to subscribers',
+    subscribers.unsentBytes,
+  );
+  observe(metrics, 'svc_relay_bytes_under_way', 'Bytes of bodies in memory', budget.used);
   observe(metrics, 'svc_relay_engine_connected', 'Whether the engine is connected', () =>
     engine.health().connected ? 1 : 0,
   );
   observe(
     metrics,
     'svc_relay_engine_streams',
-    'Streams of the engine that answered last',
+    'Streams of the engine that answered the last check',
     () => engine.health().streams,
   );
   observe(

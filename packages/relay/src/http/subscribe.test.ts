@@ -8,7 +8,7 @@ const post = async (channel: string, body = '{"n": 1.0}'): Promise<void> => {
 };
 const ids = (frames: { id?: string }[]) => frames.map(({ id }) => id);
 
-test('a stream announces itself, says where it begins, and passes deliveries on', async () => {
+test('a stream announces itself, sends its position, and passes deliveries on', async () => {
   const relay = await relayForTest({ settings: { pingSeconds: 7 } });
   const channel = await relay.openChannel();
   const reader = await listen(channel);
@@ -32,7 +32,7 @@ test('a stream announces itself, says where it begins, and passes deliveries on'
   });
 });
 
-test('raw=1 carries the exact bytes', async () => {
+test('raw=1 returns the exact bytes', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const reader = await listen(`${channel}?raw=1&since=oldest`);
@@ -42,7 +42,7 @@ test('raw=1 carries the exact bytes', async () => {
   expect(Buffer.from(bodyB, 'base64').toString()).toBe('{"n": 1.0}');
 });
 
-test('it begins after Last-Event-ID, else at since, else with what comes next', async () => {
+test('it starts after Last-Event-ID, else at since, else with the next delivery', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   for (let number = 1; number <= 3; number += 1) await post(channel);
@@ -69,7 +69,7 @@ test('a header that names several types asks for a stream, too', async () => {
   expect(reader.headers['content-type']).toBe('text/event-stream');
 });
 
-test('what is no longer kept is told as a gap', async () => {
+test('what is no longer kept is reported as a gap', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   for (let number = 1; number <= 3; number += 1) await post(channel);
@@ -84,7 +84,7 @@ test('what is no longer kept is told as a gap', async () => {
   await expect.poll(() => other.frames().map(({ event }) => event)).toEqual(['ready', 'gap']);
 });
 
-test('a channel with a read key is read with it, by either header, and never by the address', async () => {
+test('a channel with a read key is read with it, in either header, and never in the address', async () => {
   const relay = await relayForTest();
   const { readUrl, readKey } = await relay.keyedChannel();
   const status = async (headers: Record<string, string>, query = '') =>
@@ -97,7 +97,7 @@ test('a channel with a read key is read with it, by either header, and never by 
   expect(await status({ authorization: `Bearer ${readKey}` })).toBe(200);
   expect(await status({ 'x-svc-relay-key': readKey })).toBe(200);
   expect((await send(`${readUrl}/status`, { method: 'GET' })).status).toBe(401);
-  // Whoever may send may not read: the two are separate capabilities.
+  // Sending and reading are separate rights.
   expect((await send(readUrl, { body: '{}' })).status).toBe(200);
 });
 
@@ -112,7 +112,7 @@ test('heartbeats come from one timer, without an id', async () => {
   for (const reader of readers) expect(ids(reader.frames()).filter(Boolean)).toEqual([]);
 });
 
-test('a named subscriber goes on where it was, also in another process', async () => {
+test('a named subscriber continues where it was, also in another process', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const name = new URL(channel).pathname.slice(1);
@@ -129,7 +129,7 @@ test('a named subscriber goes on where it was, also in another process', async (
   await expect.poll(() => ids(explicit.messages())).toEqual(['m1.2', 'm1.3']);
 });
 
-test('a name that never heard anything still misses nothing', async () => {
+test('a name that never received anything still misses nothing', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const name = new URL(channel).pathname.slice(1);
@@ -152,7 +152,7 @@ test('cursors are saved at most once a second while they move', async () => {
   await expect.poll(() => reader.frames()).toHaveLength(1);
   for (let number = 1; number <= 200; number += 1) await post(channel);
   await expect.poll(() => reader.messages()).toHaveLength(200);
-  // Where it began was saved at once.
+  // Where it started was saved at once.
   expect(relay.engine.savedCursors()).toBe(1);
   let seconds = 0;
   await until(async () => {
@@ -188,7 +188,7 @@ test('with ack=1 only the reader moves its cursor', async () => {
   await expect.poll(() => ids(back.messages())).toEqual(['m1.3']);
 });
 
-test('the same name again takes over from a connection that is dead', async () => {
+test('the same name again takes over from a dead connection', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const old = await listen(`${channel}?subscriber=laptop`);
@@ -200,7 +200,7 @@ test('the same name again takes over from a connection that is dead', async () =
   expect(relay.server.subscribers()).toBe(2);
 });
 
-test('status tells what is stored and how far everybody is', async () => {
+test('status shows what is stored and the position of every subscriber', async () => {
   const relay = await relayForTest();
   const { readUrl, readKey } = await relay.keyedChannel();
   const headers = { authorization: `Bearer ${readKey}` };
@@ -260,23 +260,23 @@ test('a reader that stalls costs little, is disconnected, and resumes without lo
   const path = new URL(channel).pathname;
   const stalled = connect(relay.port, '127.0.0.1');
   stalled.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
-  let heard = '';
-  stalled.on('data', (part) => (heard += part.toString()));
-  await expect.poll(() => heard).toContain('ready');
+  let received = '';
+  stalled.on('data', (part) => (received += part.toString()));
+  await expect.poll(() => received).toContain('ready');
   stalled.pause();
   const healthy = await listen(channel);
   await expect.poll(() => healthy.frames()).toHaveLength(1);
   const body = JSON.stringify({ text: 'x'.repeat(200_000) });
   for (let number = 1; number <= 100; number += 1) {
     await post(channel, body);
-    // A reader for whom less than 1 MiB waits is not paused, and cannot be taken for a stalled one.
+    // A reader with less than 1 MiB of unsent data is not paused, and does not count as stalled.
     if (number % 4 === 0) await until(() => healthy.bytes() > number * body.length);
   }
   expect(healthy.messages()).toHaveLength(100);
   await expect.poll(() => relay.metrics()).toContain('svc_relay_subscriptions_ended_total{reason="slow"} 1');
   stalled.resume();
   await expect.poll(() => stalled.destroyed).toBe(true);
-  const got = [...heard.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
+  const got = [...received.matchAll(/id: (m1\.\d+)\n(?=data: .*\n\n)/g)].map((match) => match[1]);
   expect(got.length).toBeLessThan(100);
   const resumed = await listen(channel, { 'last-event-id': got.at(-1) ?? 'm1.0' });
   await expect.poll(() => got.length + resumed.messages().length).toBe(100);
@@ -308,7 +308,7 @@ test('a body of 24 MiB reaches the reader', async () => {
   expect(Buffer.from(bodyB, 'base64').equals(body)).toBe(true);
 });
 
-test('a second request behind a stream ends the connection', async () => {
+test('a second request after a stream ends the connection', async () => {
   const relay = await relayForTest();
   const channel = await relay.openChannel();
   const path = new URL(channel).pathname;

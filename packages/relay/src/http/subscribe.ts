@@ -1,5 +1,5 @@
-// `GET /:channel` as an event stream. It begins after `Last-Event-ID`; else where the named subscriber was;
-// else at `?since=`; else with what comes next.
+// `GET /:channel` as an event stream. It starts after `Last-Event-ID`; else at the named subscriber's cursor; else at
+// `?since=`; else with the next delivery.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Position } from '../engine/engine.ts';
 import { relayAnnouncement } from '../protocol/event-stream.ts';
@@ -11,7 +11,7 @@ import { channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from 
 import { carriesStream, type Subscriber, type Subscribers } from './subscribers.ts';
 
 const namePattern = /^[A-Za-z0-9._-]{1,64}$/;
-/** Cursors that are kept for one channel. */
+/** Most cursors per channel. */
 const MAX_NAMES = 1_000;
 const KEEP_ALIVE_MS = 60_000;
 const noHeaders: Readonly<Record<string, never>> = Object.freeze({});
@@ -19,7 +19,7 @@ const noHeaders: Readonly<Record<string, never>> = Object.freeze({});
 type Start = {
   after: Position | 'new' | 'oldest';
   name: string | null;
-  /** The cursor that is kept for the name. */
+  /** The saved cursor of the name. */
   kept: Position | null;
 };
 type Refused = { code: RefusalCode; waitMs?: number };
@@ -56,7 +56,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     const since = query.get('since') ?? 'new';
     const asked = since === 'new' || since === 'oldest' ? since : parsePosition(since);
     if (asked === undefined) return { code: 'bad-position' };
-    // An id of the public relay is no position: such a reader begins like a new one.
+    // An id of the public relay is not a position: such a reader starts like a new one.
     const last = parsePosition(headerText(request.headers['last-event-id']));
     if (last !== undefined || name === null) return { after: last ?? asked, name, kept: null };
     const kept = (await engine.cursor(channel, name))?.position ?? null;
@@ -93,7 +93,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     start: Start,
   ): void {
     const { socket } = request;
-    // A second request behind a stream, or before an answer that is still to come: no reader does that.
+    // A pipelined request after a stream, or before a pending answer: no real reader does that.
     if (socket.destroyed || response.socket !== socket || carriesStream(socket)) {
       socket.destroy();
       return;
@@ -109,8 +109,8 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
       raw: query.get('raw') === '1',
       cursor,
       acknowledges: query.get('ack') === '1',
-      // Not by the response: its parts would be kept as long as the stream. Without chunks, the stream ends
-      // with its connection, and a frame goes out as it is.
+      // Not through the response object: it would stay in memory as long as the stream. Without chunks, the stream ends with
+      // its connection, and a frame is sent as it is.
       head: `${head}${new Date(now()).toUTCString()}\r\n\r\n`,
     });
     metrics.subscriptions.add({ outcome: 'opened' });
@@ -143,7 +143,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
       if (isEngineUnavailable(error)) return { code: 'engine-unavailable' };
       throw error;
     });
-    // Others may have come while the engine was asked.
+    // Other subscribers may have connected during the request to the engine.
     const refused = 'code' in result ? result : tooMany(request, channel);
     if (refused === undefined && !('code' in result)) return open(request, response, channel, query, result);
     const { code, waitMs } = refused ?? { code: 'failed' as const, waitMs: undefined };
@@ -153,8 +153,8 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
 }
 
 /**
- * What came with the request is not needed again, and would be kept as long as the stream. One that is over is
- * let go: otherwise node:http ends it with an error, stack and all, when the reader leaves.
+ * The request's data is no longer needed, and would stay in memory as long as the stream. A completed request is
+ * detached: otherwise node:http ends it with an error and a stack trace when the reader disconnects.
  */
 function forgetRequest(request: IncomingMessage): void {
   request.headers = noHeaders;

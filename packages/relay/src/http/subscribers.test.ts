@@ -71,7 +71,7 @@ const follow = (subscriber: Subscriber, at: () => Position | null): void => {
   subscriber.follower = { resume: () => undefined, close: () => undefined, position: at };
 };
 
-test('head and ready go out together', () => {
+test('head and ready are sent together', () => {
   const { subscribers, add } = set();
   const { socket, subscriber } = add();
   subscribers.ready(subscriber, position(4));
@@ -80,7 +80,7 @@ test('head and ready go out together', () => {
   ]);
 });
 
-test('a reader is told that it has a stream, also while the engine is slow to begin it', () => {
+test('a reader gets the head of its stream even while the engine is slow to start it', () => {
   const { subscribers, add } = set();
   const { socket, subscriber } = add();
   vi.advanceTimersByTime(PING_MS);
@@ -89,7 +89,7 @@ test('a reader is told that it has a stream, also while the engine is slow to be
   expect(socket.written.join('').match(/HEAD/g)).toHaveLength(1);
 });
 
-test('every reader has a heartbeat in every interval, and now and then its position', () => {
+test('every reader gets a heartbeat in every interval, and regularly its position', () => {
   const { subscribers, add } = set();
   const readers = Array.from({ length: 25 }, () => add());
   for (const { subscriber } of readers) {
@@ -100,12 +100,12 @@ test('every reader has a heartbeat in every interval, and now and then its posit
   for (const { socket } of readers) {
     const pings = socket.written.filter((text) => text.startsWith('event: ping'));
     expect(pings).toHaveLength(40);
-    const told = pings.filter((text) => text === 'event: ping\ndata: {"position":"e.9"}\n\n');
-    expect(told).toHaveLength(2);
+    const positions = pings.filter((text) => text === 'event: ping\ndata: {"position":"e.9"}\n\n');
+    expect(positions).toHaveLength(2);
   }
 });
 
-test('a reader that has not taken the last frames gets no heartbeat on top', () => {
+test('a reader that has not read the last frames gets no additional heartbeat', () => {
   const { subscribers, add } = set();
   const { socket, subscriber } = add();
   subscribers.ready(subscriber, position(1));
@@ -114,7 +114,7 @@ test('a reader that has not taken the last frames gets no heartbeat on top', () 
   expect(socket.written).toHaveLength(1);
 });
 
-test('a cursor moves when what was written has left, not before', async () => {
+test('a cursor moves when what was written has been sent, not before', async () => {
   const { subscribers, add, moved } = set();
   const { socket, subscriber } = add({
     channel: 'c',
@@ -138,7 +138,7 @@ test('a cursor moves when what was written has left, not before', async () => {
   expect(moved).toEqual([position(1)]);
 });
 
-test('one for whom 1 MiB waits is paused, and one for whom 8 MiB wait is disconnected', async () => {
+test('a reader with 1 MiB of unsent data is paused, and one with 8 MiB is disconnected', async () => {
   const { subscribers, add, metrics } = set();
   const { socket, subscriber } = add();
   let resumed = 0;
@@ -160,12 +160,12 @@ const large = (seq: number, megabytes: number): StoredDelivery => ({
   delivery: { headers: {}, query: {}, receivedAt: 1, body: Buffer.alloc(megabytes * 1024 * 1024, 7) },
 });
 
-test('a large delivery is written as fast as it is taken, and whole', () => {
+test('a large delivery is written as fast as it is read, and completely', () => {
   const { subscribers, add } = set();
   const { socket, subscriber } = add();
   let resumed = 0;
   subscriber.follower = { resume: () => void (resumed += 1), close: () => undefined, position: () => null };
-  // What is written stays in the socket until the reader takes it.
+  // What is written stays in the socket until the reader reads it.
   const written: Buffer[] = [];
   socket.write = (piece: Buffer | string) => {
     written.push(Buffer.from(piece as Buffer));
@@ -187,7 +187,7 @@ test('a large delivery is written as fast as it is taken, and whole', () => {
   expect(Buffer.from(JSON.parse(data ?? '{}').bodyB, 'base64').equals(large(1, 24).delivery.body)).toBe(true);
 });
 
-test('beyond the budget those for whom most waits are disconnected, and nobody else', async () => {
+test('above the budget those with the most unsent data are disconnected, and no others', async () => {
   const { subscribers, add } = set();
   const small = add();
   small.socket.writableLength = 1000;

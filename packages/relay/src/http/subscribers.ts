@@ -1,11 +1,11 @@
 // All streams of this process. An idle subscriber costs its socket and one small record: one timer sends the
 // heartbeats of all, the listeners are shared, and frames are written to the socket itself.
 //
-// A stream is close-delimited (`Connection: close`, no chunks), so that a frame goes out as it is. A reader
-// that is slower than its channel is paused at 1 MiB waiting for it, and reads on from the engine when it has
-// caught up. A large delivery is written in pieces, as fast as the reader takes them. What waits for all readers
-// together has one budget: beyond it those for whom most waits are disconnected. So is one that takes nothing for
-// a while. It loses nothing, because the last id that it has is where it resumes.
+// A stream is close-delimited (`Connection: close`, no chunks), so a frame is sent as it is. A reader that is slower than
+// its channel is paused at 1 MiB of unsent data, and continues from the engine when it has caught up. A large delivery is
+// written in pieces, as fast as the reader reads. The unsent data of all readers has one budget: above it those with the
+// most are disconnected. So is a reader that reads nothing for a while. It loses nothing, because it resumes after the
+// last id that it has.
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Follower, Gap, Position, StoredDelivery } from '../engine/engine.ts';
@@ -17,14 +17,14 @@ import type { Metrics } from './metrics.ts';
 
 const PAUSE_BYTES = 1024 * 1024;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Bodies from this size on are written in pieces. */
+/** Bodies of at least this size are written in pieces. */
 const LARGE_BYTES = 1024 * 1024;
-/** Heartbeats are spread over the interval, in so many shares. */
+/** Heartbeats are spread over the interval in this many slots. */
 const SLOTS = 10;
 const END_WITHIN_MS = 3_000;
 const PING = Buffer.from(pingFrame);
-/** So often a heartbeat also tells the position, or a quiet reader's would grow older than what is kept. */
-const TELL_POSITION_MS = 10 * 60_000;
+/** How often a heartbeat includes the position; without it a quiet reader's position would expire. */
+const SEND_POSITION_MS = 10 * 60_000;
 
 type EndReason = 'client' | 'slow' | 'engine' | 'shutdown' | 'taken-over';
 
@@ -32,20 +32,20 @@ export type Subscriber = {
   readonly socket: Socket;
   readonly channel: string;
   readonly raw: boolean;
-  /** What the limits count it by. */
+  /** The key by which the limits count it. */
   readonly address: string;
-  /** Null for one without a name. */
+  /** Null for an unnamed subscriber. */
   readonly cursor: Cursor | null;
-  /** The reader itself says how far it is; what was sent proves nothing. */
+  /** The reader itself reports its position; sending proves nothing. */
   readonly acknowledges: boolean;
   follower: Follower | null;
   /** The head of the answer, until it is sent: together with `ready`, or with a heartbeat before that. */
   head: string | null;
-  /** Of the last frame that was written, or where the stream began. */
+  /** Of the last written frame, or where the stream started. */
   position: Position | null;
-  /** What is still to be written of a large delivery, and how much its body keeps in memory. */
+  /** The unwritten rest of a large delivery, and the delivery that it keeps in memory. */
   rest: { pieces: Iterator<Buffer, void>; stored: StoredDelivery } | null;
-  /** What it has of the budget. */
+  /** Its share of the budget. */
   counted: number;
   corked: boolean;
   paused: boolean;
@@ -64,7 +64,7 @@ export type Subscribers = {
     options: Pick<Subscriber, 'socket' | 'channel' | 'address' | 'raw' | 'cursor' | 'acknowledges' | 'head'>,
   ) => Subscriber;
   ready: (subscriber: Subscriber, at: Position) => void;
-  /** False when the reader has enough for now. */
+  /** False if the reader has enough for now. */
   deliver: (subscriber: Subscriber, stored: StoredDelivery) => boolean;
   gap: (subscriber: Subscriber, gap: Gap) => void;
   end: (subscriber: Subscriber, reason: EndReason) => void;
@@ -72,13 +72,13 @@ export type Subscribers = {
   /** Streams of one address. */
   ofAddress: (address: string) => number;
   count: () => number;
-  /** Bytes that wait for all readers. */
+  /** Unsent bytes of all readers. */
   unsentBytes: () => number;
   /** Ends every stream with an id to resume from. */
   endAll: () => Promise<void>;
 };
 
-/** A socket carries one stream: whoever asks for a second one on it breaks the protocol. */
+/** A socket carries one stream: requesting a second one on it violates the protocol. */
 export function carriesStream(socket: Socket): boolean {
   return (socket as StreamSocket)[subscriberOf] !== undefined;
 }
@@ -88,57 +88,57 @@ export function createSubscribers(options: {
   metrics: Metrics;
   pingMs: number;
   stallMs: number;
-  /** What may wait for all readers together. */
+  /** The limit of unsent bytes for all readers together. */
   maxUnsentBytes: number;
 }): Subscribers {
   const { cursors, metrics, stallMs, maxUnsentBytes } = options;
   const slots = Array.from({ length: SLOTS }, () => new Set<Subscriber>());
   const byChannel = new Map<string, Set<Subscriber>>();
   const byAddress = new Map<string, number>();
-  /** Those for whom something waits, longest first. */
+  /** Those with unsent data, longest waiting first. */
   const waiting = new Set<Subscriber>();
   let unsentBytes = 0;
   const unsent: Subscriber[] = [];
   const frames = createFrameMemory();
   let open = 0;
-  const roundsUntilPosition = Math.max(1, Math.round(TELL_POSITION_MS / options.pingMs));
+  const roundsUntilPosition = Math.max(1, Math.round(SEND_POSITION_MS / options.pingMs));
   let nextSlot = 0;
-  let turn = 0;
+  let tick = 0;
 
   const timer = setInterval(() => {
-    turn += 1;
-    const tell = Math.floor(turn / SLOTS) % roundsUntilPosition === 0;
-    for (const subscriber of slots[turn % SLOTS] ?? []) ping(subscriber, tell);
+    tick += 1;
+    const withPosition = Math.floor(tick / SLOTS) % roundsUntilPosition === 0;
+    for (const subscriber of slots[tick % SLOTS] ?? []) ping(subscriber, withPosition);
   }, options.pingMs / SLOTS).unref();
 
-  /** One that has not taken the last frames yet needs no heartbeat to know that the relay lives. */
-  function ping(subscriber: Subscriber, tell: boolean): void {
+  /** A reader that has not read the last frames yet needs no heartbeat. */
+  function ping(subscriber: Subscriber, withPosition: boolean): void {
     if (subscriber.socket.writableLength > 0 || subscriber.rest !== null) return;
     sendHead(subscriber);
-    const at = tell ? followedTo(subscriber) : null;
+    const at = withPosition ? followedTo(subscriber) : null;
     if (at === null) return void subscriber.socket.write(PING);
     subscriber.position = at;
     subscriber.socket.write(`event: ping\ndata: {"position":"${formatPosition(at)}"}\n\n`);
     drained(subscriber);
   }
 
-  /** The engine may take its time to say where the stream begins; the reader is told before that it has one. */
+  /** The engine may need time to find where the stream starts; the reader gets the head before that. */
   function sendHead(subscriber: Subscriber): void {
     if (subscriber.head !== null) subscriber.socket.write(subscriber.head, 'latin1');
     subscriber.head = null;
   }
 
-  /** Everything up to here was written, or does not concern this channel. */
+  /** Everything up to here was written, or belongs to other channels. */
   function followedTo(subscriber: Subscriber): Position | null {
     return subscriber.follower?.position() ?? subscriber.position;
   }
 
-  /** What was written in one turn of the loop goes out in one call. */
+  /** What was written in one turn of the event loop is sent in one call. */
   function sendUnsent(): void {
     for (const subscriber of unsent) {
       subscriber.corked = false;
       subscriber.socket.uncork();
-      // What a destroyed socket was given has not left.
+      // What was written to a destroyed socket was not sent.
       if (subscriber.socket.destroyed) continue;
       if (subscriber.socket.writableLength === 0) drained(subscriber);
       else awaitDrain(subscriber);
@@ -164,13 +164,13 @@ export function createSubscribers(options: {
       for (const one of waiting) if (most === undefined || one.counted > most.counted) most = one;
       if (most === undefined) return;
       end(most, 'slow');
-      // Its socket may be gone already, without the word having come.
+      // Its socket may already be gone, without an event so far.
       most.socket.destroy();
       count(most);
     }
   }
 
-  /** Everything that was written has left this process. */
+  /** Everything written has been sent by this process. */
   function drained(subscriber: Subscriber): void {
     const { cursor, position, rest } = subscriber;
     if (cursor === null || rest !== null || subscriber.acknowledges || cursor.at === position) return;
@@ -188,7 +188,7 @@ export function createSubscribers(options: {
     subscriber.socket.write(frame, 'latin1');
   }
 
-  /** Listened for only while something waits: an idle subscriber has one listener. */
+  /** The listener exists only while data is waiting: an idle subscriber has one listener. */
   function awaitDrain(subscriber: Subscriber): void {
     if (subscriber.awaitsDrain) return;
     subscriber.awaitsDrain = true;
@@ -207,7 +207,7 @@ export function createSubscribers(options: {
     subscriber.follower?.resume();
   }
 
-  /** False while there is more to write than the reader takes now. */
+  /** False while there is more to write than the reader accepts now. */
   function writeRest(subscriber: Subscriber): boolean {
     const { rest, socket } = subscriber;
     if (rest === null) return true;
@@ -226,13 +226,13 @@ export function createSubscribers(options: {
     return false;
   }
 
-  /** It is paused until it has taken what waits; one that takes nothing is disconnected. */
+  /** Pauses it until it has read what is waiting; a reader that reads nothing is disconnected. */
   function pause(subscriber: Subscriber): false {
     subscriber.paused = true;
     subscriber.socket.setTimeout(stallMs, onTimeout);
     awaitDrain(subscriber);
     count(subscriber);
-    // Not here: a follower is in the middle of handing over.
+    // Not here: a follower is in the middle of delivering.
     if (unsentBytes > maxUnsentBytes) process.nextTick(keepWithinBudget);
     return false;
   }
@@ -269,12 +269,12 @@ export function createSubscribers(options: {
     const isWhole = subscriber.rest === null;
     if (isWhole) subscriber.position = followedTo(subscriber);
     subscriber.follower?.close();
-    // In the middle of a delivery nothing else can be written: the reader drops what it has of it, and resumes.
+    // Nothing else can be written in the middle of a delivery: the reader drops the part that it has, and resumes.
     if (reason === 'slow' || reason === 'taken-over' || !isWhole) subscriber.socket.destroy();
     else endGently(subscriber);
   }
 
-  /** The same name again is the same reader, back before its old connection was found to be dead. */
+  /** The same name again is the same reader, back before its old connection was detected as dead. */
   function takeOver(others: ReadonlySet<Subscriber>, cursor: Cursor): void {
     for (const other of others) if (other.cursor?.subscriber === cursor.subscriber) end(other, 'taken-over');
   }
@@ -325,7 +325,7 @@ export function createSubscribers(options: {
       subscriber.position = at;
       const { cursor } = subscriber;
       if (cursor !== null && cursor.at === null) {
-        // From now on nothing is missed, also if nothing comes before the next cut.
+        // From now on nothing is missed, even if nothing arrives before the next cut.
         cursor.at = at;
         cursors.begin(cursor);
         if (subscriber.acknowledges) cursor.at = null;
@@ -371,12 +371,12 @@ export function createSubscribers(options: {
   };
 }
 
-/** Readers that were cut off together do not all come back in the same moment. */
+/** Spreads the reconnects of readers that were cut off together. */
 function retryMs(): number {
   return 500 + Math.floor(Math.random() * 1000);
 }
 
-/** It took nothing, although something waits for it. */
+/** It read nothing while data was waiting for it. */
 function onTimeout(this: StreamSocket): void {
   const subscriber = this[subscriberOf];
   if (subscriber?.reason === 'client') subscriber.reason = 'slow';

@@ -1,5 +1,5 @@
-// `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has
-// acknowledged the delivery, or that the spill has it on disk. The bytes are kept as they came, compressed ones too.
+// `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has acknowledged the
+// delivery, or that the spill has it on disk. The bytes are stored as they arrived, even compressed ones.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '@svc/lib/errors';
@@ -10,13 +10,13 @@ import { formatPosition, messageIdOf, senderTimeoutMs, travellingHeaders } from 
 import { type RefusalCode, refuse } from './answer.ts';
 import { addressOf, channelInLogs, isEngineUnavailable, limitKeyOf, type RelayParts } from './relay-parts.ts';
 
-/** However long the body took to arrive, the engine gets this much time. */
+/** However long the body took to arrive, the engine gets at least this time. */
 const LEAST_TIMEOUT_MS = 500;
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
 type Refused = { code: RefusalCode; waitMs?: number };
 
-/** `awaited`: the sender asked with `Expect: 100-continue`, and waits for the word before it sends the body. */
+/** `awaited`: the sender sent `Expect: 100-continue`, and waits for the answer before it sends the body. */
 export type TakeDelivery = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -103,7 +103,7 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     take(request, response, channel, query, awaited)
       .catch((error: unknown) => failed(error, channel))
       .then(answer)
-      // Nothing is left to answer with: the sender sees a connection that ended.
+      // No answer is possible any more: the sender sees a closed connection.
       .catch((error: unknown) => {
         logger.error({ err: error }, 'an answer failed');
         response.destroy();

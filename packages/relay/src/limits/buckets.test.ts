@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createBuckets } from './limits.ts';
 
-test('a burst is let through, then the rate', () => {
+test('a burst is allowed, then the rate', () => {
   const buckets = createBuckets({ perSecond: 10, burst: 3 }, 100);
-  for (let turn = 0; turn < 3; turn += 1) {
+  for (let round = 0; round < 3; round += 1) {
     expect(buckets.wait('a', 0)).toBe(0);
     buckets.draw('a', 1, 0);
   }
@@ -20,13 +20,13 @@ test('a debt is paid before anything more', () => {
   expect(buckets.wait('a', 25_001)).toBe(0);
 });
 
-test('a clock that goes back takes nothing away', () => {
+test('a clock that goes back removes no tokens', () => {
   const buckets = createBuckets({ perSecond: 10, burst: 2 }, 100);
   buckets.draw('a', 1, 1000);
   expect(buckets.wait('a', 0)).toBe(0);
 });
 
-test('memory is bounded, and what is in use is kept', () => {
+test('memory is bounded, and keys in use are kept', () => {
   const buckets = createBuckets({ perSecond: 0.001, burst: 1 }, 100);
   buckets.draw('busy', 1, 0);
   for (let number = 0; number < 10_000; number += 1) {

@@ -6,11 +6,11 @@ const trusted = read.ok ? read.networks : noNetworks;
 
 test.each([
   ['no proxy is trusted', '192.0.2.1', '198.51.100.7', noNetworks, '192.0.2.1'],
-  ['the peer is no trusted proxy', '192.0.2.1', '198.51.100.7', trusted, '192.0.2.1'],
+  ['the peer is not a trusted proxy', '192.0.2.1', '198.51.100.7', trusted, '192.0.2.1'],
   ['one proxy', '10.0.0.1', '198.51.100.7', trusted, '198.51.100.7'],
   ['two proxies', '10.0.0.1', '198.51.100.7, 10.9.9.9', trusted, '198.51.100.7'],
-  ['an invented hop in front', '10.0.0.1', '203.0.113.66, 198.51.100.7', trusted, '198.51.100.7'],
-  ['what is no address ends the walk', '10.0.0.1', '198.51.100.7, unknown', trusted, '10.0.0.1'],
+  ['a forged hop in front', '10.0.0.1', '203.0.113.66, 198.51.100.7', trusted, '198.51.100.7'],
+  ['an invalid address ends the search', '10.0.0.1', '198.51.100.7, unknown', trusted, '10.0.0.1'],
   ['with a port', '10.0.0.1', '198.51.100.7:4711', trusted, '198.51.100.7'],
   ['IPv6 with a port', '::1', '[2001:db8::7]:4711', trusted, '2001:db8::7'],
   ['all hops are trusted', '10.0.0.1', '10.2.2.2', trusted, '10.2.2.2'],
@@ -27,7 +27,7 @@ test('limits count IPv6 by its network', () => {
   expect(limitKey('192.0.2.1')).toBe('192.0.2.1');
 });
 
-test('networks are read, and what is none is named', () => {
+test('networks are parsed, and an invalid one is returned', () => {
   expect(readNetworks('10.0.0.0/8 nonsense')).toEqual({ ok: false, part: 'nonsense' });
   expect(readNetworks('10.0.0.0/33')).toEqual({ ok: false, part: '10.0.0.0/33' });
   expect(readNetworks('')).toMatchObject({ ok: true, networks: { any: false } });

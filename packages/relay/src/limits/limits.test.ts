@@ -15,10 +15,10 @@ test('a channel has its own rate, and an address another', () => {
   expect(limits.request('192.0.2.2', 0)).toBe(0);
 });
 
-test('a refused request draws nothing, so that waiting helps', () => {
+test('a refused request takes no tokens, so waiting helps', () => {
   const limits = createLimits({ ...defaultLimits, channel: { perSecond: 1, burst: 1 } });
   expect(limits.delivery('a', 0)).toBe(0);
-  for (let turn = 0; turn < 10; turn += 1) expect(limits.delivery('a', 0)).toBe(1000);
+  for (let round = 0; round < 10; round += 1) expect(limits.delivery('a', 0)).toBe(1000);
   expect(limits.delivery('a', 1000)).toBe(0);
 });
 
@@ -42,6 +42,6 @@ test('new channels are counted by address', () => {
   expect(limits.newChannel('192.0.2.2', 0)).toBe(0);
 });
 
-test('any body that is allowed passes a full bucket of the defaults', () => {
+test('the largest body passes a full bucket with the defaults', () => {
   expect(defaultLimits.channelBytes.burst).toBeGreaterThan(25 * MIB);
 });

@@ -1,18 +1,18 @@
-// What one channel and one address may do. Each answer is the milliseconds to wait; 0 lets it through.
-// Nothing here is shared between relay processes: behind a balancer each of them lets through its own share.
+// The limits of one channel and one address. Each function returns the milliseconds to wait; 0 means allowed. Nothing is
+// shared between relay processes: behind a balancer each of them allows its own share.
 import { BlockList, isIP } from 'node:net';
 
 export type LimitSettings = {
-  /** Deliveries taken by one channel. */
+  /** Deliveries accepted by one channel. */
   channel: Rate;
-  /** Bytes taken by one channel. */
+  /** Bytes accepted by one channel. */
   channelBytes: Rate;
-  /** Requests of one address. Senders of webhooks use few addresses for all channels. */
+  /** Requests from one address. Senders of webhooks use few addresses for all channels. */
   address: Rate;
   addressBytes: Rate;
-  /** New channels of one address. */
+  /** New channels from one address. */
   newChannels: Rate;
-  /** Streams open at once in this process: on one channel, of one address, and all. */
+  /** Open streams in this process: per channel, per address, and in total. */
   subscribersPerChannel: number;
   subscribersPerAddress: number;
   subscribers: number;
@@ -23,7 +23,7 @@ export type Limits = {
   request: (address: string, now: number) => number;
   /** Before the body is read, once the channel is known to exist. */
   delivery: (channel: string, now: number) => number;
-  /** What the delivery weighed. */
+  /** Counts the size of a delivery. */
   weigh: (channel: string, address: string, bytes: number, now: number) => void;
   newChannel: (address: string, now: number) => number;
   subscribersPerChannel: number;
@@ -32,7 +32,7 @@ export type Limits = {
 };
 
 const MIB = 1024 * 1024;
-/** About 20 MB when all of them are in use, in the worst case. */
+/** At most about 20 MB. */
 const MAX_KEYS = 100_000;
 
 export const defaultLimits: LimitSettings = {
@@ -79,7 +79,7 @@ export function createLimits(settings: LimitSettings): Limits {
   };
 }
 
-/** For a relay that only its own tests and benches can reach. */
+/** For tests and benches on loopback. */
 export const noLimits: Limits = {
   request: () => 0,
   delivery: () => 0,
@@ -90,8 +90,8 @@ export const noLimits: Limits = {
   subscribers: Number.POSITIVE_INFINITY,
 };
 
-// Token buckets by key, in bounded memory. A bucket may be drawn below zero by one large amount; the debt has
-// to be refilled before anything more is let through. A key that was not seen for long has a full bucket.
+// Token buckets by key, in bounded memory. One large amount may take a bucket below zero; it has to be refilled before
+// anything more is allowed. A key that was not seen for long has a full bucket.
 
 export type Rate = {
   /** Tokens that come back each second. */
@@ -101,7 +101,7 @@ export type Rate = {
 };
 
 export type Buckets = {
-  /** Milliseconds until the key may go on; 0 when it may now. Takes nothing. */
+  /** Milliseconds until the key is allowed; 0 if it is now. Takes nothing. */
   wait: (key: string, now: number) => number;
   /** Takes the amount, whatever is left. */
   draw: (key: string, amount: number, now: number) => void;
@@ -112,16 +112,16 @@ export type Buckets = {
 type Bucket = { tokens: number; at: number };
 
 /**
- * `createBuckets({ perSecond: 100, burst: 1000 }, 100_000)`: at most that many keys. They are kept in two
- * generations: when the younger is half of what is allowed, the older is dropped. That forgets the keys that
- * were not used for longest, without a list to be kept in order on every use.
+ * `createBuckets({ perSecond: 100, burst: 1000 }, 100_000)`: at most that many keys. They are kept in two generations:
+ * when the younger has half of the allowed keys, the older is dropped. That forgets the least recently used keys,
+ * without updating an ordered list on every use.
  */
 export function createBuckets({ perSecond, burst }: Rate, maxKeys: number): Buckets {
   const generation = Math.max(1, Math.floor(maxKeys / 2));
   let young = new Map<string, Bucket>();
   let old = new Map<string, Bucket>();
 
-  /** The bucket as it is now; undefined when it is full. */
+  /** The current bucket; undefined if it is full. */
   function find(key: string, now: number): Bucket | undefined {
     const bucket = young.get(key) ?? old.get(key);
     if (bucket === undefined) return undefined;
@@ -154,8 +154,8 @@ export function createBuckets({ perSecond, burst }: Rate, maxKeys: number): Buck
   };
 }
 
-// Whose request it is. Without a trusted proxy that is the other end of the connection. Behind one it is the
-// last address in X-Forwarded-For that no trusted proxy has: what stands before it may be invented.
+// The client's address. Without a trusted proxy that is the peer of the connection. Behind one it is the last address in
+// X-Forwarded-For that is not a trusted proxy: entries before it may be forged.
 
 const MAPPED = '::ffff:';
 const MAX_HOPS = 20;
@@ -179,8 +179,8 @@ export function clientAddress(
 }
 
 /**
- * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has one
- * address of such a network has all of them.
+ * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a client with one address of
+ * such a network has all of them.
  */
 export function limitKey(address: string): string {
   if (!address.includes(':')) return address;
@@ -192,7 +192,7 @@ export function limitKey(address: string): string {
   return `${[...first, ...middle, ...last].slice(0, 4).join(':')}::/64`;
 }
 
-/** An IPv4 address that came over an IPv6 socket is an IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address;
 }
@@ -205,15 +205,15 @@ function withoutPort(text: string): string {
   return port !== undefined && more.length === 0 ? host : text;
 }
 
-// Networks in CIDR form, for the senders that are allowed and the proxies that are trusted.
+// Networks in CIDR form, for allowed senders and trusted proxies.
 
 export type Networks = {
-  /** Whether there is any network in the list. */
+  /** Whether the list has any network. */
   any: boolean;
   has: (address: string) => boolean;
 };
 
-/** `readNetworks('10.0.0.0/8, 2001:db8::/32, 192.0.2.1')`; the part that is none is told. */
+/** `readNetworks('10.0.0.0/8, 2001:db8::/32, 192.0.2.1')`; returns the invalid part if there is one. */
 export function readNetworks(text: string): { ok: true; networks: Networks } | { ok: false; part: string } {
   const list = new BlockList();
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
@@ -245,13 +245,13 @@ function add(list: BlockList, part: string): boolean {
 
 export const loopback: Networks = known('127.0.0.0/8 ::1');
 
-/** Loopback and private networks: where a relay's own operator sits. */
+/** Loopback and private networks: those of the relay's operator. */
 export const privateNetworks: Networks = known(
   '127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 fc00::/7 fe80::/10',
 );
 
 function known(text: string): Networks {
   const read = readNetworks(text);
-  if (!read.ok) throw new Error(`${read.part} is no network`);
+  if (!read.ok) throw new Error(`${read.part} is not a network`);
   return read.networks;
 }

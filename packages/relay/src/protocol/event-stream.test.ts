@@ -14,14 +14,14 @@ function stored(body: string | Buffer, headers: Record<string, string> = {}): St
   return { position: { epoch: 'm3', seq: 17 }, delivery };
 }
 
-/** The frame's data as a reader of event streams gets it; a frame that is not one line of data fails. */
+/** The frame's data as a reader of event streams gets it; fails if the frame is not one line of data. */
 function dataOf(frame: Buffer): string {
   const match = /^id: m3\.17\ndata: ([^\r\n]*)\n\n$/.exec(frame.toString());
   expect(match, frame.toString()).not.toBeNull();
   return match?.[1] ?? '';
 }
 
-test('our readers understand what is written', () => {
+test('our readers can read the frames', () => {
   expect(relayTraits(relayAnnouncement(10))).toEqual({ ours: true, pingMs: 10_000 });
   const ready = readyFrame({ epoch: 'm3', seq: 5 }, 250);
   expect(positionInReady(/^retry: 250\nevent: ready\ndata: (.*)\n\n$/.exec(ready)?.[1] ?? '')).toBe('m3.5');
@@ -57,12 +57,12 @@ describe.each(bodies)('body: %s', (_, body) => {
     expect(frame.message.headers).toEqual({ 'x-github-event': 'push' });
   });
 
-  test('public: JSON that any reader takes, with the body as it was written', () => {
+  test('public: JSON that any reader can parse, with the body unchanged', () => {
     const data = dataOf(publicMessageFrame(stored(body)));
-    const { body: told, query, timestamp } = JSON.parse(data);
+    const { body: shown, query, timestamp } = JSON.parse(data);
     expect({ query, timestamp }).toEqual({ query: { a: 'b' }, timestamp: 1_794_700_240_288 });
     const text = Buffer.from(body).toString();
-    expect(told).toEqual(readable(text.replace(/^\uFEFF/, '')) ?? expect.any(String));
+    expect(shown).toEqual(readable(text.replace(/^\uFEFF/, '')) ?? expect.any(String));
     if (readable(text) !== undefined) expect(data).toContain(text.replaceAll(/[\r\n]/g, ' '));
   });
 });
@@ -71,12 +71,12 @@ function readable(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: then it is told as a string.
+    // A body that is not JSON is a string.
     return undefined;
   }
 }
 
-test('a header cannot pass for a part of the layout', () => {
+test('a header cannot be mistaken for a part of the layout', () => {
   const headers = { body: 'x', query: 'x', timestamp: '1', bodyb: 'x', rawdata: 'x', 'x-a': '"\n' };
   expect(JSON.parse(dataOf(publicMessageFrame(stored('{}', headers))))).toEqual({
     'x-a': '"\n',

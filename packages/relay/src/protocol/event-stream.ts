@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Delivery, Gap, Position, StoredDelivery } from '../engine/engine.ts';
 import { formatPosition } from './frame.ts';
 
-/** Keys of the layout itself: a header of the same name would be taken for them. */
+/** Keys of the layout itself: a header of the same name would be mistaken for them. */
 const layoutKeys: ReadonlySet<string> = new Set(['body', 'query', 'timestamp', 'bodyb', 'rawdata']);
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -13,25 +13,25 @@ const SPACE = 0x20;
 
 export const pingFrame = 'event: ping\ndata: {}\n\n';
 
-/** The value of `X-Svc-Relay`: that ids can be resumed from, and the heartbeat. */
+/** The value of `X-Svc-Relay`: announces that ids are positions, and the heartbeat. */
 export function relayAnnouncement(pingSeconds: number): string {
   return `1; ping=${pingSeconds}`;
 }
 
-/** Tells where the stream begins, and how soon to come back after a cut. */
+/** Contains where the stream starts, and how soon to reconnect after a cut. */
 export function readyFrame(at: Position, retryMs: number): string {
   return `retry: ${retryMs}\nevent: ready\ndata: {"position":"${formatPosition(at)}"}\n\n`;
 }
 
 export function gapFrame({ requested, oldest }: Gap): string {
-  const told = {
+  const data = {
     requested: formatPosition(requested),
     oldest: oldest === null ? null : formatPosition(oldest),
   };
-  return `event: gap\ndata: ${JSON.stringify(told)}\n\n`;
+  return `event: gap\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** With the bytes as they came, in base64. */
+/** With the original bytes in base64. */
 export function rawMessageFrame({ position, delivery }: StoredDelivery): Buffer {
   const { before, after } = aroundRaw(position, delivery);
   const start = Buffer.byteLength(before);
@@ -50,10 +50,10 @@ function aroundRaw(position: Position, delivery: Delivery): { before: string; af
   };
 }
 
-/** Whole groups of three bytes, so that the pieces of base64 make one. */
+/** A multiple of three bytes, so the base64 of the pieces can be concatenated. */
 const PIECE_BYTES = 192 * 1024;
 
-/** The same bytes in pieces, each made when it is asked for: a large frame is never in memory as a whole. */
+/** The same bytes in pieces, each made on demand: a large frame is never in memory as a whole. */
 export function* messageFramePieces(stored: StoredDelivery, raw: boolean): Generator<Buffer, void> {
   const { position, delivery } = stored;
   const { before, after } = raw ? aroundRaw(position, delivery) : aroundPublic(position, delivery);
@@ -66,7 +66,7 @@ export function* messageFramePieces(stored: StoredDelivery, raw: boolean): Gener
   yield Buffer.from(after);
 }
 
-/** As the public relay writes it, except that a JSON body is passed on as it was written. */
+/** Like the public relay's, except that a JSON body is passed on unchanged. */
 export function publicMessageFrame({ position, delivery }: StoredDelivery): Buffer {
   const { before, after } = aroundPublic(position, delivery);
   return Buffer.concat([Buffer.from(before), bodyAsJson(delivery.body), Buffer.from(after)]);
@@ -79,7 +79,7 @@ function aroundPublic(position: Position, delivery: Delivery): { before: string;
   };
 }
 
-/** `content-encoding` describes bytes that a public reader does not get. */
+/** `content-encoding` is left out: it describes bytes that a public reader does not get. */
 function headerFields({ headers }: Delivery, decoded: boolean): string {
   let fields = '';
   for (const name in headers) {
@@ -93,7 +93,7 @@ function lastFields({ query, receivedAt }: Delivery): string {
   return `"query":${JSON.stringify(query)},"timestamp":${receivedAt}`;
 }
 
-/** Its own bytes when they are JSON; otherwise a string of the text, or of base64 when it is not text. */
+/** The bytes themselves if they are JSON; otherwise a string of the text, or of base64 if it is not text. */
 function bodyAsJson(body: Buffer): Buffer {
   if (!isUtf8(body)) return Buffer.from(`"${body.toString('base64')}"`);
   const bytes = withoutByteOrderMark(body);
@@ -115,7 +115,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A line end in JSON stands between tokens only, where a space means the same. */
+/** A line break in JSON is always between tokens, where a space means the same. */
 function onOneLine(json: Buffer): Buffer {
   if (!json.includes(LINE_FEED) && !json.includes(CARRIAGE_RETURN)) return json;
   const line = Buffer.from(json);

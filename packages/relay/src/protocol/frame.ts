@@ -1,10 +1,10 @@
-// The parts of the relay's protocol that are not the event stream: channel ids, positions, what the sender's headers
-// say, which headers travel with a delivery, and the frame in which the stream stores it.
+// The parts of the relay's protocol besides the event stream: channel ids, positions, the sender's headers, which headers
+// are passed on with a delivery, and the frame in which the stream stores it.
 import { randomBytes } from 'node:crypto';
 import { headerValue, type ReceivedHeaders } from '@svc/core';
 import type { Delivery, Position } from '../engine/engine.ts';
 
-/** Whoever knows a channel's id may send to it, so new ones cannot be guessed. */
+/** Anyone who knows a channel's id can send to it, so new ids must not be guessable. */
 const accepted = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** 144 random bits: 24 characters without padding. */
@@ -12,7 +12,7 @@ export function newChannelId(random: (size: number) => Buffer = randomBytes): st
   return random(18).toString('base64url');
 }
 
-/** Also ids of older relays, which are shorter. They are safe in a URL path and in a NATS subject. */
+/** Accepts also the shorter ids of older relays. They are safe in a URL path and in a NATS subject. */
 export function isChannelId(text: string): boolean {
   return accepted.test(text);
 }
@@ -34,7 +34,7 @@ export function parsePosition(text: string | undefined): Position | undefined {
   return check === undefined ? { epoch, seq } : { epoch, seq, check };
 }
 
-/** What tells the delivery with this message id from another that was given the same sequence: FNV-1a. */
+/** Distinguishes the delivery with this message id from another with the same sequence: FNV-1a. */
 export function checkOf(messageId: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < messageId.length; at += 1) {
@@ -43,11 +43,11 @@ export function checkOf(messageId: string): string {
   return (hash >>> 0).toString(36);
 }
 
-/** The tracker gives up after 5 s, the code host after 10 s: each is answered before that. */
+/** The tracker gives up after 5 s, the code host after 10 s: they are answered before that. */
 const TRACKER_TIMEOUT_MS = 3000;
 const OTHER_TIMEOUT_MS = 8000;
 const MAX_ID_CHARACTERS = 200;
-/** Names under which other senders give the id of a delivery. */
+/** Headers with the delivery id of other senders. */
 const otherIds = ['webhook-id', 'svix-id', 'x-gitlab-event-uuid'];
 
 /** How long the relay may take to answer, from the arrival of the request. */
@@ -60,8 +60,8 @@ export function senderTimeoutMs(headers: ReceivedHeaders): number {
 }
 
 /**
- * The delivery id that the sender gave, safe as a NATS header value; undefined when it gave none, so that
- * nothing is taken for a repetition by mistake.
+ * The sender's delivery id, safe as a NATS header value; undefined if there is none, so nothing is mistaken for a
+ * repetition.
  */
 export function messageIdOf(headers: ReceivedHeaders): string | undefined {
   const id =
@@ -77,8 +77,8 @@ function textOf(value: ReceivedHeaders[string]): string | undefined {
   return text === '' ? undefined : text;
 }
 
-// Which headers of a POST travel to the readers. Those of the connection, of proxies on the way and of the
-// sender's identity stay: a reader must never see a cookie or a credential that was meant for the relay.
+// Which headers of a POST are passed on to readers. Those of the connection, of proxies and of the sender's identity are
+// not: a reader must never see a cookie or a credential that was meant for the relay.
 const staying: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -104,7 +104,7 @@ const stayingFamilies = ['proxy-', 'x-forwarded-', 'sec-', 'cf-'];
 const MAX_HEADERS = 100;
 const MAX_HEADER_CHARACTERS = 8 * 1024;
 
-/** From headers as Node gives them (lower case). What `Connection` names stays too. At most 100 travel. */
+/** From Node's headers (lower case). Headers named in `Connection` are dropped too. At most 100 are passed on. */
 export function travellingHeaders(received: ReceivedHeaders): Record<string, string> {
   const hopByHop = namedByConnection(received['connection']);
   const travelling: Record<string, string> = {};
@@ -129,7 +129,7 @@ function namedByConnection(value: ReceivedHeaders[string]): ReadonlySet<string> 
   return new Set(text.split(',').map((name) => name.trim().toLowerCase()));
 }
 
-/** Where the parts of a large body are, in order, and how many bytes they make. */
+/** Where the parts of a large body are, in order, and their total size. */
 export type BodyParts = { size: number; sequences: number[] };
 
 export type StoredFrame = Omit<Delivery, 'body'> & { body: Buffer; parts: BodyParts | null };
@@ -160,7 +160,7 @@ function frameOf(head: string, body: Buffer | null): Buffer {
   return frame;
 }
 
-/** The body is a view of the message. Undefined for bytes that no relay wrote. */
+/** The body is a view of the message. Undefined for bytes that are not a frame. */
 export function decodeFrame(data: Uint8Array): StoredFrame | undefined {
   const frame = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (frame.length < LENGTH_BYTES) return undefined;

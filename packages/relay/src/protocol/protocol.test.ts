@@ -31,7 +31,7 @@ test('positions', () => {
     expect(parsePosition(bad)).toBeUndefined();
 });
 
-test('headers of the connection, of proxies and of identity stay', () => {
+test('headers of the connection, of proxies and of identity are not passed on', () => {
   const travelling = {
     'content-type': 'application/json',
     'content-encoding': 'gzip',
@@ -69,7 +69,7 @@ test('headers of the connection, of proxies and of identity stay', () => {
 });
 
 describe('senders', () => {
-  test('patience', () => {
+  test('the timeout of each sender', () => {
     expect(senderTimeoutMs({ 'x-github-delivery': 'a' })).toBe(8000);
     expect(senderTimeoutMs({ 'linear-delivery': 'a' })).toBe(3000);
     expect(senderTimeoutMs({ 'linear-signature': 'a' })).toBe(3000);

@@ -8,7 +8,7 @@ const delivery = {
   body: Buffer.from([0, 255, 10]),
 };
 
-test('what goes in comes out, byte for byte', () => {
+test('a frame is decoded byte for byte', () => {
   expect(decodeFrame(encodeFrame(delivery))).toEqual({ ...delivery, parts: null });
   const empty = { ...delivery, body: Buffer.alloc(0) };
   expect(decodeFrame(encodeFrame(empty))).toEqual({ ...empty, parts: null });
@@ -32,9 +32,9 @@ test.each([
   ['nothing', ''],
   ['too short', '\0\0'],
   ['a length beyond the end', '\0\0\0\x09{}'],
-  ['no JSON', '\0\0\0\x02{{'],
+  ['not JSON', '\0\0\0\x02{{'],
   ['not an object', '\0\0\0\x02[]'],
   ['other fields', '\0\0\0\x02{}'],
-])('bytes that no relay wrote: %s', (_, text) => {
+])('bytes that are not a frame: %s', (_, text) => {
   expect(decodeFrame(Buffer.from(text, 'latin1'))).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { Refused } from '../engine/engine.ts';
 import { publishText } from '../engine/testing/engine-for-test.ts';
 import { type ProvisionOptions, provision } from './provision.ts';
 
-test('makes the streams, then changes only what differs and says so', async () => {
+test('creates the streams, then changes only what differs and reports it', async () => {
   const server = await natsForTest();
   const nats = { servers: [server.url] };
   const dry = await provision({ nats, shards: 2, dryRun: true });
@@ -32,7 +32,7 @@ test('makes the streams, then changes only what differs and says so', async () =
   expect(third.find(({ what }) => what === 'layout')?.done).toBe('changed');
 });
 
-test('never drops deliveries unasked, and never moves channels', async () => {
+test('never drops deliveries without --shrink, and never moves channels', async () => {
   const server = await natsForTest();
   const nats = { servers: [server.url] };
   await provision({ nats, shards: 1 });
@@ -43,7 +43,7 @@ test('never drops deliveries unasked, and never moves channels', async () => {
   await engine.close();
   const smaller = await shard({ maxAgeMs: 60_000 });
   expect(smaller?.done).toBe('unchanged');
-  expect(smaller?.details[0]).toContain('must be asked for with shrink');
+  expect(smaller?.details[0]).toContain('needs --shrink');
   expect((await shard({ maxAgeMs: 600_000, shrink: true }))?.done).toBe('changed');
   await expect(provision({ nats, shards: 4 })).rejects.toThrow(Refused);
   await expect(provision({ nats, prefix: 'huge', maxBytesPerShard: 1024 ** 5 })).rejects.toMatchObject({
@@ -51,10 +51,10 @@ test('never drops deliveries unasked, and never moves channels', async () => {
   });
 });
 
-test('a first attempt that fails settles nothing: it can be repeated with other shards and sizes', async () => {
+test('a failed first attempt fixes nothing: it can be repeated with other shards and sizes', async () => {
   const server = await natsForTest();
   const nats = { servers: [server.url] };
-  // Ten of them fit into the store of the server, which has 64 GB.
+  // Ten of them fit into the server's store of 64 GB.
   await expect(provision({ nats, shards: 16, maxBytesPerShard: 6e9 })).rejects.toThrow(Refused);
   await expect(createEngine({ nats })).rejects.toMatchObject({ code: 'engine-not-provisioned' });
   const again = await provision({ nats, shards: 4, maxBytesPerShard: 128 * 1024 * 1024 });
@@ -68,6 +68,6 @@ test('a stream that cannot keep one delivery is refused', async () => {
   const server = await natsForTest();
   const nats = { servers: [server.url] };
   await expect(provision({ nats, shards: 1, maxBytesPerShard: 20 * 1024 * 1024 })).rejects.toMatchObject({
-    remedy: 'Give at least --max-shard-bytes 64.',
+    remedy: 'Use at least --max-shard-bytes 64.',
   });
 });

@@ -1,5 +1,5 @@
-// Streams as code: makes what is missing, changes what differs, says what it did. It never deletes a stream,
-// and it may run again at any time, also while relays serve.
+// Streams as code: creates what is missing, changes what differs, reports what it did. It never deletes a stream, and can
+// run again at any time, also while relays are serving.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -22,9 +22,9 @@ import { createStore, type Store } from '../engine/store.ts';
 export type ProvisionOptions = StreamOptions & {
   nats: NatsOptions;
   prefix?: string;
-  /** Allows limits to become smaller, and so deliveries to be dropped. */
+  /** Allows smaller limits, which drop deliveries. */
   shrink?: boolean;
-  /** Tells what would be done, and does nothing. */
+  /** Reports what would be done, and does nothing. */
   dryRun?: boolean;
 };
 
@@ -32,21 +32,20 @@ export type ProvisionStep = {
   /** The stream, or `layout`. */
   what: string;
   done: 'created' | 'changed' | 'unchanged';
-  /** What changed, and what was wished for and left. */
+  /** What changed, and which requested changes were not made. */
   details: string[];
 };
 
-/** By JetStream's own codes. */
+/** By JetStream's error codes. */
 const remedies: Readonly<Record<number, string>> = {
-  10005: 'Give fewer replicas, other placement tags, or the cluster more servers.',
+  10005: 'Use fewer replicas or other placement tags, or add servers to the cluster.',
   10023: 'Give the NATS servers more memory or disk for JetStream (max_file_store).',
-  10047:
-    'Give a smaller size per shard (--max-shard-bytes), or NATS more disk for JetStream (max_file_store).',
-  10074: 'Replicas need a NATS cluster: give 1, or connect to one.',
+  10047: 'Use a smaller --max-shard-bytes, or give NATS more disk for JetStream (max_file_store).',
+  10074: 'Replicas need a NATS cluster: use 1, or connect to a cluster.',
 };
 /** A cluster that has just started needs some seconds to agree on a leader. */
 const TIMEOUT_MS = 30_000;
-/** Room for the largest delivery, and for another one while it is stored. */
+/** Space for the largest delivery, and for another one while it is stored. */
 const LEAST_SHARD_BYTES = 64 * 1024 * 1024;
 
 /** `await provision({ nats: { servers: ['nats://127.0.0.1:4222'] } })` */
@@ -62,7 +61,7 @@ export async function provision(options: ProvisionOptions): Promise<ProvisionSte
     if (registry === undefined) return [];
     const steps = [await applyPlan(store, registry, options)];
     for (const plan of others) steps.push(await applyPlan(store, plan, options));
-    // Last: while it is not there, nothing is settled, and a first attempt that failed can be repeated otherwise.
+    // Last: without a layout nothing is fixed yet, and a failed first attempt can be repeated with other settings.
     steps.push(await keepLayout(options.dryRun === true ? null : publisher, names, present, layout));
     return steps;
   } finally {
@@ -88,20 +87,20 @@ function wishedLayout(present: Layout | undefined, options: StreamOptions): Layo
   if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
     throw new Refused(
       'provision-refused',
-      `${shards} is not a number of shards`,
-      `Give one from 1 to ${MAX_SHARDS}.`,
+      `${shards} is not a valid number of shards`,
+      `Use 1 to ${MAX_SHARDS}.`,
     );
   if (present !== undefined && present.shards !== shards)
     throw new Refused(
       'provision-refused',
-      `there are ${present.shards} shards: with ${shards} channels would move`,
+      `there are ${present.shards} shards: changing to ${shards} would move channels`,
       'Keep the number of shards, or use another prefix for a new relay.',
     );
   if (options.maxBytesPerShard !== undefined && options.maxBytesPerShard < LEAST_SHARD_BYTES)
     throw new Refused(
       'provision-refused',
       `a stream of ${options.maxBytesPerShard} bytes cannot keep one delivery of 25 MiB`,
-      `Give at least --max-shard-bytes ${LEAST_SHARD_BYTES / 1024 / 1024}.`,
+      `Use at least --max-shard-bytes ${LEAST_SHARD_BYTES / 1024 / 1024}.`,
     );
   const { maxDeliveriesPerChannel, maxBytesPerChannel } = { ...defaults, ...present, ...given(options) };
   return { shards, maxDeliveriesPerChannel, maxBytesPerChannel };
@@ -145,7 +144,7 @@ async function applyPlan(
   const { configuration, changed, kept } = changesOf(
     plan,
     { ...present.config },
-    // Nothing can be dropped from an empty one.
+    // An empty stream has nothing to drop.
     shrink || present.state.messages === 0,
   );
   if (configuration === undefined) return { what: name, done: 'unchanged', details: kept };
@@ -153,7 +152,7 @@ async function applyPlan(
   return { what: name, done: 'changed', details: [...changed, ...kept] };
 }
 
-/** What may pass is tried again; what the server will never do is refused. */
+/** Retries temporary failures; a permanent one throws `Refused`. */
 function change(name: string, work: () => Promise<unknown>): Promise<void> {
   return patiently(async () => {
     try {
@@ -177,24 +176,24 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-// The streams of a relay as they should be, and what differs between a stream and its plan. What is undefined in the
-// options is left as it is in a stream that exists, and gets its default in one that does not. A limit is only made
-// smaller when that was asked for expressly: the server would drop at once what no longer fits.
+// The plan of a relay's streams, and the differences between a stream and its plan. An undefined option keeps the value of
+// an existing stream, and gets its default in a new one. A limit is made smaller only if that was requested explicitly:
+// the server would drop at once what no longer fits.
 
 type StreamOptions = {
   /** Fixed at the first provisioning. */
   shards?: number;
   /** Default: 3 in a cluster, 1 on a single server. */
   replicas?: number;
-  /** Servers must have all of them; one per power domain makes replicas worth their name. */
+  /** Servers must have all of them; use one per power domain so replicas fail independently. */
   placementTags?: readonly string[];
-  /** How long a delivery is kept: as long as the code host would repeat it. */
+  /** How long a delivery is kept: the default is as long as the code host can resend it. */
   maxAgeMs?: number;
   maxDeliveriesPerChannel?: number;
   maxBytesPerChannel?: number;
   /** The server reserves it: all shards together must fit its store. */
   maxBytesPerShard?: number;
-  /** Repeated deliveries are told within it; it costs the server about 240 bytes for each. */
+  /** Repeated deliveries are recognised within it; it costs the server about 240 bytes per delivery. */
   dedupeWindowMs?: number;
 };
 
@@ -207,19 +206,19 @@ const defaults = {
   maxBytesPerShard: 2 * 1024 ** 3,
   dedupeWindowMs: 5 * 60_000,
 } as const satisfies StreamOptions;
-/** A subscriber that has not been there for so long is forgotten. */
+/** A subscriber that was not connected for this long is forgotten. */
 const CURSOR_AGE_MS = 30 * DAY_MS;
-/** Each is a Raft group of its own where it is replicated. */
+/** Each replicated stream is its own Raft group. */
 const MAX_SHARDS = 256;
 
-/** The fields of JetStream's configuration that are ours to decide. */
+/** The fields of JetStream's configuration that we set. */
 type StreamPlan = {
   name: string;
-  /** As it must be, whatever was asked. */
+  /** Required values, whatever was requested. */
   fixed: Record<string, unknown>;
-  /** As asked for; undefined: not asked. */
+  /** Requested values; undefined: not requested. */
   asked: Record<string, unknown>;
-  /** For a stream that does not exist yet. */
+  /** Values for a new stream. */
   initial: Record<string, unknown>;
 };
 
@@ -305,10 +304,10 @@ function nanoseconds(milliseconds: number | undefined): number | undefined {
 type Configuration = Readonly<Record<string, unknown>>;
 
 type StreamChanges = {
-  /** Undefined: the stream is as planned. */
+  /** Undefined: the stream matches the plan. */
   configuration: Configuration | undefined;
   changed: string[];
-  /** Wished for, and not done. */
+  /** Requested, and not done. */
   kept: string[];
 };
 
@@ -327,7 +326,7 @@ function changesOf(plan: StreamPlan, existing: Configuration, shrink: boolean): 
     if (agrees(present, wished)) continue;
     const words = `${field} ${JSON.stringify(present)} -> ${JSON.stringify(wished)}`;
     if (limits.has(field) && isSmaller(wished, present) && !shrink) {
-      kept.push(`${words}: a smaller limit drops deliveries, so it must be asked for with shrink`);
+      kept.push(`${words}: a smaller limit drops deliveries, so it needs --shrink`);
       continue;
     }
     configuration[field] = wished;
@@ -340,14 +339,14 @@ function defined(fields: Configuration): Configuration {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The server adds fields of its own to an object, and leaves out what is empty. */
+/** The server adds its own fields to an object, and leaves out empty ones. */
 function agrees(present: unknown, wished: unknown): boolean {
   if (isRecord(present) && isRecord(wished))
     return Object.entries(wished).every(([key, value]) => isDeepStrictEqual(present[key], value));
   return isDeepStrictEqual(present, wished);
 }
 
-/** 0 and -1 are no limit at all. */
+/** 0 and -1 mean no limit. */
 function isSmaller(wished: unknown, present: unknown): boolean {
   if (typeof wished !== 'number' || wished <= 0) return false;
   return typeof present !== 'number' || present <= 0 || wished < present;

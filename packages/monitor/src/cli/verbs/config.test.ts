@@ -60,7 +60,7 @@ test('a project file that is a link to a file of the user is neither read nor wr
   symlinkSync(path('.config/svc/config.json'), path('app/.svc/config.json'));
   const inApp = { ...terminal, folder: path('app') };
   expect(await runCommandLine(inApp, ['config', 'validate'])).toBe(1);
-  expect(terminal.complained() + terminal.printed()).toContain('is a link that leads out of the checkout');
+  expect(terminal.complained() + terminal.printed()).toContain('is a link to a file outside the checkout');
   expect(await runCommandLine(inApp, ['config', 'set', 'svc.projectKey', 'evil'])).toBe(6);
   expect(read('.config/svc/config.json')).toBe(before);
 });

@@ -135,7 +135,7 @@ describe('add-finding', () => {
   test('a session id that leaves the folder is refused', async () => {
     const { add, terminal } = project({ environment: { SVC_SESSION_ID: '../../etc/x' } });
     expect(await add('x')).toBe(2);
-    expect(terminal.complained()).toContain('SVC_SESSION_ID becomes a file name');
+    expect(terminal.complained()).toContain('SVC_SESSION_ID must be usable as a file name');
   });
 });
 

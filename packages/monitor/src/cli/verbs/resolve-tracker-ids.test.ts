@@ -159,7 +159,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   test('no project', async () => {
     const { terminal, resolve, file } = await house({ project: '' });
     expect(await resolve()).toBe(4);
-    expect(terminal.complained()).toContain('There is no project here');
+    expect(terminal.complained()).toContain('No project here');
     expect(existsSync(file)).toBe(false);
   });
 
@@ -177,7 +177,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
     const secrets = { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABD' } } };
     const { terminal, resolve, text } = await house({ secrets, project: layer1.replace('"ABC"', '"ABD"') });
     expect(await resolve()).toBe(4);
-    expect(terminal.complained()).toContain('no team with the key ABD. There are: ABC, OPS.');
+    expect(terminal.complained()).toContain('no team with the key ABD. Its teams: ABC, OPS.');
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');
     expect(text()).toBe(layer1.replace('"ABC"', '"ABD"'));
   });
@@ -186,7 +186,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
     const { tracker, terminal, resolve, text } = await house();
     tracker.failNext({ kind: 'server-error', status: 503 });
     expect(await resolve()).toBe(6);
-    expect(terminal.complained()).toContain('cannot be used now: it answered HTTP 503');
+    expect(terminal.complained()).toContain('is unavailable: it answered HTTP 503');
     expect(text()).toBe(layer1);
     expect(await resolve()).toBe(0);
   });

@@ -373,7 +373,7 @@ describe('--relay, a relay of our own', () => {
     const smeeChannel = `${relay.url}/AbC`;
     const { setup, terminal } = await house({ global: { svc: { monitor: { github: { smeeChannel } } } } });
     expect(await setup('--relay', relay.url)).toBe(0);
-    expect(terminal.printed()).toMatch(/warning: there is no read key in .*relay-read-key.*--force/);
+    expect(terminal.printed()).toMatch(/warning: no read key in .*relay-read-key.*--force/);
   });
 
   test('--linear-register makes the channel of the tracker there, with a key of its own', async () => {
@@ -429,17 +429,17 @@ describe('--relay, a relay of our own', () => {
     [
       'not a relay',
       { status: 404, body: '<html>' },
-      /is no relay of svc: POST \/new was answered 404.*SVC_RELAY_URL/s,
+      /is not a svc-relay server: it answered POST \/new with 404.*SVC_RELAY_URL/s,
     ],
-    ['the public relay', { status: 405 }, /is no relay of svc/],
+    ['the public relay', { status: 405 }, /is not a svc-relay server/],
     ['a page', { status: 201, body: '<html>' }, /its answer to POST \/new is not one of svc-relay/],
     ['half an answer', { status: 201, body: '{"channel":"AbC"}' }, /is not one of svc-relay/],
     ['a redirect', { status: 308, headers: { location: 'https://other.example/new' } }, /was answered 308/],
-    ['refused', { status: 403 }, /refuses to make a channel \(403\).*Ask who runs it/s],
+    ['refused', { status: 403 }, /refuses to make a channel \(403\).*Ask the relay's operator/s],
     [
       'too many',
       { status: 429, headers: { 'retry-after': '60' } },
-      /enough channels.*\(429\).*Try again in 60 s/s,
+      /limit of new channels.*\(429\).*Try again in 60 s/s,
     ],
     ['no engine', { status: 503 }, /cannot make a channel now \(503\).*\/readyz/s],
     [

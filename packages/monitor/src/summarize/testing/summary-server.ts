@@ -1,6 +1,5 @@
-// The routes of summaries and the briefing on a real server, over a board that a test made, with the real SDK
-// against a local server that speaks as the vendors do. The key is a canary: no test may find it in a log, an
-// error or an answer.
+// The routes of summaries and the briefing on a real server, over a board that a test made, with the real SDK against a
+// local server that answers like the vendors. The key is a canary: it must not appear in any log, error or answer.
 
 import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
@@ -20,17 +19,17 @@ export const CANARY = 'sk_canary_do_not_tell_0123456789';
 type Provider = 'provider-a' | 'provider-b' | 'provider-c' | 'gateway';
 
 export type SummaryServerOptions = {
-  /** Where the vendors answer. */
+  /** The addresses of the vendors. */
   models: { baseUrl: (vendor: Provider) => string };
   board: Board;
-  /** Of svc.ai, over `enabled: true` and three providers with the same key. */
+  /** Settings of svc.ai, merged over `enabled: true` and three providers with the same key. */
   ai?: Record<string, unknown>;
   briefing?: Record<string, unknown>;
   environment?: Record<string, string>;
   otherProjects?: Config[];
   ready?: boolean;
   timeoutMs?: number;
-  /** What GET /api/health answers. */
+  /** The answer of GET /api/health. */
   identity?: (port: number) => object;
   fetch?: typeof globalThis.fetch;
 };
@@ -142,22 +141,22 @@ export async function startSummaryServer(options: SummaryServerOptions) {
       post('/api/summarize', body, more),
     briefing: () => send('/api/briefing', {}),
     freshBriefing: () => post('/api/briefing', {}),
-    /** How many requests for a summary or a fresh briefing were read: they are being answered, or were. */
+    /** How many requests for a summary or a fresh briefing were received. */
     asked: () => asked,
-    /** How many clients went away before they were answered. */
+    /** How many clients disconnected before they were answered. */
     left: () => left,
-    /** Providers get every request from now on, and their answers wait until the function is called. */
+    /** Providers receive every request from now on, and their answers wait until the function is called. */
     holdAnswers: () => {
       const gate = Promise.withResolvers<void>();
       onTestFinished(() => gate.resolve());
       held = gate.promise;
       return gate.resolve;
     },
-    /** The only way in which time goes on. */
+    /** The only way to advance time. */
     pass: (milliseconds: number) => {
       time += milliseconds;
     },
-    /** Something new in the log. */
+    /** Appends to the log. */
     tell: (line: Omit<Parameters<typeof foldLine>[1], 'seq' | 'ts' | 'via' | 'source'>) => {
       const seq = board.seq + 1;
       foldLine(board, { ...line, seq, ts: '2026-01-02T12:01:00.000Z', via: 'local', source: 'monitor' });

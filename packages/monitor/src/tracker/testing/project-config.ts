@@ -1,7 +1,7 @@
 import { type Config, resolveConfig } from '@svc/core';
 import { TOKEN } from './client-of.ts';
 
-/** The configuration of a project with a tracker: what its own file holds, and the token of its secrets file. */
+/** The configuration of a project with a tracker: the content of its own file, and the token of its secrets file. */
 export function projectConfig(
   tracker: Record<string, unknown>,
   { token = TOKEN }: { token?: string | null } = {},

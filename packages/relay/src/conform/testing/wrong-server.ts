@@ -1,4 +1,4 @@
-// A server that keeps to the protocol in all but one thing: it stands before a relay and spoils what passes through.
+// A server that follows the protocol except for one fault: a proxy for a relay that changes what passes through.
 import {
   createServer,
   request as dial,
@@ -14,20 +14,20 @@ export type Passing = {
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Streams that were asked for so far, this one included. */
+  /** Streams requested so far, including this one. */
   streams: number;
 };
 export type Answered = { status: number; headers: IncomingHttpHeaders; body: string };
 
-/** What it does to requests, to answers, to frames of streams. */
+/** What it changes: requests, answers, or frames of streams. */
 export type Fault = {
-  /** Part of the detail that the row then shows. */
+  /** Part of the detail that the row shows. */
   shows: string;
   request?: (passing: Passing) => void;
   answer?: (answered: Answered, passing: Passing) => void;
-  /** Called for each stream; returns what happens to each of its frames. Nothing drops it. */
+  /** Called for each stream; returns a function that changes each of its frames. An empty result drops the frame. */
   frames?: (passing: Passing) => (frame: string) => string;
-  /** Passes on what came of a body that was cut off. */
+  /** Passes on the received part of a body that was cut off. */
   takesTorn?: boolean;
 };
 
@@ -88,7 +88,7 @@ export async function startWrongServer(target: string, fault: Omit<Fault, 'shows
     const answered = { status: 200, headers: { ...incoming.headers }, body: '' };
     fault.answer?.(answered, passing);
     response.writeHead(answered.status, answered.headers);
-    // A large frame comes in many pieces, and is put together once.
+    // A large frame arrives in many pieces, which are joined once.
     let pieces: string[] = [];
     incoming.setEncoding('utf8');
     incoming.on('data', (text: string) => {

@@ -1,4 +1,4 @@
-// An engine on a real nats-server for one test, and a reader that writes down all it is told.
+// An engine on a real nats-server for one test, and a reader that records all callbacks.
 import { natsForTest, WAIT_MS } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
 import { type ProvisionOptions, provision } from '../../provision/provision.ts';
@@ -16,7 +16,7 @@ export async function engineForTest(options: TestEngineOptions = {}) {
   return { server, nats, engine: await anotherEngine(nats.servers, timing) };
 }
 
-/** As another relay process would have it. */
+/** The engine of another relay process. */
 export async function anotherEngine(
   servers: readonly string[],
   timing: EngineOptions['timing'] = {},
@@ -49,28 +49,28 @@ export function listen(
   engine: Engine,
   channel: string,
   after: FollowOptions['after'] = 'new',
-  take: (heard: Heard) => boolean = () => true,
+  take: (received: Heard) => boolean = () => true,
 ) {
-  const heard: Heard = { ready: null, bodies: [], positions: [], gaps: [], ended: null, events: [] };
+  const received: Heard = { ready: null, bodies: [], positions: [], gaps: [], ended: null, events: [] };
   const follower = engine.follow(channel, {
     after,
     onReady(at) {
-      heard.ready = at;
-      heard.events.push('ready');
+      received.ready = at;
+      received.events.push('ready');
     },
     onDelivery({ position, delivery }) {
-      heard.bodies.push(delivery.body.toString());
-      heard.positions.push(position);
-      heard.events.push(delivery.body.toString('utf8', 0, 20));
-      return take(heard);
+      received.bodies.push(delivery.body.toString());
+      received.positions.push(position);
+      received.events.push(delivery.body.toString('utf8', 0, 20));
+      return take(received);
     },
     onGap(gap) {
-      heard.gaps.push(gap);
-      heard.events.push('gap');
+      received.gaps.push(gap);
+      received.events.push('gap');
     },
     onEnd(reason) {
-      heard.ended = reason;
+      received.ended = reason;
     },
   });
-  return { heard, follower };
+  return { received, follower };
 }

@@ -1,5 +1,4 @@
-// The engine's contract in memory, for tests of the HTTP side: it keeps, resumes, pauses, dedupes, trims, and
-// fails on command.
+// An engine in memory, for tests of the HTTP side: it stores, resumes, pauses, dedupes, trims, and fails on command.
 import type { Channel, Delivery, Engine, Follower, Position, StoredDelivery } from '../../engine/engine.ts';
 
 type Kept = {
@@ -10,7 +9,7 @@ type Kept = {
 };
 type Reader = {
   channelId: string;
-  /** The sequence that was handed on last. */
+  /** The last sequence that was passed on. */
   at: number;
   paused: boolean;
   closed: boolean;
@@ -19,14 +18,14 @@ type Reader = {
 };
 
 export type MemoryEngine = Engine & {
-  /** Publishing and lookups fail, as when no server answers. */
+  /** Makes publishing and lookups fail, as if no server answered. */
   goDown: () => void;
   comeUp: () => void;
   /** Forgets all but the newest few of a channel. */
   trim: (channelId: string, keep: number) => void;
-  /** Another life of the store: positions of the one before mean nothing. */
+  /** A new store: positions of the previous one mean nothing. */
   loseStore: () => void;
-  /** Ends every follower, as a lost connection does. */
+  /** Ends every follower, like a lost connection. */
   endFollowers: () => void;
   savedCursors: () => number;
   publishedWith: () => readonly { messageId: string | undefined; deadlineMs: number }[];

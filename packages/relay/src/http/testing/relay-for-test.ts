@@ -79,7 +79,7 @@ export async function makeChannel(url: string, wish: object): Promise<MadeChanne
 
 export type Answer = { status: number; headers: Record<string, string | undefined>; body: string };
 
-/** A request as it is written, on a connection of its own. */
+/** A request sent exactly as written, on its own connection. */
 export function send(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string | Uint8Array } = {},
@@ -121,7 +121,7 @@ export type Listening = {
   cut: () => void;
 };
 
-/** One subscriber that keeps all that it hears. */
+/** A subscriber that keeps everything that it receives. */
 export function listen(url: string, headers: Record<string, string> = {}): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false });
@@ -152,12 +152,12 @@ export function listen(url: string, headers: Record<string, string> = {}): Promi
   });
 }
 
-/** Outside of a test there is nothing to wait for. */
+/** Does nothing outside of a test. */
 function onCleanUp(clean: () => void): void {
   try {
     onTestFinished(clean);
   } catch {
-    // Called after an await inside of a test that has ended, or from a hook: the connection goes with the relay.
+    // Called in a test that has ended, or from a hook: the connection is closed with the relay.
   }
 }
 
