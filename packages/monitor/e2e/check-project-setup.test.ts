@@ -128,7 +128,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
     const { atTerminal: check, status } = house({ SVC_AUTONOMOUS: '1' });
     const { code, screen, isAsked } = await check('');
     expect(isAsked()).toBe(false);
-    expect(screen).toContain('warning: the daemon: it is not running. Start it: svc-monitor.sh start');
+    expect(screen).toContain('warning: the daemon: it is not running. Start it: svc monitor start');
     expect(code).toBe(0);
     expect((await status()).running).toBe(false);
   });
@@ -138,7 +138,7 @@ test('without a terminal it warns on stderr, goes on, and tells no secret', asyn
   const { svc, home, app } = house();
   const { code, out, err } = await svc('check-project-setup', '--json');
   expect(code).toBe(0);
-  expect(err).toBe('warning: the daemon: it is not running. Start it: svc-monitor.sh start\n');
+  expect(err).toBe('warning: the daemon: it is not running. Start it: svc monitor start\n');
   const { findings } = JSON.parse(out);
   expect(findings.at(-1)).toMatchObject({ check: 'version', level: 'ok' });
   expect(out + err).not.toContain('hush');
