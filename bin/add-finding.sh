@@ -1,3 +1,3 @@
 #!/bin/sh
-# Adds a finding to the queue; see: svc add-finding --help
+# Queues a finding; see: svc add-finding --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" add-finding "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Checks what a project needs; see: svc check-project-setup --help
+# Checks that a project is ready for a run; see: svc check-project-setup --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" check-project-setup "$@"

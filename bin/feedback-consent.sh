@@ -1,3 +1,3 @@
 #!/bin/sh
-# Consent to file findings; see: svc feedback consent --help
+# Shows or grants consent to file findings; see: svc feedback consent --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" feedback consent "$@"

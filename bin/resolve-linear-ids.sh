@@ -1,3 +1,3 @@
 #!/bin/sh
-# Caches the tracker's ids; see: svc resolve-tracker-ids --help
+# Stores the tracker's ids; see: svc resolve-tracker-ids --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" resolve-tracker-ids "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Relay channel, secret and hooks; see: svc setup-webhooks --help
+# Sets up relay channel, secret and webhooks; see: svc setup-webhooks --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" setup-webhooks "$@"

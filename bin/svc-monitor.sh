@@ -1,3 +1,3 @@
 #!/bin/sh
-# The daemon of this machine; see: svc monitor --help
+# Starts, stops and inspects the daemon; see: svc monitor --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" monitor "$@"

@@ -1,3 +1,3 @@
 #!/bin/sh
-# The workflow context of a worktree; see: svc context --help
+# Shows and sets the workflow context of a worktree; see: svc context --help
 exec "$(dirname -- "$(readlink -f -- "$0")")/svc" context "$@"

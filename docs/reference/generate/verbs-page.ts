@@ -33,12 +33,21 @@ function verbSection(verb: DescribedVerb): string {
   return [
     `${'#'.repeat(Math.min(verb.path.length + 1, 3))} ${nameOf(verb)}`,
     `${words(verb.summary)}.`,
+    ...(verb.details === '' ? [] : [paragraphs(verb.details)]),
     `Usage: ${code(verb.usage)}`,
     ['```sh', ...verb.examples, '```'].join('\n'),
     ...(takes.length === 0 ? [] : [table(['Argument', 'What it is'], takes.map(argumentRow))]),
     ...(options.length === 0 ? [] : [table(['Option', 'What it does', 'Default'], options.map(optionRow))]),
     ...(verb.route === null ? [] : [`Route: ${verb.route.split(', ').map(code).join(', ')}`]),
   ].join('\n\n');
+}
+
+/** Indented lines are commands or lists. */
+function paragraphs(details: string): string {
+  return details
+    .split('\n')
+    .map((line) => (line.startsWith('  ') ? `- ${code(line.trim())}` : words(line)))
+    .join('\n\n');
 }
 
 function argumentRow({ name, description }: DescribedArgument): string[] {

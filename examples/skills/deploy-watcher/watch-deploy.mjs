@@ -1,26 +1,26 @@
 #!/usr/bin/env node
-// Watches one merge until it has shipped or its deployment has failed. The daemon says whether it shipped
-// (`svc receipt`); events only say when it is worth asking again.
+// Watches one merge until it has shipped or its deployment has failed. The daemon decides whether it shipped
+// (`svc receipt`); events only trigger the next check.
 //
 //   watch-deploy.mjs <ticket> [--timeout <seconds>] [--environment <name>]
 //
 // Prints one line of JSON: {outcome, ticket, mergeSha, detail}. Exit codes: 0 shipped, 1 the deployment failed,
-// 2 usage or no daemon, 3 not known in time, 4 a person is needed.
+// 2 usage or no daemon, 3 unknown after the timeout, 4 a person is needed.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-/** A success of another commit that contains the merge has another SHA: the receipt is read again after so long. */
+/** A later commit that contains the merge has another SHA, so the receipt is also read again after this time. */
 const SLICE_S = 60;
 const NEEDS_A_PERSON = ['stalled', 'failed', 'canceled'];
 
 const { ticket, timeout, environment } = readArguments();
 const deadline = Date.now() + timeout * 1000;
 
-// A skill that works on a ticket says so in the workflow context of its worktree; the file is made if need be.
-const noted = svc('context', 'set-ticket', ticket);
-if (noted.code !== 0) end(2, 'usage', null, noted.complaint);
+// A skill that works on a ticket sets it in the workflow context of its worktree; the file is created if needed.
+const set = svc('context', 'set-ticket', ticket);
+if (set.code !== 0) end(2, 'usage', null, set.complaint);
 
-// Taken before the first look, so that nothing falls between the look and the wait.
+// Read before the first check, so no event is lost between the check and the wait.
 let since = newestLine();
 for (;;) {
   const receipt = readReceipt();
@@ -30,12 +30,7 @@ for (;;) {
     end(4, 'needs-a-person', mergeSha, `the worker is ${receipt.status}; see: svc why ${ticket}`);
   const left = Math.ceil((deadline - Date.now()) / 1000);
   if (left <= 0)
-    end(
-      3,
-      'not-known',
-      mergeSha,
-      'no deployment was seen in time; the state of the pull request cannot tell',
-    );
+    end(3, 'not-known', mergeSha, 'no deployment was seen in time; a merged pull request does not prove one');
 
   const event = waitForEvent(mergeSha, Math.min(left, SLICE_S));
   if (event === undefined) continue;
@@ -44,14 +39,14 @@ for (;;) {
     end(1, 'failed', mergeSha, event.detail.logUrl ?? event.detail.description ?? null);
 }
 
-/** What may change the answer: an end of a deployment of the merge, the merge itself, a word of the orchestrator. */
+/** What may change the result: a finished deployment of the merge, the merge itself, a status change of the worker. */
 function waitForEvent(mergeSha, seconds) {
   const ends = ['success', 'failure', 'error'].map(
     (state) => `.event == "codehost.deployment_status.${state}"`,
   );
   const deployed = `(${ends.join(' or ')}) and .scope.environment == ${JSON.stringify(environment)} and .scope.sha == ${JSON.stringify(mergeSha)}`;
-  const told = `.scope.ticket == ${JSON.stringify(ticket)} and (.event | . == "orchestrator.worker.status_changed" or . == "codehost.pr.merged")`;
-  const filter = mergeSha === null ? told : `(${deployed}) or (${told})`;
+  const ticketChanged = `.scope.ticket == ${JSON.stringify(ticket)} and (.event | . == "orchestrator.worker.status_changed" or . == "codehost.pr.merged")`;
+  const filter = mergeSha === null ? ticketChanged : `(${deployed}) or (${ticketChanged})`;
   const { code, printed, complaint } = svc(
     'events',
     'wait-for',
@@ -69,7 +64,7 @@ function waitForEvent(mergeSha, seconds) {
 
 function readReceipt() {
   const { code, printed, complaint } = svc('receipt', ticket, '--json');
-  // Exit code 1 is an answer too: it has not shipped.
+  // Exit code 1 means that it has not shipped.
   if (printed !== '' && code <= 1) return JSON.parse(printed);
   return end(2, 'usage', null, complaint);
 }
@@ -84,8 +79,8 @@ function linkOf(receipt, name) {
   return receipt.links.find(({ link }) => link === name);
 }
 
-function svc(...words) {
-  const { status, stdout, stderr, error } = spawnSync('svc', words, { encoding: 'utf8' });
+function svc(...args) {
+  const { status, stdout, stderr, error } = spawnSync('svc', args, { encoding: 'utf8' });
   if (error !== undefined) return { code: 2, printed: '', complaint: error.message };
   return { code: status ?? 2, printed: stdout.trim(), complaint: stderr.trim() };
 }

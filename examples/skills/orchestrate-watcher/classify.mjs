@@ -1,10 +1,10 @@
-// What is to be done about a pull request, from its events alone, oldest first. A pure function.
+// What to do about a pull request, from its events, oldest first. A pure function.
 //
 //   classify(events) → { action, why, seq, headSha }
 //
-// Actions: done, fix-checks, address-review, rebase, wait, needs-a-person. `seq` is the line that decided.
+// Actions: done, fix-checks, address-review, rebase, wait, needs-a-person. `seq` is the event that decided.
 
-/** How often the same kind of fault may be answered with a fix before a person is asked. */
+/** How many fixes of the same kind are tried before a person is asked. */
 const MOST_FIXES = 3;
 const FAILED = ['failure', 'timed_out', 'startup_failure'];
 
@@ -29,7 +29,7 @@ function take(state, { seq, event, scope, detail }) {
   state.seq = seq;
   if (event.startsWith('codehost.pr.')) takePullRequest(state, seq, event, scope, detail);
   if (event.startsWith('codehost.pr_review.')) takeReview(state, seq, event, detail);
-  // A check of an older commit says nothing about the newest.
+  // A check of an older commit does not apply to the newest.
   const isOfHead = state.headSha === null || scope.sha === state.headSha;
   if (event.startsWith('codehost.check_suite.') && isOfHead) {
     const { conclusion = null } = detail;
@@ -50,7 +50,7 @@ function takePullRequest(state, seq, event, scope, detail) {
   if (detail.draft !== undefined) state.draft = detail.draft;
   if (detail.mergeableState !== undefined) state.merge = { state: detail.mergeableState, seq };
   if (scope.sha === undefined || scope.sha === state.headSha) return;
-  // A new commit: what was said of the one before is answered.
+  // A new commit makes earlier checks and reviews obsolete.
   state.headSha = scope.sha;
   state.suites.clear();
   state.statuses.clear();
@@ -59,7 +59,7 @@ function takePullRequest(state, seq, event, scope, detail) {
 }
 
 function takeReview(state, seq, event, detail) {
-  const { reviewer = 'somebody', reviewId = seq } = detail;
+  const { reviewer = 'a reviewer', reviewId = seq } = detail;
   if (event === 'codehost.pr_review.dismissed') state.reviews.delete(reviewer);
   else if (detail.state === 'changes_requested') {
     state.reviews.set(reviewer, { seq });
@@ -97,18 +97,18 @@ function review({ reviews, askedReviews }) {
   const [reviewer, { seq }] = first;
   return askedReviews.size > MOST_FIXES
     ? { action: 'needs-a-person', why: `changes were requested ${askedReviews.size} times`, seq }
-    : { action: 'address-review', why: `${reviewer} requests changes`, seq };
+    : { action: 'address-review', why: `${reviewer} requested changes`, seq };
 }
 
 function mergeability({ merge }) {
   if (merge?.state === 'dirty')
     return { action: 'rebase', why: 'it conflicts with its base', seq: merge.seq };
-  if (merge?.state === 'behind') return { action: 'rebase', why: 'its base went on', seq: merge.seq };
+  if (merge?.state === 'behind') return { action: 'rebase', why: 'it is behind its base', seq: merge.seq };
   return undefined;
 }
 
 function waitsFor({ draft, suites }) {
   if (draft) return 'it is a draft';
   const running = [...suites.values()].some(({ conclusion }) => conclusion === null);
-  return running ? 'checks run' : 'nothing is to be done; a review or the merge is next';
+  return running ? 'checks are running' : 'nothing to do; a review or the merge is next';
 }

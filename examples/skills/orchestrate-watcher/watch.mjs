@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Watches a pull request until something is to be done about it, and says what: the Phase 4 watcher.
+// Watches a pull request until there is something to do about it, and reports what: the Phase 4 watcher.
 //
 //   watch.mjs <owner/name> <pull request> [--ticket <id>] [--timeout <seconds>]
 //
 // Prints one line of JSON: {action, why, seq, headSha}. Exit codes: 0 there is an action, or it is done; 2 usage or
-// no daemon; 3 the time is over and there is still nothing to do; 4 a person is needed.
+// no daemon; 3 timeout, and there is nothing to do; 4 a person is needed.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { classify } from './classify.mjs';
@@ -14,7 +14,7 @@ const MOST_EVENTS = '1000';
 const { repo, number, ticket, timeout } = readArguments();
 const deadline = Date.now() + timeout * 1000;
 
-// A skill that works on a ticket says so in the workflow context of its worktree; the file is made if need be.
+// A skill that works on a ticket sets it in the workflow context of its worktree; the file is created if needed.
 if (ticket !== undefined) mustWork(svc('context', 'set-ticket', ticket));
 
 for (;;) {
@@ -41,7 +41,7 @@ for (;;) {
   );
 }
 
-/** A commit status names no pull request, only its commit. */
+/** A commit status has no pull request, only its commit. */
 function ofPullRequest(headSha) {
   const named = `.scope.pr == ${number}`;
   return headSha === null ? named : `${named} or .scope.sha == ${JSON.stringify(headSha)}`;
@@ -63,7 +63,7 @@ function eventsOfPullRequest() {
 }
 
 function list(...conditions) {
-  // Exit code 1 is an answer: there are none.
+  // Exit code 1 means that there are none.
   const printed = mustWork(
     svc('events', 'list', '--repo', repo, '--json', '--limit', MOST_EVENTS, ...conditions),
   );
@@ -73,8 +73,8 @@ function list(...conditions) {
     .map((line) => JSON.parse(line));
 }
 
-function svc(...words) {
-  return spawnSync('svc', words, { encoding: 'utf8', maxBuffer: 128 * 1024 * 1024 });
+function svc(...args) {
+  return spawnSync('svc', args, { encoding: 'utf8', maxBuffer: 128 * 1024 * 1024 });
 }
 
 function mustWork({ status, stdout, stderr, error }) {

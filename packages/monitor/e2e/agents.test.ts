@@ -174,7 +174,7 @@ test('a program that cannot be started is not started again, and the reason is s
   expect((await svc('why', 'A-1')).printed).toContain('no-such-program: not found');
   const { exit, printed } = await svc('worker', 'output', 'A-1');
   expect(exit).toBe(0);
-  expect(printed).toContain('Its standard error ends with:\n  starting\n');
+  expect(printed).toContain('End of standard error:\n  starting\n');
   expect(printed).toContain('no-such-program: not found');
 });
 

@@ -125,7 +125,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
     const { atTerminal: check, status } = setUp({ SVC_AUTONOMOUS: '1' });
     const { code, screen, isAsked } = await check('');
     expect(isAsked()).toBe(false);
-    expect(screen).toContain('warning: the daemon: it is not running. Start it: svc-monitor.sh start');
+    expect(screen).toContain('warning: the daemon: it is not running. Start it: svc monitor start');
     expect(code).toBe(0);
     expect((await status()).running).toBe(false);
   });
@@ -135,7 +135,7 @@ test('without a terminal it warns on stderr, continues, and prints no secret', a
   const { svc, home, app } = setUp();
   const { code, out, err } = await svc('check-project-setup', '--json');
   expect(code).toBe(0);
-  expect(err).toBe('warning: the daemon: it is not running. Start it: svc-monitor.sh start\n');
+  expect(err).toBe('warning: the daemon: it is not running. Start it: svc monitor start\n');
   const { findings } = JSON.parse(out);
   expect(findings.at(-1)).toMatchObject({ check: 'version', level: 'ok' });
   expect(out + err).not.toContain('hush');

@@ -137,7 +137,7 @@ const rows: Row[] = [
     },
     says: [
       /^broken +daemon +the daemon is not running\n.*\n +Start it: svc-monitor\.sh start$/m,
-      /^unknown +log +not known while the daemon is stopped: log, index, state, outbox/m,
+      /^unknown +log +unknown while the daemon is stopped: log, index, state, outbox/m,
     ],
     fixes: /^daemon +fixed: started the daemon: pid \d+, http:[^]*No problems found\.$/m,
   },
@@ -151,13 +151,13 @@ const rows: Row[] = [
       onTestFinished(() => claimed?.withdraw());
     },
     says: [
-      /^broken +daemon +the daemon runs and does not answer\n +pid \d+\n +See what it is doing: svc monitor logs/m,
+      /^broken +daemon +the daemon runs but does not answer\n +pid \d+\n +See what it is doing: svc monitor logs/m,
     ],
   },
   {
     fault: 'port taken by another program',
     given: async () => ({ environment: { SVC_MONITOR_PORT: String(await listener()) } }),
-    says: [/^broken +port +port \d+ is taken by another program\n.*\n +Find it: fuser -v \d+\/tcp/m],
+    says: [/^broken +port +port \d+ is used by another program\n.*\n +Find it: fuser -v \d+\/tcp/m],
   },
   {
     fault: 'port taken by the daemon of another data root',
@@ -166,7 +166,7 @@ const rows: Row[] = [
       return { environment: { SVC_MONITOR_PORT: String(other.port) } };
     },
     says: [
-      /^broken +port +port \d+ belongs to the svc daemon of another data root\n +pid \d+.*\n +Stop it with its own SVC_DATA_DIR/m,
+      /^broken +port +port \d+ is used by the svc daemon of another data root\n +pid \d+.*\n +Stop it with its own SVC_DATA_DIR/m,
     ],
   },
   {
@@ -227,7 +227,7 @@ const rows: Row[] = [
       const tracker = { apiToken: 'hush-hush', teamKey: 'ABC' };
       home.write('.config/svc/config-demo.json', { svc: { tracker } }, 0o644);
     },
-    says: [/^broken +secrets +others may read .*config-demo\.json\n +mode 644.*\n +Run: chmod 600 '/m],
+    says: [/^broken +secrets +other users can read .*config-demo\.json\n +mode 644.*\n +Run: chmod 600 '/m],
     fixes: /^secrets +fixed: set the mode of .*config-demo\.json to 600$/m,
   },
   {
@@ -236,7 +236,7 @@ const rows: Row[] = [
       await healthy(home);
       home.write('.config/svc/webhook-secret', 'hush-hush', 0o640);
     },
-    says: [/^broken +secrets +others may read .*webhook-secret\n +mode 640/m],
+    says: [/^broken +secrets +other users can read .*webhook-secret\n +mode 640/m],
     fixes: /^secrets +fixed: set the mode of .*webhook-secret to 600$/m,
   },
   {
@@ -246,7 +246,7 @@ const rows: Row[] = [
       home.write('.config/svc/config.json', {});
       chmodSync(home.at('.config/svc'), 0o777);
     },
-    says: [/^broken +secrets +others may change the files in .*\n +mode 777.*\n +Run: chmod 700 '/m],
+    says: [/^broken +secrets +other users can change the files in .*\n +mode 777.*\n +Run: chmod 700 '/m],
     fixes: /^secrets +fixed: set the mode of .*\.config\/svc to 700$/m,
   },
   {
@@ -262,7 +262,7 @@ const rows: Row[] = [
   {
     fault: 'a data folder that cannot be written',
     given: ({ write }) => ({ environment: { SVC_EVENTS_DIR: write('events', 'a file') } }),
-    says: [/^broken +disk +.*events cannot be written\n +ENOTDIR.*\n +Look at it: ls -ld '/m],
+    says: [/^broken +disk +.*events cannot be written\n +ENOTDIR.*\n +Check it: ls -ld '/m],
   },
   {
     fault: 'a full disk that takes nothing',
@@ -287,7 +287,7 @@ const rows: Row[] = [
       await healthy(home);
       chmodSync(home.at('svc'), 0o755);
     },
-    says: [/^warning +secrets +others may look into .*svc\n +mode 755, it must be 700\n +Run: chmod 700 '/m],
+    says: [/^warning +secrets +other users can list .*svc\n +mode 755, it must be 700\n +Run: chmod 700 '/m],
     fixes: /^secrets +fixed: set the mode of .*svc to 700$/m,
   },
   {
@@ -333,7 +333,7 @@ const rows: Row[] = [
       ...(await healthy(home)),
       tools: { timeoutMs: 700, freeBytes: () => new Promise<number>(() => undefined) },
     }),
-    says: [/^unknown +disk +the check of disk did not end within 0\.7 s\n +Look again later/m],
+    says: [/^unknown +disk +the check of disk took longer than 0\.7 s\n +Try again later/m],
   },
   {
     fault: 'spool rejected',
@@ -382,7 +382,7 @@ const rows: Row[] = [
     says: [
       /^warning +worktrees +worktree ABC-1 is partly created\n.*\n +Run: cd '.*' && svc worktree remove ABC-1$/m,
     ],
-    fixes: /^worktrees +fixed: removed the worktree ABC-1, which was partly created and held nothing$/m,
+    fixes: /^worktrees +fixed: removed the worktree ABC-1, which was partly created and empty$/m,
   },
   {
     fault: 'a worktree whose folder is gone',
@@ -491,13 +491,13 @@ const rows: Row[] = [
     says: [
       /^broken +index +a test event was written, but the index does not find it\n.*\n +Rebuild the index: svc events reindex$/m,
     ],
-    fixes: /^index +fixed: built the index anew: 5 lines$/m,
+    fixes: /^index +fixed: rebuilt the index: 5 lines$/m,
   },
   {
     fault: 'index far behind',
     given: reports({ health: { log: { ...well.health.log, indexLag: 50_000 } } }),
     says: [/^warning +index +the index is far behind the log\n.*\n +Rebuild it: svc events reindex$/m],
-    fixes: /^index +fixed: built the index anew/m,
+    fixes: /^index +fixed: rebuilt the index/m,
   },
   {
     fault: 'index not writable',
@@ -606,7 +606,7 @@ test.each(rows)('$fault', async ({ given, says, fixes, leaves }) => {
   expect(printed).not.toContain('hush');
   expect(leaves?.(home).filter((name) => name.includes('.doctor-')) ?? []).toEqual([]);
   if (fixes === undefined) return;
-  expect(printed).toContain('can be fixed by: svc doctor --fix');
+  expect(printed).toContain('of them: svc doctor --fix');
   const fixed = await runDoctor(patient, '--fix');
   expect(fixed.printed).toMatch(fixes);
 });
@@ -644,7 +644,7 @@ test('a healthy system: nothing is wrong, the test delivery became no event, and
     'the codehost receiver accepted a signed delivery',
     'the codehost feed is live',
     'gh can read acme/web and manage its hooks',
-    'the database is whole',
+    'the database is intact',
   ])
     expect(what).toContain(words);
   const checked = await daemon.get('/api/events?event=monitor.daemon.checked');

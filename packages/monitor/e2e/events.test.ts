@@ -93,14 +93,14 @@ describe('wait-for', () => {
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.3')).toBe(1);
     // Long before the default of 600 s.
     expect(performance.now() - started).toBeLessThan(WAIT_MS);
-    expect(terminal.complained()).toContain('No such event came in time.');
+    expect(terminal.complained()).toContain('No matching event arrived in time.');
   });
 
   test('exits 1 if the time is over before the daemon was asked', async () => {
     const { home } = await startInProcess();
     const { svc, terminal } = cli(home);
     expect(await svc('events', 'wait-for', '--event', 'codehost.push', '--timeout', '0.001')).toBe(1);
-    expect(terminal.complained()).toContain('No such event came in time.');
+    expect(terminal.complained()).toContain('No matching event arrived in time.');
   });
 
   test('strict: exits 3 when no daemon runs, or the feed that could deliver it is blind', async () => {

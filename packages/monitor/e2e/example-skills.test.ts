@@ -76,7 +76,7 @@ describe('merge-watcher', () => {
     // It has happened: the next one does not wait.
     expect(await run(script, ...pull, LONG_S)).toMatchObject({
       code: 0,
-      printed: 'merged (by an event of the past)',
+      printed: 'merged (by a past event)',
     });
   });
 
@@ -86,7 +86,7 @@ describe('merge-watcher', () => {
     await daemon.happens('pull_request closed', { pull_request: { title: '"event":"codehost.pr.merged"' } });
     expect(await run(script, ...pull, LONG_S)).toMatchObject({
       code: 1,
-      printed: 'closed without a merge (by an event of the past)',
+      printed: 'closed without a merge (by a past event)',
     });
     await daemon.happens('pull_request opened', { action: 'reopened' });
     const { waits } = await waitersOf(daemon);
@@ -109,20 +109,20 @@ describe('merge-watcher', () => {
     const open = await run(script, ...pull, '1');
     expect(open, open.complained).toMatchObject({
       code: 3,
-      printed: 'still open after 1 s (the code host was asked)',
+      printed: 'still open after 1 s (by the code host)',
     });
     expect(asked()).toBeGreaterThan(0);
     codehost.cloud.mergePullRequest(storyRepo, storyPullRequest);
     expect(await run(script, ...pull, '1')).toMatchObject({
       code: 0,
-      printed: 'merged (the code host was asked; a deploy to production is not known this way)',
+      printed: 'merged (by the code host; whether it is in production is unknown)',
     });
     await daemon.close();
     expect((await run(script, ...pull, '1')).code).toBe(0);
     codehost.removeToken('token');
     expect(await run(script, ...pull, '1')).toMatchObject({
       code: 3,
-      printed: expect.stringContaining('could not be asked'),
+      printed: expect.stringContaining('the code host did not answer'),
     });
   });
 

@@ -30,7 +30,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
         ['Repository at the code host', '\r'],
         ['Key of the project', 'no spaces please\r'],
         ['Expected a plain name', '\u0015shop\r'],
-        ['API token of the issue tracker (Enter: without a tracker)', 'wrong-token\r'],
+        ['API token of the issue tracker (Enter: no tracker)', 'wrong-token\r'],
         ['did not accept the API token', ''],
         ['API token of the issue tracker', `${TRACKER_TOKEN}\r`],
         ['Team at the issue tracker', '\r'],

@@ -210,7 +210,7 @@ describe('the tools', () => {
     expect(await act({ action: 'snooze', for: '2h' })).toMatchObject({ snoozedUntil: expect.any(String) });
     expect((await call('attention')).structured).toMatchObject({ open: [], snoozed: [{ id }] });
     expect(await act({ action: 'resolve' })).toBeNull();
-    expect((await call('attention')).text).toBe('Nothing is open, 0 put off.');
+    expect((await call('attention')).text).toBe('No open items, 0 snoozed.');
 
     expect(await fails('attention_act', { id, action: 'ack' })).toMatchObject({
       code: 'unknown-attention',
@@ -218,7 +218,7 @@ describe('the tools', () => {
     });
     expect((await fails('attention_act', { id, action: 'snooze' })).message).toContain('snooze needs "for"');
     expect((await fails('attention_act', { id, action: 'ack', to: 'sam' })).message).toContain(
-      'takes no "to"',
+      'does not take "to"',
     );
     expect(await fails('attention_act', { id, action: 'snooze', for: '90d' })).toMatchObject({
       code: 'usage',
@@ -320,7 +320,7 @@ describe('wait_for', () => {
     const daemon = await storyDaemon();
     const { call } = await mcp(daemon.home);
     const first = await call('wait_for', { topic: 'codehost.pr.merged', timeout: 0.2 });
-    expect(first.text).toContain('No such event came within 0.2 s.');
+    expect(first.text).toContain('No matching event arrived within 0.2 s.');
     await daemon.happens('pull_request merged');
     const since = String(first.structured['resumeSince']);
     const second = await call('wait_for', { topic: 'codehost.pr.merged', since, timeout: LONG_S });
@@ -367,7 +367,7 @@ describe('wait_for', () => {
       matched: false,
       blind: { why: 'The codehost feed is blind: no ping for 95 s.', remedy: 'svc feeds' },
     });
-    expect(words).toContain('It may have happened unseen');
+    expect(words).toContain('It may have happened without an event');
     expect((await call('wait_for', { topic: 'tracker.*', timeout: 0.5 })).structured['blind']).toBeNull();
     expect(await fails('wait_for', { topic: 'codehost.push', strict: true, timeout: LONG_S })).toMatchObject({
       code: 'feed-blind',
@@ -425,7 +425,7 @@ describe('errors', () => {
       expect(await fails(name, given), name).toEqual({
         code: 'daemon-needed',
         message: 'The daemon is not running.',
-        remedy: 'Start it: svc-monitor.sh start',
+        remedy: 'Start it: svc monitor start',
       });
     expect((await call('events')).structured).toEqual({ events: [], fromFiles: true });
     await storyDaemon({ home });
@@ -438,7 +438,7 @@ describe('errors', () => {
     for (const name of ['why', 'receipt'])
       expect(await fails(name, { ticket: 'ENG-999' }), name).toMatchObject({ code: 'unknown-ticket' });
     expect((await fails('why')).code).toBe('usage');
-    await expect(client.callTool({ name: 'merge' })).rejects.toThrow('There is no tool merge.');
+    await expect(client.callTool({ name: 'merge' })).rejects.toThrow('Unknown tool merge.');
   });
 
   test('a tool outside the scopes is not offered, and calling it names the flag', async () => {
@@ -449,8 +449,8 @@ describe('errors', () => {
     expect(names).toContain('attention');
     expect(await fails('attention_act', { id: 'x', action: 'ack' })).toEqual({
       code: 'scope-needed',
-      message: 'attention_act needs the scope attention, which this server was not started with.',
-      remedy: 'A person can allow it: svc mcp --scopes read,attention',
+      message: 'attention_act needs the scope attention, but this server was started without it.',
+      remedy: 'The user can allow it: svc mcp --scopes read,attention',
     });
     expect((await fails('add_finding', { title: 'x', body: 'y' })).remedy).toContain(
       '--scopes read,findings',
@@ -465,7 +465,7 @@ describe('errors', () => {
   test('an unknown scope is a usage error', async () => {
     const terminal = testTerminal();
     expect(await runCommandLine(terminal, ['mcp', '--scopes', 'read,write'])).toBe(2);
-    expect(terminal.complained()).toContain('there is no scope "write"; there are read, attention');
+    expect(terminal.complained()).toContain('unknown scope "write". Use read, attention');
   });
 });
 

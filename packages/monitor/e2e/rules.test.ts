@@ -349,9 +349,9 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   expect(off.out).toMatch(
     /^merged \(off; at most 1 in 10m for each ticket\)\n {2}\S+ \S+ UTC {2}line \d+ .* run note/,
   );
-  expect(off.out).toContain('held back by the limit');
+  expect(off.out).toContain('suppressed by the limit');
   expect(off.out).toMatch(
-    /would have fired 1 times, held back 1 times\n\d+ lines read, from .*Nothing was done\./,
+    /would have fired 1 times, suppressed by the limit 1 times\n\d+ events read, from .*Nothing was executed\./,
   );
 
   const file = join(given.home, 'rule.json');
@@ -367,7 +367,7 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   };
   const tested = await tryFile(fresh);
   expect(tested.out).toContain('notify (medium): acme/web#7');
-  expect(tested.out).toContain('would have fired 2 times, held back 0 times');
+  expect(tested.out).toContain('would have fired 2 times, suppressed by the limit 0 times');
   for (const [rule, why] of [
     [{ ...fresh, when: { event: 'codehost.pr.megred' } }, 'Did you mean codehost.pr.merged?'],
     [{ ...fresh, when: { event: '*', filter: '.event ==' } }, 'The jq filter is not valid'],

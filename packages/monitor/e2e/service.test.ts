@@ -120,15 +120,15 @@ test('install, status and uninstall, with a service manager that obeys', async (
   expect((await svc([], 'uninstall')).out).toBe('Not installed.');
   const first = await svc(['y'], 'install');
   expect(first.out).toMatch(/^Installed: .*svc-monitor\.service\nRunning: pid \d+, http:/);
-  expect(first.out).toContain('It goes on after log-out');
+  expect(first.out).toContain('It keeps running after log-out');
   expect(first.questions).toHaveLength(1);
-  expect(first.err).toContain('GH_TOKEN is set in this shell alone');
+  expect(first.err).toContain('GH_TOKEN is set only in this shell');
   expect(first.out + first.err + readFileSync(file, 'utf8')).not.toContain('hush');
   expect(commands).toContain('loginctl enable-linger ann');
 
   const again = await svc(['n'], 'install');
   expect(again.out).toMatch(/^Already installed: /);
-  expect(again.out).toContain('It ends when you log out.');
+  expect(again.out).toContain('It stops when you log out.');
 
   const status = { ...testTerminal({ environment }), home, folder: home };
   expect(await runCommandLine(status, ['monitor', 'status'])).toBe(0);

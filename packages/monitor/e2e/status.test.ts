@@ -54,7 +54,7 @@ test('a degraded daemon: status lists every problem with its fix, and the open i
     const { code, printed } = await svc(home, 'monitor', 'status');
     expect(code).toBe(0);
     expect(printed).toMatch(/^daemon +running, degraded$/m);
-    expect(printed).toMatch(/^attention +config-invalid; see: svc attention$/m);
+    expect(printed).toMatch(/^attention +config-invalid \(svc attention\)$/m);
     expect(printed).toMatch(wrongValue);
     expect(printed).toMatch(/^warning +configuration +.*svc\.feedbak: unknown key\n +Did you mean/m);
   });

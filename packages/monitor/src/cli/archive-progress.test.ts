@@ -29,7 +29,7 @@ test('on a terminal a bar is drawn over itself, not too often, and cleared at th
   expect(lines).toEqual([]);
 });
 
-test('elsewhere a plain line comes now and then', () => {
+test('without a terminal a plain line is printed now and then', () => {
   const { progress, step, lines, drawn } = progressOn(false);
   for (let run = 1; run <= 4; run += 1) step(run, 500, 2_000);
   progress.end();

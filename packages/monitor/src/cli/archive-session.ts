@@ -1,8 +1,7 @@
-// What every verb of the archive begins with: where it lies, its index, its settings. The archive needs no daemon:
-// it has files and tables of its own, and one lock per root keeps two of these verbs apart.
+// What all archive verbs share: location, index and settings. The archive needs no daemon: it has its own files and
+// tables, and one lock per root keeps two of these verbs apart.
 import { safeSegment } from '@svc/core';
 import { type ArchiveIndex, rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
-
 import { Failure } from '../errors.ts';
 import { createReporter, type ReportFact } from './report-fact.ts';
 import { openSession, requireConfig, type Session } from './session.ts';
@@ -17,7 +16,7 @@ export type ArchiveSession = Pick<Session, 'machine' | 'locks'> & {
   report: ReportFact;
 };
 
-/** Opens the archive for as long as `work` takes. A file that cannot be used is a failure with its name. */
+/** Keeps the archive open while `work` runs. A file that cannot be used is a failure that names it. */
 export async function withArchive<T>(
   terminal: Terminal,
   work: (archive: ArchiveSession) => Promise<T>,
@@ -40,27 +39,31 @@ export async function withArchive<T>(
   );
 }
 
-/** An argument that names a run becomes part of a path. */
+/** Checks an argument that becomes part of a path. */
 export function runNameFrom(text: string): string {
   if (safeSegment(text)) return text;
-  throw new Failure('usage', `${JSON.stringify(text)} is not the name of a run.`);
+  throw new Failure(
+    'usage',
+    `${JSON.stringify(text)} is not a valid run name.`,
+    'List archived runs: svc archive list',
+  );
 }
 
-const ours = { source: 'cli', via: 'local', scope: {} } as const;
-/** So many names fit into a line of the log. */
-const NAMES = 200;
+const origin = { source: 'cli', via: 'local', scope: {} } as const;
+/** The most names that fit into one line of the log. */
+const MOST_NAMES = 200;
 
-/** Tells the log; nothing is told when nothing was done. */
-export async function tellArchive(
+/** Reports what was done to the log; without runs it reports nothing. */
+export async function reportArchive(
   report: ReportFact,
   event: 'archive.swept' | 'archive.pruned' | 'archive.restored',
   runs: readonly { orchestrator: string; files: number; bytes: number }[],
   more: { path: string; olderThanDays?: number },
 ): Promise<void> {
-  for (let first = 0; first < runs.length; first += NAMES) {
-    const some = runs.slice(first, first + NAMES);
+  for (let first = 0; first < runs.length; first += MOST_NAMES) {
+    const some = runs.slice(first, first + MOST_NAMES);
     await report({
-      ...ours,
+      ...origin,
       event,
       detail: {
         orchestrators: some.map(({ orchestrator }) => orchestrator),
@@ -72,8 +75,8 @@ export async function tellArchive(
   }
 }
 
-// How far long work is: a bar on a terminal, drawn over itself at most ten times a second; elsewhere a plain line
-// every few seconds, so that a log stays short.
+// Progress of long work: a bar on a terminal, redrawn at most ten times a second; otherwise a plain line every few
+// seconds, so a log stays short.
 
 const BAR_MS = 100;
 const LINE_MS = 5_000;

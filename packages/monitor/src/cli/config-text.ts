@@ -1,4 +1,4 @@
-// Configuration values in words; `core` masks secrets.
+// Configuration values as text; `core` masks secrets.
 import {
   type ConfigEntry,
   type FieldNode,
@@ -25,14 +25,14 @@ import { Failure } from '../errors.ts';
 import { connectDaemon } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 
-/** In a list of all values, which is what is pasted elsewhere. */
+/** For the list of all values, which people paste elsewhere. */
 export function shownText(resolved: ResolvedValue): string {
   return resolved.value === undefined
     ? '(not set)'
     : JSON.stringify(publicValue(resolved, addressFingerprint));
 }
 
-/** Of the one value that was asked for. */
+/** For one requested value. */
 function valueText(resolved: ResolvedValue): string {
   return resolved.value === undefined ? '(not set)' : JSON.stringify(maskedValue(resolved));
 }
@@ -73,11 +73,11 @@ function absentFiles({ field, lookedAt }: ResolvedValue, files: ConfigFiles): st
   return [...new Set(candidates)].filter((file) => !seen(file)).map((file) => `${file}: no such file`);
 }
 
-// What the daemon uses in place of what the files give: a last good value, or one of its own environment.
+// Values that the daemon uses instead of those in the files: a last good value, or one from its environment.
 
 export type InEffect = ReadonlyMap<string, ConfigEntry>;
 
-/** By key; empty where the daemon does not run, or does not serve the project. */
+/** By key; empty when the daemon does not run or does not serve the project. */
 export async function otherInDaemon(
   machine: Machine,
   { files, values }: Pick<LoadedConfig, 'files' | 'values'>,
@@ -101,22 +101,20 @@ function shown(value: ResolvedValue): unknown {
   return publicValue(value, addressFingerprint);
 }
 
-/** `3 (last good value; …): why what the file gives is not used` */
+/** `3 (last good value; …): why the file's value is not used` */
 export function effectText({ value, source, differs }: ConfigEntry): string {
   return `${JSON.stringify(value ?? null)} (${source.text})${differs === null ? '' : `: ${differs}`}`;
 }
 
-// What a person asks to write: the field, the file, the value. Everything wrong is said before a file is touched.
+// What `svc config set` writes: the field, the file, the value. All of it is checked before a file is touched.
+
+export const LIST_KEYS = 'List all keys: svc config show';
 
 export function fieldForWriting(key: string): { path: KeyPath; field: FieldNode } {
   const answer = findKey(key);
-  if (!answer.ok) throw new Failure('usage', answer.message);
+  if (!answer.ok) throw new Failure('usage', answer.message, LIST_KEYS);
   if (isField(answer.found)) return { path: answer.found.path, field: answer.found.node };
-  throw new Failure(
-    'usage',
-    `${key} is a group of keys.`,
-    `Name one of its keys; see: svc config explain ${key}`,
-  );
+  throw new Failure('usage', `${key} is a group of keys.`, `List its keys: svc config explain ${key}`);
 }
 
 export function layerForWriting(key: string, field: FieldNode, asked: Layer | undefined): Layer {
@@ -130,7 +128,7 @@ export function layerForWriting(key: string, field: FieldNode, asked: Layer | un
   );
 }
 
-/** Reads the value. A secret never comes from the arguments: other users of the machine can see those. */
+/** A secret is never read from the arguments: other users of the machine can see those. */
 export async function valueForWriting(
   terminal: Terminal,
   key: string,
@@ -140,13 +138,16 @@ export async function valueForWriting(
   if (field.secret && text !== '-') {
     throw new Failure(
       'usage',
-      `${key} is a secret, and arguments can be seen by others.`,
-      `Give it on standard input: svc config set ${key} - < file`,
+      `${key} is a secret, and other users can see arguments.`,
+      `Pass it on standard input: svc config set ${key} - < file`,
     );
   }
   const given = text === '-' ? (await terminal.readInput()).replace(/\r?\n$/, '') : text;
   const read = valueFromText(field, given);
-  if (!read.ok) throw new Failure('usage', `${key}: expected ${read.expected}.`);
+  if (!read.ok) {
+    const message = `${key}: expected ${read.expected}, found ${JSON.stringify(given.slice(0, 60))}.`;
+    throw new Failure('usage', field.secret ? `${key}: expected ${read.expected}.` : message);
+  }
   const look =
     field.layers[0] === 'project' ? secretLook(key.split('.').at(-1) ?? '', read.value) : undefined;
   if (look === undefined) return read.value;

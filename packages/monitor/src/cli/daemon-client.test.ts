@@ -19,7 +19,7 @@ const refusing =
   (_request, response) =>
     void response.writeHead(status).end(JSON.stringify(body));
 
-describe('what the daemon refuses is the failure that it names', () => {
+describe('an error of the daemon is the failure that it names', () => {
   test.each([
     [
       404,
@@ -40,17 +40,17 @@ describe('what the daemon refuses is the failure that it names', () => {
   });
 });
 
-test('a daemon that goes away in the middle of a call is no bug', async () => {
+test('a daemon that stops during a call is not a bug', async () => {
   const { url } = await serve((request) => void request.socket.destroy());
   await expect(
     daemonAt({ dataDir: temporaryFolder() }, url).post('/api/events/reindex'),
   ).rejects.toMatchObject({
     code: 'daemon-needed',
-    remedy: 'Start it: svc-monitor.sh start',
+    remedy: 'Start it: svc monitor start',
   });
 });
 
-test('one that does not answer in time is said to', async () => {
+test('a daemon that does not answer in time is reported as such', async () => {
   const { url } = await serve(() => undefined);
   await expect(daemonAt({ dataDir: temporaryFolder() }, url, 100).get('/api/feeds')).rejects.toMatchObject({
     code: 'not-answering',

@@ -1,5 +1,4 @@
-// Calls the daemon's routes on loopback, typed by their description. What the daemon refuses becomes the failure that
-// it names.
+// Calls the daemon's routes on loopback, typed by their description. An error answer becomes the failure that it names.
 import { ApiFailure, type Client, createClient } from '@svc/client';
 import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
@@ -14,13 +13,13 @@ export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
   headers: Readonly<Record<string, string>>;
 };
 
-/** The running daemon's client, or undefined when none runs. */
+/** A client of the running daemon, or undefined. */
 export async function connectDaemon(machine: Machine): Promise<DaemonClient | undefined> {
   const found = await findDaemon(machine.dataDir);
   return found.state === 'running' ? daemonAt(machine, found.daemon.url) : undefined;
 }
 
-/** The daemon of the machine's data root, which has been found at the address. */
+/** For a daemon of this machine's data root that was found at the address. */
 export function daemonAt(
   { dataDir }: Pick<Machine, 'dataDir'>,
   url: string,
@@ -28,14 +27,14 @@ export function daemonAt(
 ): DaemonClient {
   const headers = authorization(readToken(dataDir));
   const client = createClient(url, { headers, timeoutMs });
-  const refuse = (error: unknown): never => {
+  const rethrow = (error: unknown): never => {
     throw error instanceof ApiFailure ? failureOf(error, timeoutMs) : error;
   };
   return {
     url,
     headers,
-    get: (path, ...wish) => client.get(path, ...wish).catch(refuse),
-    post: (path, ...wish) => client.post(path, ...wish).catch(refuse),
+    get: (path, ...request) => client.get(path, ...request).catch(rethrow),
+    post: (path, ...request) => client.post(path, ...request).catch(rethrow),
   };
 }
 
@@ -46,14 +45,19 @@ function failureOf(failure: ApiFailure, timeoutMs: number): Failure {
   return new Failure(isFailureCode(code) ? code : fallback, message, remedy);
 }
 
-/** It ran when it was looked for. */
+/** The daemon was running a moment ago. */
 function goneOrSlow(cause: unknown, timeoutMs: number): Failure {
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
     return new Failure(
       'not-answering',
       `The daemon did not answer within ${timeoutMs / 1000} s.`,
-      'See: svc monitor status',
+      'Check it: svc monitor status',
       { cause },
     );
-  return new Failure('daemon-needed', 'The daemon went away.', 'Start it: svc-monitor.sh start', { cause });
+  return new Failure(
+    'daemon-needed',
+    'The daemon stopped while it was asked.',
+    'Start it: svc monitor start',
+    { cause },
+  );
 }

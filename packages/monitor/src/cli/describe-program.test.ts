@@ -6,7 +6,12 @@ import { buildProgram } from './program.ts';
 import { runCommandLine } from './run.ts';
 import { verb, verbGroup } from './verb.ts';
 
-const show = verb('show', { summary: 'Shows it', example: ['x show a', 'x show b'], route: 'GET /api/x' })
+const show = verb('show', {
+  summary: 'Show it',
+  details: 'Exit codes: 0 fine',
+  example: ['x show a', 'x show b'],
+  route: 'GET /api/x',
+})
   .addArgument(createArgument('<name>', 'which').choices(['a', 'b']))
   .argument('[more...]', 'others', [])
   .requiredOption('--to <folder>', 'where')
@@ -14,8 +19,7 @@ const show = verb('show', { summary: 'Shows it', example: ['x show a', 'x show b
   .option('--limit <number>', 'at most (default: all)', '0')
   .option('--no-open', 'stay closed')
   .addOption(new Option('--layer <layer>', 'the file').choices(['project', 'global']))
-  .addOption(new Option('--inner <x>').hideHelp())
-  .addHelpText('after', '\nExit codes: 0 fine');
+  .addOption(new Option('--inner <x>').hideHelp());
 
 const program = createCommand('x')
   .description('All of it.')
@@ -26,15 +30,15 @@ const described = describeProgram(program);
 const [things] = described.verbs;
 const [shown] = things?.verbs ?? [];
 
-test('a verb is described with all that its help says', () => {
+test('a verb is described with everything that its help shows', () => {
   expect(shown).toMatchObject({
     name: 'show',
     path: ['things', 'show'],
     usage: 'x things show [options] <name> [more...]',
-    summary: 'Shows it',
+    summary: 'Show it',
+    details: 'Exit codes: 0 fine',
     examples: ['x show a', 'x show b'],
     route: 'GET /api/x',
-    notes: ['Exit codes: 0 fine'],
     verbs: [],
   });
   expect(shown?.arguments).toEqual([
@@ -59,7 +63,7 @@ test('a verb is described with all that its help says', () => {
   ]);
 });
 
-test('an option says its value, its default and whether it must be given', () => {
+test('an option has its value, its default and whether it is required', () => {
   const options = new Map(shown?.options.map((option) => [option.long, option]));
   expect([...options.keys()]).toEqual(['--to', '--lines', '--limit', '--no-open', '--layer', '--help']);
   expect(options.get('--to')).toMatchObject({ mandatory: true, value: { placeholder: '<folder>' } });
@@ -71,10 +75,10 @@ test('an option says its value, its default and whether it must be given', () =>
   });
   expect(options.get('--no-open')).toMatchObject({ value: null, default: null });
   expect(options.get('--layer')?.value?.choices).toEqual(['project', 'global']);
-  expect(options.get('--limit')?.default, 'its description says it').toBeNull();
+  expect(options.get('--limit')?.default, 'its description states it').toBeNull();
 });
 
-test('what help hides is left out, and so is commander’s own verb', () => {
+test('hidden entries and commander’s own help verb are left out', () => {
   expect(everyVerb(described).map(({ path }) => path.join(' '))).toEqual(['', 'things', 'things show']);
 });
 
@@ -83,28 +87,34 @@ test('it is plain data', () => {
   expect(JSON.parse(JSON.stringify(whole))).toEqual(whole);
 });
 
-test('of svc, every verb, option, example and route that its help prints', async () => {
+test('the description of svc has every verb, option, example and route of its help', async () => {
   const verbs = everyVerb(describeProgram(buildProgram(testTerminal())));
   expect(verbs.length).toBeGreaterThan(80);
   for (const one of verbs) {
     const help = await helpOf(one);
-    for (const words of wordsIn(one)) expect(help, one.path.join(' ')).toContain(words);
+    for (const text of textsIn(one)) expect(help, one.path.join(' ')).toContain(text);
   }
 });
 
 async function helpOf({ path }: DescribedVerb): Promise<string> {
   const terminal = testTerminal();
   await runCommandLine(terminal, [...path, '--help']);
-  return terminal.printed();
+  return onOneLine(terminal.printed());
 }
 
-function wordsIn({ usage, options, examples, route, notes, verbs }: DescribedVerb): string[] {
-  return [
+/** Help wraps long lines. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+function textsIn({ usage, details, options, examples, route, verbs }: DescribedVerb): string[] {
+  const texts = [
     usage,
+    details,
     ...options.map(({ flags }) => flags),
     ...examples,
     ...(route === null ? [] : [`Route: ${route}`]),
-    ...notes,
-    ...verbs.map(({ name }) => name),
+    ...verbs.map(({ name, summary }) => `${name} ${summary}`),
   ];
+  return texts.map(onOneLine);
 }

@@ -1,8 +1,7 @@
-// The one walk over the command line: every verb, argument, option, example and route as plain data. Completion
-// and the reference of verbs are made from it, so that neither can say something else than `--help`.
-import type { EventEmitter } from 'node:events';
+// The command line as plain data: every verb, argument, option, example and route. Completion and the reference of verbs
+// are made from it, so neither can differ from `--help`.
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { helpOf, verbWords } from './verb.ts';
+import { verbHelp } from './verb.ts';
 
 /** What follows a verb, or an option that takes a value. */
 export type DescribedValue = {
@@ -11,7 +10,7 @@ export type DescribedValue = {
   placeholder: string;
   required: boolean;
   variadic: boolean;
-  /** All that it may be, where that is a closed list; else empty. */
+  /** The allowed values where there is a fixed list; otherwise empty. */
   choices: readonly string[];
 };
 
@@ -25,9 +24,9 @@ export type DescribedOption = {
   description: string;
   /** null for a switch. */
   value: DescribedValue | null;
-  /** The verb refuses to run without it. */
+  /** The verb does not run without it. */
   mandatory: boolean;
-  /** As help would write it; null when there is none worth saying. */
+  /** As help would write it; null when there is none to show. */
   default: string | null;
 };
 
@@ -38,18 +37,18 @@ export type DescribedVerb = {
   /** `svc config set [options] <key> <value>` */
   usage: string;
   summary: string;
+  /** What its help adds to the summary; empty when there is nothing. */
+  details: string;
   arguments: readonly DescribedArgument[];
   options: readonly DescribedOption[];
   examples: readonly string[];
-  /** The route of the daemon that it calls; null when it needs none. */
+  /** The daemon's route that it calls; null when it calls none. */
   route: string | null;
-  /** What its help says besides, a block of lines each. */
-  notes: readonly string[];
   verbs: readonly DescribedVerb[];
 };
 
 /**
- * The whole program, as help shows it: what is hidden there is left out, and so is commander's own `help`.
+ * The whole program as help shows it, without hidden entries and without commander's own `help`.
  *
  *     everyVerb(describeProgram(buildProgram(terminal))).map(({ usage }) => usage)
  */
@@ -57,27 +56,27 @@ export function describeProgram(program: CommandUnknownOpts): DescribedVerb {
   return describeVerb(program, []);
 }
 
-/** The verb and all below it, each before its own verbs. */
+/** The verb and all verbs below it, parents first. */
 export function everyVerb(verb: DescribedVerb): DescribedVerb[] {
   return [verb, ...verb.verbs.flatMap(everyVerb)];
 }
 
 function describeVerb(command: CommandUnknownOpts, path: readonly string[]): DescribedVerb {
   const help = command.createHelp();
-  const words = verbWords(command);
+  const texts = verbHelp(command);
   return {
     name: command.name(),
     path,
     usage: help.commandUsage(command),
     summary: command.summary() === '' ? command.description() : command.summary(),
+    details: texts?.details ?? '',
     arguments: command.registeredArguments.map(describeArgument),
     options: help.visibleOptions(command).map(describeOption),
-    examples: words === undefined ? [] : [words.example].flat(),
-    route: words?.route ?? null,
-    notes: notesOf(command),
+    examples: [texts?.example ?? []].flat(),
+    route: texts?.route ?? null,
     verbs: help
       .visibleCommands(command)
-      .filter((child) => verbWords(child) !== undefined)
+      .filter((child) => verbHelp(child) !== undefined)
       .map((child) => describeVerb(child, [...path, child.name()])),
   };
 }
@@ -93,7 +92,7 @@ function describeArgument(argument: Argument): DescribedArgument {
 
 function describeOption(option: Option): DescribedOption {
   const { flags, long, short, description, required, optional, variadic, mandatory, argChoices } = option;
-  // Commander keeps of the placeholder only that there is one.
+  // Commander keeps only that there is a placeholder, not its name.
   const name = /[<[](.+?)(?:\.\.\.)?[>\]]/.exec(flags)?.[1];
   const takesValue = (required || optional) && name !== undefined;
   return {
@@ -121,8 +120,8 @@ function describeValue(
   };
 }
 
-/** An empty list and an empty text are how a verb says "none"; a description may say it better than the value. */
-function defaultText(
+/** An empty list or text means "none"; a description that states the default itself wins. */
+export function defaultText(
   option: Pick<Option, 'description' | 'defaultValue' | 'defaultValueDescription'>,
 ): string | null {
   if (option.description.includes('(default: ')) return null;
@@ -130,15 +129,4 @@ function defaultText(
   const value: unknown = option.defaultValue;
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** The texts that stand below the help, without the examples and the route, which are told by themselves. */
-function notesOf(command: CommandUnknownOpts): string[] {
-  const words = verbWords(command);
-  const own = words === undefined ? undefined : helpOf(words).trim();
-  const texts: string[] = [];
-  // A command is an emitter, which its types leave out; its help is made of these events.
-  const emitter = command as unknown as EventEmitter;
-  emitter.emit('afterHelp', { error: false, command, write: (text: string) => texts.push(text.trim()) });
-  return texts.filter((text) => text !== own);
 }

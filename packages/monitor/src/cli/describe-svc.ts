@@ -1,10 +1,10 @@
-// The description of svc itself, for whoever prints it: the man page, completion, the reference of verbs.
+// The description of svc itself, for completion and the reference of verbs.
 import { type DescribedVerb, describeProgram } from './describe-program.ts';
 import { buildProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
-/** No verb runs for it: nothing is written, read or asked. */
-const nobody: Terminal = {
+/** No verb runs, so nothing is written, read or asked. */
+const noTerminal: Terminal = {
   out: () => {},
   err: () => {},
   readInput: async () => '',
@@ -19,5 +19,5 @@ const nobody: Terminal = {
 };
 
 export function describeSvc(): DescribedVerb {
-  return describeProgram(buildProgram(nobody));
+  return describeProgram(buildProgram(noTerminal));
 }

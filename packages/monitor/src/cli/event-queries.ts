@@ -1,9 +1,9 @@
-// The event log for verbs and MCP tools: the conditions that they share, past lines, and the log as it grows.
-// Past lines come from the daemon's index, or from the files when no daemon runs. Watching has two modes:
-// - streaming: the daemon runs and sends what was asked for. Left when the stream ends or falls silent.
+// The event log for verbs and MCP tools: shared conditions, past events, and new events as they arrive. Past events come
+// from the daemon's index, or from the files when no daemon runs. Watching has two modes:
+// - streaming: the daemon runs and sends matching events. Left when the stream ends or falls silent.
 // - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
-// The seq of the last line seen is passed from one mode to the other: no line is missed or seen twice.
-// A strict wait ends when the feed that could deliver the awaited line is blind.
+// The seq of the last event is passed from one mode to the other: no event is missed or seen twice.
+// A strict wait ends when the feed that could deliver the event is blind.
 
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -49,15 +49,15 @@ export type Conditions = {
 
 export function conditionOptions(): Option[] {
   return [
-    new Option('--event <glob>', 'topic, * stands for anything: codehost.pr.*'),
+    new Option('--event <glob>', 'topic; * matches anything: codehost.pr.*'),
     new Option('--ticket <id>', 'events of this ticket'),
     new Option('--repo <owner/repo>', 'events of this repository'),
     new Option('--pr <number>', 'events of this pull request'),
-    new Option('--since <point>', 'after a seq, or from an ISO time or a duration ago (15m) on'),
+    new Option('--since <point>', 'start after a seq, or at an ISO time or age like 15m'),
   ];
 }
 
-/** Reads the options of `conditionOptions` from all that a verb was given. */
+/** Picks the options of `conditionOptions` from all options of a verb. */
 export function readConditions(given: object, now: number): Conditions {
   const options: ConditionOptions = given;
   const query: ConditionQuery = {};
@@ -86,14 +86,14 @@ export function readConditions(given: object, now: number): Conditions {
   return { filter, since, query };
 }
 
-/** How a point is written in a query. */
+/** The point as a query parameter. */
 export function pointText(since: Since): string {
   return 'seq' in since ? String(since.seq) : new Date(since.time).toISOString();
 }
 
 export type ListedEvents = { lines: EventLine[]; fromFiles: boolean };
 
-/** The newest lines that meet the conditions, and for which a jq filter is true; oldest first. */
+/** The newest events that meet the conditions and the jq filter; oldest first. */
 export async function listEvents(
   machine: Machine,
   conditions: Conditions,
@@ -111,7 +111,7 @@ export async function listEvents(
       query: { ...asked, until, limit: limit - lines.length },
     });
     lines.push(...answer.events);
-    // A filter that wants little gives short pages, and so do long lines.
+    // A filter that matches little gives short pages, and so do long lines.
     if (answer.next === null || lines.length >= limit) break;
     until = String(answer.next);
   }
@@ -143,11 +143,11 @@ async function newestInFiles(
   return newest;
 }
 
-/** Three keep-alives missed: the daemon is stuck. */
+/** Three missed keep-alives: the daemon is stuck. */
 const SILENCE_MS = 45_000;
-const LOOK_FOR_DAEMON_MS = 1_000;
+const CHECK_DAEMON_MS = 1_000;
 
-/** The first frame of a stream: lines behind this one follow. */
+/** The first frame of a stream: events after this seq follow. */
 const Ready = z.object({ after: z.int() });
 
 export type WatchedLine = { seq: number; text: string };
@@ -156,7 +156,7 @@ export function lineOf({ text }: WatchedLine): EventLine {
   return EventLine.parse(JSON.parse(text));
 }
 
-/** Batches of lines that meet the conditions, in order; ends when the signal does. */
+/** Batches of matching events, in order; ends when the signal aborts. */
 export async function* watchEvents(
   machine: Machine,
   conditions: Conditions,
@@ -168,7 +168,7 @@ export async function* watchEvents(
     const daemon = await connectDaemon(machine);
     if (daemon) yield* streaming(daemon, conditions, cursor, signal);
     else {
-      // Pinned before the first look: what is written while a daemon comes up is seen in either mode.
+      // Fixed before the first read: events written while a daemon starts are seen in either mode.
       cursor.since ??= { time: now().getTime() };
       yield* following(machine, conditions, cursor, signal);
     }
@@ -176,7 +176,7 @@ export async function* watchEvents(
   }
 }
 
-/** Where to go on: the condition given at first, then the last line seen. */
+/** Where to continue: the given condition at first, then the last event seen. */
 type Cursor = { since: Conditions['since'] };
 
 async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: Cursor, signal: AbortSignal) {
@@ -184,13 +184,13 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
   const ended = AbortSignal.any([signal, silence.signal]);
   const since = cursor.since === undefined ? {} : { since: pointText(cursor.since) };
   let watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
-  const heard = (): void => {
+  const onData = (): void => {
     clearTimeout(watchdog);
     watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
   };
   try {
     const parameters = new URLSearchParams({ ...query, ...since }).toString();
-    for await (const frames of openStream(daemon, `/api/events/stream?${parameters}`, ended, heard)) {
+    for await (const frames of openStream(daemon, `/api/events/stream?${parameters}`, ended, onData)) {
       const lines: WatchedLine[] = [];
       for (const { event, id, data } of frames) {
         if (event === 'ready') cursor.since ??= { seq: Ready.parse(JSON.parse(data)).after };
@@ -202,7 +202,7 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
       yield lines;
     }
   } catch (error) {
-    // The daemon went away, or we stopped listening: the caller looks for it again.
+    // The daemon went away, or the wait is over: the caller checks for the daemon again.
     if (!ended.aborted && systemErrorCode(error) === undefined) throw error;
   } finally {
     clearTimeout(watchdog);
@@ -210,23 +210,23 @@ async function* streaming(daemon: DaemonClient, { query }: Conditions, cursor: C
   }
 }
 
-/** The frames of each piece of the stream. node:http, because loading `fetch` takes longer than all the rest. */
+/** The frames of each chunk. node:http, because loading `fetch` takes longer than everything else here. */
 async function* openStream(
   { url, headers }: DaemonClient,
   path: string,
   signal: AbortSignal,
-  heard: () => void,
+  onData: () => void,
 ): AsyncGenerator<EventSourceMessage[]> {
   const request = get(url + path, { headers, signal });
-  // Every end is told below, also that of a signal that has ended already; the request repeats it.
+  // Errors are thrown below, also for a signal that was already aborted; the request repeats them.
   request.on('error', () => undefined);
   const [response] = (await once(request, 'response', { signal })) as [IncomingMessage];
   if (response.statusCode !== 200) return void response.destroy();
   const frames: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (frame) => frames.push(frame), onComment: heard });
+  const parser = createParser({ onEvent: (frame) => frames.push(frame), onComment: onData });
   response.setEncoding('utf8');
   for await (const text of response as AsyncIterable<string>) {
-    heard();
+    onData();
     parser.feed(text);
     if (frames.length > 0) yield frames.splice(0);
   }
@@ -235,12 +235,12 @@ async function* openStream(
 async function* following(machine: Machine, { filter }: Conditions, cursor: Cursor, signal: AbortSignal) {
   const found = new AbortController();
   const ended = AbortSignal.any([signal, found.signal]);
-  const look = setInterval(() => {
+  const daemonCheck = setInterval(() => {
     connectDaemon(machine).then(
       (daemon) => daemon && found.abort(),
       () => undefined,
     );
-  }, LOOK_FOR_DAEMON_MS);
+  }, CHECK_DAEMON_MS);
   try {
     for await (const entries of followLog({
       folder: machine.eventsDir,
@@ -253,13 +253,13 @@ async function* following(machine: Machine, { filter }: Conditions, cursor: Curs
       if (wanted.length > 0) yield wanted.map(({ line, text }) => ({ seq: line.seq, text }));
     }
   } finally {
-    clearInterval(look);
+    clearInterval(daemonCheck);
   }
 }
 
-const LOOK_EVERY_MS = 5_000;
+const BLIND_CHECK_MS = 5_000;
 
-/** Why a line of these topics (all, when none are named) could not be seen now, or undefined when it could. */
+/** Why an event of these topics (default: all) would not arrive now; undefined when it would. */
 export async function findBlindness(
   machine: Machine,
   topics: string | undefined,
@@ -267,7 +267,7 @@ export async function findBlindness(
   const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
   const daemon = await connectDaemon(machine);
   if (daemon === undefined)
-    return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+    return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc monitor start');
   const { tunnels } = await daemon.get('/api/feeds');
   const blind = tunnels.find(
     ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
@@ -276,11 +276,11 @@ export async function findBlindness(
   return new Failure(
     'feed-blind',
     `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
-    blind.remedy ?? 'See: svc feeds',
+    blind.remedy ?? 'Find out why: svc feeds',
   );
 }
 
-/** Rejects with `feed-blind` as soon as such a feed is blind; resolves with the signal. */
+/** Rejects with `feed-blind` as soon as a feed of these topics is blind; resolves when the signal aborts. */
 export async function untilBlind(
   machine: Machine,
   topics: string | undefined,
@@ -289,7 +289,7 @@ export async function untilBlind(
   while (!signal.aborted) {
     const blindness = await findBlindness(machine, topics);
     if (blindness !== undefined) throw blindness;
-    await pause(LOOK_EVERY_MS, signal);
+    await pause(BLIND_CHECK_MS, signal);
   }
   return undefined;
 }

@@ -1,14 +1,14 @@
-// The process: builds the terminal from it, runs the command line, sets the exit code.
+// The entry point: builds the terminal from the process, runs the command line, sets the exit code.
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { runCommandLine } from './run.ts';
-import { askPerson } from './terminal.ts';
+import { askUser } from './terminal.ts';
 
 const colourAllowed = process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe went away (`svc … | head`): nothing is left to say.
+  // The reader of the pipe has closed it (`svc … | head`).
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
@@ -22,7 +22,7 @@ process.exitCode = await runCommandLine(
     err: (line) => process.stderr.write(`${line}\n`),
     readInput: () => text(process.stdin),
     inputIsTerminal: isatty(0),
-    ask: (question) => askPerson(question, interrupt.signal),
+    ask: (question) => askUser(question, interrupt.signal),
     colour: colourAllowed && isatty(1),
     environment: process.env,
     home: homedir(),

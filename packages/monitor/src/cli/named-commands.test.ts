@@ -1,5 +1,4 @@
-// A remedy that names a command which does not exist is worse than none: every command that a message of ours names is
-// looked up in the program itself.
+// A remedy must not name a command that does not exist: every command in a message is looked up in the program itself.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The worktrees of a project, for the verbs that work on them without the daemon.
+// The worktrees of a project, for verbs that work without the daemon.
 import type { Config } from '@svc/core';
 import { createRunEndFindings } from '../feedback/run-end.ts';
 import { createWorktrees, type Worktrees } from '../orchestrate/worktrees/worktrees.ts';

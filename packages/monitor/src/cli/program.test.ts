@@ -1,32 +1,59 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import { everyVerb } from './describe-program.ts';
+import { describeSvc } from './describe-svc.ts';
 import { buildProgram } from './program.ts';
 import { runCommandLine } from './run.ts';
 
-function everyVerb(
-  command: CommandUnknownOpts,
-  path: string[] = [],
-): { path: string[]; command: CommandUnknownOpts }[] {
-  return command.commands.flatMap((child) => [
-    { path: [...path, child.name()], command: child },
-    ...everyVerb(child, [...path, child.name()]),
-  ]);
-}
+const program = describeSvc();
 
-const helpOf = async (path: string[]) => {
+async function helpOf(path: readonly string[]): Promise<string> {
   const terminal = testTerminal();
   expect(await runCommandLine(terminal, [...path, '--help'])).toBe(0);
   return terminal.printed();
-};
+}
 
-test('the help of every verb has a summary and an example', async () => {
-  const verbs = everyVerb(buildProgram(testTerminal())).filter(({ command }) => command.name() !== 'help');
-  expect(verbs.length).toBeGreaterThan(20);
-  for (const { path, command } of verbs) {
-    expect(command.summary(), path.join(' ')).not.toBe('');
-    expect(await helpOf(path), path.join(' ')).toContain('Example:');
-  }
+/** The first words of all summaries. */
+const summaryVerbs = new Set(
+  `Accept Acknowledge Add Archive Ask Back Build Cancel Check Compare Count Create Exit Explain File Follow Grant Hand
+  List Monitor Open Pause Play Print Queue Read Rebuild Record Remove Report Restart Restore Resolve Resume Retry Run Search Send
+  Set Show Snooze Start Stop Store Summarise Test Verify Wait Write`.split(/\s+/),
+);
+
+describe('help', () => {
+  /** After a change: npx vitest run packages/monitor/src/cli/program.test.ts --update */
+  test('help.txt has the help of every verb; no line has more than 80 columns, and no description two lines', async () => {
+    const texts = await Promise.all(
+      everyVerb(program).map(
+        async ({ path }) => `$ ${['svc', ...path, '--help'].join(' ')}\n${await helpOf(path)}\n`,
+      ),
+    );
+    const help = texts.join('\n');
+    const lines = help.split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    // The second line of a description.
+    expect(lines.filter((line) => /^ {10,}\S/.test(line))).toEqual([]);
+    await expect(help).toMatchFileSnapshot(join(import.meta.dirname, 'help.txt'));
+  });
+
+  test('every summary starts with a verb and fits one line of its list, and every verb has an example', async () => {
+    const verbs = everyVerb(program).filter(({ path }) => path.length > 0);
+    expect(verbs.length).toBeGreaterThan(80);
+    for (const { path, name, summary, examples } of verbs) {
+      const [first = ''] = summary.split(/[ ,]/);
+      expect(summaryVerbs, summary).toContain(first);
+      const list = (await helpOf(path.slice(0, -1))).split('\n').map((line) => line.trim().split(/\s{2,}/));
+      expect(list, path.join(' ')).toContainEqual([name, summary]);
+      expect(examples, path.join(' ')).not.toEqual([]);
+    }
+  });
+
+  test('the verbs of svc are in groups of at most eight', () => {
+    const groups = Map.groupBy(buildProgram(testTerminal()).commands, (command) => command.helpGroup());
+    expect([...groups.keys()]).toEqual(['Start:', 'Look:', 'Act:', 'Run agents:', 'Configure:', 'Maintain:']);
+    for (const [heading, verbs] of groups) expect(verbs.length, heading).toBeLessThanOrEqual(8);
+  });
 });
 
 describe('exit codes', () => {
@@ -48,7 +75,7 @@ describe('exit codes', () => {
     expect(terminal.complained()).toContain('This is a bug in svc');
   });
 
-  test('a broken setting of the machine is told, not thrown', async () => {
+  test('an invalid setting of the machine is an error, not an exception', async () => {
     const terminal = testTerminal({ environment: { SVC_MONITOR_PORT: 'many' } });
     expect(await runCommandLine(terminal, ['config', 'show'])).toBe(2);
     expect(terminal.complained()).toContain('SVC_MONITOR_PORT must be a port number');

@@ -1,5 +1,6 @@
-// The whole command line. A verb is one file in verbs/; it is added here by one line.
-import { type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
+// The whole command line. A verb is one file in verbs/, and one entry in a group here.
+import { type CommandUnknownOpts, createCommand, type Option } from '@commander-js/extra-typings';
+import { defaultText } from './describe-program.ts';
 import type { Terminal } from './terminal.ts';
 import { addFindingVerb } from './verbs/add-finding.ts';
 import { archiveVerbs } from './verbs/archive.ts';
@@ -36,56 +37,65 @@ import { workerVerbs } from './verbs/worker.ts';
 import { worktreeVerbs } from './verbs/worktree.ts';
 import { VERSION } from './version.ts';
 
+type MakeVerb = (terminal: Terminal) => CommandUnknownOpts;
+
+/** The groups of the root help. */
+const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[] = [
+  ['Start:', [demoVerb, initVerb, monitorVerbs, openVerb]],
+  [
+    'Look:',
+    [boardVerb, whyVerb, receiptVerb, traceVerb, workerVerbs, eventsVerbs, summarizeVerb, briefingVerb],
+  ],
+  ['Act:', [attentionVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs]],
+  ['Run agents:', [orchestrateVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
+  [
+    'Configure:',
+    [
+      configVerbs,
+      rulesVerbs,
+      setupWebhooksVerb,
+      resolveTrackerIdsVerb,
+      checkProjectSetupVerb,
+      completionVerb,
+    ],
+  ],
+  ['Maintain:', [doctorVerb, feedsVerb, outboxVerbs, archiveVerbs, telemetryVerbs]],
+];
+
 export function buildProgram(terminal: Terminal): CommandUnknownOpts {
   const program = createCommand('svc')
-    .description('What every coding agent, pull request, deploy and ticket is doing, live and true.')
-    .version(VERSION)
+    .description('Monitor coding agents, pull requests, deploys and tickets.')
+    .version(VERSION, '-V, --version', 'show the version')
     .addHelpText(
       'after',
-      '\nExit codes: 0 ok, 1 the answer is no, 2 usage; the others: docs/reference/exit-codes.md',
-    )
-    .addCommand(demoVerb(terminal))
-    .addCommand(initVerb(terminal))
-    .addCommand(monitorVerbs(terminal))
-    .addCommand(doctorVerb(terminal))
-    .addCommand(openVerb(terminal))
-    .addCommand(boardVerb(terminal))
-    .addCommand(attentionVerbs(terminal))
-    .addCommand(whyVerb(terminal))
-    .addCommand(receiptVerb(terminal))
-    .addCommand(traceVerb(terminal))
-    .addCommand(workerVerbs(terminal))
-    .addCommand(deployVerbs(terminal))
-    .addCommand(summarizeVerb(terminal))
-    .addCommand(briefingVerb(terminal))
-    .addCommand(outboxVerbs(terminal))
-    .addCommand(rulesVerbs(terminal))
-    .addCommand(orchestrateVerbs(terminal))
-    .addCommand(worktreeVerbs(terminal))
-    .addCommand(configVerbs(terminal))
-    .addCommand(eventsVerbs(terminal))
-    .addCommand(feedsVerb(terminal))
-    .addCommand(ticketVerbs(terminal))
-    .addCommand(contextVerbs(terminal))
-    .addCommand(telemetryVerbs(terminal))
-    .addCommand(addFindingVerb(terminal))
-    .addCommand(findingsVerbs(terminal))
-    .addCommand(feedbackVerbs(terminal))
-    .addCommand(archiveVerbs(terminal))
-    .addCommand(mcpVerb(terminal))
-    .addCommand(checkProjectSetupVerb(terminal))
-    .addCommand(setupWebhooksVerb(terminal))
-    .addCommand(resolveTrackerIdsVerb(terminal))
-    .addCommand(completionVerb(terminal));
+      '\nExit codes: 0 ok, 1 the answer is no, 2 usage; see docs/reference/exit-codes.md',
+    );
+  for (const [heading, verbs] of groups) {
+    program.commandsGroup(heading);
+    for (const make of verbs) program.addCommand(make(terminal));
+  }
+  program.commandsGroup('Start:'); // `help` goes there
   prepare(program, terminal);
   return program;
 }
 
+/** Commander would also show empty defaults, and quote texts. */
+function optionDescription(option: Option): string {
+  const { description, argChoices: choices } = option;
+  const value = option.required || option.optional ? defaultText(option) : null;
+  const notes = [choices ? [choices.join(', ')] : [], value === null ? [] : [`default: ${value}`]].flat();
+  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
+}
+
 /** Commander keeps these per command: no process exit from inside, output through the terminal. */
 function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
-  // An option behind a verb is that verb's, also when the group above has one of the same name.
+  // An option behind a verb belongs to that verb, even when the group above has one of the same name.
   command.enablePositionalOptions();
   command.exitOverride().showHelpAfterError('(add --help for the options and an example)');
+  command.helpOption('-h, --help', 'show this help');
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'Show help for a command');
+  // In a list the name and the summary are enough: arguments are in the usage line of each verb.
+  command.configureHelp({ subcommandTerm: (child) => child.name(), optionDescription });
   command.configureOutput({
     writeOut: (text) => terminal.out(text.trimEnd()),
     writeErr: (text) => terminal.err(text.trimEnd()),

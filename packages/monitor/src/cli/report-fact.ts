@@ -1,5 +1,5 @@
-// Hands a helper's fact to the daemon; while none runs, or when it cannot take it, the fact waits in the spool.
-// What a helper did is done, whether or not it could be told: a fact that cannot be left anywhere is a warning.
+// Sends a helper's fact to the daemon; when that fails, the fact waits in the spool. The helper's work is already done, so
+// a fact that cannot be stored either is only a warning.
 import type { EventDraft } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Machine } from '../config/environment.ts';
@@ -13,26 +13,26 @@ export function createReporter(terminal: Pick<Terminal, 'err' | 'now'>, machine:
   let daemon: Promise<DaemonClient | undefined> | undefined;
   let warned = false;
 
-  const isTaken = async (draft: EventDraft): Promise<boolean> => {
+  const isAccepted = async (draft: EventDraft): Promise<boolean> => {
     try {
       daemon ??= connectDaemon(machine);
       const client = await daemon;
       if (client !== undefined) await client.post('/api/events', { body: draft });
       return client !== undefined;
     } catch (error) {
-      // It went away or refuses; the spool keeps the fact, and the daemon says there why it cannot be taken.
+      // It is gone or rejects the fact; the spool keeps it, and the daemon records there why it is rejected.
       warn(error);
       return false;
     }
   };
 
   function warn(error: unknown): void {
-    if (!warned) terminal.err(`warning: the daemon could not be told: ${messageOf(error)}`);
+    if (!warned) terminal.err(`warning: the event was not sent to the daemon: ${messageOf(error)}`);
     warned = true;
   }
 
   return async (draft) => {
-    if (await isTaken(draft)) return;
+    if (await isAccepted(draft)) return;
     try {
       const [now, random] = [terminal.now().getTime(), crypto.randomUUID()];
       await leaveInSpool({ folder: machine.spoolDir, draft, now, random });

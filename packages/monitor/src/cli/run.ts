@@ -1,5 +1,4 @@
-// Runs one command line: parses it, performs the verb, and turns every ending into a documented exit code.
-
+// Runs one command line: parses it, runs the verb, and turns every outcome into a documented exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { stackOf } from '@svc/lib/errors';
 import { Failure } from '../errors.ts';
@@ -11,10 +10,10 @@ const EXIT_USAGE = 2;
 const EXIT_BUG = 70;
 const EXIT_INTERRUPTED = 130;
 
-export async function runCommandLine(terminal: Terminal, words: readonly string[]): Promise<number> {
+export async function runCommandLine(terminal: Terminal, args: readonly string[]): Promise<number> {
   const program = buildProgram(terminal);
   try {
-    await program.parseAsync([...words], { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
     return terminal.interrupted.aborted ? EXIT_INTERRUPTED : 0;
   } catch (error) {
     return exitCodeOf(terminal, error);

@@ -1,4 +1,4 @@
-// What most verbs begin with: the machine's settings, the project they were started in, its configuration.
+// What most verbs need: the machine's settings, the current project and its configuration.
 import { dirname } from 'node:path';
 import { formatProblem } from '@svc/core';
 import { type Machine, readMachine } from '../config/environment.ts';
@@ -21,8 +21,8 @@ export function openSession(terminal: Terminal, options: { project?: string | un
 }
 
 /**
- * The configuration, or the failure that says what is wrong with it. Ignored keys are a warning; deprecated ones work,
- * and are reported when the daemon starts and by `svc config validate`.
+ * The configuration, or a failure with its errors. Ignored keys are a warning; deprecated ones work, and are reported
+ * when the daemon starts and by `svc config validate`.
  */
 export async function requireConfig(
   terminal: Terminal,
@@ -31,19 +31,20 @@ export async function requireConfig(
   const loaded = await session.load();
   const errors = loaded.problems.filter((problem) => problem.severity === 'error');
   if (loaded.config === undefined) {
-    throw new Failure('config-invalid', errors.map(formatProblem).join('\n'), 'See: svc config validate');
+    throw new Failure(
+      'config-invalid',
+      errors.map(formatProblem).join('\n'),
+      'Check all files: svc config validate',
+    );
   }
   for (const problem of loaded.problems)
     if (problem.severity !== 'deprecated') terminal.err(`warning: ${formatProblem(problem)}`);
   return { ...loaded, config: loaded.config };
 }
 
-export const hereOption = [
-  '--here',
-  'make this folder a project although it is not in a git work tree',
-] as const;
+export const hereOption = ['--here', 'make this folder a project even outside a checkout'] as const;
 
-/** Before a project file is written where none is: only a checkout becomes a project without being asked to. */
+/** Called before a project file is created: only a checkout becomes a project without --here. */
 export async function refuseStrayProject(
   terminal: Terminal,
   { project }: ConfigFiles,
@@ -55,32 +56,31 @@ export async function refuseStrayProject(
   if (repository !== undefined) return;
   throw new Failure(
     'not-configured',
-    `${folder} is in no project and in no git work tree; nothing was changed.`,
-    'Run this in a checkout. To make this folder a project all the same, add --here.',
+    `${folder} is not in a project or a git work tree; nothing was changed.`,
+    'Run this in a checkout, or add --here to make this folder a project.',
   );
 }
 
-/** The folder of the project that the verb was started in. */
+/** The folder of the current project. */
 export async function projectFolderOf(terminal: Terminal): Promise<string> {
   const { folder } = (await openSession(terminal).load()).files.project;
   if (folder !== undefined) return folder;
   throw new Failure(
     'not-configured',
-    `${terminal.folder} is in no project: there is no .svc/config.json.`,
-    'Go to the project, or make one: svc config set svc.projectKey <key>',
+    `${terminal.folder} is not in a project: no .svc/config.json was found.`,
+    'Change to a project folder, or create a project here: svc init',
   );
 }
 
-// For verbs that ask the daemon and have no answer without it.
-
+/** For verbs that cannot work without the daemon. */
 export async function needDaemon(terminal: Terminal): Promise<DaemonClient> {
   const daemon = await connectDaemon(openSession(terminal).machine);
   if (daemon) return daemon;
-  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc-monitor.sh start');
+  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc monitor start');
 }
 
-/** Who speaks, as far as the machine knows. */
-export function speaker(terminal: Terminal): { by?: string } {
+/** The name of the user who runs the verb, if known. */
+export function requestedBy(terminal: Terminal): { by?: string } {
   const name = terminal.environment['USER'] ?? terminal.environment['LOGNAME'];
   return name === undefined || name === '' ? {} : { by: name.slice(0, 100) };
 }

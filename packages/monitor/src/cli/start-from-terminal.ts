@@ -1,4 +1,4 @@
-// What the verbs that start the daemon share: its environment with the secrets filled in, and version drift.
+// Shared by the verbs that start the daemon: its environment with the secrets filled in, and version drift.
 import { type Environment, formatProblem } from '@svc/core';
 import { loadProjects } from '../config/projects.ts';
 import { type Host, type Started, startDaemon } from '../control/control.ts';
@@ -32,7 +32,7 @@ export function startFromTerminal(
   });
 }
 
-/** Unset variables that configuration names as secrets are filled from their files of mode 600. */
+/** Fills unset variables that the configuration names as secrets from their files of mode 600. */
 export async function environmentWithSecrets(
   terminal: Terminal,
   machine: Session['machine'],
@@ -51,7 +51,7 @@ export async function environmentWithSecrets(
 
 export type FoundDrift = { drift: Drift; warning: DriftWarning | undefined; suppressed: boolean };
 
-/** Of the daemon that runs, else of the svc that was called. */
+/** For the running daemon, otherwise for this svc. */
 export async function findDrift({ machine, load }: Session): Promise<FoundDrift> {
   const { values } = await load();
   const own = ownVersion(machine.versionFile, VERSION);

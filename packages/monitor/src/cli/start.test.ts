@@ -1,9 +1,9 @@
-// The very first lines, on a Node that is too old for all the others.
+// The first file, on a Node that is too old for the others.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test.each(['20.20.2', '22.4.0'])('Node %s is told in a sentence that it is too old', (version) => {
+test.each(['20.20.2', '22.4.0'])('Node %s is reported as too old', (version) => {
   const disguise = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`;
   const words = ['--import', `data:text/javascript,${encodeURIComponent(disguise)}`];
   const start = join(import.meta.dirname, 'start.ts');
@@ -11,5 +11,5 @@ test.each(['20.20.2', '22.4.0'])('Node %s is told in a sentence that it is too o
     encoding: 'utf8',
   });
   expect([status, stdout]).toEqual([6, '']);
-  expect(stderr).toMatch(/^error: svc needs Node 24 or newer, and this is Node 2\d\.\d+\.\d\.\n.*\n$/);
+  expect(stderr).toMatch(/^error: svc needs Node 24 or newer, but this is Node 2\d\.\d+\.\d\.\n.*\n$/);
 });

@@ -1,5 +1,4 @@
-// What a verb may touch of the outside: streams, environment, time. Passed in, so that tests need no process.
-
+// A verb's access to the outside: streams, environment, time. Passed in, so tests need no process.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
@@ -9,18 +8,18 @@ import { plainJson } from './text.ts';
 export type Terminal = {
   out: (text: string) => void;
   err: (text: string) => void;
-  /** The whole of standard input, as text. */
+  /** All of standard input, as text. */
   readInput: () => Promise<string>;
   inputIsTerminal: boolean;
-  /** Asks the person: the answer without its line break, or undefined when the input ends without one. */
+  /** Asks the user; undefined when the input ends without a line. */
   ask: (question: string) => Promise<string | undefined>;
-  /** Colour only where a person looks. */
+  /** Only for a terminal. */
   colour: boolean;
   environment: Environment;
   home: string;
   folder: string;
   now: () => Date;
-  /** Aborted when the person interrupts. */
+  /** Aborted by Ctrl-C. */
   interrupted: AbortSignal;
 };
 
@@ -34,7 +33,7 @@ export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(plainJson(value, 2));
 }
 
-/** Columns padded to their widest cell; the last one is left ragged. */
+/** Pads each column to its widest cell, except the last. */
 export function printTable(terminal: Terminal, rows: readonly (readonly string[])[]): void {
   const widths: number[] = [];
   for (const row of rows)
@@ -47,18 +46,19 @@ export function printTable(terminal: Terminal, rows: readonly (readonly string[]
   }
 }
 
-/** Thrown by a verb whose answer is no: everything was said already. Exit code 1. */
+/** Thrown by a verb whose answer is no, after it has printed everything. Exit code 1. */
 export class AnswerIsNo extends Error {}
 
-/** Thrown when the person ends a question (Ctrl-C at a prompt is a key, not a signal). Exit code 130. */
+/** Thrown when the user cancels a question (Ctrl-C at a prompt is a key, not a signal). Exit code 130. */
 export class Interrupted extends Error {}
 
-// One question to the person at the terminal. It goes to standard error, so that standard output stays the result.
-
-/** Undefined when the input ends, or the person interrupts, before there is a line. */
-export async function askPerson(question: string, interrupted: AbortSignal): Promise<string | undefined> {
+/**
+ * One question, on standard error, because standard output is for the result. Undefined when the input ends, or the user
+ * interrupts, before there is a line.
+ */
+export async function askUser(question: string, interrupted: AbortSignal): Promise<string | undefined> {
   process.stderr.write(question);
-  // The terminal stays as it is: it edits the line itself, and Ctrl-C reaches the process.
+  // Not raw mode: the terminal edits the line itself, and Ctrl-C reaches the process.
   const lines = createInterface({ input: process.stdin, terminal: false, signal: interrupted });
   try {
     let answer: string | undefined;

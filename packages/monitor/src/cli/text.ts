@@ -5,23 +5,23 @@ export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-// Names, titles and messages come from outside: nothing of them may steer the terminal, start a new line, or
-// turn the direction of reading.
+// Names, titles and messages come from outside: they must not control the terminal, start a new line, or change the
+// text direction.
 
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
 export function plainText(text: string): string {
-  return text.replaceAll(STEERING, '?');
+  return text.replaceAll(CONTROL, '?');
 }
 
-/** JSON that says the same, with such characters written as `\uXXXX`; its own line breaks stay. */
+/** Equal JSON with such characters written as `\uXXXX`; its own line breaks stay. */
 export function plainJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replaceAll(STEERING, (character) =>
+  return JSON.stringify(value, null, indent).replaceAll(CONTROL, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-// Times for people: UTC to the second, and how far that is from now.
+// Times for people: UTC to the second, and the distance from now.
 
 const units: readonly (readonly [milliseconds: number, name: string])[] = [
   [86_400_000, 'd'],
@@ -30,7 +30,7 @@ const units: readonly (readonly [milliseconds: number, name: string])[] = [
   [1000, 's'],
 ];
 
-/** `3 h`, in the largest unit of which there is one. */
+/** `3 h`, in the largest unit that fits. */
 export function spanText(milliseconds: number): string {
   const span = Math.abs(milliseconds);
   const [size, name] = units.find(([unit]) => span >= unit) ?? [1000, 's'];
@@ -44,7 +44,7 @@ export function ageText(time: string, now: Date): string {
   return age > 0 ? `${spanText(age)} ago` : `in ${spanText(age)}`;
 }
 
-/** `2026-01-02 03:04:05 UTC`; what is no time is a dash. */
+/** `2026-01-02 03:04:05 UTC`; a dash for anything that is not a time. */
 export function utcText(time: string | null): string {
   const milliseconds = Date.parse(time ?? '');
   if (Number.isNaN(milliseconds)) return '-';
@@ -57,10 +57,9 @@ export function timeText(time: string | null, now: Date): string {
   return time === null || text === '-' ? text : `${text} (${ageText(time, now)})`;
 }
 
-// An event line in words, one line of a terminal: when, what, where, by whom.
-
+/** An event on one line of a terminal: when, what, where, by whom. */
 export function eventSummary({ seq, ts, event, scope, actor, detail, repeatOf }: EventLine): string {
-  const place = [
+  const about = [
     scope.ticket,
     scope.repo === undefined ? undefined : scope.repo + (scope.pr === undefined ? '' : `#${scope.pr}`),
     scope.environment,
@@ -68,5 +67,5 @@ export function eventSummary({ seq, ts, event, scope, actor, detail, repeatOf }:
     typeof detail['title'] === 'string' ? JSON.stringify(detail['title'].slice(0, 60)) : undefined,
     repeatOf === undefined ? undefined : `(repeat of ${repeatOf})`,
   ].filter((part) => part !== undefined);
-  return plainText(`${seq} ${ts} ${event} ${place.join(' ')}`.trimEnd());
+  return plainText(`${seq} ${ts} ${event} ${about.join(' ')}`.trimEnd());
 }

@@ -14,12 +14,12 @@ test.each([
   expect(ageText(time, now)).toBe(text);
 });
 
-test('UTC to the second, whatever the offset; what is no time is a dash', () => {
+test('UTC to the second, whatever the offset; a dash for anything else', () => {
   expect(timeText('2026-01-02T10:00:00.9+01:00', now)).toBe('2026-01-02 09:00:00 UTC (2 h ago)');
   expect([utcText(null), utcText('soon'), timeText('soon', now)]).toEqual(['-', '-', '-']);
 });
 
-test('nothing steers the terminal; letters of any language stay', () => {
+test('nothing controls the terminal; letters of any language stay', () => {
   expect(plainText('a\u001b[31mb\r\nc\u202ed\u2028e')).toBe('a?[31mb??c?d?e');
   expect(plainText('Größe 日本語 👩‍💻')).toBe('Größe 日本語 👩‍💻');
 });

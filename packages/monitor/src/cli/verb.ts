@@ -1,41 +1,48 @@
-// A verb of the command line: what it does, an example, the route that it calls where it has one.
-// Help shows all three, and a verb cannot be added without them.
+// A verb of the command line: what it does, an example, and the route that it calls, if any. Help shows all of them, and a
+// verb cannot be added without them.
 import { type Command, type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
 
-export type VerbWords = { summary: string; example: string | readonly string[]; route?: string };
+export type VerbHelp = {
+  /** One line that starts with a verb: `Show the board`. Lists of verbs show it alone. */
+  summary: string;
+  /** Shown below the summary in the verb's own help. */
+  details?: string;
+  example: string | readonly string[];
+  route?: string;
+};
 
-/** Commander keeps only the finished help text; completion and the reference need the words that it was made of. */
-const wordsOf = new WeakMap<object, VerbWords>();
+/** Commander keeps only the finished text; completion and the reference need its parts. */
+const helpTexts = new WeakMap<object, VerbHelp>();
 
 /** A verb with its help. Arguments, options and the action are added by the caller. */
-export function verb(name: string, words: VerbWords): Command {
-  const made = createCommand(name)
-    .summary(words.summary)
-    .description(words.summary)
-    .addHelpText('after', helpOf(words));
-  wordsOf.set(made, words);
-  return made;
+export function verb(name: string, help: VerbHelp): Command {
+  const { summary, details } = help;
+  const command = createCommand(name)
+    .summary(summary)
+    .description(details === undefined ? summary : `${summary}.\n\n${details}`)
+    .addHelpText('after', examplesAndRoute(help));
+  helpTexts.set(command, help);
+  return command;
 }
 
-/** A group of verbs, which by itself does nothing. */
+/** A verb that only has other verbs. */
 export function verbGroup(
   name: string,
-  words: VerbWords,
+  help: VerbHelp,
   verbs: readonly CommandUnknownOpts[],
 ): CommandUnknownOpts {
-  const group = verb(name, words);
+  const group = verb(name, help);
   for (const child of verbs) group.addCommand(child);
   return group;
 }
 
-/** What a verb was made with; undefined for a command that commander made itself. */
-export function verbWords(command: CommandUnknownOpts): VerbWords | undefined {
-  return wordsOf.get(command);
+/** Undefined for a command that commander adds itself. */
+export function verbHelp(command: CommandUnknownOpts): VerbHelp | undefined {
+  return helpTexts.get(command);
 }
 
-/** The lines below the options in the verb's help. */
-export function helpOf(words: VerbWords): string {
-  const examples = [words.example].flat().map((example) => `  $ ${example}`);
-  const route = words.route === undefined ? [] : ['', `Route: ${words.route}`];
-  return ['', 'Example:', ...examples, ...route].join('\n');
+function examplesAndRoute({ example, route }: VerbHelp): string {
+  const examples = [example].flat().map((line) => `  $ ${line}`);
+  const title = examples.length === 1 ? 'Example:' : 'Examples:';
+  return ['', title, ...examples, ...(route === undefined ? [] : ['', `Route: ${route}`])].join('\n');
 }

@@ -1,5 +1,5 @@
-// The engine of all checks. A check looks at one part and returns its findings. The doctor runs its checks together, each
-// within a time limit; `check-project-setup.sh` runs its checks in order, because later ones need what earlier ones found.
+// Runs checks. A check examines one part and returns its findings. The doctor runs its checks in parallel, each with a
+// timeout; `check-project-setup.sh` runs them in order, because later ones need what earlier ones found.
 import {
   type CheckFinding,
   type DoctorFinding,
@@ -20,7 +20,7 @@ type Check<Part extends string, Finding extends CheckFinding<Part>> = {
   run: () => Promise<Finding[]>;
 };
 
-/** A finding with its fix, where that is safe. The fix returns what it did. */
+/** A finding with its fix, if that is safe. The fix returns what it did. */
 export type DoctorResult = DoctorFinding & { fix?: () => Promise<string> };
 
 export type DoctorCheck = Check<DoctorPart, DoctorResult>;
@@ -32,7 +32,7 @@ export type DoctorTools = {
   run: RunCommand;
   fetch: typeof fetch;
   freeBytes: (folder: string) => Promise<number>;
-  /** Makes a small file that is not there yet. */
+  /** Creates a small new file. */
   writeFile: (path: string) => Promise<void>;
   /** For each check. */
   timeoutMs: number;
@@ -42,7 +42,7 @@ export function fixableBy(finding: DoctorFinding, fix: () => Promise<string>): D
   return { ...finding, fixable: true, fix };
 }
 
-/** A check that fails or takes too long is `unknown`; the others go on. */
+/** A check that fails or takes too long is `unknown`; the others continue. */
 export async function runTogether(
   checks: readonly DoctorCheck[],
   timeoutMs: number,
@@ -56,20 +56,20 @@ function runWithin({ part, run }: DoctorCheck, timeoutMs: number): Promise<Docto
 }
 
 function tookTooLong(part: DoctorPart, timeoutMs: number): DoctorResult {
-  return doctorFinding(part, 'unknown', `the check of ${part} did not end within ${timeoutMs / 1000} s`, {
-    remedy: 'Look again later: svc doctor',
+  return doctorFinding(part, 'unknown', `the check of ${part} took longer than ${timeoutMs / 1000} s`, {
+    remedy: 'Try again later: svc doctor',
   });
 }
 
 function failed(part: DoctorPart, error: unknown): DoctorResult {
   const remedy = error instanceof Failure ? (error.remedy ?? null) : null;
-  return doctorFinding(part, 'unknown', `${part} could not be looked at`, {
+  return doctorFinding(part, 'unknown', `${part} could not be checked`, {
     evidence: messageOf(error),
     remedy,
   });
 }
 
-/** Each finding as soon as it is known. A failure of a check is that check's finding; the others still run. */
+/** Yields each finding as soon as it is known. A check that fails becomes a finding; the others still run. */
 export async function* runInOrder(checks: readonly SetupCheck[]): AsyncGenerator<SetupFinding> {
   for (const { part, run } of checks) {
     yield* await run().catch((error: unknown) => {

@@ -1,5 +1,5 @@
 // The configuration files of all projects that the daemon serves, read once for all checks of the doctor. A deprecated
-// name is renamed where the value stays in the same file; the project file belongs to the repository and is not changed.
+// key is renamed if the value stays in the same file; the project file belongs to the repository and is not changed.
 import {
   type Config,
   type ConfigProblem,
@@ -40,7 +40,7 @@ async function judge(session: Session, files: ConfigFiles, problem: ConfigProble
   const from = problem.key.split('.');
   const to = entry.replacement.split('.');
   const read = await readJsonFile(problem.file);
-  // Where both are given, the new one counts: nothing is moved and nothing is thrown away.
+  // If both are set, the new one is used: nothing is moved or removed.
   if (read.state !== 'read' || valueAt(read.text, to) !== undefined) return finding;
   return fixableBy(finding, async () => {
     const store = createConfigStore({ locks: session.locks, files: { ...files, global: problem.file } });
@@ -56,10 +56,10 @@ export type DoctorProject = { folder: string; config: Config; files: ConfigFiles
 
 export type DoctorProjects = {
   projects: DoctorProject[];
-  /** Defaults too, where there is no project. */
+  /** The defaults if there is no project. */
   configs: Config[];
   problems: ConfigProblem[];
-  /** Every file that was read for it. */
+  /** Every file that was read. */
   files: string[];
 };
 
@@ -80,8 +80,7 @@ export async function loadDoctorProjects(terminal: Terminal, { machine }: Sessio
   return { projects, configs, problems, files };
 }
 
-// What jq says of the filters of rules, for verbs that check a configuration. Without such filters jq is not started.
-
+/** Problems that jq finds in the filters of rules. Without filters jq is not started. */
 export async function ruleFilterProblems(config: Config | undefined): Promise<ConfigProblem[]> {
   const rules = config?.svc.rules ?? [];
   if (rules.every(({ when }) => when.filter === undefined)) return [];

@@ -19,7 +19,7 @@ import { startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, type Terminal } from '../terminal.ts';
 import { type DoctorResult, type DoctorTools, fixableBy } from './check.ts';
 
-const START = 'Start it: svc-monitor.sh start';
+const START = 'Start it: svc monitor start';
 const CONNECT_WITHIN_MS = 2_000;
 
 export async function checkDaemon(
@@ -31,7 +31,7 @@ export async function checkDaemon(
   const daemon = await findDaemon(dataDir);
   const neighbour = await checkPort(session.machine, daemon);
   const own = judgeDaemon(daemon, dataDir);
-  // It could not start where another one sits.
+  // It could not start while another one uses the port.
   const canStart = daemon.state === 'stopped' && neighbour?.grade !== 'broken';
   const found: DoctorResult = canStart
     ? fixableBy(own, async () => {
@@ -50,45 +50,45 @@ function judgeDaemon(found: FoundDaemon, dataDir: string): DoctorFinding {
       });
     case 'stopped':
       return doctorFinding('daemon', 'broken', 'the daemon is not running', {
-        evidence: `nobody holds ${dataDir}/daemon.lock`,
+        evidence: `no process holds ${dataDir}/daemon.lock`,
         remedy: START,
       });
     case 'not-answering':
-      return doctorFinding('daemon', 'broken', 'the daemon runs and does not answer', {
+      return doctorFinding('daemon', 'broken', 'the daemon runs but does not answer', {
         evidence: `pid ${found.record.pid}`,
         remedy: remedyFor(found, dataDir),
       });
     case 'starting':
     case 'stopping':
       return doctorFinding('daemon', 'warning', `the daemon is ${found.state}`, {
-        remedy: `Check again: svc doctor. If it stays so: ${remedyFor(found, dataDir)}`,
+        remedy: `Check again: svc doctor. If it does not change: ${remedyFor(found, dataDir)}`,
       });
   }
 }
 
-/** Port 0 is any that is free: nobody can take it. */
+/** Port 0 means any free port, which cannot be taken. */
 async function checkPort(
   { dataDir, port }: Machine,
   daemon: FoundDaemon,
 ): Promise<DoctorFinding | undefined> {
   if (port === 0 || (daemon.state === 'running' && daemon.daemon.port === port)) return undefined;
   const other = await askHealth(dataDir, port);
-  const otherPort = 'or let ours have another port: SVC_MONITOR_PORT=<port> svc-monitor.sh start';
+  const otherPort = 'or use another port: SVC_MONITOR_PORT=<port> svc monitor start';
   if (other !== undefined) {
     const isRunning = daemon.state === 'running';
-    const words = isRunning
+    const what = isRunning
       ? 'a second svc daemon runs on this machine, with another data root'
-      : `port ${port} belongs to the svc daemon of another data root`;
-    return doctorFinding(isRunning ? 'daemon' : 'port', isRunning ? 'warning' : 'broken', words, {
+      : `port ${port} is used by the svc daemon of another data root`;
+    return doctorFinding(isRunning ? 'daemon' : 'port', isRunning ? 'warning' : 'broken', what, {
       evidence: `pid ${other.pid}, ${other.url}`,
       remedy: isRunning
-        ? 'Stop the one that is not wanted: SVC_DATA_DIR=<its data root> svc-monitor.sh stop'
-        : `Stop it with its own SVC_DATA_DIR (where that was deleted, make sure that it is svc: ps -p ${other.pid}; then: kill ${other.pid}), ${otherPort}`,
+        ? 'Stop the one you do not need: SVC_DATA_DIR=<its data root> svc-monitor.sh stop'
+        : `Stop it with its own SVC_DATA_DIR (if that was deleted, check that it is svc: ps -p ${other.pid}; then: kill ${other.pid}), ${otherPort}`,
     });
   }
   if (daemon.state !== 'stopped' || !(await isTaken(port))) return undefined;
-  return doctorFinding('port', 'broken', `port ${port} is taken by another program`, {
-    evidence: `something answers at 127.0.0.1:${port} that is not svc`,
+  return doctorFinding('port', 'broken', `port ${port} is used by another program`, {
+    evidence: `the program at 127.0.0.1:${port} is not svc`,
     remedy: `Find it: fuser -v ${port}/tcp; stop it, ${otherPort}`,
   });
 }
@@ -107,11 +107,11 @@ function isTaken(port: number): Promise<boolean> {
 }
 
 const SERVED_WITHIN_MS = 5_000;
-const LOOK_AGAIN_MS = 100;
+const POLL_MS = 100;
 
 /**
- * With a person at the terminal, a stopped daemon can be started here; without, there is a warning on standard error and
- * the check goes on. Never a reason to fail, unless a start was asked for and fails.
+ * At a terminal it offers to start a stopped daemon; otherwise it warns on standard error and the check continues. It fails
+ * only if a requested start fails.
  */
 export async function checkDaemonForSetup(
   terminal: Terminal,
@@ -122,20 +122,20 @@ export async function checkDaemonForSetup(
   const found = await findDaemon(machine.dataDir);
   if (found.state === 'running') return serving(session, options.project, found.daemon);
   const isHanging = found.state === 'not-answering';
-  const words = isHanging
-    ? `it runs (pid ${found.record.pid}), but does not answer`
+  const state = isHanging
+    ? `it runs (pid ${found.record.pid}) but does not answer`
     : `it is ${found.state === 'stopped' ? 'not running' : found.state}`;
   const remedy = isHanging ? remedyFor(found, machine.dataDir) : START;
-  const warning = setupFinding('daemon', 'warning', words, { remedy });
+  const warning = setupFinding('daemon', 'warning', state, { remedy });
   if (!isInteractive({ ...terminal, autonomous: terminal.environment['SVC_AUTONOMOUS'] })) {
-    terminal.err(`warning: the daemon: ${words}. ${remedy}`);
+    terminal.err(`warning: the daemon: ${state}. ${remedy}`);
     return warning;
   }
-  // A second one cannot be started beside it.
+  // A second one cannot be started.
   if (isHanging) return warning;
-  if (!meansYes(await terminal.ask(`The daemon: ${words}. Start it? [Y/n] `))) {
+  if (!meansYes(await terminal.ask(`The daemon: ${state}. Start it? [Y/n] `))) {
     if (terminal.interrupted.aborted) throw new AnswerIsNo();
-    return setupFinding('daemon', 'warning', `${words}, and was not started: declined`, { remedy });
+    return setupFinding('daemon', 'warning', `${state}, and was not started: declined`, { remedy });
   }
   const folder = options.project ?? terminal.folder;
   const { daemon, wasRunning } = await startFromTerminal({ ...terminal, folder }, options.host, session);
@@ -145,20 +145,20 @@ export async function checkDaemonForSetup(
 
 type Running = Extract<FoundDaemon, { state: 'running' }>['daemon'];
 
-/** A project that was registered a moment ago is served once the daemon has read the files again. */
+/** A newly registered project is served once the daemon has read the files again. */
 async function serving(
   { machine }: Session,
   project: string | undefined,
   daemon: Running,
 ): Promise<SetupFinding> {
   const found = `running: pid ${daemon.pid}, ${daemon.url}`;
-  for (const deadline = performance.now() + SERVED_WITHIN_MS; ; await sleep(LOOK_AGAIN_MS)) {
+  for (const deadline = performance.now() + SERVED_WITHIN_MS; ; await sleep(POLL_MS)) {
     const health = await (await connectDaemon(machine))?.get('/api/health');
     if (project === undefined || health?.configuration.folders.includes(project) !== false)
       return setupFinding('daemon', 'ok', found);
     if (performance.now() > deadline) break;
   }
   return setupFinding('daemon', 'warning', `${found}; it does not serve this project`, {
-    remedy: 'See why: svc doctor',
+    remedy: 'Find out why: svc doctor',
   });
 }

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { DoctorResult } from './check.ts';
 import { createDoctorReports } from './doctor.ts';
 
-test('the daemon reports what svc doctor prints, and what is broken is an answer', async () => {
+test('the daemon reports what svc doctor prints, also when something is broken', async () => {
   const broken: DoctorResult = { ...doctorFinding('log', 'broken', 'torn'), fix: () => Promise.resolve('') };
   const report = createDoctorReports(testTerminal(), () => Promise.resolve([broken]));
   expect(await report()).toEqual({
@@ -17,7 +17,7 @@ test('the daemon reports what svc doctor prints, and what is broken is an answer
   });
 });
 
-test('whoever asks meanwhile gets the same one; later it is a new one', async () => {
+test('requests during a run get the same report; later ones a new one', async () => {
   const run = vi.fn<() => Promise<DoctorResult[]>>(() => Promise.resolve([]));
   const report = createDoctorReports(testTerminal(), run);
   await Promise.all([report(), report()]);

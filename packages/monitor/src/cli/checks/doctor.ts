@@ -1,4 +1,4 @@
-// All checks of `svc doctor`: of the running daemon by what it reports, of files, programs and services directly.
+// All checks of `svc doctor`: the running daemon by what it reports; files, programs and services directly.
 import {
   type CheckVerdict,
   checkVerdict,
@@ -16,8 +16,7 @@ import { singleFlight } from '@svc/lib/single-flight';
 import { thisProcess } from '../../control/control.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { checkService, managerIfAny } from '../service/service.ts';
-
-import { openSession, type Session, speaker } from '../session.ts';
+import { openSession, requestedBy, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorCheck, type DoctorResult, type DoctorTools, fixableBy, runTogether } from './check.ts';
 import { checkConfiguration, type DoctorProjects, loadDoctorProjects } from './configuration.ts';
@@ -47,7 +46,7 @@ export async function runDoctor(
   const projects = loadDoctorProjects(terminal, session);
   const { daemon, findings } = await checkDaemon(terminal, session, tools);
   const checks: DoctorCheck[] = [
-    // First: where the daemon and a check here find the same, the daemon's remedy fits better.
+    // First: when the daemon and a check here find the same, the daemon's remedy is better.
     ...(daemon.state === 'running'
       ? daemonChecks(terminal, session, daemon.daemon.url, { timeoutMs, projects })
       : []),
@@ -62,7 +61,7 @@ export async function runDoctor(
     { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
     { part: 'version', run: async () => [await checkVersion(session)] },
   ];
-  const unknown = daemon.state === 'running' ? [] : [notKnownWhile(daemon.state)];
+  const unknown = daemon.state === 'running' ? [] : [unknownWhile(daemon.state)];
   return inDoctorOrder([...findings, ...unknown, ...(await runTogether(checks, timeoutMs))]);
 }
 
@@ -76,7 +75,7 @@ export function doctorReport(results: readonly DoctorResult[], fixed: Fixed[] = 
   return { ...checkVerdict(findings), findings, fixed };
 }
 
-/** For the daemon's route. Whoever asks while one is under way gets its report. */
+/** For the daemon's route. Requests during a run share its report. */
 export function createDoctorReports(
   terminal: Terminal,
   run: typeof runDoctor = runDoctor,
@@ -84,13 +83,13 @@ export function createDoctorReports(
   return singleFlight(async () => doctorReport(await run(terminal)));
 }
 
-/** The service that runs the daemon, where one is installed. */
+/** The service that runs the daemon, if one is installed. */
 async function checkInstalledService(terminal: Terminal, session: Session): Promise<DoctorFinding[]> {
   const manager = managerIfAny(terminal, session);
   return manager === undefined ? [] : checkService(manager);
 }
 
-/** Only the daemon knows these. */
+/** Only the daemon can check these. */
 const daemonParts: readonly DoctorPart[] = [
   'log',
   'index',
@@ -120,7 +119,7 @@ function daemonChecks(
       async run() {
         const health = await daemon.get('/api/health');
         const known = await projects;
-        return [...fixes(judgeHealth(elsewhere(health, known))), ...notServed(health, known)];
+        return [...fixes(judgeHealth(withoutOurFiles(health, known))), ...notServed(health, known)];
       },
     },
     {
@@ -129,15 +128,16 @@ function daemonChecks(
     },
     {
       part: 'log',
-      run: async () => fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: speaker(terminal) }))),
+      run: async () =>
+        fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: requestedBy(terminal) }))),
     },
   ];
 }
 
 type ServedFolders = { configuration?: { folders?: readonly string[] } };
 
-/** What is wrong in files that were read here too is reported by the check of those files: it is newer. */
-function elsewhere(health: ReportedHealth, { files }: DoctorProjects): ReportedHealth {
+/** Leaves out files that were read here too: that check is newer. */
+function withoutOurFiles(health: ReportedHealth, { files }: DoctorProjects): ReportedHealth {
   const problems = (health.configuration?.problems ?? []).filter(({ file }) => !files.includes(file));
   return { ...health, configuration: { problems } };
 }
@@ -155,12 +155,12 @@ function notServed({ configuration }: ServedFolders, { projects }: DoctorProject
     );
 }
 
-function notKnownWhile(state: string): DoctorFinding {
-  const words = `not known while the daemon is ${state === 'not-answering' ? 'not answering' : state}: ${daemonParts.join(', ')}`;
-  return doctorFinding('log', 'unknown', words, { remedy: 'Run this again when it runs: svc doctor' });
+function unknownWhile(state: string): DoctorFinding {
+  const what = `unknown while the daemon is ${state === 'not-answering' ? 'not answering' : state}: ${daemonParts.join(', ')}`;
+  return doctorFinding('log', 'unknown', what, { remedy: 'Run this again when it runs: svc doctor' });
 }
 
 async function reindex(daemon: DaemonClient): Promise<string> {
   const { lines } = await daemon.post('/api/events/reindex');
-  return `built the index anew: ${lines} lines`;
+  return `rebuilt the index: ${lines} lines`;
 }

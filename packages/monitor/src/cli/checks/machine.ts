@@ -1,4 +1,4 @@
-// The disk under the data root: free space, whether it can be written, rejected facts of helpers, and the database.
+// The disk of the data root: free space, write access, rejected facts of helpers, and the database.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, stat, statfs, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export async function checkDisk(
   const byDisk = new Map<number, string>();
   const written: DoctorFinding[] = [];
   for (const folder of new Set([dataDir, eventsDir, runsDir, dirname(databaseFile)])) {
-    // A folder that is missing is made by the daemon.
+    // The daemon creates a missing folder.
     const stats = await ifPresent(stat(folder));
     if (stats === undefined) continue;
     if (!byDisk.has(stats.dev)) byDisk.set(stats.dev, folder);
@@ -64,26 +64,24 @@ async function cannotWrite(
     const isFull = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
     return {
       evidence: messageOf(error),
-      remedy: isFull
-        ? spaceRemedy(folder)
-        : `Look at it: ls -ld '${folder}'; it must be a folder of yours with mode 700`,
+      remedy: isFull ? spaceRemedy(folder) : `Check it: ls -ld '${folder}'; you must own it, with mode 700`,
     };
   } finally {
-    // A full disk makes the file and takes nothing into it. Where none could be made, there is none to remove.
+    // On a full disk the file may exist but be empty.
     await rm(file, { force: true }).catch(() => undefined);
   }
 }
 
 const MAX_BYTES = 64 * 1024;
-/** In a process of its own: the check cannot be interrupted, only ended. */
+/** In its own process: the check cannot be interrupted, only killed. */
 const SCRIPT = `
 const { DatabaseSync } = require('node:sqlite');
 try {
   const database = new DatabaseSync(process.argv[1], { readOnly: true, timeout: 2000 });
   const rows = database.prepare('PRAGMA quick_check(3)').all().map((row) => Object.values(row)[0]);
-  console.log(JSON.stringify({ said: rows }));
+  console.log(JSON.stringify({ problems: rows }));
 } catch (error) {
-  console.log(JSON.stringify({ said: [error.message] }));
+  console.log(JSON.stringify({ problems: [error.message] }));
 }`;
 
 export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTools): Promise<DoctorFinding[]> {
@@ -99,16 +97,16 @@ export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTool
     return [
       doctorFinding('database', 'unknown', 'the database could not be checked', {
         evidence: end.ended === 'timeout' ? `it takes longer than ${tools.timeoutMs / 1000} s` : end.ended,
-        remedy: `Check it at leisure: sqlite3 '${databaseFile}' 'PRAGMA quick_check'`,
+        remedy: `Check it by hand: sqlite3 '${databaseFile}' 'PRAGMA quick_check'`,
       }),
     ];
-  const { said } = JSON.parse(end.stdout) as { said: string[] };
-  if (said.length === 1 && said[0] === 'ok')
-    return [doctorFinding('database', 'ok', 'the database is whole')];
+  const { problems } = JSON.parse(end.stdout) as { problems: string[] };
+  if (problems.length === 1 && problems[0] === 'ok')
+    return [doctorFinding('database', 'ok', 'the database is intact')];
   return [
     doctorFinding('database', 'broken', `the database is damaged: ${databaseFile}`, {
-      evidence: said.join('; ').slice(0, 300),
-      remedy: 'Run: svc-monitor.sh restart. It sets the file aside and builds the index again from the log',
+      evidence: problems.join('; ').slice(0, 300),
+      remedy: 'Run: svc-monitor.sh restart. It sets the file aside and rebuilds the index from the log',
     }),
   ];
 }

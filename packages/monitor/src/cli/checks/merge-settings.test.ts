@@ -27,7 +27,7 @@ async function world() {
   return { codehost, repo, check: () => checkMergeSettings(terminal, 'acme/web') };
 }
 
-test('what is enforced by the code host is looked at, never changed', async () => {
+test('the settings at the code host are read, never changed', async () => {
   const { codehost, check } = await world();
   expect(await check()).toEqual([
     setupFinding('merge-settings', 'ok', expect.stringContaining('acme/web: autonomous mode')),
@@ -36,7 +36,7 @@ test('what is enforced by the code host is looked at, never changed', async () =
   expect(codehost.calls().filter((line) => !line.startsWith('GET '))).toEqual([]);
 });
 
-test('switches and rules that are missing are warnings with their remedy', async () => {
+test('missing settings and rules are warnings with their remedy', async () => {
   const { repo, check } = await world();
   repo.settings['allow_auto_merge'] = false;
   repo.rules.length = 0;
@@ -65,7 +65,7 @@ test('a required check that did not run on a closed pull request is a warning', 
   ]);
 });
 
-test('a repository that cannot be seen is a warning, not an error', async () => {
+test('an inaccessible repository is a warning, not an error', async () => {
   const { codehost, check } = await world();
   codehost.cloud.removeRepo('acme/web');
   expect(await check()).toMatchObject([

@@ -1,4 +1,4 @@
-// Findings for a person: one line or a few each, without anything that steers the terminal.
+// Findings as text: a few lines each, with nothing that controls the terminal.
 import { type DoctorFinding, doctorParts, type SetupFinding, setupParts } from '@svc/core';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
@@ -7,7 +7,7 @@ const colours = { broken: 'red', warning: 'yellow', unknown: 'magenta', ok: 'gra
 const gradeWidth = 'warning'.length;
 export const partWidth = Math.max(...doctorParts.map((part) => part.length));
 
-/** The doctor's: the grade, the part and what was found, then the evidence and how to fix it. */
+/** A finding of the doctor: grade, part and what was found, then the evidence and how to fix it. */
 export function printFinding(
   terminal: Terminal,
   { part, grade, what, evidence, remedy }: DoctorFinding,

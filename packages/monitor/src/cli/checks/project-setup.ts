@@ -1,5 +1,5 @@
-// Every check of a project's setup, in order. What is made on the way (the registration, the workflow context, the daemon)
-// is made once: a second pass changes nothing.
+// Every check of a project's setup, in order. What it creates (the registration, the workflow context, the daemon) it
+// creates once: a second run changes nothing.
 import {
   type CheckFinding,
   checkFinding,
@@ -31,7 +31,7 @@ export async function* checkProjectSetup(
   const named = repoNameIn(`${org}/${name}`) === undefined ? undefined : `${org}/${name}`;
   let repository: Repository | undefined;
   let isLoggedIn = false;
-  /** Undefined where there is no project: nothing is written for such a folder. */
+  /** Undefined without a project: nothing is written for such a folder. */
   const project = (): string | undefined => {
     const { folder } = loaded.files.project;
     return folder === undefined ? undefined : lastingFolder(folder, repository, terminal.home);
@@ -81,17 +81,17 @@ export async function* checkProjectSetup(
   ]);
 }
 
-/** The workflow context of the worktree; made where it is missing. */
+/** The workflow context of the worktree; created if missing. */
 async function checkContext(terminal: Terminal, { locks }: Session): Promise<SetupFinding> {
   const root = worktreeRoot(terminal.folder);
   const store = createContextStore({ root, locks, now: terminal.now });
   const present = await store.read();
   const { currentTicket } = present ?? (await store.change((context) => context));
-  const words = currentTicket === null ? 'no ticket yet' : `ticket ${currentTicket}`;
+  const ticket = currentTicket === null ? 'no ticket yet' : `ticket ${currentTicket}`;
   return setupFinding(
     'workflow-context',
     'ok',
-    `${store.file}${present === undefined ? ', made now' : ''}, ${words}`,
+    `${store.file}${present === undefined ? ', created now' : ''}, ${ticket}`,
   );
 }
 
@@ -101,7 +101,7 @@ export async function checkVersion(session: Session): Promise<CheckFinding<'vers
   if (warning !== undefined && !suppressed)
     return checkFinding('version', 'warning', warning.warning.replace(/\.$/, ''), { remedy: warning.remedy });
   const { runningVersion, latestAvailableVersion: latest } = drift;
-  const beside = latest === null ? 'no other is installed' : `${latest} is the newest installed`;
+  const newest = latest === null ? 'no other is installed' : `${latest} is the newest installed`;
   const silent = warning === undefined ? '' : '; the warning is suppressed';
-  return checkFinding('version', 'ok', `${runningVersion}; ${beside}${silent}`);
+  return checkFinding('version', 'ok', `${runningVersion}; ${newest}${silent}`);
 }

@@ -1,4 +1,4 @@
-// Registers the project in the global file, so that the daemon serves it wherever it is started.
+// Registers the project in the global file, so the daemon serves it wherever it is started.
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type SetupFinding, setupFinding } from '@svc/core';
@@ -13,8 +13,8 @@ import { checkRepository, type Repository } from './repository.ts';
 const KEY = ['svc', 'projects'] as const;
 
 /**
- * The folder by which the project is known. A worktree beside the main one comes and goes with its ticket, so the
- * same folder of the main worktree counts, where that has the project too.
+ * The folder that identifies the project. A linked worktree exists only as long as its ticket, so the same folder of the
+ * main worktree is used if it has the project too.
  */
 export function lastingFolder(folder: string, repository: Repository | undefined, home: string): string {
   if (repository?.main === undefined) return folder;
@@ -33,8 +33,8 @@ export async function register(
 }
 
 /**
- * The folder of the project that the verb was started in, registered. Only the command line does this: whoever types
- * it there means this folder, and whoever reaches the daemon's port may be anybody.
+ * Registers the current project and returns its folder. Only the command line does this: its user means this folder,
+ * while a request to the daemon's port may come from anyone.
  */
 export async function registeredFolder(terminal: Terminal): Promise<string> {
   const folder = await projectFolderOf(terminal);
@@ -42,7 +42,7 @@ export async function registeredFolder(terminal: Terminal): Promise<string> {
   const lasting = lastingFolder(folder, repository, terminal.home);
   const session = openSession(terminal);
   const { file, changed } = await list(session, (await session.load()).files, lasting);
-  if (changed) terminal.err(`${lasting} is now registered in ${file}. The daemon serves it from now on.`);
+  if (changed) terminal.err(`Registered ${lasting} in ${file}. The daemon serves it from now on.`);
   return lasting;
 }
 
@@ -58,7 +58,7 @@ function list(
       throw new Failure(
         'config-invalid',
         `${KEY.join('.')} in ${files.global} is not a list.`,
-        'Correct it with an editor.',
+        'Correct the file in an editor.',
       );
     }
     const isThere = listed.some((entry) => typeof entry === 'string' && resolve(entry) === folder);

@@ -9,7 +9,7 @@ const GIT_TIMEOUT_MS = 10_000;
 export type Repository = {
   /** The root of the worktree around the folder. */
   root: string;
-  /** The root of the main worktree, which is the same one unless this is one beside it; undefined in a bare one. */
+  /** The root of the main worktree, which may be the same; undefined in a bare repository. */
   main: string | undefined;
 };
 
@@ -21,10 +21,10 @@ export async function checkRepository(terminal: Terminal): Promise<CheckedReposi
   const top = await git.ask(folder, ['rev-parse', '--show-toplevel'], { timeoutMs: GIT_TIMEOUT_MS, signal });
   const root = top.stdout.replace(/\n$/, '');
   if (top.exitCode !== 0 || root === '') {
-    const what = `${folder} is not in the working tree of a git repository`;
+    const what = `${folder} is not in a git work tree`;
     return {
       finding: setupFinding('git', 'broken', what, {
-        remedy: 'Run this in a checkout, or make one: git init',
+        remedy: 'Run this in a checkout, or create a repository: git init',
       }),
       repository: undefined,
     };

@@ -1,5 +1,5 @@
-// The files that hold secrets: whether they exist, and that nobody else can read them or their folders. What they hold is
-// neither read nor shown.
+// The files that hold secrets: whether they exist, and that no other user can read them or their folders. Their content
+// is neither read nor shown.
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding, type SetupFinding, setupFinding } from '@svc/core';
@@ -24,11 +24,11 @@ export async function checkSecrets(loaded: LoadedConfig, configDir: string): Pro
   ];
   const wide = (await readableByOthers(files)).map(({ path, mode }) => tooWide(path, mode));
   const place = isInUse(loaded) ? tokenFinding(loaded, file) : [missing(ownFile ?? file)];
-  // That a file is there is no good news while others can read it.
+  // Do not report a file as ok while others can read it.
   return [...wide, ...place.filter(({ grade }) => grade !== 'ok' || wide.length === 0)];
 }
 
-/** Those of the files that are there with a wider mode than 600. */
+/** The existing files with a wider mode than 600. */
 async function readableByOthers(files: readonly string[]): Promise<{ path: string; mode: number }[]> {
   const modes = await Promise.all(files.map(async (path) => ({ path, mode: await modeOf(path) })));
   return modes.flatMap(({ path, mode }) =>
@@ -36,7 +36,7 @@ async function readableByOthers(files: readonly string[]): Promise<{ path: strin
   );
 }
 
-/** The global file stands in for one of the project's own only where it holds a secret. */
+/** The global file replaces the project's own only if it holds a secret. */
 function isInUse({ values, files }: LoadedConfig): boolean {
   const { file, fallback } = files.secrets;
   return (
@@ -46,26 +46,26 @@ function isInUse({ values, files }: LoadedConfig): boolean {
 }
 
 function tooWide(path: string, mode: number): SetupFinding {
-  const what = `${path} has mode ${mode.toString(8)}, and others may read it; it must be 600`;
+  const what = `${path} has mode ${mode.toString(8)}, so other users can read it; it must be 600`;
   return setupFinding('secrets', 'broken', what, { remedy: `Run: chmod 600 '${path}'` });
 }
 
 function missing(path: string): SetupFinding {
-  const what = `${path} is not there; what needs a token is off`;
+  const what = `${path} does not exist; everything that needs a token is off`;
   return setupFinding('secrets', 'warning', what, { remedy: STORE_TOKEN });
 }
 
 function tokenFinding({ values, files }: LoadedConfig, file: string): SetupFinding[] {
   const isSet = (key: string): boolean =>
     values.some((resolved) => resolved.key === key && resolved.value !== undefined);
-  const place = files.secrets.fallback ? `${file}, the global file: the project has none of its own` : file;
+  const place = files.secrets.fallback ? `${file} (the global file; the project has no secrets file)` : file;
   if (!isSet('svc.tracker.teamKey') || isSet('svc.tracker.apiToken'))
     return [setupFinding('secrets', 'ok', place)];
   const what = `${place}; it has no token for the issue tracker`;
   return [setupFinding('secrets', 'warning', what, { remedy: STORE_TOKEN })];
 }
 
-/** The permissions, or undefined when there is no such file. */
+/** The permissions, or undefined if the file does not exist. */
 async function modeOf(path: string): Promise<number | undefined> {
   const stats = await ifPresent(stat(path));
   return stats && stats.mode & 0o777;
@@ -79,7 +79,7 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
   const files = [...configs, ...secretFilesIn(configDir), hookMemoryFile(dataDir)];
   const wide = (await readableByOthers(files)).map(({ path, mode }) =>
     fixableBy(
-      doctorFinding('secrets', 'broken', `others may read ${path}`, {
+      doctorFinding('secrets', 'broken', `other users can read ${path}`, {
         evidence: `mode ${mode.toString(8)}, it must be 600`,
         remedy: `Run: chmod 600 '${path}'`,
       }),
@@ -88,15 +88,15 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
   );
   const folders = [...(await checkFolder(configDir)), ...(await checkFolder(dataDir))];
   if (wide.length + folders.length > 0) return [...wide, ...folders];
-  return [doctorFinding('secrets', 'ok', 'nobody else can read the files with secrets')];
+  return [doctorFinding('secrets', 'ok', 'no other user can read the files with secrets')];
 }
 
 async function checkFolder(path: string): Promise<DoctorResult[]> {
   const mode = await modeOf(path);
   if (mode === undefined || (mode & 0o077) === 0) return [];
-  const [grade, may] =
-    (mode & 0o022) === 0 ? (['warning', 'look into'] as const) : (['broken', 'change the files in'] as const);
-  const finding = doctorFinding('secrets', grade, `others may ${may} ${path}`, {
+  const [grade, access] =
+    (mode & 0o022) === 0 ? (['warning', 'list'] as const) : (['broken', 'change the files in'] as const);
+  const finding = doctorFinding('secrets', grade, `other users can ${access} ${path}`, {
     evidence: `mode ${mode.toString(8)}, it must be 700`,
     remedy: `Run: chmod 700 '${path}'`,
   });

@@ -20,14 +20,13 @@ import { readMergeFacts } from '../../codehost/merge-facts.ts';
 import { pollingReport } from '../../codehost/polling-report.ts';
 import type { Machine } from '../../config/environment.ts';
 import { createTrackerClient, TrackerError } from '../../tracker/client.ts';
-
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './configuration.ts';
 
-/** Each costs two calls of the quota, and all have to answer in time. */
+/** Each costs two API calls, and all have to answer in time. */
 const MOST_REPOS = 8;
-/** A moment for what is to be said about a call that took all its time. */
+/** Time left to report a call that used all of its timeout. */
 const SPARE_MS = 500;
 
 export async function checkCodehostRights(
@@ -49,7 +48,7 @@ export async function checkCodehostRights(
   const wantsHooks = configs.some(({ svc }) => svc.monitor.github.smeeChannel !== undefined);
   let clockAheadMs: number | null = null;
 
-  async function look(repo: string): Promise<DoctorFinding> {
+  async function checkRepo(repo: string): Promise<DoctorFinding> {
     const read = await gh.request({ path: `repos/${repo}` });
     if (!read.ok) return unreadable(repo, read.problem);
     clockAheadMs ??= read.value.receivedAt - hostTimeOf(read.value);
@@ -60,22 +59,23 @@ export async function checkCodehostRights(
     return doctorFinding('code-host', 'warning', `${repo} has no hook and is polled: ${why}`, { remedy });
   }
 
-  const findings = await Promise.all(watched.slice(0, MOST_REPOS).map(look));
+  const findings = await Promise.all(watched.slice(0, MOST_REPOS).map(checkRepo));
   const others = watched.length - findings.length;
   if (others > 0)
-    findings.push(doctorFinding('code-host', 'ok', `${others} more repositories were not looked at`));
+    findings.push(doctorFinding('code-host', 'ok', `${others} more repositories were not checked`));
   const { clock } = pollingReport({ watches: true, lastAt: null, problem: null, clockAheadMs });
   if (clock !== null) findings.push(doctorFinding('clock', 'broken', clock.why, { remedy: clock.remedy }));
   return findings;
 }
 
-/** In the daemon's words, so that what both find is shown once. */
+/** Worded as the daemon does, so what both find is shown once. */
 function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
-  const told: CodehostProblem = problem.kind === 'not-found' ? { ...problem, kind: 'repo-gone' } : problem;
-  const { why, remedy } = codehostProblemWords(told);
-  if (told.kind === 'repo-gone')
+  const reported: CodehostProblem =
+    problem.kind === 'not-found' ? { ...problem, kind: 'repo-gone' } : problem;
+  const { why, remedy } = codehostProblemWords(reported);
+  if (reported.kind === 'repo-gone')
     return doctorFinding('code-host', 'broken', `${repo} has no hook and is polled: ${why}`, { remedy });
-  const grade = passesByItself(told) ? 'warning' : 'broken';
+  const grade = passesByItself(reported) ? 'warning' : 'broken';
   return doctorFinding('code-host', grade, `the code host cannot be polled: ${why}`, { remedy });
 }
 
@@ -93,7 +93,7 @@ export async function checkTrackerTokens(
     if (team !== undefined && team !== null) byTeam.set(`${team} ${svc.tracker.apiToken ?? ''}`, svc.tracker);
   }
 
-  async function look({ teamKey, teamId, apiToken }: Config['svc']['tracker']): Promise<DoctorFinding> {
+  async function checkTeam({ teamKey, teamId, apiToken }: Config['svc']['tracker']): Promise<DoctorFinding> {
     const team = teamKey ?? teamId ?? '';
     if (apiToken === undefined)
       return doctorFinding(
@@ -119,14 +119,14 @@ export async function checkTrackerTokens(
       });
     } catch (error) {
       if (!(error instanceof TrackerError)) throw error;
-      // In the daemon's words, so that what both find is shown once.
+      // Worded as the daemon does, so what both find is shown once.
       return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error.message}`, {
         remedy: error.remedy ?? null,
       });
     }
   }
 
-  return Promise.all([...byTeam.values()].map(look));
+  return Promise.all([...byTeam.values()].map(checkTeam));
 }
 
 /** For the setup check: whether gh is logged in. */
@@ -142,9 +142,9 @@ export async function checkLogin(terminal: Terminal): Promise<SetupFinding> {
     return setupFinding('code-host', 'ok', `gh is logged in${account === undefined ? '' : `: ${account}`}`);
   }
   const { why, remedy } = codehostProblemWords(login.problem);
-  // Whether it is logged in cannot be checked now; the work need not stop for that.
+  // The login cannot be checked now, which need not stop the work.
   if (passesByItself(login.problem))
-    return setupFinding('code-host', 'warning', why, { remedy: 'Look again later: gh auth status' });
+    return setupFinding('code-host', 'warning', why, { remedy: 'Try again later: gh auth status' });
   return setupFinding('code-host', 'broken', why, { remedy });
 }
 
@@ -155,7 +155,7 @@ export async function checkMergeSettings(terminal: Terminal, repo: string): Prom
   const facts = await readMergeFacts(gh, repo);
   if (facts.ok) return mergeFindings(facts.value);
   const { why, remedy: lasting } = codehostProblemWords(facts.problem);
-  const remedy = passesByItself(facts.problem) ? 'Look again later: check-project-setup.sh' : lasting;
+  const remedy = passesByItself(facts.problem) ? 'Try again later: check-project-setup.sh' : lasting;
   return [
     setupFinding('merge-settings', 'warning', `${repo}: the merge settings cannot be read: ${why}`, {
       remedy,

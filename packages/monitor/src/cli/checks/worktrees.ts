@@ -1,16 +1,15 @@
-// Worktrees that were left half made or half removed, or whose folder is gone. One that holds no work may go.
+// Leftover worktrees: half made, half removed, or without their folder. One that holds no work may be removed.
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { isLost } from '../../orchestrate/worktrees/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
-
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
 import type { DoctorProject, DoctorProjects } from './configuration.ts';
 
-const left: readonly ListedWorktree['state'][] = [
+const leftoverStates: readonly ListedWorktree['state'][] = [
   'partly created',
   'partly removed',
   'folder missing',
@@ -22,22 +21,22 @@ export async function checkWorktrees(
   session: Session,
   { projects }: DoctorProjects,
 ): Promise<DoctorResult[]> {
-  const found = await Promise.all(projects.map((project) => lookInto(terminal, session, project)));
+  const found = await Promise.all(projects.map((project) => checkProject(terminal, session, project)));
   const findings = found.flat();
-  return findings.length > 0 ? findings : [doctorFinding('worktrees', 'ok', 'no worktree was left behind')];
+  return findings.length > 0 ? findings : [doctorFinding('worktrees', 'ok', 'no leftover worktrees')];
 }
 
-async function lookInto(
+async function checkProject(
   terminal: Terminal,
   session: Session,
   { folder, config }: DoctorProject,
 ): Promise<DoctorResult[]> {
   const worktrees = openWorktrees(terminal, session, { folder, config });
   try {
-    const leftOver = (await worktrees.list()).filter(({ state }) => left.includes(state));
-    return await Promise.all(leftOver.map((one) => judge(terminal, worktrees, folder, one)));
+    const leftover = (await worktrees.list()).filter(({ state }) => leftoverStates.includes(state));
+    return await Promise.all(leftover.map((one) => judge(terminal, worktrees, folder, one)));
   } catch (error) {
-    // A project need not be a repository: then it has no worktrees.
+    // A project that is not a repository has no worktrees.
     if (error instanceof Failure && error.code === 'not-configured') return [];
     throw error;
   }
@@ -56,8 +55,8 @@ async function judge(
   if (!state.startsWith('partly')) return finding;
   if (isLost((await worktrees.inspect(name)).losses)) return finding;
   return fixableBy(finding, async () => {
-    // Without force: should work have turned up meanwhile, it is refused.
+    // Without force, so it fails if work has appeared meanwhile.
     await worktrees.remove(name, { currentFolder: terminal.folder });
-    return `removed the worktree ${name}, which was ${state} and held nothing`;
+    return `removed the worktree ${name}, which was ${state} and empty`;
   });
 }

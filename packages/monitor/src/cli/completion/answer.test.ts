@@ -15,16 +15,16 @@ function complete(words: string[], names: Offered[] = []) {
   return answerCompletion(words, known, ask).then((lines) => ({ lines, asked }));
 }
 
-test('verbs with what they do, only those that begin so, and no files', async () => {
+test('verbs with their summaries, only those that start so, and no files', async () => {
   expect(await complete(['mon'])).toEqual({
-    lines: ['monitor\tThe daemon of this machine: start, stop, status, logs', ':4'],
+    lines: ['monitor\tStart, stop and inspect the daemon', ':4'],
     asked: [],
   });
 });
 
 test.each<[string, string[], string]>([
   ['topics', ['events', 'wait-for', '--event', 'codehost.pu'], 'codehost.push'],
-  ['topics behind =', ['events', 'tail', '--event=codehost.pu'], 'codehost.push'],
+  ['topics after =', ['events', 'tail', '--event=codehost.pu'], 'codehost.push'],
   [
     'keys',
     ['config', 'explain', 'svc.orchestration.maxP'],
@@ -82,11 +82,11 @@ test.each([
   'A#b',
   'A‮b',
   'A'.repeat(201),
-])('a name that a shell could take for more than a name is not offered: %j', async (value) => {
+])('a name with characters that a shell interprets is not offered: %j', async (value) => {
   expect((await complete(['why', 'A'], [{ value, description: 'x' }])).lines).toEqual([':4']);
 });
 
-test('there is an end', async () => {
+test('the list has a limit', async () => {
   const names = Array.from({ length: 5_000 }, (_, index) => ({ value: `A-${index}`, description: '' }));
   expect((await complete(['why', 'A'], names)).lines).toHaveLength(1_001);
 });

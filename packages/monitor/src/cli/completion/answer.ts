@@ -1,7 +1,6 @@
-// What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the
-// end `:4`, or `:0` where the shell is to offer files. It is the form that cobra's and tab's scripts use too, so that
-// what completes through them (`npm exec svc`) works.
-
+// What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the end
+// `:4`, or `:0` if the shell should offer files. The scripts of cobra and tab use the same format, so completion through
+// them (`npm exec svc`) works.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCompletions, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-completions.ts';
@@ -14,20 +13,18 @@ import {
   type ValueKind,
 } from './value-kinds.ts';
 
-// The vocabulary of this svc: that of its build, or of its source.
-
-/** `folder` is that of this file: `…/dist` in a build, which is the only one that has the file. */
+/** The vocabulary of the build, or of the source. `folder` is the one of this file: `…/dist` in a build. */
 export async function readVocabulary(folder: string = import.meta.dirname): Promise<Vocabulary> {
   const file = join(folder, VOCABULARY_FILE);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Vocabulary;
-  // Slower, and never behind the source.
+  // Slower, but always up to date with the source.
   const { makeVocabulary } = await import('./make-vocabulary.ts');
   return makeVocabulary();
 }
 
 const FILES = ':0';
 const NO_FILES = ':4';
-/** More than this nobody reads, and a shell asks before it shows them. */
+/** No one reads more, and a shell asks before it shows so many. */
 const MOST_LINES = 1_000;
 
 export async function answerCompletion(
@@ -36,9 +33,9 @@ export async function answerCompletion(
   ask: (kind: DaemonKind) => Promise<readonly Offered[]>,
 ): Promise<string[]> {
   const { typed, offered, kind } = findCompletions(known.program, words);
-  const looked = kind === undefined ? [] : await lookUp(kind, known, ask);
+  const names = kind === undefined ? [] : await lookUp(kind, known, ask);
   const lines = new Map<string, string>();
-  for (const { value, description } of [...offered, ...looked])
+  for (const { value, description } of [...offered, ...names])
     if (value.startsWith(typed) && isPlainValue(value) && !lines.has(value))
       lines.set(value, description === '' ? value : `${value}\t${description}`);
   return [...[...lines.values()].slice(0, MOST_LINES), kind === 'file' ? FILES : NO_FILES];

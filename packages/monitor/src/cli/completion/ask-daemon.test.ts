@@ -42,7 +42,7 @@ const says =
   (_, response) =>
     void response.writeHead(status).end(JSON.stringify(body));
 
-test('names on the board, each with what is known of it', async () => {
+test('names on the board, each with a description', async () => {
   const root = await dataRoot(says(board));
   expect(await askDaemon(root, 'ticket', WAIT_MS)).toEqual([
     { value: 'ABC-1', description: 'merged, run-1' },
@@ -71,25 +71,25 @@ test.each<[string, RequestListener]>([
   ['something else answers on its port', (_, response) => void response.end('<html>')],
   ['it answers something else', says({ instanceId: instance })],
   ['it refuses', says(board, 503)],
-  ['it cuts off', (_, response) => void response.writeHead(200).write('{', () => response.destroy())],
+  ['it disconnects', (_, response) => void response.writeHead(200).write('{', () => response.destroy())],
   [
     'it says too much',
     (_, response) => void response.end(JSON.stringify({ ...board, more: 'x'.repeat(9 * 1024 * 1024) })),
   ],
-])('no names and no complaint when %s', async (_, answer) => {
+])('no names and no error when %s', async (_, answer) => {
   const root = await dataRoot(answer);
   expect(await askDaemon(root, 'ticket', WAIT_MS)).toEqual([]);
 });
 
 test.each<[string, RequestListener]>([
   ['it never ends', (_, response) => void response.writeHead(200).write('{')],
-  ['it says nothing', () => {}],
-])('no names and no complaint when %s', async (_, answer) => {
+  ['it sends nothing', () => {}],
+])('no names and no error when %s', async (_, answer) => {
   const root = await dataRoot(answer);
   expect(await askDaemon(root, 'ticket')).toEqual([]);
 });
 
-test('a slow daemon is not waited for', async () => {
+test('a slow daemon gives no names', async () => {
   const limit = vi.spyOn(AbortSignal, 'timeout');
   onTestFinished(() => limit.mockRestore());
   const root = await dataRoot(() => {});
@@ -97,22 +97,22 @@ test('a slow daemon is not waited for', async () => {
   expect(limit.mock.calls).toEqual([[300]]);
 });
 
-test('no names where no daemon is, or where its record outlived it', async () => {
+test('no names without a daemon, or when its record outlived it', async () => {
   expect(await askDaemon(temporaryFolder(), 'ticket')).toEqual([]);
   expect(await askDaemon(join(temporaryFolder(), 'nowhere'), 'ticket')).toEqual([]);
   expect(await askDaemon(withRecord(1), 'ticket')).toEqual([]);
 });
 
-test('the daemon of this machine is asked, by its settings; one that cannot be read is told', async () => {
+test('the daemon of this machine is asked, by its settings; an invalid setting is reported', async () => {
   // This test is not about the limit, which a slow machine may reach.
   const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
   onTestFinished(() => limit.mockRestore());
   const root = await dataRoot(says(board));
-  const told: string[] = [];
+  const reported: string[] = [];
   const names = (environment: Record<string, string>, home = '/nowhere') =>
-    namesHere(environment, home, 'run', (problem) => told.push(problem));
+    namesHere(environment, home, 'run', (problem) => reported.push(problem));
   expect(await names({ SVC_DATA_DIR: root })).toHaveLength(2);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   expect(await names({ SVC_DATA_DIR: root, SVC_MONITOR_PORT: 'many' })).toEqual([]);
-  expect(told).toEqual([expect.stringContaining('SVC_MONITOR_PORT must be a port number')]);
+  expect(reported).toEqual([expect.stringContaining('SVC_MONITOR_PORT must be a port number')]);
 });

@@ -1,5 +1,5 @@
-// The names that only the running daemon knows. Whoever presses Tab waits for it, so that it is asked once and for
-// less than a third of a second; without a daemon, or with a slow one, there are no names and no complaint.
+// The names that only the running daemon knows. The user has pressed Tab and waits, so it is asked once, for less than a
+// third of a second; without a daemon, or with a slow one, there are no names and no error.
 import { type Board, createClient, type Fetch } from '@svc/client';
 import type { Environment } from '@svc/core';
 import { authorization, readToken } from '../../access/token-file.ts';
@@ -35,10 +35,10 @@ export async function askDaemon(
       return runs.map(({ orchestrator, state }) => offer(orchestrator, state));
     }
     const board = await client.get('/api/board', { signal });
-    // The record can outlive its daemon, and the port be somebody else's by now.
+    // The record can outlive its daemon, and another program may use the port now.
     return board.instanceId === record.instance ? namesOn[kind](board) : [];
   } catch (error) {
-    // Gone, slow, refusing, or not a daemon at all: there is nothing to offer.
+    // Gone, slow, refusing, or not a daemon: no names.
     if (error instanceof Error) return [];
     throw error;
   }
@@ -60,11 +60,11 @@ function offer(value: string, description: string): Offered {
   return { value, description: plainText(description).slice(0, LONGEST_DESCRIPTION) };
 }
 
-/** Importing node:http, or the global `fetch`, would take longer than all the rest of this program. */
+/** Importing node:http, or the global `fetch`, would take longer than the rest of this program. */
 const askLoopback: Fetch = (url, { headers, signal }) => {
   const { Agent, get } = process.getBuiltinModule('node:http');
   return new Promise((resolve, reject) => {
-    // An agent of its own: the shared one may be told to use a proxy, and loopback never does.
+    // A new agent: the shared one may be configured to use a proxy, which must not happen for loopback.
     get(url, { headers, agent: new Agent(), ...(signal && { signal }) }, (response) => {
       const status = response.statusCode ?? 0;
       resolve({
@@ -89,20 +89,21 @@ async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-// Asks the daemon of this machine. A setting that cannot be read is told, and then there are no names: the scripts
-// drop what is told, and every other verb says it again.
-
+/**
+ * Asks the daemon of this machine. An invalid setting is reported and gives no names: the scripts drop the message, and
+ * every other verb shows it.
+ */
 export async function namesHere(
   environment: Environment,
   home: string,
   kind: DaemonKind,
-  tell: (problem: string) => void,
+  report: (problem: string) => void,
 ): Promise<Offered[]> {
   try {
     return await askDaemon(readMachine(environment, home).dataDir, kind);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    tell(error.message);
+    report(error.message);
     return [];
   }
 }

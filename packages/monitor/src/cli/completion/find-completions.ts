@@ -1,5 +1,4 @@
-// Where in the command line somebody is: which verb, and what may come next. Pure; it reads words as commander does,
-// so that what is offered is what would be accepted.
+// What may come next in a command line. Pure; it reads the words as commander does, so what is offered would be accepted.
 import type {
   DescribedArgument,
   DescribedOption,
@@ -11,25 +10,25 @@ import { kindAt, type StaticKind, type ValueKind } from './value-kinds.ts';
 export type Offered = { value: string; description: string };
 
 export type Completions = {
-  /** What of the word that is being typed counts: of `--layer=pro` only `pro`. */
+  /** The part of the current word to complete: `pro` of `--layer=pro`. */
   typed: string;
   /** Verbs, options and closed lists. */
   offered: Offered[];
-  /** What else may stand here, to be looked up. */
+  /** Other values that are allowed here, to be looked up. */
   kind: ValueKind | undefined;
 };
 
 type Reading = {
   verb: DescribedVerb;
-  /** Arguments that were given to the verb already. */
+  /** Number of arguments before the cursor. */
   given: number;
-  /** The option whose value comes next; with `must` even when it begins with a dash. */
+  /** The option whose value comes next; with `must` even when it starts with a dash. */
   open: { option: DescribedOption; value: DescribedValue; must: boolean } | undefined;
-  /** After `--` a dash is a letter like every other. */
+  /** After `--` a dash has no meaning. */
   plain: boolean;
 };
 
-/** `words` are those behind `svc`; the last one is being typed, and may be empty. */
+/** `words` are those after `svc`; the last one is being typed and may be empty. */
 export function findCompletions(program: DescribedVerb, words: readonly string[]): Completions {
   const start: Reading = { verb: program, given: 0, open: undefined, plain: false };
   const { verb, given, open, plain } = words.slice(0, -1).reduce(readWord, start);
@@ -39,7 +38,7 @@ export function findCompletions(program: DescribedVerb, words: readonly string[]
   if (isDashed) return optionCompletions(verb, typed);
   const argument = verb.arguments[given] ?? lastIfVariadic(verb);
   const verbs = given === 0 ? verb.verbs : [];
-  // Where nothing else can follow, the options do.
+  // If nothing else can follow, offer the options.
   if (argument === undefined && verbs.length === 0 && !plain) return optionCompletions(verb, typed);
   return {
     typed,
@@ -68,7 +67,7 @@ function opened(verb: DescribedVerb, name: string): Reading['open'] {
   return { option, value: option.value, must: option.value.required };
 }
 
-/** The name of an option, or behind `--name=` its value. */
+/** The name of an option, or its value after `--name=`. */
 function optionCompletions(verb: DescribedVerb, typed: string): Completions {
   const end = typed.indexOf('=');
   if (end === -1) return { typed, offered: verb.options.flatMap(namesOf), kind: undefined };
@@ -85,7 +84,7 @@ function valueCompletions(
   return { typed, offered: choicesOf(value), kind };
 }
 
-/** A closed list says all that there is. */
+/** A fixed list is complete. */
 function kindOf(verb: DescribedVerb, name: string, value: DescribedValue): ValueKind | undefined {
   return value.choices.length > 0 ? undefined : kindAt(verb, name, value);
 }
@@ -107,8 +106,8 @@ function lastIfVariadic({ arguments: all }: DescribedVerb): DescribedArgument | 
   return last?.variadic === true ? last : undefined;
 }
 
-// All that completion knows without the daemon: the verbs, and the closed lists of values. A build writes it to a
-// file, because reading that takes a millisecond and loading every verb a hundred.
+// What completion knows without the daemon: the verbs and the fixed lists of values. A build writes it to a file, because
+// reading that takes a millisecond and loading every verb a hundred.
 
 export const VOCABULARY_FILE = 'completion.json';
 

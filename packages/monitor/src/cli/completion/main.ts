@@ -1,5 +1,5 @@
-// `svc complete -- <words>`, as the completion scripts call it. A person waits at each call, so that nothing of the
-// other verbs is loaded, and what asks the daemon only where it is asked. The last word is the one being typed.
+// `svc complete -- <words>`, as the completion scripts call it. The user waits at each call, so no other verb is loaded, and
+// the client of the daemon only when needed. The last of the words is being typed.
 import { homedir } from 'node:os';
 import { answerCompletion, readVocabulary } from './answer.ts';
 

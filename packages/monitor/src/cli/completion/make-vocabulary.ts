@@ -1,4 +1,4 @@
-// Gathers the vocabulary of completion from the program and from the lists in core.
+// Builds the vocabulary of completion from the program and the lists in core.
 import {
   type ConfigNode,
   configTree,
@@ -25,7 +25,7 @@ export function makeVocabulary(): Vocabulary {
   };
 }
 
-/** Every key of a single value. Those below a name from outside (`svc.deploy.<owner/repo>`) cannot be listed. */
+/** Every key with a value. Keys below a variable name (`svc.deploy.<owner/repo>`) cannot be listed. */
 function configKeys(node: ConfigNode, path: readonly string[]): Offered[] {
   if (node.kind === 'field') return [{ value: formatKey(path), description: node.description }];
   if (node.kind === 'keyed') return [];

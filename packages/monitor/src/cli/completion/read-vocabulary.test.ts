@@ -8,19 +8,19 @@ import { readVocabulary } from './answer.ts';
 import { VOCABULARY_FILE } from './find-completions.ts';
 import { isPlainValue } from './value-kinds.ts';
 
-test('a build’s file is read as it is', async () => {
+test('the file of a build is read as it is', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, VOCABULARY_FILE), '{"program":{"name":"x"}}');
   expect(await readVocabulary(folder)).toEqual({ program: { name: 'x' } });
 });
 
-test('without one it is that of the source, and survives being written to a file', async () => {
+test('without a build it comes from the source, and can be written to a file', async () => {
   const known = await readVocabulary(temporaryFolder());
   expect(known.program).toEqual(describeSvc());
   expect(JSON.parse(JSON.stringify(known))).toEqual(known);
 });
 
-test('all of it can be offered: no verb, option or value needs a quote in any shell', async () => {
+test('everything can be offered: no verb, option or value needs a quote in any shell', async () => {
   const { program, values } = await readVocabulary();
   const words = everyVerb(program).flatMap(({ path, options, arguments: all }) => [
     ...path,

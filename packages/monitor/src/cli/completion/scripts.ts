@@ -1,24 +1,24 @@
-// The completion script of each shell. All three ask `svc complete -- <words>` and do nothing else, so that a new verb
-// needs no new script. Words that were typed and values that came back are compared and copied, never evaluated: a
-// command substitution in either stays text. A value outside the plain letters is dropped, whoever sent it.
+// The completion script of each shell. All three call `svc complete -- <words>` and do nothing else, so a new verb needs
+// no new script. Typed words and returned values are compared and copied, never evaluated: a command substitution in
+// either stays text. A value outside the plain letters is always dropped.
 import { PLAIN_LETTERS } from './value-kinds.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** Where each of them looks for it. */
-export const installLines: Readonly<Record<Shell, string>> = {
-  bash: 'svc completion bash > ~/.svc-completion.bash && echo ". ~/.svc-completion.bash" >> ~/.bashrc',
-  zsh: 'svc completion zsh > ~/.svc-completion.zsh && echo ". ~/.svc-completion.zsh" >> ~/.zshrc',
-  fish: 'mkdir -p ~/.config/fish/completions && svc completion fish > ~/.config/fish/completions/svc.fish',
+/** The commands that install it where the shell finds it. */
+export const installLines: Readonly<Record<Shell, readonly string[]>> = {
+  bash: ['svc completion bash > ~/.svc-completion.bash', 'echo ". ~/.svc-completion.bash" >> ~/.bashrc'],
+  zsh: ['svc completion zsh > ~/.svc-completion.zsh', 'echo ". ~/.svc-completion.zsh" >> ~/.zshrc'],
+  fish: ['mkdir -p ~/.config/fish/completions', 'svc completion fish > ~/.config/fish/completions/svc.fish'],
 };
 
 export function completionScript(shell: Shell): string {
   return scripts[shell];
 }
 
-// Bash cuts words at = too. Whether there was a space tells COMP_LINE alone, along which the words are looked up.
-// It runs in bash 3.2 too, which has no compopt and offers no files.
+// Bash splits words at = too. Only COMP_LINE shows whether there was a space, so the words are looked up along it.
+// It also runs in bash 3.2, which has no compopt and offers no files.
 const bash = `# bash completion for svc
 _svc() {
   local word rest=\${COMP_LINE#*"\${COMP_WORDS[0]}"} i line value

@@ -1,10 +1,10 @@
-// What may stand where a verb or an option takes a value. Most places say it by the name of their placeholder; the
-// others are named here, and a test holds that each of them exists.
+// Which kind of value an argument or option takes. Most show it by the name of their placeholder; the others are listed
+// here, and a test checks that each of them exists.
 import type { DescribedValue, DescribedVerb } from '../describe-program.ts';
 
 /** Known when svc is built. */
 export const staticKinds = ['topic', 'config-key', 'layer', 'document-type', 'phase'] as const;
-/** Known to the running daemon alone. */
+/** Known only to the running daemon. */
 export const daemonKinds = ['ticket', 'run', 'archived-run', 'attention-item'] as const;
 
 export type StaticKind = (typeof staticKinds)[number];
@@ -24,7 +24,7 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 };
 
 /** `<verb> <argument or option>` */
-export const byPlace: Readonly<Record<string, ValueKind>> = {
+export const byPosition: Readonly<Record<string, ValueKind>> = {
   'archive restore orchId': 'archived-run',
   'archive show orchId': 'archived-run',
   'archive sweep orchId': 'run',
@@ -56,11 +56,11 @@ export const byPlace: Readonly<Record<string, ValueKind>> = {
 
 /** `name` is the argument's own, or the option's with its dashes. */
 export function kindAt(verb: DescribedVerb, name: string, value: DescribedValue): ValueKind | undefined {
-  return byPlace[[...verb.path, name].join(' ')] ?? byPlaceholder[value.name];
+  return byPosition[[...verb.path, name].join(' ')] ?? byPlaceholder[value.name];
 }
 
-// Names come from outside, and a shell puts what is offered into its command line. Only what means nothing to any of
-// the shells is offered: no quote, space, dollar, colon or control character. The scripts hold the same alphabet.
+// Names come from outside, and a shell inserts what is offered into its command line. Only characters that no shell
+// interprets are offered: no quote, space, dollar, colon or control character. The scripts use the same alphabet.
 export const PLAIN_LETTERS = 'A-Za-z0-9._/+%,-';
 
 const plain = new RegExp(`^[${PLAIN_LETTERS}]{1,200}$`);

@@ -1,4 +1,4 @@
-// The questions by themselves: who is asked what, what is suggested, and what a wrong answer leads to.
+// The questions: what is asked, what is suggested, and what happens after a wrong answer.
 import { resolveConfig } from '@svc/core';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../errors.ts';
@@ -68,7 +68,7 @@ function person(...answers: string[]) {
 }
 
 describe('with --yes', () => {
-  test('every suggestion is taken', async () => {
+  test('every suggestion is used', async () => {
     expect(await collectAnswers(asking({ given: { token: 'right-token', team: 'OPS' } }))).toEqual({
       repository: 'acme/web',
       projectKey: 'web',
@@ -79,7 +79,7 @@ describe('with --yes', () => {
     });
   });
 
-  test('what is configured counts more than what is detected, and a stored token is kept', async () => {
+  test('configured values win over detected ones, and a stored token is kept', async () => {
     const data = {
       svc: {
         projectKey: 'shop',
@@ -104,12 +104,17 @@ describe('with --yes', () => {
   });
 
   test.each<[string, Parameters<typeof asking>[0], RegExp, string]>([
-    ['no remote', { checkout: { root: '/w', repository: undefined } }, /repository cannot be told/, 'usage'],
+    [
+      'no remote',
+      { checkout: { root: '/w', repository: undefined } },
+      /repository cannot be detected/,
+      'usage',
+    ],
     ['several teams', { stored: 'right-token' }, /several teams: ABC, OPS/, 'usage'],
     [
       'no team',
       { stored: 'right-token', look: { teams: async () => ({ ok: true, teams: [] }) } },
-      /can see no team/,
+      /access to no team/,
       'usage',
     ],
     ['a wrong token', { given: { token: 'wrong-token' } }, /^refused$/, 'tracker-refused-token'],
@@ -118,20 +123,20 @@ describe('with --yes', () => {
     ['a wrong form', { given: { repo: 'web' } }, /^--repo: Expected owner\/repo\./, 'usage'],
     ['a repository that is not there', { given: { repo: 'acme/gone' } }, /^--repo: no repository/, 'usage'],
     ['a wrong key', { given: { projectKey: 'a b' } }, /^--project-key: Expected a plain name/, 'usage'],
-    ['a wrong team', { stored: 'right-token', given: { team: 'ABD' } }, /no team ABD .* ABC, OPS/, 'usage'],
+    ['a wrong team', { stored: 'right-token', given: { team: 'ABD' } }, /no team ABD\. .* ABC, OPS/, 'usage'],
     ['two teams', { given: { team: 'ABC', ticketPrefix: 'OPS' } }, /must be equal/, 'usage'],
     ['a slip', { given: { environment: 'prodution' } }, /Did you mean production\?/, 'usage'],
-  ])('%s ends it with a sentence', async (_, given, words, code) => {
+  ])('%s ends it with an error', async (_, given, words, code) => {
     const error = await collectAnswers(asking(given)).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(Failure);
     expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
   });
 
-  test('what nobody can tell now is taken with a warning', async () => {
+  test('what cannot be checked is used, with a warning', async () => {
     const offline = asking({
       given: { team: 'ABC', token: 'some-token' },
       look: {
-        repository: async () => ({ ok: true, doubt: 'gh is missing' }),
+        repository: async () => ({ ok: true, warning: 'gh is missing' }),
         teams: async () => ({
           ok: false,
           refused: false,
@@ -140,12 +145,12 @@ describe('with --yes', () => {
       },
     });
     expect(await collectAnswers(offline)).toMatchObject({ repository: 'acme/web', ticketPrefix: 'ABC' });
-    expect(offline.warnings).toEqual(['gh is missing', 'no answer. The token is taken as it is.']);
+    expect(offline.warnings).toEqual(['gh is missing', 'no answer. The token is used unchecked.']);
   });
 });
 
-describe('with a person', () => {
-  test('Enter five times takes every suggestion', async () => {
+describe('at a terminal', () => {
+  test('Enter five times accepts every suggestion', async () => {
     const { prompter, said } = person('', '', '', '', '');
     expect(await collectAnswers(asking({ prompter, stored: 'right-token' }))).toMatchObject({
       repository: 'acme/web',
@@ -164,15 +169,15 @@ describe('with a person', () => {
     expect(said).toEqual([expect.stringContaining('Deploy environment')]);
   });
 
-  test('a stored token that is refused is said, and Enter then leads on without a tracker', async () => {
+  test('a rejected stored token is reported, and Enter then continues without a tracker', async () => {
     const { prompter, said } = person('', '', '', '', '', 'none');
     const answers = await collectAnswers(asking({ prompter, stored: 'old-token' }));
     expect(answers).toMatchObject({ token: undefined, ticketPrefix: undefined, environment: null });
     expect(said).toContain('refused');
-    expect(said).toContain('API token of the issue tracker (Enter: without a tracker)');
+    expect(said).toContain('API token of the issue tracker (Enter: no tracker)');
   });
 
-  test('without a tracker the prefix of the tickets may be named', async () => {
+  test('without a tracker the prefix of the tickets can be given', async () => {
     const { prompter, said } = person('', '', '', 'a-b', 'XYZ', '');
     expect(await collectAnswers(asking({ prompter }))).toMatchObject({ ticketPrefix: 'XYZ' });
     expect(said).toContain('Expected letters and digits, such as ABC.');

@@ -1,7 +1,7 @@
-// The five questions, in order: repository, project key, tracker token, team, deploy environment. Each has a
-// suggestion: what is configured, else what was detected. An answer comes from its flag, from the suggestion
-// (--yes) or from the person, and is checked where it is given: a wrong one is explained and asked again, or, with
-// nobody to ask, ends the command before anything was written.
+// The five questions, in order: repository, project key, tracker token, team, deploy environment. Each suggests the
+// configured value, otherwise the detected one. An answer comes from its flag, from the suggestion (--yes) or from the
+// user, and is checked at once: a wrong one is explained and asked again, or, without a terminal, ends the command before
+// anything is written.
 import {
   type Config,
   environmentSlip,
@@ -16,7 +16,7 @@ import { plainText } from '../text.ts';
 import type { Checkout, Lookups } from './lookups.ts';
 import type { CheckForm, Prompter } from './prompter.ts';
 
-/** The answer of a person who wants a merge to be enough, and the flag's. */
+/** The answer, also as a flag, that a merge alone makes a ticket done. */
 const NO_ENVIRONMENT = 'none';
 const ticketPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
 
@@ -36,10 +36,10 @@ export type Asking = {
   given: GivenAnswers;
   config: Config;
   checkout: Checkout;
-  /** The token in the files of a project of that key, or in those that stand in for them. */
+  /** The token that a project of that key would use. */
   storedToken: (projectKey: string) => Promise<string | undefined>;
   lookups: Lookups;
-  /** Undefined when nobody is to be asked: suggestions are taken. */
+  /** Undefined without questions: suggestions are used. */
   prompter: Prompter | undefined;
   warn: (line: string) => void;
 };
@@ -69,10 +69,10 @@ type Question = {
   given: string | undefined;
   message: string;
   suggested: string | undefined;
-  /** Said with --yes where there is no suggestion. */
+  /** The error with --yes when there is no suggestion. */
   missing: string;
   form: CheckForm;
-  /** What takes longer: asks a service. The problem, or undefined. */
+  /** The slower check, which asks a service. Returns the problem, or undefined. */
   check?: (answer: string) => Promise<string | undefined>;
 };
 
@@ -80,7 +80,7 @@ async function settle({ prompter }: Asking, question: Question): Promise<string>
   const { flag, given, suggested, form, check } = question;
   if (given !== undefined || prompter === undefined) {
     const answer = given ?? suggested;
-    if (answer === undefined) throw new Failure('usage', question.missing, `Name it: svc init ${flag} <…>`);
+    if (answer === undefined) throw new Failure('usage', question.missing, `Pass it: svc init ${flag} <…>`);
     const problem = form(answer) ?? (await check?.(answer));
     if (problem === undefined) return answer;
     throw new Failure('usage', given === undefined ? problem : `${flag}: ${problem}`);
@@ -107,12 +107,12 @@ async function askRepository(asking: Asking): Promise<string> {
     given: given.repo,
     message: 'Repository at the code host (owner/name)',
     suggested: configured ?? checkout.repository,
-    missing: 'The repository cannot be told: git has no remote that names one.',
+    missing: 'The repository cannot be detected: no git remote points to the code host.',
     form: expects(kinds.repo),
     async check(repository) {
       const checked = await lookups.repository(repository);
       if (!checked.ok) return checked.problem;
-      if (checked.doubt !== undefined) warn(checked.doubt);
+      if (checked.warning !== undefined) warn(checked.warning);
       return undefined;
     },
   });
@@ -124,14 +124,14 @@ async function askProjectKey(asking: Asking, repository: string): Promise<string
     given: asking.given.projectKey,
     message: 'Key of the project: names its secrets file, config-<key>.json',
     suggested: asking.config.svc.projectKey ?? projectKeyFor(repository),
-    missing: 'The project key cannot be told.',
+    missing: 'The project key cannot be detected.',
     form: expects(kinds.key),
   });
 }
 
 type TokenAndTeams = {
   token: Answers['token'];
-  /** Undefined when the tracker was not asked, or could not be. */
+  /** Undefined when the tracker was not asked or did not answer. */
   teams: { key: string; name: string }[] | undefined;
 };
 
@@ -141,21 +141,21 @@ async function askToken(asking: Asking, stored: string | undefined): Promise<Tok
     const found = await lookups.teams(value);
     if (found.ok) return { token: { value, isNew }, teams: found.teams };
     if (found.refused) return found.problem;
-    warn(`${found.problem.message} The token is taken as it is.`);
+    warn(`${found.problem.message} The token is used unchecked.`);
     return { token: { value, isNew }, teams: undefined };
   };
   if (given.token !== undefined || prompter === undefined) {
     const value = given.token ?? stored;
     if (value === undefined) return { token: undefined, teams: undefined };
     const problem = tokenForm(value);
-    if (problem !== undefined) throw new Failure('usage', `The token of the issue tracker: ${problem}`);
+    if (problem !== undefined) throw new Failure('usage', `The API token of the issue tracker: ${problem}`);
     const answer = await tried(value, value !== stored);
     if (answer instanceof Failure) throw answer;
     return answer;
   }
   let kept = stored;
   for (;;) {
-    const enter = kept === undefined ? 'Enter: without a tracker' : 'Enter: the one that is stored';
+    const enter = kept === undefined ? 'Enter: no tracker' : 'Enter: keep the stored one';
     const typed = await prompter.secret({
       message: `API token of the issue tracker (${enter})`,
       check: (answer) => (answer === '' ? undefined : tokenForm(answer)),
@@ -165,7 +165,7 @@ async function askToken(asking: Asking, stored: string | undefined): Promise<Tok
     const answer = await tried(value, value !== stored);
     if (!(answer instanceof Failure)) return answer;
     prompter.say(plainText(answer.message));
-    // Enter must lead on, also when the stored one is no longer good.
+    // Enter must work even when the stored one is no longer valid.
     if (value === kept) kept = undefined;
   }
 }
@@ -181,7 +181,7 @@ async function askTeam(
   const { config, given, prompter } = asking;
   const { team = given.ticketPrefix, ticketPrefix = team } = given;
   if (team !== ticketPrefix)
-    throw new Failure('usage', '--team and --ticket-prefix name the same thing, and must be equal.');
+    throw new Failure('usage', '--team and --ticket-prefix mean the same and must be equal.');
   const configured = config.svc.tracker.teamKey ?? config.svc.project.ticketPrefix;
   const keys = teams?.map(({ key }) => key);
   const listed = (keys ?? []).join(', ');
@@ -201,8 +201,8 @@ async function askTeam(
     suggested: configured ?? only ?? (isOptional ? '' : undefined),
     missing:
       listed === ''
-        ? 'The token can see no team at the issue tracker.'
-        : `The token can see several teams: ${listed}. Which one is meant cannot be told.`,
+        ? 'The token has access to no team at the issue tracker.'
+        : `The token has access to several teams: ${listed}.`,
     form: (text) =>
       ticketPrefixForm.test(text) || (text === '' && isOptional)
         ? undefined
@@ -210,7 +210,7 @@ async function askTeam(
     check: async (text) =>
       keys === undefined || keys.includes(text)
         ? undefined
-        : `The issue tracker has no team ${text} that the token can see. There are: ${listed}.`,
+        : `The token has access to no team ${text}. Available teams: ${listed}.`,
   });
   return answer === '' ? undefined : answer;
 }
@@ -229,7 +229,7 @@ async function askEnvironment(asking: Asking, repository: string): Promise<strin
     given: asking.given.environment,
     message: `Deploy environment that makes a ticket done (${NO_ENVIRONMENT}: a merge is enough)`,
     suggested: configured ?? productionAmong(environments) ?? NO_ENVIRONMENT,
-    missing: 'The deploy environment cannot be told.',
+    missing: 'The deploy environment cannot be detected.',
     form: (text) => (text === '' || text.length > 255 ? 'Expected the name of an environment.' : undefined),
     check: async (text) =>
       text === NO_ENVIRONMENT || text === configured ? undefined : environmentSlip(text, environments),

@@ -1,5 +1,5 @@
-// What the machine and the services around it can tell before anybody is asked: the checkout, the repository and
-// its deployments (by gh), the tracker's teams and states (by the token). Nothing here writes.
+// What can be detected without asking the user: the checkout, the repository and its deployments (by gh), the tracker's
+// teams and states (by the token). Read only.
 import {
   codehostProblemWords,
   type DeployEnvironment,
@@ -18,20 +18,19 @@ import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
 import { createTrackerClient, type TrackerClient, TrackerError } from '../../tracker/client.ts';
-
 import type { Terminal } from '../terminal.ts';
 
-/** Somebody is waiting at a terminal. */
+/** Short, because the user is waiting at the terminal. */
 const TIMEOUT_MS = 10_000;
 
 export type Checkout = { root: string | undefined; repository: string | undefined };
 
-/** `doubt` is why nobody can tell; the answer is taken as it is. */
-type Checked = { ok: true; doubt?: string } | { ok: false; problem: string };
+/** `warning`: it could not be checked, and is used as it is. */
+type Checked = { ok: true; warning?: string } | { ok: false; problem: string };
 
 type Teams =
   | { ok: true; teams: TrackerTeam[] }
-  /** `refused`: the token is wrong. Otherwise nobody can tell now. */
+  /** `refused`: the token is wrong. Otherwise it could not be checked. */
   | { ok: false; refused: boolean; problem: Failure };
 
 export type Lookups = {
@@ -70,7 +69,7 @@ export function createLookups(
         const remotes = await git.ask(folder, ['config', '--get-regexp', '^remote\\..*\\.url$'], options);
         return { root, repository: repositoryInRemotes(remotes.stdout) };
       } catch (error) {
-        // Without git nothing is detected; the questions are asked all the same.
+        // Without git nothing is detected; the questions are still asked.
         if (error instanceof Failure) return { root: undefined, repository: undefined };
         throw error;
       }
@@ -82,10 +81,10 @@ export function createLookups(
       if (kind === 'not-found' || kind === 'repo-gone')
         return {
           ok: false,
-          problem: `The code host has no repository ${repository} that gh may see. Check the name, or the login: gh auth status`,
+          problem: `Repository ${repository} does not exist, or gh has no access to it. Check the name, or the login: gh auth status`,
         };
       const { why, remedy } = codehostProblemWords(asked.problem);
-      return { ok: true, doubt: `Nobody can tell whether ${repository} exists: ${why}. ${remedy}` };
+      return { ok: true, warning: `Cannot check whether ${repository} exists: ${why}. ${remedy}` };
     },
     async environments(repository) {
       const asked = await gh.request({ path: `repos/${repository}/deployments?per_page=100` });
@@ -105,7 +104,7 @@ export function createLookups(
       try {
         return (await tracker(token).teamStates(team))?.states ?? [];
       } catch (error) {
-        // The step that resolves the ids asks again, and says what is wrong.
+        // The step that resolves the ids asks again, and reports the problem.
         if (error instanceof TrackerError) return [];
         throw error;
       }
@@ -113,8 +112,7 @@ export function createLookups(
   };
 }
 
-// The tracker's token that a project of some key would find: in its own secrets file, else in what stands in for it.
-
+/** The tracker's token for a project of that key: from its secrets file, otherwise from the file used instead. */
 export async function findStoredToken(
   machine: Machine,
   { config, files }: Pick<LoadedConfig, 'config' | 'files'>,
@@ -123,7 +121,7 @@ export async function findStoredToken(
   const path = secretsFile(machine, projectKey);
   if (files.secrets.ownFile === path) return config?.svc.tracker.apiToken;
   const read = await readJsonFile(path);
-  // A key that is new to the project may have a file from another checkout of it.
+  // A new project key may already have a file from another checkout.
   if (read.state !== 'read') return files.secrets.fallback ? config?.svc.tracker.apiToken : undefined;
   const own = {
     path,

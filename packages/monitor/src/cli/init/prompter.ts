@@ -1,22 +1,21 @@
-// Questions to the person at the terminal, by @clack/prompts, which is loaded only when somebody is asked. They
-// go to standard error, so that standard output stays the result. Ctrl-C, Escape, Ctrl-D and the end of the input
-// all end the asking.
+// Questions at the terminal, by @clack/prompts, which is loaded only when needed. They go to standard error, because
+// standard output is for the result. Ctrl-C, Escape, Ctrl-D and the end of the input all cancel.
 import { Interrupted } from '../terminal.ts';
 
-/** What is wrong with the form of an answer, or undefined. Whatever takes longer is checked after the question. */
+/** The problem with the format of an answer, or undefined. Slow checks run after the question. */
 export type CheckForm = (answer: string) => string | undefined;
 
 export type Prompter = {
-  /** Enter takes the suggestion; without one it is an empty answer. */
+  /** Enter accepts the suggestion; without one the answer is empty. */
   text: (question: { message: string; suggested?: string | undefined; check: CheckForm }) => Promise<string>;
-  /** Nothing of the answer is shown. */
+  /** The answer is not shown. */
   secret: (question: { message: string; check: CheckForm }) => Promise<string>;
   choose: (question: {
     message: string;
     options: readonly { value: string; label: string }[];
     suggested?: string | undefined;
   }) => Promise<string>;
-  /** One line: that an answer is being looked at, or what is wrong with it. */
+  /** Prints the problem with an answer, on one line. */
   say: (line: string) => void;
 };
 
@@ -26,7 +25,7 @@ export async function createPrompter(interrupted: AbortSignal): Promise<Prompter
   const clack = await import('@clack/prompts');
   const output = process.stderr;
 
-  /** A prompt of the library waits for ever when the input ends; it is told here. */
+  /** The library would wait forever when the input ends, so that is handled here. */
   async function asked<Value>(prompt: (signal: AbortSignal) => Promise<Value | symbol>): Promise<Value> {
     const over = new AbortController();
     const end = (): void => over.abort();

@@ -1,7 +1,5 @@
-// What is done with the answers, step by step. Each step is the one that a command of its own does, and is named
-// with that command when it fails. Every file is written whole or not at all, so that an end in the middle leaves
-// valid ones, and the next run goes on.
-
+// The steps of the setup, from the answers. Each does what a separate command does, and is shown with that command when it
+// fails. Every file is written whole or not at all, so an interruption leaves valid files and the next run continues.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,8 +28,7 @@ import type { StepEnd, Steps } from './step.ts';
 
 type FeedsReport = Answer<'GET', '/api/feeds'>;
 
-// Which of some files changed while something was done. Their contents are compared as digests: some hold secrets.
-
+/** Returns a function that lists the files changed since. They are compared by digest, because some hold secrets. */
 async function watchFiles(files: readonly string[]): Promise<() => Promise<string[]>> {
   const before = await Promise.all(files.map(digestOf));
   return async () => {
@@ -45,20 +42,20 @@ async function digestOf(file: string): Promise<string | undefined> {
   return bytes && createHash('sha256').update(bytes).digest('hex');
 }
 
-// A daemon that has just started needs a moment to connect to the relay and to make its hooks. What it says of
-// itself before that would be no verdict.
+// A daemon that has just started needs a moment to connect to the relay and to create its hooks. Checking it before that
+// would report false problems.
 
 const TIMEOUT_MS = 15_000;
 const POLL_MS = 200;
-const ASK_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
-/** True when nothing is on its way any more. */
+/** True when no feed is still connecting. */
 async function untilFeedsSettle(
   machine: Machine,
   url: string,
   { interrupted, timeoutMs = TIMEOUT_MS }: { interrupted: AbortSignal; timeoutMs?: number },
 ): Promise<boolean> {
-  const daemon = daemonAt(machine, url, ASK_MS);
+  const daemon = daemonAt(machine, url, REQUEST_TIMEOUT_MS);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (areSettled(await daemon.get('/api/feeds'))) return true;
@@ -107,9 +104,9 @@ export async function setUpProject(
     files.global,
     ...secretFilesIn(session.machine.configDir),
   ]);
-  const relayWords = relay === undefined ? '' : ` --relay ${relay}`;
+  const relayFlag = relay === undefined ? '' : ` --relay ${relay}`;
   const run: Steps['run'] = (name, again, work) => {
-    // Between two steps nothing is half done.
+    // Between two steps, so nothing is half done.
     if (terminal.interrupted.aborted) throw new Interrupted();
     return steps.run(name, again, work);
   };
@@ -130,24 +127,29 @@ export async function setUpProject(
         : Promise.resolve(
             skipped(
               answers.token === undefined
-                ? 'there is no token for the issue tracker'
-                : 'there is no team, or no token in its file',
+                ? 'no API token for the issue tracker'
+                : 'no team, or no token in its file',
             ),
           ),
     );
-    await run('code-host-feed', `svc setup-webhooks${relayWords}`, (quiet) =>
+    await run('code-host-feed', `svc setup-webhooks${relayFlag}`, (quiet) =>
       options.webhooks
         ? feedStep(
             session,
             () => setUpCodehostFeed(quiet, session, relay === undefined ? {} : { relay }),
             'relay channel and secret of the code host',
           )
-        : Promise.resolve(skipped('left out; the repository is polled', `svc setup-webhooks${relayWords}`)),
+        : Promise.resolve(
+            skipped('webhooks are off; the repository is polled', `svc setup-webhooks${relayFlag}`),
+          ),
     );
-    await run('tracker-feed', `svc setup-webhooks --linear-register${relayWords}`, (quiet) =>
+    await run('tracker-feed', `svc setup-webhooks --linear-register${relayFlag}`, (quiet) =>
       !options.webhooks
         ? Promise.resolve(
-            skipped('left out; the tracker is polled', `svc setup-webhooks --linear-register${relayWords}`),
+            skipped(
+              'webhooks are off; the tracker is polled',
+              `svc setup-webhooks --linear-register${relayFlag}`,
+            ),
           )
         : hasToken && hasIds && answers.ticketPrefix !== undefined
           ? feedStep(
@@ -158,7 +160,7 @@ export async function setUpProject(
           : Promise.resolve(
               skipped(
                 answers.token === undefined
-                  ? 'there is no token for the issue tracker'
+                  ? 'no API token for the issue tracker'
                   : 'the team’s ids are not known yet',
               ),
             ),
@@ -167,14 +169,14 @@ export async function setUpProject(
 
   let url: string | null = null;
   await run('daemon', 'svc monitor restart', async (quiet) => {
-    if (!options.startDaemon) return skipped('left out', 'svc monitor start');
+    if (!options.startDaemon) return skipped('not started (--no-start)', 'svc monitor start');
     const done = await runDaemon(quiet, session, host, (await changed()).length > 0);
     url = done.url;
     return done.end;
   });
   let findings: DoctorResult[] = [];
   await run('doctor', 'svc doctor', async () => {
-    if (!options.startDaemon) return skipped('left out: there is no daemon to ask', 'svc doctor');
+    if (!options.startDaemon) return skipped('the daemon was not started', 'svc doctor');
     if (url !== null) await untilFeedsSettle(session.machine, url, terminal);
     findings = await runDoctor(terminal, options.doctor);
     const verdict = checkVerdict(findings);
@@ -189,16 +191,16 @@ async function writeProjectFile(quiet: Terminal, session: Session, answers: Answ
   const { file } = loaded.files.project;
   const group = trackerGroup(loaded);
   const changes = projectChanges(config, answers).map(({ path, value }) => ({
-    // In the file's own spelling, where it calls the tracker by its vendor's name.
+    // Under the key that the file already uses for the tracker, which may be the vendor's name.
     path: path[1] === 'tracker' ? [...group, ...path.slice(2)] : path,
     value,
   }));
-  if (changes.length === 0) return { outcome: 'unchanged', what: `${file} says all of this already` };
+  if (changes.length === 0) return { outcome: 'unchanged', what: `${file} is up to date` };
   await createConfigStore({ locks: session.locks, files: loaded.files }).setMany('project', changes);
   return { outcome: 'done', what: `wrote ${counted(changes.length, 'value')} to ${file}; commit it` };
 }
 
-/** The secrets file names the team beside the token. One of another team, or of none, is corrected here. */
+/** The secrets file has the team next to the token. A missing or different team is corrected here. */
 async function writeToken(
   session: Session,
   { token, ticketPrefix }: Pick<Answers, 'token' | 'ticketPrefix'>,
@@ -206,12 +208,12 @@ async function writeToken(
   const { files, values } = await session.load();
   if (token === undefined)
     return skipped(
-      'there is no token for the issue tracker: its tickets are not followed',
+      'no API token for the issue tracker, so its tickets are not tracked',
       'svc config set svc.tracker.apiToken - < token.txt',
     );
   const kept: StepEnd = { outcome: 'unchanged', what: `the token is in ${files.secrets.file}` };
   if (!token.isNew && files.secrets.fallback) return kept;
-  // A file of its own would hide the secrets that the project has in the global one.
+  // A new secrets file would hide the secrets that the project has in the global one.
   const usesGlobal =
     files.secrets.fallback &&
     values.some(
@@ -219,12 +221,12 @@ async function writeToken(
     );
   const store = createConfigStore({ locks: session.locks, files });
   if (ticketPrefix === undefined && !usesGlobal)
-    return skipped('there is no team that the token is for', 'svc init --team <KEY>');
+    return skipped('no team for the token', 'svc init --team <KEY>');
   const team = usesGlobal ? [] : [{ path: TEAM_KEY, value: ticketPrefix }];
   if (!token.isNew) {
     const isNamed = await watchFiles([files.secrets.file]);
     const file = await store.setMany('secrets', team);
-    return (await isNamed()).length === 0 ? kept : { outcome: 'done', what: `named the team in ${file}` };
+    return (await isNamed()).length === 0 ? kept : { outcome: 'done', what: `set the team in ${file}` };
   }
   const file = await store.setMany(usesGlobal ? 'global' : 'secrets', [
     { path: ['svc', 'tracker', 'apiToken'], value: token.value },
@@ -263,8 +265,8 @@ async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
     );
   const states = counted(Object.keys(ids.stateIds).length, 'state');
   return ids.asked
-    ? { outcome: 'done', what: `the team and ${states} are in ${ids.file}` }
-    : { outcome: 'unchanged', what: `the ids are in ${ids.file}` };
+    ? { outcome: 'done', what: `stored the ids of the team and ${states} in ${ids.file}` }
+    : { outcome: 'unchanged', what: `the ids are already in ${ids.file}` };
 }
 
 async function feedStep(session: Session, work: () => Promise<void>, what: string): Promise<StepEnd> {
@@ -279,7 +281,7 @@ async function feedStep(session: Session, work: () => Promise<void>, what: strin
   return { outcome: isChanged ? 'done' : 'unchanged', what: `${what}: ${isChanged ? 'set up' : 'kept'}` };
 }
 
-/** One that runs is kept when it serves the project and nothing has changed since. */
+/** Keeps a running daemon that serves the project, if nothing has changed. */
 async function runDaemon(
   quiet: Terminal,
   session: Session,
@@ -297,6 +299,6 @@ async function runDaemon(
     await stopDaemon({ dataDir: machine.dataDir, signal: host.signal, interrupted: quiet.interrupted });
   }
   const { daemon } = await startFromTerminal({ ...quiet, folder }, host, session);
-  const word = before.state === 'running' ? 'restarted' : 'started';
-  return { url: daemon.url, end: { outcome: 'done', what: `${word}: pid ${daemon.pid}, ${daemon.url}` } };
+  const outcome = before.state === 'running' ? 'restarted' : 'started';
+  return { url: daemon.url, end: { outcome: 'done', what: `${outcome}: pid ${daemon.pid}, ${daemon.url}` } };
 }

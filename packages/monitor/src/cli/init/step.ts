@@ -1,5 +1,5 @@
-// A step of the setup: it is told when it begins and how it ended, and one that fails keeps no other from its
-// turn. What a step says on its way is kept as its details.
+// The steps of the setup. Each is reported with its outcome, and one that fails does not stop the others. What a step
+// prints is kept as its details.
 import { asError, messageOf, systemErrorCode } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
 import { paint, type Terminal } from '../terminal.ts';
@@ -24,7 +24,7 @@ type StepReport = {
   outcome: StepOutcome;
   what: string;
   details: string[];
-  /** What mends it, and the command that does this step again; of a step that failed or was left out. */
+  /** How to fix it, and the command that repeats this step; for a failed or skipped step. */
   remedy: string | null;
   again: string | null;
 };
@@ -32,34 +32,33 @@ type StepReport = {
 export type StepEnd = { outcome: Exclude<StepOutcome, 'failed'>; what: string; again?: string };
 
 export type Steps = {
-  /** `work` gets a terminal whose words become the step's details. */
+  /** `work` gets a terminal whose output becomes the step's details. */
   run: (name: StepName, again: string, work: (quiet: Terminal) => Promise<StepEnd>) => Promise<boolean>;
   reports: readonly StepReport[];
-  /** Of the first that failed. */
+  /** Of the first failed step. */
   firstError: () => Error | undefined;
 };
 
 const colours = { done: 'green', unchanged: 'gray', skipped: 'yellow', failed: 'red' } as const;
-const outcomeWidth = Math.max(...Object.keys(colours).map((word) => word.length));
+const outcomeWidth = Math.max(...Object.keys(colours).map((name) => name.length));
 const stepWidth = Math.max(...stepNames.map((name) => name.length));
 
-/** After so long a step says that it is being done. */
+/** A step that takes longer is shown as working. */
 const SLOW_MS = 1_000;
 
-/** `tell` prints a line. */
-export function createSteps(terminal: Terminal, tell: (line: string) => void): Steps {
+export function createSteps(terminal: Terminal, printLine: (line: string) => void): Steps {
   const reports: StepReport[] = [];
   let firstError: Error | undefined;
 
   function print({ step, outcome, what, details, remedy, again }: StepReport): void {
     const indent = ' '.repeat(outcomeWidth + stepWidth + 4);
     const more = outcome === 'failed' ? details : details.filter((line) => line.startsWith('warning: '));
-    tell(
+    printLine(
       `${paint(terminal, colours[outcome], outcome.padEnd(outcomeWidth))}  ${step.padEnd(stepWidth)}  ${plain(what)}`,
     );
-    for (const line of more) tell(indent + paint(terminal, 'dim', plain(line)));
-    if (remedy !== null) tell(indent + plain(remedy));
-    if (again !== null) tell(`${indent}Again: ${again}`);
+    for (const line of more) printLine(indent + paint(terminal, 'dim', plain(line)));
+    if (remedy !== null) printLine(indent + plain(remedy));
+    if (again !== null) printLine(`${indent}Repeat: ${again}`);
   }
 
   return {
@@ -70,7 +69,7 @@ export function createSteps(terminal: Terminal, tell: (line: string) => void): S
       const keep = (text: string): void => void details.push(...text.split('\n'));
       let report: StepReport;
       const slow = setTimeout(
-        () => tell(`${'working'.padEnd(outcomeWidth)}  ${step.padEnd(stepWidth)}  …`),
+        () => printLine(`${'working'.padEnd(outcomeWidth)}  ${step.padEnd(stepWidth)}  …`),
         SLOW_MS,
       );
       try {
@@ -98,7 +97,7 @@ export function createSteps(terminal: Terminal, tell: (line: string) => void): S
   };
 }
 
-/** What the system says of a file or of the network is no bug. */
+/** An error of the file system or the network is not a bug. */
 function failureOf(thrown: unknown): Error {
   if (thrown instanceof Failure) return thrown;
   if (systemErrorCode(thrown) !== undefined)

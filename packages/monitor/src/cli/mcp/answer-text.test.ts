@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { answerText } from './tool.ts';
 
-test('an answer of our own words alone has no marks', () => {
+test('an answer without text from outside has no marks', () => {
   expect(answerText({ text: 'Nothing is open.' })).toBe('Nothing is open.');
 });
 
-test('what comes from outside stands between marks, and is called data', () => {
+test('text from outside is between marks, and called data', () => {
   expect(answerText({ text: '1 event.', outside: ['a title', 'another'] }, 'abc')).toBe(
     [
       '1 event.',
@@ -17,7 +17,7 @@ test('what comes from outside stands between marks, and is called data', () => {
   );
 });
 
-test('nobody knows the mark before: it is another one each time', () => {
+test('the mark cannot be guessed: it is new each time', () => {
   const marks = Array.from(
     { length: 50 },
     () => /<data-([0-9a-f]{12})>/.exec(answerText({ text: '', outside: ['x'] }))?.[1],
@@ -25,7 +25,7 @@ test('nobody knows the mark before: it is another one each time', () => {
   expect(new Set(marks).size).toBe(50);
 });
 
-test('a text has a length, and the end of the block is not cut off', () => {
+test('a long text is cut, but not the end of its block', () => {
   const text = answerText({ text: '', outside: ['x'.repeat(50_000)] }, 'abc');
   expect(text.length).toBeLessThan(20_200);
   expect(text).toMatch(/…\[cut \d+ characters\]\n<\/data-abc>$/);

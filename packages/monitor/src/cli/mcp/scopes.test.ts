@@ -10,10 +10,10 @@ test.each([
 });
 
 test.each(['', 'write', 'read,', 'Read', 'toString'])('%j is an error that lists the scopes', (text) => {
-  expect(() => scopesFrom(text)).toThrow('there are read, attention, findings, summarize.');
+  expect(() => scopesFrom(text)).toThrow('Use read, attention, findings, summarize.');
 });
 
-test('the flag of one scope more', () => {
+test('the flag that adds a scope', () => {
   expect(flagWith(new Set(['read']), 'summarize')).toBe('--scopes read,summarize');
   expect(flagWith(new Set(['summarize']), 'read')).toBe('--scopes read,summarize');
 });

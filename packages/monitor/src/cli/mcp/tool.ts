@@ -1,5 +1,4 @@
-// A tool of the MCP server: what a client may call, with which input, which scope it needs, and how its answer is written.
-
+// A tool of the MCP server: its name, input and output, the scope that it needs, and the text of its answer.
 import { randomBytes } from 'node:crypto';
 import { cutText } from '@svc/core';
 import { z } from 'zod';
@@ -9,33 +8,33 @@ import type { Terminal } from '../terminal.ts';
 
 export type ToolContext = {
   terminal: Terminal;
-  /** Filters run beside the server, which answers other calls meanwhile. */
+  /** Filters run in threads, so the server can answer other calls meanwhile. */
   jq: Pick<JqThreads, 'matches'>;
-  /** Aborted when the client cancels the call or goes away. */
+  /** Aborted when the client cancels the call or disconnects. */
   signal: AbortSignal;
   /** Undefined when the client did not ask for progress. */
   progress: ((done: number, total: number, message: string) => Promise<void>) | undefined;
 };
 
-/** `text` is our own words; `outside` are lines that hold what other people wrote, and are shown as data. */
+/** `text` is written by svc; `outside` are lines with text of other people, which are marked as data. */
 export type Answer = { structured: Record<string, unknown>; text: string; outside?: readonly string[] };
 
 type Hints = { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld?: boolean };
 
-type ToolWords = { name: string; title: string; description: string; scope: Scope; hints: Hints };
+type ToolHelp = { name: string; title: string; description: string; scope: Scope; hints: Hints };
 
-export type Tool = ToolWords & {
+export type Tool = ToolHelp & {
   input: z.ZodObject;
   output: z.ZodObject;
   call: (given: unknown, context: ToolContext) => Promise<Answer>;
 };
 
-/** What changes nothing, and may be asked again. */
-export const looksOnly: Hints = { readOnly: true, destructive: false, idempotent: true };
+/** For tools that change nothing and may be called again. */
+export const readOnly: Hints = { readOnly: true, destructive: false, idempotent: true };
 
 /** The input is parsed before `call` sees it; an unknown field is an error, not ignored. */
 export function tool<Input extends z.ZodObject>(
-  definition: ToolWords & {
+  definition: ToolHelp & {
     input: Input;
     output: z.ZodObject;
     call: (given: z.output<Input>, context: ToolContext) => Promise<Answer>;
@@ -51,8 +50,8 @@ export function tool<Input extends z.ZodObject>(
   };
 }
 
-// The text of an answer. What other people wrote (titles, comments, messages) stands between two marks and is
-// called data; the mark is new for each answer, so that no text can end its block and go on as ours.
+// The text of an answer. What other people wrote (titles, comments, messages) is between two marks and called data. The
+// mark is new for each answer, so no text can end its block and pass as ours.
 
 const LONGEST_TEXT = 20_000;
 
@@ -78,11 +77,10 @@ export function linesOf(terminal: Terminal, print: (terminal: Terminal) => void)
   return lines;
 }
 
-// What a client of `svc mcp` may be allowed to do. Each tool needs one scope, and a server is started with some.
-
+/** What a client of `svc mcp` may do. Each tool needs one scope, and a server is started with some. */
 export const scopes = {
-  read: 'see the daemon, the board, events, attention and findings',
-  attention: 'acknowledge, put off, hand over and resolve what needs a person',
+  read: 'read the daemon’s status, board, events, attention and findings',
+  attention: 'acknowledge, snooze, hand over and resolve attention items',
   findings: 'add a finding to the queue',
   summarize: 'ask a model provider for a summary, which costs money',
 } as const;
@@ -99,12 +97,12 @@ export function scopesFrom(text: string): ReadonlySet<Scope> {
   if (unknown === undefined) return new Set(known.filter((scope) => scope !== undefined));
   throw new Failure(
     'usage',
-    `--scopes: there is no scope ${JSON.stringify(unknown)}; there are ${names.join(', ')}.`,
+    `--scopes: unknown scope ${JSON.stringify(unknown)}. Use ${names.join(', ')}.`,
     'For example: svc mcp --scopes read,attention',
   );
 }
 
-/** The flag of a server that has one scope more. */
+/** The flag that adds a scope. */
 export function flagWith(granted: ReadonlySet<Scope>, wanted: Scope): string {
   return `--scopes ${names.filter((scope) => granted.has(scope) || scope === wanted).join(',')}`;
 }

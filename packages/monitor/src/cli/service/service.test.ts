@@ -44,7 +44,7 @@ function place(platform: string, given: Record<string, { exitCode?: number; said
 describe('systemd', () => {
   const inactive = { 'systemctl --user is-active': { exitCode: 3 } };
 
-  test('install writes the unit, ends a daemon of a person’s own, and starts the service', async () => {
+  test('install writes the unit, stops a daemon that was started by hand, and starts the service', async () => {
     const { manager, home, commands, install } = place('linux', inactive);
     expect(await install()).toEqual({ changed: true, wasActive: false });
     expect(manager.file).toBe(join(home, '.config/systemd/user/svc-monitor.service'));
@@ -82,7 +82,7 @@ describe('systemd', () => {
     expect(commands.at(-1)).toBe('systemctl --user restart svc-monitor.service');
   });
 
-  test('uninstall ends it and removes the file; again there is nothing to do', async () => {
+  test('uninstall stops it and removes the file; again there is nothing to do', async () => {
     const { manager, commands, install } = place('linux', inactive);
     await install();
     commands.length = 0;
@@ -96,18 +96,18 @@ describe('systemd', () => {
     expect(await findService(manager)).toBeNull();
   });
 
-  test('a file of somebody else is neither replaced nor removed', async () => {
+  test('a file that svc did not write is neither replaced nor removed', async () => {
     const { manager, commands, install } = place('linux');
     mkdirSync(dirname(manager.file), { recursive: true });
     writeFileSync(manager.file, '[Unit]\nDescription=mine\n');
-    await expect(install()).rejects.toThrow('was not made by svc');
-    await expect(uninstallService(manager)).rejects.toThrow('was not made by svc');
+    await expect(install()).rejects.toThrow('was not written by svc');
+    await expect(uninstallService(manager)).rejects.toThrow('was not written by svc');
     expect(readFileSync(manager.file, 'utf8')).toBe('[Unit]\nDescription=mine\n');
     expect(commands).toEqual([]);
     expect(await findService(manager)).toBeNull();
   });
 
-  test('without a session of systemd it says how to get one, and the next run goes on', async () => {
+  test('without a systemd session it reports how to get one, and the next run continues', async () => {
     const said = 'Failed to connect to bus: No medium found';
     const { manager, commands, install, setAnswer } = place('linux', {
       ...inactive,
@@ -124,7 +124,7 @@ describe('systemd', () => {
     expect(await findService(manager)).not.toBeNull();
   });
 
-  test('lingering is asked for and switched on by loginctl', async () => {
+  test('lingering is read and enabled by loginctl', async () => {
     const { manager, commands } = place('linux', { 'loginctl show-user': { said: 'Linger=no\n' } });
     expect(await manager.lingers()).toBe(false);
     await manager.linger();
@@ -144,7 +144,7 @@ describe('systemd', () => {
 describe('launchd', () => {
   const notLoaded = { 'launchctl print': { exitCode: 113 } };
 
-  test('install writes the agent and bootstraps it; again it does nothing; changed it is loaded anew', async () => {
+  test('install writes the agent and bootstraps it; again it does nothing; after a change it is loaded again', async () => {
     const { manager, machine, home, commands, install, setAnswer } = place('darwin', notLoaded);
     expect(await install()).toEqual({ changed: true, wasActive: false });
     const agent = '~/Library/LaunchAgents/svc.monitor.plist';
@@ -181,16 +181,16 @@ describe('launchd', () => {
   });
 });
 
-test('another system is told what to do without', () => {
-  expect(() => place('win32')).toThrow('svc knows no service manager on win32');
+test('on another system the error shows the alternative', () => {
+  expect(() => place('win32')).toThrow('no service manager on win32');
 });
 
-test('a program that is no absolute path is refused', () => {
+test('a program without an absolute path is rejected', () => {
   const { machine } = place('linux');
   expect(() => factsFor(['node'], machine, { path: '/bin', platform: 'linux' })).toThrow('no absolute path');
 });
 
-test('the doctor finds a service whose program is gone', async () => {
+test('the doctor finds a service whose program no longer exists', async () => {
   const { manager, install } = place('linux');
   expect(await checkService(manager)).toEqual([]);
   await install();

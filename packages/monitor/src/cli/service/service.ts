@@ -1,8 +1,5 @@
-// The service manager of this machine: systemd for the user on Linux, launchd on macOS. Which file it reads, and
-// which of its commands run the daemon, keep it after log-out, and end it. The commands go through one runner, which
-// tests replace.
-// Installs and removes the daemon as a service. Both may be repeated; neither touches a file that is not ours.
-
+// Installs and removes the daemon as a service of systemd (Linux, for the user) or launchd (macOS). Both can be repeated;
+// neither touches a file that svc did not write. Commands go through one runner, which tests replace.
 import { existsSync } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -41,16 +38,16 @@ export type ServiceManager = {
   file: string;
   contentFor: (facts: ServiceFacts) => string;
   isActive: () => Promise<boolean>;
-  /** Reads the file and runs the daemon, now and at every login; `changed`: the file is not the one before. */
+  /** Reads the file and runs the daemon, now and at every login; `changed`: the file is different than before. */
   start: (change: { changed: boolean; wasActive: boolean }) => Promise<void>;
-  /** Ends the daemon, and forgets it; the file is still there. */
+  /** Stops the daemon and disables it; the file still exists. */
   stop: () => Promise<void>;
-  /** After the file was removed. */
+  /** Called after the file was removed. */
   forget: () => Promise<void>;
-  /** Whether the daemon goes on after log-out; undefined where that is not a question. */
+  /** Whether the daemon keeps running after log-out; undefined if there is no such setting. */
   lingers: () => Promise<boolean | undefined>;
   linger: () => Promise<void>;
-  /** Where a person sees why it did not start. */
+  /** Shows why it did not start. */
   logsCommand: string;
 };
 
@@ -64,8 +61,8 @@ export function serviceManagerOf(
   if (host.platform === 'darwin') return launchd(host, given);
   throw new Failure(
     'not-in-this-version',
-    `svc knows no service manager on ${host.platform}; it knows systemd (Linux) and launchd (macOS).`,
-    'Let yours run, at every login: svc monitor run',
+    `svc supports systemd (Linux) and launchd (macOS), but no service manager on ${host.platform}.`,
+    'Configure your service manager to run this at login: svc monitor run',
   );
 }
 
@@ -75,17 +72,17 @@ function systemd(
 ): ServiceManager {
   const configHome = environment['XDG_CONFIG_HOME'];
   const folder = configHome?.startsWith('/') === true ? configHome : join(home, '.config');
-  const ask = asker(host.run, environment);
-  const systemctl = (...words: string[]) => ask('systemctl', ['--user', ...words]);
-  const need = async (...words: string[]): Promise<void> => {
-    const { exitCode, said } = await systemctl(...words);
+  const ask = commandRunner(host.run, environment);
+  const systemctl = (...args: string[]) => ask('systemctl', ['--user', ...args]);
+  const need = async (...args: string[]): Promise<void> => {
+    const { exitCode, output } = await systemctl(...args);
     if (exitCode === 0) return;
     throw new Failure(
       'start-failed',
-      `systemctl --user ${words.join(' ')} failed: ${said || `exit code ${exitCode}`}`,
-      /bus|XDG_RUNTIME_DIR/i.test(said)
-        ? 'There is no session of systemd for you here. Log in as this user (not by su or sudo), or run first: loginctl enable-linger'
-        : `See: systemctl --user status ${UNIT}`,
+      `systemctl --user ${args.join(' ')} failed: ${output || `exit code ${exitCode}`}`,
+      /bus|XDG_RUNTIME_DIR/i.test(output)
+        ? 'There is no systemd session for this user. Log in as this user (not by su or sudo), or run first: loginctl enable-linger'
+        : `Find out why: systemctl --user status ${UNIT}`,
     );
   };
   return {
@@ -101,16 +98,16 @@ function systemd(
     stop: () => need('disable', '--now', UNIT),
     forget: () => need('daemon-reload'),
     async lingers() {
-      const { said } = await ask('loginctl', ['show-user', host.user, '--property=Linger']);
-      return said.includes('Linger=yes');
+      const { output } = await ask('loginctl', ['show-user', host.user, '--property=Linger']);
+      return output.includes('Linger=yes');
     },
     async linger() {
-      const { exitCode, said } = await ask('loginctl', ['enable-linger', host.user]);
+      const { exitCode, output } = await ask('loginctl', ['enable-linger', host.user]);
       if (exitCode === 0) return;
       throw new Failure(
         'start-failed',
-        `loginctl enable-linger failed: ${said || `exit code ${exitCode}`}`,
-        `Let an administrator run: loginctl enable-linger ${host.user}`,
+        `loginctl enable-linger failed: ${output || `exit code ${exitCode}`}`,
+        `Ask an administrator to run: loginctl enable-linger ${host.user}`,
       );
     },
     logsCommand: `journalctl --user -u ${UNIT} -n 50`,
@@ -125,14 +122,14 @@ function launchd(
   const errorFile = join(dataDir, 'logs', 'service.log');
   const domain = `gui/${host.uid}`;
   const target = `${domain}/${LAUNCHD_LABEL}`;
-  const ask = asker(host.run, environment);
-  const need = async (...words: string[]): Promise<void> => {
-    const { exitCode, said } = await ask('launchctl', words);
+  const ask = commandRunner(host.run, environment);
+  const need = async (...args: string[]): Promise<void> => {
+    const { exitCode, output } = await ask('launchctl', args);
     if (exitCode === 0) return;
     throw new Failure(
       'start-failed',
-      `launchctl ${words.join(' ')} failed: ${said || `exit code ${exitCode}`}`,
-      `See: launchctl print ${target}`,
+      `launchctl ${args.join(' ')} failed: ${output || `exit code ${exitCode}`}`,
+      `Find out why: launchctl print ${target}`,
     );
   };
   const isLoaded = async (): Promise<boolean> => (await ask('launchctl', ['print', target])).exitCode === 0;
@@ -151,33 +148,31 @@ function launchd(
       if (await isLoaded()) await need('bootout', target);
     },
     forget: async () => undefined,
-    // An agent of launchd runs as long as its user is logged in.
+    // A launchd agent runs as long as its user is logged in.
     lingers: async () => undefined,
     linger: async () => undefined,
     logsCommand: `cat '${errorFile}'`,
   };
 }
 
-function asker(run: RunCommand, given: Environment) {
+function commandRunner(run: RunCommand, given: Environment) {
   const environment = Object.fromEntries(
     Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return async (file: string, args: readonly string[]): Promise<{ exitCode: number; said: string }> => {
+  return async (file: string, args: readonly string[]): Promise<{ exitCode: number; output: string }> => {
     const end = await run({ file, args, environment, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
-    if (end.ended === 'exit') return { exitCode: end.exitCode, said: plainWords(end.stdout + end.stderr) };
+    if (end.ended === 'exit') return { exitCode: end.exitCode, output: plainWords(end.stdout + end.stderr) };
     const why = end.ended === 'not-started' ? `it cannot be started (${end.reason})` : end.ended;
     throw new Failure('start-failed', `${file}: ${why}.`, 'Without a service manager: svc monitor start');
   };
 }
-
-// The service manager of the machine that svc runs on, for the person who runs it.
 
 export const thisMachine = (read: typeof userInfo = userInfo): ServiceHost => {
   const { uid, username } = whoRuns(read);
   return { platform: process.platform, uid, user: username, run: runCommand };
 };
 
-/** A user of a container may have a number and no name: a service manager takes the number too. */
+/** In a container a user may have no name; a service manager accepts the number too. */
 function whoRuns(read: typeof userInfo): { uid: number; username: string } {
   try {
     return read();
@@ -196,7 +191,7 @@ export function managerFor(terminal: Terminal, { machine }: Session, host: Servi
   });
 }
 
-/** Undefined where there is no service manager that svc knows. */
+/** Undefined without a supported service manager. */
 export function managerIfAny(terminal: Terminal, session: Session): ServiceManager | undefined {
   const host = thisMachine();
   return host.platform === 'linux' || host.platform === 'darwin'
@@ -212,8 +207,8 @@ export async function installedService(
   return manager === undefined ? null : findService(manager);
 }
 
-/** Of one start, or for tests: they are not this machine's. */
-const passing = new Set(['SVC_ORCHESTRATE_TIMINGS']);
+/** Settings for one start or for tests, which do not belong in the service file. */
+const temporary = new Set(['SVC_ORCHESTRATE_TIMINGS']);
 
 export function factsFor(
   program: readonly string[],
@@ -225,15 +220,15 @@ export function factsFor(
     program: [...program, 'monitor', 'run', '--log-file', logFileOf(machine.dataDir)],
     path: servicePath(given.path, { nodeFolder: dirname(node), platform: given.platform }),
     settings: machine.settings.filter(
-      ({ fromEnvironment, variable }) => fromEnvironment && !passing.has(variable),
+      ({ fromEnvironment, variable }) => fromEnvironment && !temporary.has(variable),
     ),
   };
   const problem = serviceProblem(facts);
   if (problem === undefined) return facts;
-  throw new Failure('usage', `The service cannot be written: ${problem}.`);
+  throw new Failure('usage', `The service file cannot be written: ${problem}.`);
 }
 
-/** The file of the service, when it is there. */
+/** The text of the service file, if it exists. */
 function readService(file: string): Promise<string | undefined> {
   return ifPresent(readFile(file, 'utf8'));
 }
@@ -243,11 +238,11 @@ export type Installed = { changed: boolean; wasActive: boolean };
 export async function installService(
   manager: ServiceManager,
   facts: ServiceFacts,
-  /** Ends a daemon that was started by hand: two cannot have one data root. */
+  /** Stops a daemon that was started by hand: two cannot share a data root. */
   stopOther: () => Promise<void>,
 ): Promise<Installed> {
   const before = await readService(manager.file);
-  demandOwn(manager, before);
+  requireOwnFile(manager, before);
   const content = manager.contentFor(facts);
   const changed = content !== before;
   const wasActive = before !== undefined && (await manager.isActive());
@@ -261,23 +256,21 @@ export async function installService(
 export async function uninstallService(manager: ServiceManager): Promise<boolean> {
   const before = await readService(manager.file);
   if (before === undefined) return false;
-  demandOwn(manager, before);
+  requireOwnFile(manager, before);
   await manager.stop();
   await unlink(manager.file);
   await manager.forget();
   return true;
 }
 
-function demandOwn({ file }: ServiceManager, text: string | undefined): void {
+function requireOwnFile({ file }: ServiceManager, text: string | undefined): void {
   if (text === undefined || isOwnService(text)) return;
   throw new Failure(
     'not-allowed-now',
-    `${file} was not made by svc, so that it is left alone.`,
-    'If it is not needed, remove it by hand and run this again.',
+    `${file} was not written by svc, so it was not changed.`,
+    'If you do not need it, remove it and run this again.',
   );
 }
-
-// The service as it is on the disk: for `status`, and for the doctor, who looks whether its programs are still there.
 
 export type InstalledService = { manager: ServiceManager['name']; file: string };
 
@@ -296,7 +289,7 @@ export async function checkService(
   const text = await readService(manager.file);
   if (text === undefined || !isOwnService(text)) return [];
   const program = programOfService(text) ?? [];
-  // What begins with a slash before the verb: node, and svc.
+  // The absolute paths before the verb: node and svc.
   const files = program.slice(0, program.indexOf('monitor')).filter((word) => word.startsWith('/'));
   const gone = files.filter((path) => !exists(path));
   if (gone.length === 0 && files.length > 0)
@@ -306,7 +299,7 @@ export async function checkService(
   return [
     doctorFinding('daemon', 'broken', 'the installed service starts a program that is gone', {
       evidence: `${gone.join(', ') || 'no program'}, named in ${manager.file}`,
-      remedy: 'Write it anew with the svc of today: svc monitor install',
+      remedy: 'Write it again with the current svc: svc monitor install',
     }),
   ];
 }

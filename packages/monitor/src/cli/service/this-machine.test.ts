@@ -9,13 +9,13 @@ const noEntry = (): never => {
   });
 };
 
-test('a user with a number and no name is known by the number', () => {
+test('a user without a name is known by the number', () => {
   expect(thisMachine()).toMatchObject({ uid: userInfo().uid, user: userInfo().username });
   const uid = process.getuid?.() ?? -1;
   expect(thisMachine(noEntry)).toMatchObject({ uid, user: String(uid) });
 });
 
-test('another fault is not hidden', () => {
+test('another error is not hidden', () => {
   const broken = (): never => {
     throw new TypeError('broken');
   };

@@ -1,9 +1,8 @@
-// svc add-finding: notes an improvement for later. Needs neither the daemon nor a configuration.
+// svc add-finding. Needs neither the daemon nor a configuration.
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { type Finding, severityFrom } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { createFindingsQueue, findingsFile } from '../../feedback/queue.ts';
-
 import { createReporter } from '../report-fact.ts';
 import { openSession } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
@@ -11,19 +10,19 @@ import { verb } from '../verb.ts';
 
 export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('add-finding', {
-    summary: 'Add a finding to the queue; it is filed as a ticket at the end of the run',
+    summary: 'Queue a finding; it becomes a ticket when the run ends',
     example: [
-      'add-finding.sh --title "The plan names a file that is not there" --body "src/old.ts is gone."',
-      'add-finding.sh --title "Slow tests" --body - --skill implement-plan --severity high --tag tests < text',
+      'add-finding.sh --title "The plan names a missing file" --body "src/old.ts"',
+      'add-finding.sh --title "Slow tests" --severity high --body - < text',
     ],
     route: 'POST /api/events',
   })
     .requiredOption('--title <text>', 'one line')
-    .requiredOption('--body <text>', 'what was seen, or - for standard input')
-    .option('--skill <name>', 'the skill that found it; becomes a label', '')
+    .requiredOption('--body <text>', 'what you found, or - for standard input')
+    .option('--skill <name>', 'skill that found it; becomes a label', '')
     .option('--severity <severity>', 'low, medium (med) or high', 'low')
     .addOption(
-      new Option('--tag <tag>', 'a word to find it by; may be given several times')
+      new Option('--tag <tag>', 'tag to find it by; repeatable')
         .default([] as string[])
         .argParser((tag: string, tags: string[]) => [...tags, tag]),
     )
@@ -31,8 +30,8 @@ export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (options) => {
       const severity = severityFrom(options.severity);
       if (severity === undefined)
-        throw new Failure('usage', `--severity: low, medium or high, found ${options.severity}.`);
-      if (options.title.trim() === '') throw new Failure('usage', '--title: there is none.');
+        throw new Failure('usage', `--severity: expected low, medium or high, found ${options.severity}.`);
+      if (options.title.trim() === '') throw new Failure('usage', '--title: expected text, found nothing.');
       const file = await addFinding(terminal, {
         skill: options.skill,
         title: options.title.trim(),
@@ -41,11 +40,11 @@ export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
         tags: options.tag,
       });
       if (options.json) printJson(terminal, { ok: true, file });
-      else terminal.out(`The finding is noted in ${file}`);
+      else terminal.out(`The finding was added to ${file}`);
     });
 }
 
-/** Into the queue, and told to the daemon; returns the file of the queue. */
+/** Adds it to the queue and reports it to the daemon; returns the queue's file. */
 export async function addFinding(
   terminal: Terminal,
   given: Pick<Finding, 'title' | 'body' | 'skill' | 'severity' | 'tags'>,

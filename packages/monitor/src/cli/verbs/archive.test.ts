@@ -75,7 +75,7 @@ function home({ archive, ...given }: Given = {}) {
       runCommandLine({ ...terminal, now: () => new Date(now) }, ['archive', ...words]),
     manifest: (orchestrator: string) =>
       JSON.parse(readFileSync(at('svc/archives', orchestrator, 'manifest.json'), 'utf8')),
-    told: () =>
+    reported: () =>
       existsSync(at('svc/spool'))
         ? readdirSync(at('svc/spool'))
             .toSorted()
@@ -102,8 +102,8 @@ function picture(folder: string): Record<string, string> {
 const paths = (manifest: { files: { path: string }[] }) => manifest.files.map(({ path }) => path);
 
 describe('sweep', () => {
-  test('an ended run becomes blobs in a folder of its own and rows of the index', async () => {
-    const { svc, endedRun, log, at, manifest, told, terminal, write } = home();
+  test('an ended run becomes blobs in its own folder and rows of the index', async () => {
+    const { svc, endedRun, log, at, manifest, reported, terminal, write } = home();
     endedRun('orch-1');
     endedRun('orch-1-2');
     write('svc/comms/channels/orch-1.jsonl', 'hello\n');
@@ -129,7 +129,7 @@ describe('sweep', () => {
     const events = manifest('orch-1').files[1];
     expect(events.sha256).toBe(createHash('sha256').update(own).digest('hex'));
     expect(terminal.printed()).toContain('2 archived, 0 updated, 0 unchanged');
-    expect(told()).toMatchObject([
+    expect(reported()).toMatchObject([
       { event: 'archive.swept', detail: { orchestrators: ['orch-1', 'orch-1-2'], files: 12 } },
     ]);
     // The source stays.
@@ -137,8 +137,8 @@ describe('sweep', () => {
     expect(await svc('verify')).toBe(0);
   });
 
-  test('sweeping again changes nothing, and tells nothing', async () => {
-    const { svc, endedRun, log, at, told, terminal, setTime } = home();
+  test('sweeping again changes nothing and reports nothing', async () => {
+    const { svc, endedRun, log, at, reported, terminal, setTime } = home();
     endedRun('orch-1');
     log('orchestrator.run.completed', { orchestrator: 'orch-1' });
     await svc('sweep');
@@ -150,18 +150,18 @@ describe('sweep', () => {
       expect(picture(at('svc/archives'))).toEqual(before);
     }
     expect(terminal.printed()).toContain('0 archived, 0 updated, 1 unchanged');
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
   });
 
   test('two sweeps at once do the work of one', async () => {
-    const { svc, endedRun, told } = home();
+    const { svc, endedRun, reported } = home();
     for (let run = 0; run < 5; run += 1) endedRun(`orch-${run}`);
     expect(await Promise.all([svc('sweep'), svc('sweep')])).toEqual([0, 0]);
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
     expect(await svc('verify')).toBe(0);
   });
 
-  test('new content of a run replaces its archive; what is gone from the run stays in it', async () => {
+  test('new content of a run replaces its archive; files deleted from the run stay in it', async () => {
     const { svc, endedRun, log, at, write, manifest } = home();
     endedRun('orch-1');
     const first = log('orchestrator.run.completed', { orchestrator: 'orch-1' });
@@ -200,7 +200,7 @@ describe('sweep', () => {
     expect(await svc('verify')).toBe(0);
   });
 
-  test('without any runs the root is made, and nothing else happens', async () => {
+  test('without any runs the root is created, and nothing else happens', async () => {
     const { svc, at, terminal } = home({ environment: { SVC_ARCHIVE_ROOT: '~/elsewhere/archives' } });
     expect(await svc('sweep')).toBe(0);
     expect(existsSync(at('elsewhere/archives'))).toBe(true);
@@ -210,13 +210,13 @@ describe('sweep', () => {
     expect(await svc('sweep', '../out')).toBe(2);
   });
 
-  test('--dry-run says what would happen and writes nothing', async () => {
-    const { svc, endedRun, at, terminal, told } = home();
+  test('--dry-run shows what would happen and writes nothing', async () => {
+    const { svc, endedRun, at, terminal, reported } = home();
     endedRun('orch-1');
     expect(await svc('sweep', '--dry-run')).toBe(0);
     expect(terminal.printed()).toContain('orch-1: would be archived: 4 files');
     expect(existsSync(at('svc/archives'))).toBe(false);
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
   });
 
   test('runs and channels are read where SVC_RUNS_DIR and SVC_COMMS_DIR say', async () => {
@@ -282,10 +282,10 @@ describe('sweep', () => {
 });
 
 describe('list and show', () => {
-  test('show what is archived, in words and as JSON', async () => {
+  test('show what is archived, as text and as JSON', async () => {
     const { svc, endedRun, terminal } = home();
     expect(await svc('list')).toBe(0);
-    expect(terminal.printed()).toContain('No run is archived');
+    expect(terminal.printed()).toContain('No archived runs in');
     endedRun('orch-1');
     await svc('sweep');
     await svc('list');
@@ -295,7 +295,7 @@ describe('list and show', () => {
     expect(await svc('show', 'orch-2')).toBe(1);
   });
 
-  test('an index that was lost is made again by the next sweep', async () => {
+  test('a lost index is rebuilt by the next sweep', async () => {
     const { svc, endedRun, at, terminal } = home();
     endedRun('orch-1');
     await svc('sweep');
@@ -304,7 +304,7 @@ describe('list and show', () => {
     expect(await svc('verify')).toBe(1);
     expect(terminal.printed()).toContain('orch-1: is not in the index');
     await svc('list');
-    expect(terminal.complained()).toContain('mend it: svc archive sweep');
+    expect(terminal.complained()).toContain('Add them: svc archive sweep');
     expect(await svc('sweep')).toBe(0);
     expect(await svc('verify')).toBe(0);
   });
@@ -338,7 +338,7 @@ describe('verify', () => {
     ['a blob that is gone', (it) => rmSync(blobOf(it, 'run/summary.md')), 'run/summary.md is missing'],
     ['an extra blob', ({ at }) => writeFileSync(at(blobs, 'f'.repeat(64)), 'x'), 'is extra'],
     [
-      'a manifest that is gone',
+      'a missing manifest',
       ({ at }) => rmSync(at('svc/archives/orch-1/manifest.json')),
       'manifest.json is missing',
     ],
@@ -348,11 +348,11 @@ describe('verify', () => {
       'manifest.json is not JSON',
     ],
     [
-      'an archive that is gone',
+      'a missing archive',
       ({ at }) => rmSync(at('svc/archives/orch-1'), { recursive: true }),
       'folder is missing',
     ],
-  ])('%s is named, and a sweep of the run mends it', async (_, damage, words) => {
+  ])('%s is reported, and a sweep of the run fixes it', async (_, damage, words) => {
     const it = home();
     it.endedRun('orch-1');
     await it.svc('sweep');
@@ -364,7 +364,7 @@ describe('verify', () => {
     expect(await it.svc('verify')).toBe(0);
   });
 
-  test('what a sweep that was cut off left behind goes with the next', async () => {
+  test('leftovers of an interrupted sweep are removed by the next', async () => {
     const it = home();
     it.endedRun('orch-1');
     await it.svc('sweep');
@@ -381,7 +381,7 @@ describe('verify', () => {
     expect(readdirSync(it.at('svc/archives'))).toEqual(['orch-1']);
   });
 
-  test('a damaged slice of the log is cut anew from the log', async () => {
+  test('a damaged slice of the log is taken from the log again', async () => {
     const it = home();
     it.endedRun('orch-1');
     it.log('orchestrator.run.completed', { orchestrator: 'orch-1' });
@@ -395,7 +395,7 @@ describe('verify', () => {
 
 describe('restore', () => {
   test('gives the bytes, modes and times back, into a new folder only', async () => {
-    const { svc, endedRun, at, told, terminal, log } = home();
+    const { svc, endedRun, at, reported, terminal, log } = home();
     endedRun('orch-1');
     chmodSync(at('svc/runs/orch-1/summary.md'), 0o640);
     log('orchestrator.run.completed', { orchestrator: 'orch-1' });
@@ -406,7 +406,7 @@ describe('restore', () => {
     expect(readFileSync(at('back/run', stream))).toEqual(readFileSync(at('svc/runs/orch-1', stream)));
     const summary = statSync(at('back/run/summary.md'));
     expect([summary.mode & 0o777, summary.mtime]).toEqual([0o640, LONG_AGO]);
-    expect(told().find(({ event }) => event === 'archive.restored')).toMatchObject({
+    expect(reported().find(({ event }) => event === 'archive.restored')).toMatchObject({
       detail: { orchestrators: ['orch-1'], path: at('back') },
     });
     expect(await svc('restore', 'orch-1', '--to', 'back')).toBe(2);
@@ -437,18 +437,18 @@ describe('restore', () => {
 });
 
 describe('prune', () => {
-  test('without retention.days and --older-than nothing is removed, and it says so', async () => {
+  test('without retention.days and --older-than nothing is removed, with a message', async () => {
     const { svc, endedRun, at, terminal, setTime } = home();
     endedRun('orch-1');
     await svc('sweep');
     setTime('2036-01-01T00:00:00Z');
     expect(await svc('prune')).toBe(0);
-    expect(terminal.printed()).toContain('archive.retention.days is null, which means never');
+    expect(terminal.printed()).toContain('archive.retention.days is null (never)');
     expect(readdirSync(at('svc/archives'))).toEqual(['orch-1']);
   });
 
   test('retention.days is the age, unless --older-than gives another', async () => {
-    const { svc, endedRun, at, setTime, told } = home({ archive: { retention: { days: 30 } } });
+    const { svc, endedRun, at, setTime, reported } = home({ archive: { retention: { days: 30 } } });
     endedRun('orch-1');
     await svc('sweep');
     setTime('2026-01-31T00:00:00Z');
@@ -461,7 +461,7 @@ describe('prune', () => {
     expect(readdirSync(at('svc/archives'))).toEqual(['orch-1', 'orch-2']);
     expect(await svc('prune')).toBe(0);
     expect(readdirSync(at('svc/archives'))).toEqual(['orch-2']);
-    expect(told().find(({ event }) => event === 'archive.pruned')).toMatchObject({
+    expect(reported().find(({ event }) => event === 'archive.pruned')).toMatchObject({
       detail: { orchestrators: ['orch-1'], olderThanDays: 30 },
     });
     // The run itself is still there, but the next sweep does not bring back what a person let go.

@@ -14,27 +14,26 @@ import {
   type ArchiveSession,
   bytesText,
   createProgress,
+  reportArchive,
   runNameFrom,
-  tellArchive,
   withArchive,
 } from '../archive-session.ts';
-
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText, timeText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
-// svc archive sweep: what runs left behind goes into the archive; the runs' own files stay.
+// svc archive sweep: copies the files of ended runs to the archive; the originals stay.
 
 type Outcome = SweptRun['outcome'];
 
 function sweepVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('sweep', {
-    summary: 'Archive runs that have ended, or the one named; removes nothing of theirs',
+    summary: 'Archive ended runs, or one run; the originals stay',
     example: ['svc archive sweep', 'svc archive sweep orch-2026-01-02', 'svc archive sweep --dry-run'],
     route: 'POST /api/events',
   })
-    .argument('[orchId]', 'this run, ended or not, read anew to the last byte')
-    .option('--dry-run', 'say what would be archived')
+    .argument('[orchId]', 'archive this run again, even if it has not ended')
+    .option('--dry-run', 'show what would be archived')
     .option('--json', 'print JSON')
     .action((orchId, options) =>
       withArchive(terminal, async (archive) => {
@@ -56,7 +55,7 @@ function sweepVerb(terminal: Terminal): CommandUnknownOpts {
           ...(settings.syncToThoughts && { onArchived: summaryCopier(terminal, archive) }),
         }).finally(progress.end);
         const done = runs.filter(({ outcome }) => outcome === 'new' || outcome === 'updated');
-        if (!dryRun) await tellArchive(archive.report, 'archive.swept', done, { path: root });
+        if (!dryRun) await reportArchive(archive.report, 'archive.swept', done, { path: root });
         if (options.json) printJson(terminal, { root, dryRun, runs });
         else print(terminal, runs, { dryRun, isNamed: orchId !== undefined });
         if (runs.some(({ outcome }) => outcome === 'failed')) throw new AnswerIsNo();
@@ -82,17 +81,16 @@ function print(
     : { new: 'archived', updated: 'updated', ...others };
   for (const { orchestrator, outcome, reason, files, bytes, skipped } of runs) {
     if (outcome === 'unchanged' && !how.isNamed) continue;
-    if (outcome === 'failed')
-      terminal.err(`${orchestrator}: could not be archived: ${plainText(reason ?? '')}`);
-    else if (outcome === 'waiting') terminal.out(`${orchestrator}: left for later: ${reason}`);
+    if (outcome === 'failed') terminal.err(`${orchestrator}: cannot be archived: ${plainText(reason ?? '')}`);
+    else if (outcome === 'waiting') terminal.out(`${orchestrator}: postponed: ${reason}`);
     else terminal.out(`${orchestrator}: ${words[outcome]}: ${files} files, ${bytesText(bytes)}`);
     for (const { path, reason: why } of skipped)
-      terminal.err(`${orchestrator}: left out: ${plainText(path)} ${plainText(why)}`);
+      terminal.err(`${orchestrator}: skipped: ${plainText(path)} ${plainText(why)}`);
   }
   terminal.out(ended(runs, how.dryRun));
 }
 
-const others = { unchanged: 'unchanged', waiting: 'left for later', failed: 'failed' };
+const others = { unchanged: 'unchanged', waiting: 'postponed', failed: 'failed' };
 
 function ended(runs: readonly SweptRun[], dryRun: boolean): string {
   const count = (wanted: Outcome): number => runs.filter(({ outcome }) => outcome === wanted).length;
@@ -102,28 +100,29 @@ function ended(runs: readonly SweptRun[], dryRun: boolean): string {
     `${count('updated')} updated`,
     `${count('unchanged')} unchanged`,
   ];
-  if (count('waiting') > 0) parts.push(`${count('waiting')} left for later`);
+  if (count('waiting') > 0) parts.push(`${count('waiting')} postponed`);
   if (count('failed') > 0) parts.push(`${count('failed')} failed`);
   const sizes = dryRun ? bytesText(sum((run) => run.bytes)) : sizesText(sum);
-  return `${dryRun ? 'Nothing was written. It would be: ' : ''}${parts.join(', ')}; ${sizes}.`;
+  return `${dryRun ? 'Dry run, nothing was written: ' : ''}${parts.join(', ')}; ${sizes}.`;
 }
 
 function sizesText(sum: (of: (run: SweptRun) => number) => number): string {
   return `${bytesText(sum(({ bytes }) => bytes))} (${bytesText(sum(({ storedBytes }) => storedBytes))} stored)`;
 }
 
-// svc archive prune: archives that are old enough go.
+// svc archive prune: removes old archives.
 
 const DAY_MS = 86_400_000;
 
 function pruneVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('prune', {
-    summary: 'Remove archives that have not changed for some time; never the run itself',
+    summary: 'Remove old archives; never the run itself',
+    details: 'An archive is old when it has not changed for the given time.',
     example: ['svc archive prune --older-than 30d', 'svc archive prune --dry-run'],
     route: 'POST /api/events',
   })
-    .option('--older-than <age>', 'such as 30d, 12h or 2w (default: archive.retention.days)')
-    .option('--dry-run', 'say what would be removed')
+    .option('--older-than <age>', '30d, 12h or 2w (default: archive.retention.days)')
+    .option('--dry-run', 'show what would be removed')
     .option('--json', 'print JSON')
     .action((options) =>
       withArchive(terminal, async ({ root, index, locks, settings, report }) => {
@@ -137,7 +136,7 @@ function pruneVerb(terminal: Terminal): CommandUnknownOpts {
         if (age === 'never') {
           if (options.json) return printJson(terminal, { root, dryRun, olderThanDays: null, runs: [] });
           return terminal.out(
-            'Nothing is removed: archive.retention.days is null, which means never. Give an age: svc archive prune --older-than 30d',
+            'Nothing was removed: archive.retention.days is null (never). Give an age: svc archive prune --older-than 30d',
           );
         }
         const { ageMs } = age;
@@ -155,12 +154,12 @@ function pruneVerb(terminal: Terminal): CommandUnknownOpts {
           onProgress: progress.show,
         }).finally(progress.end);
         const olderThanDays = ageMs / DAY_MS;
-        const told = runs.map(({ orchestrator, files, storedBytes: bytes }) => ({
+        const pruned = runs.map(({ orchestrator, files, storedBytes: bytes }) => ({
           orchestrator,
           files,
           bytes,
         }));
-        if (!dryRun) await tellArchive(report, 'archive.pruned', told, { path: root, olderThanDays });
+        if (!dryRun) await reportArchive(report, 'archive.pruned', pruned, { path: root, olderThanDays });
         if (options.json) return printJson(terminal, { root, dryRun, olderThanDays, runs });
         for (const { orchestrator, archivedAt, storedBytes } of runs)
           terminal.out(
@@ -176,7 +175,8 @@ export function archiveVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'archive',
     {
-      summary: 'What is left of finished runs: kept, checked, given back; with the daemon up or down',
+      summary: 'Archive, verify, restore and prune finished runs',
+      details: 'The archive needs no daemon.',
       example: ['svc archive sweep', 'svc archive restore orch-2026-01-02 --to ./orch'],
     },
     [
@@ -192,7 +192,7 @@ export function archiveVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'The archived runs, from the index',
+    summary: 'List archived runs',
     example: ['svc archive list', 'svc archive list --json'],
   })
     .option('--json', 'print JSON')
@@ -201,10 +201,10 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
         const { runs, unindexed } = await listRuns({ root, index });
         if (unindexed > 0)
           terminal.err(
-            `warning: the index does not know ${unindexed} of ${root}; mend it: svc archive sweep`,
+            `warning: ${unindexed} in ${root} are missing from the index. Add them: svc archive sweep`,
           );
         if (options.json) return printJson(terminal, { root, runs });
-        if (runs.length === 0) return terminal.out(`No run is archived in ${root}.`);
+        if (runs.length === 0) return terminal.out(`No archived runs in ${root}.`);
         printTable(
           terminal,
           runs.map(({ orchestrator, archivedAt, state, files, bytes, storedBytes }) => [
@@ -221,7 +221,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 
 function showVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('show', {
-    summary: 'The files of an archived run',
+    summary: 'List the files of an archived run',
     example: ['svc archive show orch-2026-01-02', 'svc archive show orch-2026-01-02 --json'],
   })
     .argument('<orchId>')
@@ -247,14 +247,15 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
           ]),
         );
         for (const { path, reason } of manifest.skipped)
-          terminal.out(`left out: ${plainText(path)} ${reason}`);
+          terminal.out(`skipped: ${plainText(path)} ${reason}`);
       }),
     );
 }
 
 function verifyVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('verify', {
-    summary: 'Read every archived file and compare it with manifest and index; exit 1 when one differs',
+    summary: 'Verify every archived file; exit 1 when one is damaged',
+    details: 'Compares each file with the manifest and the index.',
     example: ['svc archive verify', 'svc archive verify orch-2026-01-02'],
   })
     .argument('[orchId]')
@@ -276,14 +277,11 @@ function verifyVerb(terminal: Terminal): CommandUnknownOpts {
         if (options.json) printJson(terminal, { root, ...result });
         else {
           for (const { orchestrator, what } of problems) terminal.out(`${orchestrator}: ${plainText(what)}`);
-          const end =
-            problems.length === 0 ? 'all as they were archived' : counted(problems.length, 'problem');
+          const end = problems.length === 0 ? 'all intact' : counted(problems.length, 'problem');
           terminal.out(`${counted(runs, 'run')}, ${counted(files, 'file')}, ${bytesText(bytes)}: ${end}.`);
         }
         if (problems.length === 0) return;
-        terminal.err(
-          "Where a run's own files are still there, its archive is mended by: svc archive sweep <orchId>",
-        );
+        terminal.err("Fix it where the run's own files still exist: svc archive sweep <orchId>");
         throw new AnswerIsNo();
       }),
     );
@@ -291,12 +289,12 @@ function verifyVerb(terminal: Terminal): CommandUnknownOpts {
 
 function restoreVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('restore', {
-    summary: 'Give an archived run back, byte for byte, into a new folder',
+    summary: 'Restore an archived run, byte for byte, into a new folder',
     example: 'svc archive restore orch-2026-01-02 --to ./orch-2026-01-02',
     route: 'POST /api/events',
   })
     .argument('<orchId>')
-    .requiredOption('--to <folder>', 'not there yet, or empty')
+    .requiredOption('--to <folder>', 'new or empty folder')
     .action((orchId, options) =>
       withArchive(terminal, async ({ root, locks, report }) => {
         const orchestrator = runNameFrom(orchId);
@@ -305,7 +303,7 @@ function restoreVerb(terminal: Terminal): CommandUnknownOpts {
         const onBytes = (bytes: number): void => progress.show({ orchestrator, run: 1, runs: 1, bytes });
         const { files } = await restoreRun({ root, orchestrator, to, locks, onBytes }).finally(progress.end);
         const { bytes } = archiveSizes(files);
-        await tellArchive(report, 'archive.restored', [{ orchestrator, files: files.length, bytes }], {
+        await reportArchive(report, 'archive.restored', [{ orchestrator, files: files.length, bytes }], {
           path: to,
         });
         terminal.out(

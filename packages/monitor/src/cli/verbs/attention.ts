@@ -1,7 +1,7 @@
 // svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon, speaker } from '../session.ts';
+import { needDaemon, requestedBy } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
@@ -14,22 +14,23 @@ const ROUTE = 'GET /api/attention';
 
 export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
   return verb('attention', {
-    summary: 'What needs you, most urgent first, and the command that mends it',
+    summary: 'List what needs you, and act on it',
+    details: 'Shows the most urgent items first, each with the command that fixes it.',
     example: ['svc attention', 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h'],
     route: ROUTE,
   })
     .option('--json', 'print JSON')
     .action(({ json }) => list(terminal, json === true))
     .addCommand(listVerb(terminal))
-    .addCommand(actionVerb(terminal, 'ack', 'You have seen it; it stays until its cause is gone'))
+    .addCommand(actionVerb(terminal, 'ack', 'Acknowledge an item; it stays until its cause is gone'))
     .addCommand(snoozeVerb(terminal))
     .addCommand(handOverVerb(terminal))
-    .addCommand(actionVerb(terminal, 'resolve', 'Take it off the list; it comes back when its cause does'));
+    .addCommand(actionVerb(terminal, 'resolve', 'Resolve an item; it returns when its cause does'));
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'The same as svc attention',
+    summary: 'List what needs you, as svc attention does',
     example: 'svc attention list --json',
     route: ROUTE,
   })
@@ -47,20 +48,22 @@ function actionVerb(terminal: Terminal, action: 'ack' | 'resolve', summary: stri
     .option('--json', 'print JSON')
     .action(async (id, { json }) => {
       const daemon = await needDaemon(terminal);
-      const answer = await daemon.post(`/api/attention/${action}`, { body: { id, ...speaker(terminal) } });
+      const answer = await daemon.post(`/api/attention/${action}`, {
+        body: { id, ...requestedBy(terminal) },
+      });
       print(
         terminal,
         json,
         id,
         answer,
-        (item) => `acknowledged by ${plainText(item.acknowledged?.by ?? 'nobody')}`,
+        (item) => `acknowledged by ${plainText(item.acknowledged?.by ?? 'unknown')}`,
       );
     });
 }
 
 function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('snooze', {
-    summary: 'Put it off for a while',
+    summary: 'Snooze an item',
     example: 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
     route: 'POST /api/attention/snooze',
   })
@@ -69,38 +72,38 @@ function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (id, { for: duration, json }) => {
       const daemon = await needDaemon(terminal);
-      const body = { id, for: duration, ...speaker(terminal) };
+      const body = { id, for: duration, ...requestedBy(terminal) };
       const answer = await daemon.post('/api/attention/snooze', { body });
       print(
         terminal,
         json,
         id,
         answer,
-        (item) => `put off until ${timeText(item.snoozedUntil, terminal.now())}`,
+        (item) => `snoozed until ${timeText(item.snoozedUntil, terminal.now())}`,
       );
     });
 }
 
 function handOverVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('hand-over', {
-    summary: 'Give it to somebody; it says so until its cause is gone',
-    example: 'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim --note "it is your deploy"',
+    summary: 'Hand an item over to a colleague',
+    example: 'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim',
     route: 'POST /api/attention/hand-over',
   })
     .argument('<id>')
-    .requiredOption('--to <name>', 'who has it from now on')
+    .requiredOption('--to <name>', 'who is responsible from now on')
     .option('--note <text>', 'what they should know')
     .option('--json', 'print JSON')
     .action(async (id, { to, note, json }) => {
       const daemon = await needDaemon(terminal);
-      const body = { id, to, note, ...speaker(terminal) };
+      const body = { id, to, note, ...requestedBy(terminal) };
       const answer = await daemon.post('/api/attention/hand-over', { body });
       print(
         terminal,
         json,
         id,
         answer,
-        (item) => `handed over to ${plainText(item.handedOver?.to ?? 'nobody')}`,
+        (item) => `handed over to ${plainText(item.handedOver?.to ?? 'unknown')}`,
       );
     });
 }
@@ -110,11 +113,11 @@ function print(
   json: true | undefined,
   id: string,
   answer: AttentionAnswer,
-  words: (item: NonNullable<AttentionAnswer['item']>) => string,
+  describe: (item: NonNullable<AttentionAnswer['item']>) => string,
 ): void {
   if (json) return printJson(terminal, answer);
   const { item } = answer;
-  terminal.out(`${plainText(id)} is ${item === null ? 'resolved' : words(item)}.`);
+  terminal.out(`${plainText(id)} is ${item === null ? 'resolved' : describe(item)}.`);
 }
 
 async function list(terminal: Terminal, json: boolean): Promise<void> {
@@ -127,11 +130,11 @@ export function printAttention(terminal: Terminal, view: AttentionView): void {
   if (view.open.length === 0) terminal.out('Nothing needs you.');
   printItems(terminal, view.open);
   if (view.snoozed.length === 0) return;
-  terminal.out('Put off:');
+  terminal.out('Snoozed:');
   printItems(terminal, view.snoozed);
 }
 
-/** Each with its message and its remedy below, so that long messages do not tear the columns apart. */
+/** Message and remedy are below the columns, so long messages do not break them. */
 function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void {
   const heads: string[] = [];
   printTable(
@@ -140,7 +143,7 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
       item.severity,
       plainText(item.id),
       ageText(item.openedAt, terminal.now()),
-      standing(terminal, item),
+      stateOf(terminal, item),
     ]),
   );
   items.forEach(({ severity, message, remedy }, index) => {
@@ -150,13 +153,13 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
   });
 }
 
-function standing(terminal: Terminal, item: AttentionEntry): string {
+function stateOf(terminal: Terminal, item: AttentionEntry): string {
   const { acknowledged, snoozedUntil, handedOver, times } = item;
-  const words = times > 1 ? [`${times} times`] : [];
-  if (acknowledged !== null) words.push(`seen by ${plainText(acknowledged.by)}`);
-  if (item.reportedBy === 'helper') words.push('reported by a helper');
+  const parts = times > 1 ? [`${times} times`] : [];
+  if (acknowledged !== null) parts.push(`acknowledged by ${plainText(acknowledged.by)}`);
+  if (item.reportedBy === 'helper') parts.push('reported by a helper');
   if (handedOver !== null)
-    words.push(`handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`);
-  if (snoozedUntil !== null) words.push(`put off until ${timeText(snoozedUntil, terminal.now())}`);
-  return words.join(', ');
+    parts.push(`handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`);
+  if (snoozedUntil !== null) parts.push(`snoozed until ${timeText(snoozedUntil, terminal.now())}`);
+  return parts.join(', ');
 }

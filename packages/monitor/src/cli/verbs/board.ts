@@ -8,13 +8,14 @@ import { verb } from '../verb.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('board', {
-    summary: 'What every worker is doing and waits for, now or at a past moment',
+    summary: 'Show what every worker is doing and waiting for',
+    details: 'With --at it shows the board at a past time.',
     example: ['svc board', 'svc board --at 2h', 'svc board --at 2026-01-02T03:04:05Z --json'],
     route: 'GET /api/board',
   })
-    .option('--at <moment>', 'a seq, an ISO time, or how long ago, like 2h')
-    .option('--all', 'also what was settled more than a week ago')
-    .option('--settled <duration>', 'how long what has settled is shown (default: 7d)')
+    .option('--at <moment>', 'past time: a seq, an ISO time, or an age like 2h')
+    .option('--all', 'include what settled more than a week ago')
+    .option('--settled <duration>', 'how long to show settled tickets (default: 7d)')
     .option('--json', 'print JSON')
     .action(async ({ at, all, settled, json }) => {
       const query = {
@@ -28,11 +29,12 @@ export function boardVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-/** `moment` is the time that the board is of. */
+/** `moment` is the time that the board shows. */
 function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
   const now = terminal.now();
-  terminal.out(`Line ${view.seq} of the log, ${timeText(view.at, now)}`);
-  if (view.workers.length === 0) terminal.out('No run has a worker.');
+  terminal.out(`Event ${view.seq}, ${timeText(view.at, now)}`);
+  if (view.workers.length === 0)
+    terminal.out('No workers yet. Start a run: svc orchestrate start <tickets…>');
   else terminal.out(columnsLine(view, moment));
   const byRun = view.workers.toSorted(
     (a, b) =>
@@ -45,7 +47,7 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
   );
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
   terminal.out(
-    `${counted(open, 'open pull request')}, ${counted(view.attention.length, 'item')} of attention (svc attention)`,
+    `${counted(open, 'open pull request')}, ${counted(view.attention.length, 'attention item')} (svc attention)`,
   );
   for (const { feed, grade, reason, remedy } of view.feeds) {
     if (grade === 'live' || grade === 'disabled') continue;
@@ -54,7 +56,7 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
   }
 }
 
-/** How much stands in each column of the dashboard, by the same rule. */
+/** The size of each column of the dashboard, by the same rule. */
 function columnsLine(view: BoardView, moment: Date): string {
   const dayStart = new Date(moment).setHours(0, 0, 0, 0);
   const { columns } = boardColumns({ ...view, now: moment.getTime(), dayStart });
@@ -72,13 +74,13 @@ function workerRow(terminal: Terminal, worker: WorkerView): string[] {
   const { ticket, orchestrator, status, statusSince, pullRequest, waitsFor, until, contradictions } = worker;
   const now = terminal.now();
   const deadline = until === null ? '' : ` (until ${ageText(until, now)})`;
-  const doubt = contradictions.length === 0 ? '' : ` [does not agree: svc why ${ticket}]`;
+  const conflict = contradictions.length === 0 ? '' : ` [sources disagree: svc why ${ticket}]`;
   return [
     plainText(ticket),
     plainText(orchestrator),
     status,
     ageText(statusSince, now),
     plainText(pullRequest ?? '-'),
-    plainText(`${waitsFor === null ? '' : `waits for ${waitsFor}${deadline}`}${doubt}`.trim()),
+    plainText(`${waitsFor === null ? '' : `waiting for ${waitsFor}${deadline}`}${conflict}`.trim()),
   ];
 }

@@ -11,11 +11,11 @@ type Briefing = Answer<'GET', '/api/briefing'>;
 
 export function briefingVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('briefing', {
-    summary: 'The state of all runs in words, and a label for each session',
+    summary: 'Show a briefing on all runs and a label for each session',
     example: ['svc briefing', 'svc briefing --fresh'],
     route: 'GET /api/briefing; with --fresh POST /api/briefing',
   })
-    .option('--fresh', 'have a new one written; without it the last one is shown and nobody is called')
+    .option('--fresh', 'write a new one; otherwise the last one is shown')
     .option('--json', 'print JSON')
     .action(async ({ fresh, json }) => {
       const daemon = await needDaemon(terminal);
@@ -30,8 +30,8 @@ function print(terminal: Terminal, { enabled, briefing, suggestedLabels, generat
   if (briefing === null) {
     return terminal.err(
       enabled
-        ? 'There is no briefing yet. Have one written: svc briefing --fresh'
-        : 'The briefing is disabled: it needs svc.ai.enabled, ai.gateway and ai.apiKey.',
+        ? 'There is no briefing yet. Write one: svc briefing --fresh'
+        : 'The briefing is disabled. To enable it, set svc.ai.enabled, ai.gateway and ai.apiKey: svc config set <key> <value>',
     );
   }
   printText(terminal, briefing);

@@ -33,7 +33,7 @@ type Given = {
 };
 
 /** A home with a project that has all it needs but a daemon. */
-function house(given: Given = {}) {
+function checkout(given: Given = {}) {
   const terminal = testTerminal({
     ...(given.answers && { answers: given.answers }),
     environment: { NO_COLOR: '1', ...given.environment },
@@ -81,7 +81,7 @@ function house(given: Given = {}) {
 }
 
 test('one line for each check, each with a plain mark, and a word at the end', async () => {
-  const { terminal, check, app, home } = house();
+  const { terminal, check, app, home } = checkout();
   expect(await check()).toBe(0);
   expect(
     terminal
@@ -111,7 +111,7 @@ test('one line for each check, each with a plain mark, and a word at the end', a
 });
 
 test('--json has the same findings', async () => {
-  const { terminal, check } = house({ project: { svc: { projectKey: 'app', feedbak: {} } } });
+  const { terminal, check } = checkout({ project: { svc: { projectKey: 'app', feedbak: {} } } });
   expect(await check('--json')).toBe(0);
   const report = JSON.parse(terminal.printed());
   expect(report).toMatchObject({ ok: true, errors: 0 });
@@ -128,11 +128,11 @@ test('--json has the same findings', async () => {
 });
 
 test('an unknown flag is usage', async () => {
-  expect(await house().check('--fast')).toBe(2);
+  expect(await checkout().check('--fast')).toBe(2);
 });
 
 test('a second pass changes nothing', async () => {
-  const { check, global, context, home } = house();
+  const { check, global, context, home } = checkout();
   const state = () =>
     [global, context, join(home, 'app/.svc/config.json'), join(home, 'app/.svc/.gitignore')].map((file) =>
       readFileSync(file, 'utf8'),
@@ -145,28 +145,28 @@ test('a second pass changes nothing', async () => {
 
 describe('configuration', () => {
   test('an error of the configuration fails the check, with file, key, expected and found', async () => {
-    const { about, app } = house({ project: { svc: { ...whole.svc, feedback: { autoFile: 'yes' } } } });
+    const { about, app } = checkout({ project: { svc: { ...whole.svc, feedback: { autoFile: 'yes' } } } });
     expect(await about('configuration', 1)).toEqual([
       `error configuration ${app}/.svc/config.json:1: svc.feedback.autoFile: expected true or false, found string "yes". See the allowed values: svc config explain svc.feedback.autoFile`,
     ]);
   });
 
   test('a prefix that is not the team key is an error', async () => {
-    const { about } = house({ project: { svc: { ...whole.svc, project: { ticketPrefix: 'XYZ' } } } });
+    const { about } = checkout({ project: { svc: { ...whole.svc, project: { ticketPrefix: 'XYZ' } } } });
     expect(await about('ticket-prefix', 1)).toEqual([
       expect.stringMatching(/^error .*they must be equal\. Run: svc config set svc\.project\.ticketPrefix/),
     ]);
   });
 
-  test('a folder without a project is an error, and nothing is made there', async () => {
-    const { about, app, global } = house({ project: null });
+  test('a folder without a project is an error, and nothing is created there', async () => {
+    const { about, app, global } = checkout({ project: null });
     expect(await about('project-file', 1)).toEqual([expect.stringMatching(/^error .*no project found here/)]);
     expect(existsSync(join(app, '.svc'))).toBe(false);
     expect(existsSync(global)).toBe(false);
   });
 
   test('.claude/ is accepted with a note', async () => {
-    const { about, write } = house({ project: null });
+    const { about, write } = checkout({ project: null });
     write('app/.claude/config.json', whole);
     expect(await about('project-file', 0)).toEqual([
       expect.stringMatching(/^ok .*a deprecated location that still works\. To move it: /),
@@ -174,7 +174,7 @@ describe('configuration', () => {
   });
 
   test('ids that are not cached are a warning with the command', async () => {
-    const { about } = house({
+    const { about } = checkout({
       project: { svc: { ...whole.svc, tracker: { teamKey: 'ABC' } } },
     });
     expect(await about('state-ids', 0)).toEqual([
@@ -182,8 +182,8 @@ describe('configuration', () => {
     ]);
   });
 
-  test('nothing that a file holds steers the terminal', async () => {
-    const { terminal, check } = house({
+  test('the content of a file cannot control the terminal', async () => {
+    const { terminal, check } = checkout({
       project: { svc: { ...whole.svc, tracker: { stateMap: { done: 'Done\u001b[2J\nok' } } } },
     });
     await check();
@@ -193,34 +193,34 @@ describe('configuration', () => {
 });
 
 describe('secrets', () => {
-  test('a secrets file that others may read is an error', async () => {
-    const { about, write } = house();
+  test('a secrets file that other users can read is an error', async () => {
+    const { about, write } = checkout();
     const file = write('.config/svc/config-app.json', secrets, 0o644);
     expect(await about('secrets', 1)).toEqual([
-      `error secrets ${file} has mode 644, and others may read it; it must be 600. Run: chmod 600 '${file}'`,
+      `error secrets ${file} has mode 644, so other users can read it; it must be 600. Run: chmod 600 '${file}'`,
     ]);
   });
 
   test('so is a file with a webhook secret', async () => {
-    const { about, write } = house();
+    const { about, write } = checkout();
     const file = write('.config/svc/webhook-secret', 'hush', 0o640);
     expect(await about('secrets', 1)).toEqual([expect.stringContaining(`${file} has mode 640`)]);
   });
 
   test('without one the global file counts; without that it is a warning', async () => {
     const svc = { ...whole.svc, projectKey: 'other' };
-    const { about } = house({ project: { svc } });
-    const warning = expect.stringMatching(/^warning .*config-other\.json is not there/);
+    const { about } = checkout({ project: { svc } });
+    const warning = expect.stringMatching(/^warning .*config-other\.json does not exist/);
     expect(await about('secrets', 0)).toEqual([warning]);
     // The global file is there now, for the registration; that is no secret.
     expect(await about('secrets', 0)).toEqual([warning, warning]);
-    const second = house({ project: { svc } });
+    const second = checkout({ project: { svc } });
     second.write('.config/svc/config.json', { svc: { tracker: { apiToken: token } } }, 0o600);
     expect(await second.about('secrets', 0)).toEqual([expect.stringMatching(/^ok .*the global file/)]);
   });
 
   test('a team without a token is a warning', async () => {
-    const { about, write } = house();
+    const { about, write } = checkout();
     write('.config/svc/config-app.json', {}, 0o600);
     expect(await about('secrets', 0)).toEqual([
       expect.stringMatching(/^warning .*no token .*svc config set svc\.tracker\.apiToken - < file$/),
@@ -230,51 +230,51 @@ describe('secrets', () => {
 
 describe('programs', () => {
   test('gh that is not there is an error', async () => {
-    expect(await house({ gh: null }).about('code-host', 1)).toEqual([
+    expect(await checkout({ gh: null }).about('code-host', 1)).toEqual([
       expect.stringMatching(/^error .*gh cannot be started \(ENOENT\)\. Install gh, then run: gh auth login/),
     ]);
   });
 
-  test('the merge settings of the named repository are looked at; what cannot be read fails nothing', async () => {
+  test('the merge settings of the configured repository are checked; unreadable ones are not an error', async () => {
     const project = { svc: { ...whole.svc, repository: { org: 'acme', name: 'web' } } };
-    expect(await house({ project }).about('merge-settings', 0)).toEqual([
+    expect(await checkout({ project }).about('merge-settings', 0)).toEqual([
       expect.stringMatching(/^warning .*acme\/web: the merge settings cannot be read/),
     ]);
     const gh = 'echo "To get started, please run: gh auth login" >&2; exit 4';
-    expect(await house({ project, gh }).about('merge-settings', 1)).toEqual([]);
-    expect(await house().about('merge-settings', 0)).toEqual([]);
+    expect(await checkout({ project, gh }).about('merge-settings', 1)).toEqual([]);
+    expect(await checkout().about('merge-settings', 0)).toEqual([]);
   });
 
   test('gh that is logged out is an error', async () => {
     const gh = 'echo "To get started, please run: gh auth login" >&2; exit 4';
-    expect(await house({ gh }).about('code-host', 1)).toEqual([
+    expect(await checkout({ gh }).about('code-host', 1)).toEqual([
       expect.stringMatching(/^error .*gh is not logged in .*\. Run: gh auth login/),
     ]);
   });
 
   test('a code host that cannot be reached is a warning', async () => {
     const gh = 'echo "error connecting to code.example" >&2; exit 1';
-    expect(await house({ gh }).about('code-host', 0)).toEqual([
+    expect(await checkout({ gh }).about('code-host', 0)).toEqual([
       expect.stringMatching(/^warning .*cannot be reached .*gh auth status$/),
     ]);
   });
 
   test('a folder outside of git is an error', async () => {
-    const { about, app } = house({ git: false });
-    expect(await about('git', 1)).toEqual([expect.stringContaining(`${app} is not in the working tree`)]);
+    const { about, app } = checkout({ git: false });
+    expect(await about('git', 1)).toEqual([expect.stringContaining(`${app} is not in a git work tree`)]);
   });
 });
 
 describe('registration', () => {
-  test('the project is listed once in the global file, beside what is there', async () => {
-    const { check, write, app, global } = house();
+  test('the project is added once to the list in the global file', async () => {
+    const { check, write, app, global } = checkout();
     write('.config/svc/config.json', '{\n  "svc": { "projects": ["/elsewhere"] }\n}\n', 0o600);
     for (let pass = 0; pass < 3; pass += 1) expect(await check()).toBe(0);
     expect(JSON.parse(readFileSync(global, 'utf8')).svc.projects).toEqual(['/elsewhere', app]);
   });
 
   test('many at once lose none', async () => {
-    const { inside, home, write, global } = house();
+    const { inside, home, write, global } = checkout();
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
     for (const name of names) {
       write(`${name}/.svc/config.json`, whole);
@@ -288,8 +288,8 @@ describe('registration', () => {
     expect(listed.toSorted()).toEqual(names.map((name) => join(home, name)));
   });
 
-  test('a worktree is registered by the folder of the main one, and has a context of its own', async () => {
-    const { inside, app, home, global } = house();
+  test('a worktree is registered by the folder of the main one, and has its own context', async () => {
+    const { inside, app, home, global } = checkout();
     const git = (...words: string[]) =>
       execFileSync('git', ['-C', app, '-c', 'user.name=a', '-c', 'user.email=a@b.c', ...words]);
     git('add', '.svc/config.json');
@@ -303,7 +303,7 @@ describe('registration', () => {
   });
 
   test('a global file that is broken is left as it is, and is an error', async () => {
-    const { about, write, global } = house();
+    const { about, write, global } = checkout();
     write('.config/svc/config.json', '{ "svc": ', 0o600);
     expect(await about('registration', 1)).toEqual([expect.stringMatching(/^error .*nothing was changed/)]);
     expect(readFileSync(global, 'utf8')).toBe('{ "svc": ');
@@ -311,10 +311,10 @@ describe('registration', () => {
 });
 
 describe('workflow context', () => {
-  test('it is made where it is missing, and kept where it is', async () => {
-    const { about, context, terminal } = house();
+  test('it is created if missing, and kept otherwise', async () => {
+    const { about, context, terminal } = checkout();
     expect(await about('workflow-context', 0)).toEqual([
-      `ok workflow-context ${context}, made now, no ticket yet`,
+      `ok workflow-context ${context}, created now, no ticket yet`,
     ]);
     expect(existsSync(context)).toBe(true);
     const made = JSON.parse(readFileSync(context, 'utf8'));
@@ -325,7 +325,7 @@ describe('workflow context', () => {
   });
 
   test('one that is corrupt is an error and is not overwritten', async () => {
-    const { about, write, context } = house();
+    const { about, write, context } = checkout();
     write('app/.svc/.workflow-context.json', '{"currentTicket": 5}');
     expect(await about('workflow-context', 1)).toEqual([
       expect.stringMatching(/^error .*is not a workflow context/),
@@ -335,19 +335,19 @@ describe('workflow context', () => {
 });
 
 describe('liveness', () => {
-  const warning = 'warning: the daemon: it is not running. Start it: svc-monitor.sh start';
+  const warning = 'warning: the daemon: it is not running. Start it: svc monitor start';
 
-  test('stdin that is not a terminal: no question, a warning on stderr, and it goes on', async () => {
-    const { terminal, about } = house();
+  test('stdin that is not a terminal: no question, a warning on stderr, and it continues', async () => {
+    const { terminal, about } = checkout();
     expect(await about('daemon', 0)).toEqual([
-      'warning daemon it is not running. Start it: svc-monitor.sh start',
+      'warning daemon it is not running. Start it: svc monitor start',
     ]);
     expect(terminal.questions).toEqual([]);
     expect(terminal.complained()).toBe(warning);
   });
 
   test('SVC_AUTONOMOUS=1 at a terminal: the same', async () => {
-    const { terminal, check } = house({ answers: [''], environment: { SVC_AUTONOMOUS: '1' } });
+    const { terminal, check } = checkout({ answers: [''], environment: { SVC_AUTONOMOUS: '1' } });
     expect(await check('--json')).toBe(0);
     expect(terminal.questions).toEqual([]);
     expect(terminal.complained()).toBe(warning);
@@ -357,9 +357,9 @@ describe('liveness', () => {
   test.each([['n'], ['No'], ['later'], [undefined]])(
     'at a terminal it asks [Y/n]; the answer %j is a decline, which is a warning and fails nothing',
     async (answer) => {
-      const { terminal, about, home } = house({ answers: [answer] });
+      const { terminal, about, home } = checkout({ answers: [answer] });
       expect(await about('daemon', 0)).toEqual([
-        'warning daemon it is not running, and was not started: declined. Start it: svc-monitor.sh start',
+        'warning daemon it is not running, and was not started: declined. Start it: svc monitor start',
       ]);
       expect(terminal.questions).toEqual(['The daemon: it is not running. Start it? [Y/n] ']);
       expect(terminal.complained()).toBe('');
@@ -367,8 +367,8 @@ describe('liveness', () => {
     },
   );
 
-  test('a start that was asked for and failed is an error with what the daemon said', async () => {
-    const { inside, terminal } = house({ answers: ['y'] });
+  test('a requested start that fails is an error with the daemon’s message', async () => {
+    const { inside, terminal } = checkout({ answers: ['y'] });
     const program = createCommand('svc').addCommand(
       checkProjectSetupVerb(inside, { program: ['/bin/false'] }),
     );
@@ -378,8 +378,8 @@ describe('liveness', () => {
     expect(terminal.printed()).toMatch(/^error +daemon +The daemon did not start \(exit code 1\)/m);
   });
 
-  test('one that hangs is a warning with its remedy; nobody is asked to start a second one', async () => {
-    const { terminal, about, home } = house({ answers: [''] });
+  test('a hanging daemon is a warning with its remedy; there is no question to start a second one', async () => {
+    const { terminal, about, home } = checkout({ answers: [''] });
     const instance = claimInstance(join(home, 'svc'));
     onTestFinished(() => instance?.withdraw());
     await instance?.announce({
@@ -392,9 +392,7 @@ describe('liveness', () => {
       startedAt: '2026-01-02T03:04:05.678Z',
     });
     expect(await about('daemon', 0)).toEqual([
-      expect.stringMatching(
-        /^warning daemon it runs \(pid 4194305\), but does not answer\..*kill -9 4194305/,
-      ),
+      expect.stringMatching(/^warning daemon it runs \(pid 4194305\) but does not answer\..*kill -9 4194305/),
     ]);
     expect(terminal.questions).toEqual([]);
   });
@@ -402,13 +400,13 @@ describe('liveness', () => {
 
 describe('version drift', () => {
   function stale(project: unknown = whole) {
-    const place = house({ project, environment: { SVC_VERSION_FILE: '~/version.txt' } });
+    const place = checkout({ project, environment: { SVC_VERSION_FILE: '~/version.txt' } });
     place.write('version.txt', '1.0.0\n');
     mkdirSync(join(place.home, '.claude/plugins/cache/svc/svc-dev/2.0.0'), { recursive: true });
     return place;
   }
 
-  test('it is a warning with the command that mends it', async () => {
+  test('it is a warning with the command that fixes it', async () => {
     expect(await stale().about('version', 0)).toEqual([
       'warning version version 1.0.0 is older than the installed 2.0.0. Update svc, then run: svc-monitor.sh restart',
     ]);

@@ -10,16 +10,14 @@ import { verb } from '../verb.ts';
 
 export function checkProjectSetupVerb(terminal: Terminal, host?: Pick<Host, 'program'>): CommandUnknownOpts {
   return verb('check-project-setup', {
-    summary: 'Check what a project needs before a run, register it, and see that the daemon runs',
+    summary: 'Check that a project is ready for a run, and register it',
+    details:
+      'At a terminal it offers to start the daemon; without one, or with SVC_AUTONOMOUS set, it only warns.\nExit codes: 0 nothing but warnings, 1 an error, 2 usage',
     example: ['check-project-setup.sh', 'SVC_AUTONOMOUS=1 check-project-setup.sh --json'],
     route: 'GET /api/health',
   })
     .option('--json', 'print all findings as JSON')
-    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
-    .addHelpText(
-      'after',
-      '\nAt a terminal it asks whether to start the daemon; with SVC_AUTONOMOUS set, or without a terminal, it only warns.\nExit codes: 0 nothing but warnings, 1 an error, 2 usage',
-    )
+    .option('--project <folder>', 'project folder (default: found from here upwards)')
     .action(async (options) => {
       const inside = { ...terminal, folder: resolve(terminal.folder, options.project ?? '.') };
       const findings: SetupFinding[] = [];
@@ -29,7 +27,7 @@ export function checkProjectSetupVerb(terminal: Terminal, host?: Pick<Host, 'pro
       }
       const { ok, warnings, broken: errors } = checkVerdict(findings);
       if (options.json) printJson(terminal, { ok, warnings, errors, findings: findings.map(setupJson) });
-      else if (errors + warnings === 0) terminal.out('Everything is in place.');
+      else if (errors + warnings === 0) terminal.out('Everything is ready.');
       else terminal.out(`${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}.`);
       if (!ok) throw new AnswerIsNo();
     });

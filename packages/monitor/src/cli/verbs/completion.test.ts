@@ -23,10 +23,11 @@ test('an unknown shell is a usage error that names the known ones', async () => 
   expect(terminal.printed()).toBe('');
 });
 
-test('help says how each is installed', async () => {
+test('help shows how to install each script', async () => {
   const terminal = testTerminal();
   await runCommandLine(terminal, ['completion', '--help']);
-  for (const shell of shells) expect(terminal.printed()).toContain(installLines[shell]);
+  for (const shell of shells)
+    for (const line of installLines[shell]) expect(terminal.printed()).toContain(line);
 });
 
 describe('svc complete', () => {
@@ -37,20 +38,19 @@ describe('svc complete', () => {
     });
 
   test('answers, with the two dashes or without', () => {
-    const stdout =
-      'restart\tStop the daemon if it runs, then start it with this version and this environment\n:4\n';
+    const stdout = 'restart\tRestart the daemon with this version and environment\n:4\n';
     expect(complete(['--', 'monitor', 'resta'])).toMatchObject({ status: 0, stdout, stderr: '' });
     expect(complete(['monitor', 'resta'])).toMatchObject({ status: 0, stdout });
   });
 
-  test('is silent without a daemon, and tells of a setting that cannot be read', () => {
+  test('is silent without a daemon, and reports an invalid setting', () => {
     expect(complete(['--', 'why', ''])).toMatchObject({ status: 0, stdout: ':4\n', stderr: '' });
     const broken = complete(['--', 'why', ''], { SVC_MONITOR_PORT: 'many' });
     expect(broken).toMatchObject({ status: 0, stdout: ':4\n' });
     expect(broken.stderr).toContain('SVC_MONITOR_PORT must be a port number');
   });
 
-  test('loads little: no other verb, nothing of other people’s, and the daemon’s address only where it is asked', async () => {
+  test('loads little: no other verb, no dependency, and the client of the daemon only when needed', async () => {
     const { output } = await build({
       cwd: monitor,
       input: { complete: 'src/cli/completion/main.ts' },

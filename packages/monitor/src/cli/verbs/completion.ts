@@ -1,23 +1,18 @@
-// svc completion: prints what a shell needs to complete svc.
+// svc completion
 import { type CommandUnknownOpts, createArgument } from '@commander-js/extra-typings';
 import { completionScript, installLines, shells } from '../completion/scripts.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
 export function completionVerb(terminal: Terminal): CommandUnknownOpts {
-  const installs = shells.map((shell) => `  ${installLines[shell]}`);
   return verb('completion', {
-    summary: 'Print the script that completes svc in your shell: verbs, options, tickets, runs, topics, keys',
+    summary: 'Print the completion script for your shell',
+    details: [
+      'Completes verbs, options, tickets, runs, topics and keys. Install it once, with svc in PATH; it calls svc at every Tab, so it never goes out of date:',
+      ...shells.flatMap((shell) => installLines[shell].map((line) => `  ${line}`)),
+    ].join('\n'),
     example: ['svc completion bash', 'svc completion fish'],
   })
     .addArgument(createArgument('<shell>', 'your shell').choices(shells))
-    .addHelpText(
-      'after',
-      [
-        '',
-        'Install it once, with svc in PATH; it asks svc at every Tab, so that it never grows old:',
-        ...installs,
-      ].join('\n'),
-    )
     .action((shell) => terminal.out(completionScript(shell).trimEnd()));
 }

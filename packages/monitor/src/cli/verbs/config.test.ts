@@ -12,7 +12,7 @@ type Given = {
   input?: string;
 };
 
-function house(given: Given = {}) {
+function machine(given: Given = {}) {
   const terminal = testTerminal(given);
   const write = (path: string, value: unknown) => {
     mkdirSync(join(terminal.home, path, '..'), { recursive: true });
@@ -33,7 +33,7 @@ function house(given: Given = {}) {
 }
 
 test('the project file, the secrets file that its key names and the global file are read', async () => {
-  const { terminal, svc, path } = house({
+  const { terminal, svc, path } = machine({
     project: { svc: { projectKey: 'demo', repository: { name: 'shop' } } },
     secrets: { svc: { tracker: { defaultTeam: 'ABC' } }, ai: { model: 'small' } },
     global: { archive: { root: '/srv' } },
@@ -54,7 +54,7 @@ test('the project file, the secrets file that its key names and the global file 
 });
 
 test('a project file that is a link to a file of the user is neither read nor written', async () => {
-  const { terminal, path, read } = house({ global: { svc: { projects: [] } } });
+  const { terminal, path, read } = machine({ global: { svc: { projects: [] } } });
   const before = read('.config/svc/config.json');
   mkdirSync(path('app/.svc'), { recursive: true });
   symlinkSync(path('.config/svc/config.json'), path('app/.svc/config.json'));
@@ -65,19 +65,21 @@ test('a project file that is a link to a file of the user is neither read nor wr
   expect(read('.config/svc/config.json')).toBe(before);
 });
 
-test('a project without a secrets file of its own has the secrets of the global file', async () => {
+test('a project without a secrets file has the secrets of the global file', async () => {
   const global = { svc: { tracker: { defaultTeam: 'ALL' } } };
   const project = { svc: { projectKey: 'demo' } };
-  const without = house({ project, global });
+  const without = machine({ project, global });
   await without.svc('config', 'explain', 'svc.tracker.defaultTeam');
   expect(without.terminal.printed()).toContain('svc.tracker.defaultTeam = "ALL"');
-  const beside = house({ project, global, secrets: {} });
+  const beside = machine({ project, global, secrets: {} });
   await beside.svc('config', 'explain', 'svc.tracker.defaultTeam');
   expect(beside.terminal.printed()).toContain('svc.tracker.defaultTeam = (not set)');
 });
 
-test('explain says value, source, default and what else was looked at', async () => {
-  const { terminal, svc, path } = house({ project: { svc: { tracker: { stateMap: { research: null } } } } });
+test('explain shows value, source, default and what else was checked', async () => {
+  const { terminal, svc, path } = machine({
+    project: { svc: { tracker: { stateMap: { research: null } } } },
+  });
   expect(await svc('config', 'explain', 'svc.tracker.stateMap.research')).toBe(0);
   expect(terminal.printed().split('\n')).toEqual([
     'svc.tracker.stateMap.research = null',
@@ -90,7 +92,7 @@ test('explain says value, source, default and what else was looked at', async ()
 });
 
 test('explain of a group explains each key, of an unknown key suggests one', async () => {
-  const { terminal, svc } = house();
+  const { terminal, svc } = machine();
   expect(await svc('config', 'explain', 'otel', '--json')).toBe(0);
   expect(JSON.parse(terminal.printed())).toHaveLength(3);
   expect(await svc('config', 'explain', 'svc.tracker.teamKye')).toBe(2);
@@ -98,7 +100,7 @@ test('explain of a group explains each key, of an unknown key suggests one', asy
 });
 
 test('secrets are masked everywhere', async () => {
-  const { terminal, svc } = house({
+  const { terminal, svc } = machine({
     project: { svc: { projectKey: 'demo' } },
     secrets: { svc: { tracker: { apiToken: 'hush-hush', teamKey: 'ABC' } } },
   });
@@ -135,18 +137,18 @@ describe('the secrets file names the team of its token', () => {
       /config-demo\.json:\d+: svc\.tracker\.teamKey: is "XYZ", but in the project file it is "ABC"; they must be equal/,
     ],
   ])('%s', async (_, tracker, problem) => {
-    const { terminal, svc } = house({ project, secrets: { svc: { tracker } } });
+    const { terminal, svc } = machine({ project, secrets: { svc: { tracker } } });
     expect(await svc('config', 'validate')).toBe(problem === null ? 0 : 1);
     expect(terminal.printed()).toMatch(problem ?? /^The configuration is valid/);
   });
 
   test('the global file, which stands in for it, serves several teams', async () => {
-    const { svc } = house({ project, global: { svc: { tracker: { apiToken: 'x' } } } });
+    const { svc } = machine({ project, global: { svc: { tracker: { apiToken: 'x' } } } });
     expect(await svc('config', 'validate')).toBe(0);
   });
 
-  test('what the remedy says makes it valid; taking the token away takes the team along', async () => {
-    const { svc, read } = house({ project, secrets: { svc: { tracker: { apiToken: 'x' } } } });
+  test('the remedy makes it valid; removing the token removes the team too', async () => {
+    const { svc, read } = machine({ project, secrets: { svc: { tracker: { apiToken: 'x' } } } });
     expect(await svc('config', 'set', '--layer', 'secrets', 'svc.tracker.teamKey', 'ABC')).toBe(0);
     expect(await svc('config', 'validate')).toBe(0);
     expect(await svc('config', 'unset', 'svc.tracker.apiToken')).toBe(0);
@@ -156,21 +158,21 @@ describe('the secrets file names the team of its token', () => {
 
   test('a new team of the project is the new team of its secrets file', async () => {
     const secrets = { svc: { tracker: { apiToken: 'x', teamKey: 'ABC' } } };
-    const { svc, read } = house({ project, secrets });
+    const { svc, read } = machine({ project, secrets });
     expect(await svc('config', 'set', 'svc.tracker.teamKey', 'XYZ')).toBe(0);
     expect(await svc('config', 'validate')).toBe(0);
     expect(JSON.parse(read('.config/svc/config-demo.json')).svc.tracker.teamKey).toBe('XYZ');
   });
 
   test('a token that is stored before there is a team is stored, with a warning', async () => {
-    const { terminal, svc } = house({ project: { svc: { projectKey: 'demo' } }, input: 'x' });
+    const { terminal, svc } = machine({ project: { svc: { projectKey: 'demo' } }, input: 'x' });
     expect(await svc('config', 'set', 'svc.tracker.apiToken', '-')).toBe(0);
     expect(terminal.complained()).toMatch(/^warning: .*svc\.tracker\.teamKey is not in this file/);
   });
 });
 
-test('a secret is never taken from the arguments, and its file is mode 600', async () => {
-  const { terminal, svc, path, read } = house({
+test('a secret is never read from the arguments, and its file is mode 600', async () => {
+  const { terminal, svc, path, read } = machine({
     project: { svc: { projectKey: 'demo', tracker: { teamKey: 'ABC' } } },
     input: 'hush-hush\n',
   });
@@ -187,14 +189,14 @@ test('a secret is never taken from the arguments, and its file is mode 600', asy
 });
 
 test('a file with secrets that others can read is closed when it is written', async () => {
-  const { svc, path } = house({ global: {} });
+  const { svc, path } = machine({ global: {} });
   expect(await svc('config', 'set', 'otel.enabled', 'true', '--layer', 'global')).toBe(0);
   expect(statSync(path('.config/svc/config.json')).mode & 0o777).toBe(0o600);
 });
 
-test('set keeps unknown keys, order and form; unset takes back', async () => {
+test('set keeps unknown keys, order and format; unset reverts it', async () => {
   const project = '{\n    "z": 1,\n    "svc": { "unknown": [1,2], "projectKey": "demo" }\n}\n';
-  const { svc, read } = house({ project });
+  const { svc, read } = machine({ project });
   expect(await svc('config', 'set', 'svc.orchestration.maxParallel', '5')).toBe(0);
   expect(read('.svc/config.json')).toBe(
     project.replace('"demo" }', '"demo", "orchestration": {"maxParallel":5} }'),
@@ -204,7 +206,7 @@ test('set keeps unknown keys, order and form; unset takes back', async () => {
 });
 
 test('a linked configuration file stays a link', async () => {
-  const { svc, path, read } = house();
+  const { svc, path, read } = machine();
   mkdirSync(path('dotfiles'));
   mkdirSync(path('.config/svc'), { recursive: true });
   writeFileSync(path('dotfiles/config.json'), '{}');
@@ -225,21 +227,21 @@ test.each([
   ],
   ['a secret look', ['svc.repository.name', `ghp_${'a1'.repeat(18)}`], 'looks like a code-host token'],
 ])('set refuses %s and touches nothing', async (_, words, message) => {
-  const { terminal, svc, path } = house();
+  const { terminal, svc, path } = machine();
   expect(await svc('config', 'set', ...words)).toBe(2);
   expect(terminal.complained()).toContain(message);
   expect(existsSync(path('.svc'))).toBe(false);
 });
 
 test('set does not overwrite a broken file', async () => {
-  const { terminal, svc, read } = house({ project: '{"svc": ' });
+  const { terminal, svc, read } = machine({ project: '{"svc": ' });
   expect(await svc('config', 'set', 'svc.projectKey', 'demo')).toBe(4);
   expect(terminal.complained()).toContain('nothing was changed');
   expect(read('.svc/config.json')).toBe('{"svc": ');
 });
 
-test('a first secrets file hides values of the global one, and that is said', async () => {
-  const { terminal, svc } = house({
+test('a first secrets file hides values of the global one, with a warning', async () => {
+  const { terminal, svc } = machine({
     project: { svc: { projectKey: 'demo' } },
     global: { svc: { tracker: { apiToken: 'from-global' } } },
     input: 'key',
@@ -249,10 +251,10 @@ test('a first secrets file hides values of the global one, and that is said', as
 });
 
 test('validate: exit 0 and the file, or exit 1 and every problem', async () => {
-  const good = house({ project: { svc: {} } });
+  const good = machine({ project: { svc: {} } });
   expect(await good.svc('config', 'validate')).toBe(0);
   expect(good.terminal.printed()).toContain('is valid');
-  const bad = house({ project: { svc: { projectKy: 'x', orchestration: { maxParallel: 'three' } } } });
+  const bad = machine({ project: { svc: { projectKy: 'x', orchestration: { maxParallel: 'three' } } } });
   expect(await bad.svc('config', 'validate')).toBe(1);
   expect(bad.terminal.printed()).toMatch(
     /config\.json:3: svc\.projectKy: unknown key\. Did you mean projectKey\?/,
@@ -266,14 +268,14 @@ test.each(['project', 'secrets', 'global'] as const)(
   'a %s file that is not JSON is an error, with its line',
   async (layer) => {
     const valid = { project: { svc: { projectKey: 'demo' } } };
-    const { terminal, svc } = house({ ...valid, [layer]: '{\n  // "svc": 1\n}' });
+    const { terminal, svc } = machine({ ...valid, [layer]: '{\n  // "svc": 1\n}' });
     expect(await svc('config', 'validate')).toBe(1);
     expect(terminal.printed()).toMatch(/config(-demo)?\.json:2: is not valid JSON/);
   },
 );
 
 test('.claude/config.json is read where there is no .svc/config.json', async () => {
-  const { terminal, svc, path } = house();
+  const { terminal, svc, path } = machine();
   mkdirSync(path('.claude'));
   writeFileSync(path('.claude/config.json'), '{"svc":{"projectKey":"old"}}');
   await svc('config', 'explain', 'svc.projectKey');
@@ -284,14 +286,14 @@ test('.claude/config.json is read where there is no .svc/config.json', async () 
   expect(terminal.printed()).toContain('svc.projectKey = "new"');
 });
 
-test('an empty environment variable counts as not set, and that is said', async () => {
-  const { terminal, svc } = house({ environment: { PROMETHEUS_URL: '' } });
+test('an empty environment variable counts as not set, with a note', async () => {
+  const { terminal, svc } = machine({ environment: { PROMETHEUS_URL: '' } });
   await svc('config', 'explain', 'otel.prometheusUrl');
   expect(terminal.printed()).toContain('environment PROMETHEUS_URL: not set (empty counts as not set)');
 });
 
 test('schema prints a JSON Schema that knows the fields', async () => {
-  const { terminal, svc } = house();
+  const { terminal, svc } = machine();
   expect(await svc('config', 'schema', 'project')).toBe(0);
   expect(JSON.parse(terminal.printed()).properties.svc.properties.tracker.properties.stateMap).toBeDefined();
   expect(await svc('config', 'schema', 'wrong')).toBe(2);

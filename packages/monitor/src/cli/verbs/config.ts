@@ -25,6 +25,7 @@ import {
   explainLines,
   fieldForWriting,
   type InEffect,
+  LIST_KEYS,
   layerForWriting,
   otherInDaemon,
   shownText,
@@ -35,8 +36,8 @@ import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../term
 import { verb, verbGroup } from '../verb.ts';
 
 const projectOption = () =>
-  new Option('--project <folder>', 'the project (default: found from the current folder upwards)');
-const layerOption = () => new Option('--layer <layer>', 'the file to write').choices(layers);
+  new Option('--project <folder>', 'project folder (default: found from here upwards)');
+const layerOption = () => new Option('--layer <layer>', 'file to write').choices(layers);
 
 export function configVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
@@ -55,7 +56,8 @@ export function configVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function showVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('show', {
-    summary: 'Every value and where it came from; secrets and addresses that open something are masked',
+    summary: 'Show every value and its source; secrets are masked',
+    details: 'Addresses that grant access are masked too.',
     example: 'svc config show --json',
     route: 'GET /api/config',
   })
@@ -119,22 +121,24 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
 
 function explainVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('explain', {
-    summary: 'One value: what it is, where it came from, its default, and what else was looked at',
+    summary: 'Explain one value: meaning, source, default',
+    details: 'Also lists the other places that were checked for it.',
     example: 'svc config explain svc.tracker.stateMap.research',
     route: 'GET /api/config',
   })
-    .argument('<key>', 'a key, or a group of keys')
+    .argument('<key>', 'key, or group of keys')
     .option('--json', 'print JSON')
     .addOption(projectOption())
     .action(async (key, options) => {
       const answer = findKey(key);
-      if (!answer.ok) throw new Failure('usage', answer.message);
+      if (!answer.ok) throw new Failure('usage', answer.message, LIST_KEYS);
       const session = openSession(terminal, options);
       const loaded = await session.load();
       const { files, values } = loaded;
       const { path } = answer.found;
       const asked = values.filter((value) => path.every((segment, index) => value.path[index] === segment));
-      if (asked.length === 0) throw new Failure('usage', `Nothing is configured at ${key}.`);
+      if (asked.length === 0)
+        throw new Failure('usage', `${key} is not configured.`, `Set it: svc config set ${key} <value>`);
       const inDaemon = await otherInDaemon(session.machine, loaded);
       if (options.json)
         return printJson(
@@ -152,7 +156,8 @@ function explainVerb(terminal: Terminal): CommandUnknownOpts {
 
 function validateVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('validate', {
-    summary: 'Check all files of the project; exit 1 when something is wrong or ignored',
+    summary: 'Check all configuration files; exit 1 on a problem',
+    details: 'An ignored key is a problem too.',
     example: 'svc config validate',
   })
     .option('--json', 'print JSON')
@@ -179,14 +184,14 @@ function validateVerb(terminal: Terminal): CommandUnknownOpts {
 
 function setVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('set', {
-    summary: 'Set one value; a secret is read from standard input with -',
+    summary: 'Set a value; - reads a secret from standard input',
     example: [
       'svc config set svc.orchestration.maxParallel 5',
       'svc config set svc.tracker.apiToken - < token.txt',
     ],
   })
-    .argument('<key>')
-    .argument('<value>', 'the value, null, JSON, or - for standard input')
+    .argument('<key>', 'key; list them: svc config show')
+    .argument('<value>', 'value, null, JSON, or - for standard input')
     .addOption(layerOption())
     .addOption(projectOption())
     .action(async (key, text, options) => {
@@ -202,7 +207,7 @@ function setVerb(terminal: Terminal): CommandUnknownOpts {
         for (const change of together) terminal.out(`${change.key} is set in ${file}`);
       }
       const after = await session.load();
-      tellWhatWasLost(terminal, before.values, after.values);
+      warnOfHidden(terminal, before.values, after.values);
       const known = new Set(before.problems.map(formatProblem));
       for (const problem of after.problems.filter((one) => !known.has(formatProblem(one))))
         terminal.err(`warning: ${formatProblem(problem)}`);
@@ -211,7 +216,7 @@ function setVerb(terminal: Terminal): CommandUnknownOpts {
 
 function unsetVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('unset', {
-    summary: 'Remove one value; exit 1 when it was not set there',
+    summary: 'Remove a value; exit 1 when it was not set there',
     example: 'svc config unset svc.orchestration.maxParallel',
   })
     .argument('<key>')
@@ -236,16 +241,16 @@ function schemaVerb(terminal: Terminal): CommandUnknownOpts {
     summary: 'Print the JSON Schema of a configuration file',
     example: 'svc config schema project',
   })
-    .argument('<layer>', `one of ${layers.join(', ')}`)
+    .argument('<layer>', layers.join(', '))
     .action((layer) => {
       const contract = contracts.get(`config-${layer}`);
       if (contract === undefined)
-        throw new Failure('usage', `There is no layer ${layer}; it is one of ${layers.join(', ')}.`);
+        throw new Failure('usage', `Unknown layer ${layer}. Use one of ${layers.join(', ')}.`);
       printJson(terminal, jsonSchemaOf(contract()));
     });
 }
 
-/** The project's own secrets file has the tracker's token and its team, the same as in the project file, or neither. */
+/** The project's secrets file has the tracker's token and the team of the project file, or neither. */
 function teamOfSecrets(
   path: KeyPath,
   layer: Layer,
@@ -264,19 +269,19 @@ function teamOfSecrets(
   return [];
 }
 
-/** The secrets file is used whole or not at all: making it can hide values of the global file. */
-function tellWhatWasLost(
+/** The secrets file is used whole or not at all, so creating it can hide values of the global file. */
+function warnOfHidden(
   terminal: Terminal,
   before: readonly ResolvedValue[],
   after: readonly ResolvedValue[],
 ): void {
   const left = new Set(after.filter((value) => value.value !== undefined).map((value) => value.key));
-  const lost = before
+  const hidden = before
     .filter((value) => value.value !== undefined && !left.has(value.key))
     .map((value) => value.key);
-  if (lost.length === 0) return;
+  if (hidden.length === 0) return;
   terminal.err(
-    `warning: the project now has a secrets file of its own, so these values of the global file no longer apply to it: ${lost.join(', ')}`,
+    `warning: the project now has its own secrets file, so these values of the global file no longer apply to it: ${hidden.join(', ')}. Set them again: svc config set <key> -`,
   );
 }
 

@@ -20,7 +20,7 @@ function worktree(name = 'ABC-12-login', now?: () => Date) {
   };
 }
 
-test('init makes the file at the root of the worktree, with the ticket of its name, and keeps one that is there', async () => {
+test('init creates the file at the root of the worktree, with the ticket of its name, and keeps an existing one', async () => {
   const { run, content, file } = worktree();
   expect(await run('init')).toBe(0);
   expect(existsSync(file)).toBe(true);

@@ -23,7 +23,7 @@ export function contextVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'context',
     {
-      summary: 'The workflow context of this worktree: its ticket and documents',
+      summary: 'Show and set the ticket and documents of this worktree',
       example: 'svc context ticket ABC-123',
     },
     [
@@ -42,7 +42,8 @@ type OpenStore = () => ContextStore;
 
 function initVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('init', {
-    summary: 'Make the context file, with the ticket from the worktree name; one that is there stays',
+    summary: 'Create the context file unless it exists',
+    details: 'The ticket is taken from the name of the worktree.',
     example: 'workflow-context.sh init',
   }).action(async () => {
     const store = open();
@@ -56,7 +57,7 @@ function setTicketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts 
     summary: 'Set the active ticket of this worktree',
     example: 'workflow-context.sh set-ticket ABC-123',
   })
-    .argument('<id>', 'the ticket, or null for none')
+    .argument('<id>', 'ticket, or null for none')
     .action(async (id) => {
       const { currentTicket } = await open().change((context, now) => withTicket(context, now, orNull(id)));
       terminal.out(`currentTicket is ${currentTicket ?? 'null'}`);
@@ -65,10 +66,10 @@ function setTicketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts 
 
 function setOrchestrationVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('set-orchestration', {
-    summary: 'Set the orchestration run that this worktree belongs to',
+    summary: 'Set the run that this worktree belongs to',
     example: 'workflow-context.sh set-orchestration spring-cleaning',
   })
-    .argument('<name>', 'the run, or null for none')
+    .argument('<name>', 'run, or null for none')
     .action(async (name) => {
       const { orchestration } = await open().change((context, now) =>
         withOrchestration(context, now, orNull(name)),
@@ -79,12 +80,12 @@ function setOrchestrationVerb(terminal: Terminal, open: OpenStore): CommandUnkno
 
 function addVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('add', {
-    summary: 'Record a document, newest first',
-    example: 'workflow-context.sh add plans thoughts/shared/plans/login.md ABC-123',
+    summary: 'Record a document as the newest of its type',
+    example: 'workflow-context.sh add plans thoughts/shared/plans/login.md ABC-1',
   })
     .argument('<type>', documentTypes.join(', '))
-    .argument('<path>')
-    .argument('[ticket]', 'the ticket, or null for none (default: the current ticket)')
+    .argument('<path>', 'path of the document')
+    .argument('[ticket]', 'ticket, or null for none (default: the current one)')
     .action(async (typeText, path, ticket) => {
       const type = documentType(typeText);
       await open().change((context, now) =>
@@ -96,7 +97,8 @@ function addVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
 
 function recentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('recent', {
-    summary: 'Path of the newest document of a type; exit 1 when there is none',
+    summary: 'Print the path of the newest document of a type',
+    details: 'Exit code 1 when there is none.',
     example: 'workflow-context.sh recent research',
   })
     .argument('<type>', documentTypes.join(', '))
@@ -109,7 +111,8 @@ function recentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
 
 function mostRecentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('most-recent', {
-    summary: 'Path of the newest document of any type; exit 1 when there is none',
+    summary: 'Print the path of the newest document of any type',
+    details: 'Exit code 1 when there is none.',
     example: 'workflow-context.sh most-recent --json',
   })
     .option('--json', 'print the entry as JSON')
@@ -120,7 +123,8 @@ function mostRecentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts
 
 function ticketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('ticket', {
-    summary: 'The documents of a ticket, by type, as JSON; exit 1 when there are none',
+    summary: 'Print the documents of a ticket by type, as JSON',
+    details: 'Exit code 1 when there are none.',
     example: 'workflow-context.sh ticket ABC-123',
   })
     .argument('<id>')
@@ -142,10 +146,10 @@ function printEntry(terminal: Terminal, entry: { path: string } | undefined, jso
 function documentType(text: string): DocumentType {
   const parsed = DocumentType.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new Failure('usage', `There is no document type ${text}; it is one of ${documentTypes.join(', ')}.`);
+  throw new Failure('usage', `Unknown document type ${text}. Use one of ${documentTypes.join(', ')}.`);
 }
 
-/** On a command line no ticket is written `null`; in the file it is null, not the string. */
+/** The argument `null` means none; the file has null, not the string. */
 function orNull(text: string): string | null {
   return text === 'null' || text === '' ? null : text;
 }

@@ -51,7 +51,7 @@ test.each([
   await expect(run([option, value])).rejects.toThrow('is invalid');
 });
 
-test('it lies beside the bundle, or in its own package', () => {
+test('it is next to the bundle, or in its own package', () => {
   expect(demoStart('/opt/svc/dist')).toBe('/opt/svc/dist/demo/demo.js');
   expect(existsSync(demoStart())).toBe(true);
 });

@@ -1,5 +1,5 @@
-// svc demo: starts the demo (packages/demo) as a process of its own, with the command that runs this svc. The demo
-// knows through the channel between them that this process has gone, however it went, and clears up.
+// svc demo: starts the demo (packages/demo) as its own process, with the command that runs this svc. Through the channel
+// between them the demo notices that this process has ended, however it ended, and cleans up.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -24,44 +24,42 @@ export function demoVerb(
   { host = thisProcess, run = runInForeground }: { host?: Host; run?: Run } = {},
 ): CommandUnknownOpts {
   return verb('demo', {
-    summary: 'A team’s day in three minutes: the real daemon and dashboard, no account, no key, no network',
+    summary: 'Play a simulated team day; no account or network needed',
+    details:
+      'It runs the real daemon and dashboard in a temporary folder, which it removes at the end.\nExit codes: 0 the day is over, 6 the daemon cannot start (is the port taken?), 70 a bug, 130 Ctrl-C',
     example: ['svc demo', 'svc demo --minutes 10 --no-open', 'svc demo --keep --port 7401'],
   })
-    .option('--minutes <minutes>', 'how long the day takes', minutesFrom, 3)
-    .option('--port <port>', 'port of the dashboard (default: any that is free)', portFrom, 0)
+    .option('--minutes <minutes>', 'length of the day', minutesFrom, 3)
+    .option('--port <port>', 'port of the dashboard (default: any free port)', portFrom, 0)
     .option('--no-open', 'do not open a browser')
-    .option('--keep', 'leave the dashboard open after the day, until Ctrl-C')
-    .addHelpText(
-      'after',
-      '\nIt lives in a temporary folder and leaves nothing behind.\nExit codes: 0 the day is over, 6 the daemon cannot start (is the port taken?), 70 a bug, 130 Ctrl-C',
-    )
+    .option('--keep', 'keep the dashboard running after the day, until Ctrl-C')
     .action(async ({ minutes, port, open, keep }) => {
       const start = demoStart();
       if (!existsSync(start))
         throw new Failure(
           'not-in-this-version',
           `The demo is not part of this build (${start}).`,
-          'Run: npm run build',
+          'Build it: npm run build',
         );
       const [node = process.execPath] = host.program;
-      const words = [`--minutes=${minutes}`, `--port=${port}`];
-      if (!open) words.push('--no-open');
-      if (keep) words.push('--keep');
-      const code = await run([node, start, ...words, '--', ...host.program], terminal.environment, host);
+      const args = [`--minutes=${minutes}`, `--port=${port}`];
+      if (!open) args.push('--no-open');
+      if (keep) args.push('--keep');
+      const code = await run([node, start, ...args, '--', ...host.program], terminal.environment, host);
       if (code !== 0) host.exit(code);
     });
 }
 
-/** `folder` is that of this file: `…/dist` in a build. */
+/** `folder` is the one of this file: `…/dist` in a build. */
 export function demoStart(folder: string = import.meta.dirname): string {
   return basename(folder) === 'dist'
     ? join(folder, 'demo', 'demo.js')
     : join(folder, '..', '..', '..', '..', 'demo', 'src', 'demo.ts');
 }
 
-/** Resolves with its exit code. It talks to the person itself, and ends by itself after a signal. */
-const runInForeground: Run = ([command = '', ...words], environment, host) => {
-  const child = spawn(command, words, { env: environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+/** Resolves with its exit code. It uses the terminal itself, and ends by itself after a signal. */
+const runInForeground: Run = ([command = '', ...args], environment, host) => {
+  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let asked: NodeJS.Signals | undefined;
   host.onStopSignal((name) => {
     asked = name;
@@ -71,13 +69,13 @@ const runInForeground: Run = ([command = '', ...words], environment, host) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       if (code !== null) return resolve(code);
-      // It had not come so far that there was anything to clear up.
+      // It ended before there was anything to clean up.
       if (asked !== undefined && signal === asked) return resolve(128 + constants.signals[asked]);
       reject(
         new Failure(
           'start-failed',
           `The demo was killed (${signal}).`,
-          'What it left is removed by the next one: svc demo',
+          'The next demo removes what it left: svc demo',
         ),
       );
     });
@@ -87,7 +85,7 @@ const runInForeground: Run = ([command = '', ...words], environment, host) => {
 function minutesFrom(text: string): number {
   const minutes = Number(text);
   if (text.trim() !== '' && minutes > 0 && minutes <= LONGEST_MINUTES) return minutes;
-  throw new InvalidArgumentError(`Expected a number above 0, at most ${LONGEST_MINUTES}.`);
+  throw new InvalidArgumentError(`Expected a number above 0 and at most ${LONGEST_MINUTES}.`);
 }
 
 function portFrom(text: string): number {

@@ -1,6 +1,6 @@
 // svc deploy retry | svc deploy accept
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { needDaemon, speaker } from '../session.ts';
+import { needDaemon, requestedBy } from '../session.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { printWhy } from './why.ts';
@@ -9,12 +9,12 @@ export function deployVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'deploy',
     {
-      summary: 'Your word on a deploy that came to its end without success',
+      summary: 'Retry or accept a failed deploy',
       example: ['svc deploy retry ABC-12', 'svc deploy accept ABC-12 --note "checked by hand"'],
     },
     [
-      decisionVerb(terminal, 'retry', 'Wait for a deployment again, with a new budget and a new deadline'),
-      decisionVerb(terminal, 'accept', 'Call it done without proof; its receipt says so'),
+      decisionVerb(terminal, 'retry', 'Wait for a deployment again, with a new deadline'),
+      decisionVerb(terminal, 'accept', 'Accept it as done without proof; the receipt shows that'),
     ],
   );
 }
@@ -26,14 +26,14 @@ function decisionVerb(terminal: Terminal, action: 'retry' | 'accept', summary: s
     route: 'POST /api/workers/:ticket/deploy',
   })
     .argument('<ticket>')
-    .option('--note <text>', 'why, for those who read the log')
-    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--note <text>', 'reason, kept in the log')
+    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { json, note, orchestrator }) => {
       const daemon = await needDaemon(terminal);
       const answer = await daemon.post('/api/workers/{ticket}/deploy', {
         params: { ticket },
-        body: { action, ...speaker(terminal), note, orchestrator },
+        body: { action, ...requestedBy(terminal), note, orchestrator },
       });
       if (json) return printJson(terminal, answer);
       printWhy(terminal, answer.why);

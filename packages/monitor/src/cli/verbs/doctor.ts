@@ -12,19 +12,17 @@ import { verb } from '../verb.ts';
 export function doctorVerb(terminal: Terminal, tools: DoctorTools = doctorTools): CommandUnknownOpts {
   return verb('doctor', {
     summary: 'Check every component and explain how to fix problems',
+    details:
+      'It writes one line to the event log and reads it back. All faults that it finds: docs/guide/troubleshooting.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
     example: ['svc doctor', 'svc doctor --fix', 'svc doctor --json'],
     route: 'POST /api/doctor, GET /api/health, GET /api/feeds',
   })
-    .option('--fix', 'fix what can be fixed without risk, and show what was done')
+    .option('--fix', 'fix what is safe to fix, and show what was done')
     .option('--json', 'print all findings as JSON')
-    .addHelpText(
-      'after',
-      '\nIt writes one line to the event log, to read it back. Every fault that it knows: docs/guide/troubleshooting.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
-    )
     .action(async ({ fix, json }) => {
       const first = await runDoctor(terminal, tools);
       const fixed = fix ? await applyFixes(first) : [];
-      // What was fixed is checked again, not believed.
+      // Check that the fixes worked.
       const findings = fixed.length > 0 ? await runDoctor(terminal, tools) : first;
       const report = doctorReport(findings, fixed);
       if (json) printJson(terminal, report);
@@ -50,15 +48,15 @@ async function applyFixes(findings: readonly DoctorResult[]): Promise<Fixed[]> {
 function print(terminal: Terminal, report: DoctorReport, fix: boolean): void {
   const { findings } = report;
   for (const { part, what, done, failed } of report.fixed) {
-    const said = done === null ? `not fixed: ${what}: ${failed}` : `fixed: ${done}`;
+    const outcome = done === null ? `not fixed: ${what}: ${failed}` : `fixed: ${done}`;
     terminal.out(
-      `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(said)}`,
+      `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(outcome)}`,
     );
   }
-  // Of what is ok, only what could be turned on is shown.
+  // Of the checks that are ok, only those with something to turn on are shown.
   const shown = findings.filter(({ grade, remedy }) => grade !== 'ok' || remedy !== null);
   for (const finding of shown) printFinding(terminal, finding);
   terminal.out(verdictWords(report));
   const count = fix ? 0 : findings.filter(({ fixable }) => fixable).length;
-  if (count > 0) terminal.out(`${count} of them can be fixed by: svc doctor --fix`);
+  if (count > 0) terminal.out(`Fix ${count} of them: svc doctor --fix`);
 }

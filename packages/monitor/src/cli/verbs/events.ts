@@ -17,27 +17,27 @@ import {
   type WatchedLine,
   watchEvents,
 } from '../event-queries.ts';
-
 import { needDaemon, openSession } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
-import { eventSummary, plainJson, utcText } from '../text.ts';
+import { counted, eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
-// svc events append: a helper's fact into the log. When no daemon runs it waits in the spool.
+// svc events append: reports a fact. Without a daemon it waits in the spool.
 
 function appendVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('append', {
-    summary: 'Report a fact; it waits in the spool while the daemon is down',
-    example: `svc events append --event orchestrator.worker.status_changed --ticket ABC-12 --detail '{"to":"implementing"}'`,
+    summary: 'Add an event; without the daemon it waits in the spool',
+    example: `svc events append --event orchestrator.worker.status_changed \\
+      --ticket ABC-12 --detail '{"to":"implementing"}'`,
     route: 'POST /api/events',
   })
-    .requiredOption('--event <topic>', 'the topic')
-    .option('--detail <json>', "the topic's own fields, or - for standard input", '{}')
-    .option('--ticket <id>')
-    .option('--orchestrator <id>')
-    .option('--worker <name>')
-    .option('--repo <owner/repo>')
-    .option('--key <text>', 'a fact with this key is taken once, however often it is sent')
+    .requiredOption('--event <topic>', 'topic; list them: svc events topics')
+    .option('--detail <json>', 'fields of the topic, - for standard input', '{}')
+    .option('--ticket <id>', 'ticket that the event is about')
+    .option('--orchestrator <id>', 'run that it is about')
+    .option('--worker <name>', 'worker that it is about')
+    .option('--repo <owner/repo>', 'repository that it is about')
+    .option('--key <text>', 'unique key: an event with this key is added only once')
     .action(async (options) => {
       const { machine } = openSession(terminal);
       const { ticket, orchestrator, worker, repo } = options;
@@ -52,7 +52,12 @@ function appendVerb(terminal: Terminal): CommandUnknownOpts {
         detail: await detailOf(terminal, options.detail),
       };
       const parsed = parseEventDraft(draft);
-      if (!parsed.ok) throw new Failure('usage', `The event cannot be taken: ${parsed.problem}.`);
+      if (!parsed.ok)
+        throw new Failure(
+          'usage',
+          `The event is invalid: ${parsed.problem}.`,
+          'Topics and their fields: docs/reference/events.md',
+        );
       const refused = helperRefusal(parsed.draft);
       if (refused !== undefined) throw new Failure('usage', refused.problem, refused.remedy);
       const daemon = await connectDaemon(machine);
@@ -71,7 +76,7 @@ async function detailOf(terminal: Terminal, text: string): Promise<unknown> {
   try {
     return JSON.parse(text === '-' ? await terminal.readInput() : text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Failure('usage', `--detail: not JSON: ${error.message}`);
+    if (error instanceof SyntaxError) throw new Failure('usage', `--detail: expected JSON: ${error.message}`);
     throw error;
   }
 }
@@ -82,11 +87,11 @@ const WIDTH = 40;
 
 function countsVerb(terminal: Terminal): CommandUnknownOpts {
   const counts = verb('counts', {
-    summary: 'How many lines there are over time, by family of topic; from the index',
+    summary: 'Count events over time, by family of topic',
     example: ['svc events counts --since 24h', 'svc events counts --ticket ABC-12 --since 7d --buckets 7'],
     route: 'GET /api/events/counts',
   })
-    .option('--buckets <number>', 'how many parts, from 1 to 200', '24')
+    .option('--buckets <number>', 'number of time buckets, from 1 to 200', '24')
     .option('--json', 'print JSON');
   for (const option of conditionOptions()) counts.addOption(option);
   return counts.action(async (options) => {
@@ -107,20 +112,23 @@ function countsVerb(terminal: Terminal): CommandUnknownOpts {
           .join(', '),
       ]),
     );
-    terminal.out(`${answer.total} lines`);
-    if (!answer.complete) terminal.err('warning: counting took too long; the oldest parts are short.');
+    terminal.out(counted(answer.total, 'event'));
+    if (!answer.complete)
+      terminal.err(
+        'warning: counting took too long; the oldest buckets are incomplete. Choose a later --since.',
+      );
   });
 }
 
-// svc events reindex: builds the index anew from the log's files, in the daemon when it runs.
+// svc events reindex: in the daemon when it runs, otherwise here.
 
 function reindexVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('reindex', {
-    summary: 'Build the index anew from the files of the log',
+    summary: 'Rebuild the index from the log files',
     example: 'svc events reindex',
     route: 'POST /api/events/reindex',
   })
-    .option('--accept-missing', 'accept that lines which are missing from the log are gone')
+    .option('--accept-missing', 'accept that lines missing from the log are lost')
     .option('--json', 'print JSON')
     .action(async ({ acceptMissing = false, json }) => {
       const { machine } = openSession(terminal);
@@ -130,7 +138,7 @@ function reindexVerb(terminal: Terminal): CommandUnknownOpts {
         : await reindexAlone(machine, terminal.now, { acceptMissing });
       if (json) return printJson(terminal, answer);
       const { lines, seconds } = answer;
-      terminal.out(`${lines} lines indexed in ${seconds} s`);
+      terminal.out(`Indexed ${lines} lines in ${seconds} s`);
     });
 }
 
@@ -140,7 +148,7 @@ export function eventsVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'events',
     {
-      summary: 'The event log: follow it, wait for a line, search it',
+      summary: 'Search, follow and wait for events',
       example: 'svc events wait-for --event codehost.pr.merged --pr 42',
     },
     [
@@ -157,12 +165,12 @@ export function eventsVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function tailVerb(terminal: Terminal): CommandUnknownOpts {
   const tail = verb('tail', {
-    summary: 'Follow the log; with the daemon up or down',
+    summary: 'Follow the log, with or without the daemon',
     example: ['svc events tail --event "codehost.*"', 'svc events tail --since 1h --json'],
     route: 'GET /api/events/stream',
   })
-    .option('--json', 'print whole lines as JSON')
-    .option('--filter <jq>', 'only lines for which this jq filter is true');
+    .option('--json', 'print whole events as JSON')
+    .option('--filter <jq>', 'only events for which this jq filter is true');
   for (const option of conditionOptions()) tail.addOption(option);
   return tail.action(async (options) => {
     const { machine } = openSession(terminal);
@@ -177,16 +185,17 @@ function tailVerb(terminal: Terminal): CommandUnknownOpts {
 
 function waitForVerb(terminal: Terminal): CommandUnknownOpts {
   const waitFor = verb('wait-for', {
-    summary: 'Wait for a line, print it, exit 0; exit 1 when the time is over',
+    summary: 'Wait for an event and print it; exit 1 on timeout',
     example: [
       'svc events wait-for --event codehost.pr.merged --pr 42 --timeout 600',
-      `svc events wait-for --since 5m --filter '.event == "codehost.deployment_status.success" and .scope.environment == "production"'`,
+      `svc events wait-for --since 5m --event codehost.deployment_status.success \\
+      --filter '.scope.environment == "production"'`,
     ],
     route: 'GET /api/events/stream',
   })
-    .option('--filter <jq>', 'the line for which this jq filter is true')
+    .option('--filter <jq>', 'the first event for which this jq filter is true')
     .option('--timeout <seconds>', `how long to wait (default: ${DEFAULT_TIMEOUT_S})`)
-    .option('--strict', 'exit 3 when the feed that could deliver it is blind');
+    .option('--strict', 'exit 3 when the feed that delivers it is blind');
   for (const option of conditionOptions()) waitFor.addOption(option);
   return waitFor.action(async (options) => {
     const { machine } = openSession(terminal);
@@ -200,15 +209,18 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
       if (found !== undefined) return terminal.out(found.text);
     } finally {
       over.abort();
-      // What it has open is closed before the verb ends.
+      // Close its connection or files before the verb ends.
       await batches.return(undefined);
     }
-    if (!terminal.interrupted.aborted) terminal.err('No such event came in time.');
+    if (!terminal.interrupted.aborted)
+      terminal.err(
+        'No matching event arrived in time. Wait longer with --timeout, or check the feeds: svc feeds',
+      );
     throw new AnswerIsNo();
   });
 }
 
-/** The first line that matches, or undefined when the time is over; rejects when the feed is blind. */
+/** The first match, or undefined on timeout; rejects when the feed is blind. */
 async function firstOf(
   batches: AsyncGenerator<WatchedLine[]>,
   matches: LineFilter | undefined,
@@ -225,16 +237,16 @@ async function firstOf(
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   const list = verb('list', {
-    summary: 'Lines of the past, newest last; from the index',
+    summary: 'List past events, newest last',
     example: [
       'svc events list --ticket ABC-12',
       'svc events list --event "codehost.deployment*" --since 2d --json',
     ],
     route: 'GET /api/events',
   })
-    .option('--json', 'print whole lines as JSON')
-    .option('--filter <jq>', 'only lines for which this jq filter is true')
-    .option('--limit <number>', 'at most so many, the newest', '50');
+    .option('--json', 'print whole events as JSON')
+    .option('--filter <jq>', 'only events for which this jq filter is true')
+    .option('--limit <number>', 'show only the newest <number>', '50');
   for (const option of conditionOptions()) list.addOption(option);
   return list.action(async (options) => {
     const { machine } = openSession(terminal);
@@ -245,7 +257,8 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
       limitOf(options.limit),
       options.filter,
     );
-    if (fromFiles) terminal.err('The daemon is not running; the files were read without the index.');
+    if (fromFiles)
+      terminal.err('The daemon is not running; read the log files instead. Start it: svc monitor start');
     for (const line of lines) terminal.out(options.json ? plainJson(line) : eventSummary(line));
     if (lines.length === 0) throw new AnswerIsNo();
   });
@@ -253,7 +266,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 
 function topicsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('topics', {
-    summary: 'The topics that an event can have',
+    summary: 'List the topics that an event can have',
     example: 'svc events topics "codehost.deployment*"',
   })
     .argument('[glob]')
@@ -279,7 +292,7 @@ function matching(lines: readonly WatchedLine[], filter: LineFilter | undefined)
 function timeoutMs(text: string | undefined): number {
   const seconds = Number(text ?? DEFAULT_TIMEOUT_S);
   if (seconds > 0 && seconds <= 2_000_000) return Math.ceil(seconds * 1000);
-  throw new Failure('usage', `--timeout: expected seconds, found ${text}.`);
+  throw new Failure('usage', `--timeout: expected a number of seconds, found ${text}.`);
 }
 
 function limitOf(text: string): number {

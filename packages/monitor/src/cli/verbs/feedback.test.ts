@@ -25,7 +25,7 @@ test.each([
   ['false', { svc: { feedback: { autoFile: false } } }, 1],
   ['true, and the user agreed', { svc: { feedback: { autoFile: true } } }, 0, ['codehost:svc-dev/svc']],
   [
-    'true, and the user agreed to another place',
+    'true, and the user agreed to another destination',
     { svc: { feedback: { autoFile: true } } },
     1,
     ['codehost:a/b'],
@@ -58,7 +58,7 @@ test('deleting the feedback block revokes', async () => {
   expect(terminal.printed()).toContain('not granted');
 });
 
-test('status says it in words and as JSON', async () => {
+test('status prints text or JSON', async () => {
   const committed = { svc: { feedback: { autoFile: true } } };
   const { terminal, file, consent } = project(committed, ['codehost:svc-dev/svc']);
   expect(await consent('status')).toBe(0);
@@ -83,7 +83,7 @@ test('status says it in words and as JSON', async () => {
   expect(await json({})).toMatchObject({ granted: false, source: null });
 });
 
-test('a broken configuration is no consent and no silence', async () => {
+test('an invalid configuration is no consent, and is reported', async () => {
   const { terminal, consent } = project({ svc: { feedback: { autoFile: 'yes' } } });
   expect(await consent('check')).toBe(4);
   expect(terminal.complained()).toContain('expected true or false, found string "yes"');

@@ -14,21 +14,21 @@ export function feedbackVerbs(terminal: Terminal): CommandUnknownOpts {
   const consent = verbGroup(
     'consent',
     {
-      summary: 'Consent to file findings at run end without a prompt',
+      summary: 'Show or grant consent to file findings without a prompt',
       example: 'feedback-consent.sh status',
     },
     [checkVerb(terminal), grantVerb(terminal), statusVerb(terminal)],
   );
   return verbGroup(
     'feedback',
-    { summary: 'Findings of runs and the consent to file them', example: 'svc feedback consent status' },
+    { summary: 'Show or grant consent to file findings', example: 'svc feedback consent status' },
     [consent],
   );
 }
 
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
-    summary: 'Say nothing; exit 0 with consent, 1 without',
+    summary: 'Exit 0 with consent, 1 without; print nothing',
     example: 'feedback-consent.sh check && echo granted',
   }).action(async () => {
     const { config } = await requireConfig(terminal, openSession(terminal));
@@ -38,7 +38,8 @@ function checkVerb(terminal: Terminal): CommandUnknownOpts {
 
 function grantVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('grant', {
-    summary: `Set ${KEY} to true in the project file, and remember in your own where findings may go`,
+    summary: 'Grant consent for this project',
+    details: `Sets ${KEY} to true in the project file, and stores the destinations that you agree to in your own file (${PLACES_KEY}).`,
     example: 'feedback-consent.sh grant',
   })
     .option(...hereOption)
@@ -50,7 +51,7 @@ function grantVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-/** Writes the consent to the project file, and what it is for to the user's own; returns what to tell the person. */
+/** Writes the consent to the project file and its destinations to the user's own; returns a message for the user. */
 export async function grantConsent(
   { locks }: Session,
   { config, files }: { config: Config; files: ConfigFiles },
@@ -65,7 +66,7 @@ export async function grantConsent(
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
-    summary: 'Whether consent is given, and where that is written',
+    summary: 'Show whether consent is granted, and in which file',
     example: 'feedback-consent.sh status --json',
   })
     .option('--json', 'print JSON')
@@ -79,8 +80,8 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       if (consent.granted) return terminal.out(`granted (${KEY} is true in ${place})`);
       terminal.out(
         unconfirmed.length === 0
-          ? 'not granted: you are asked at each run end'
-          : `not granted: ${place} consents, but you have not agreed to ${unconfirmed.join(' and ')}. Agree with: feedback-consent.sh grant`,
+          ? 'not granted: you are asked at the end of each run. Grant it: feedback-consent.sh grant'
+          : `not granted: ${place} consents, but you have not agreed to ${unconfirmed.join(' and ')}. Grant it: feedback-consent.sh grant`,
       );
     });
 }

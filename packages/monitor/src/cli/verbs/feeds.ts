@@ -12,7 +12,7 @@ type PingReport = Answer<'POST', '/api/feeds/ping'>['feeds'][number];
 
 export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('feeds', {
-    summary: 'What each feed is doing, since when, and what mends it',
+    summary: 'Show the state of each feed and how to fix it',
     example: ['svc feeds', 'svc feeds check --since 1d --repair', 'svc feeds ping'],
     route: 'GET /api/feeds',
   })
@@ -42,18 +42,19 @@ export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
 
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
-    summary: 'Hold what the code host sent against the log; exit 1 when something is missing',
+    summary: 'Compare what the code host sent with the log',
+    details: 'Exit code 1 when a delivery is missing.',
     example: 'svc feeds check --since 3d --repair',
     route: 'POST /api/feeds/check',
   })
-    .option('--since <duration>', 'how far back, at most 3d', '1h')
-    .option('--repair', 'bring in what is missing')
+    .option('--since <duration>', 'how far back to compare, at most 3d', '1h')
+    .option('--repair', 'fetch what is missing')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const body = { since: options.since, repair: options.repair === true };
       const { repos } = await (await needDaemon(terminal)).post('/api/feeds/check', { body });
       if (options.json) printJson(terminal, repos);
-      else if (repos.length === 0) terminal.out('No repository is subscribed; see: svc feeds');
+      else if (repos.length === 0) terminal.out('No repository has a webhook. Find out why: svc feeds');
       else
         printTable(terminal, [
           ['repository', 'sent', 'received', 'missing', 'repaired', ''],
@@ -66,7 +67,8 @@ function checkVerb(terminal: Terminal): CommandUnknownOpts {
 
 function pingVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('ping', {
-    summary: 'Send a delivery of our own through every live feed; exit 1 when one does not arrive',
+    summary: 'Send a test delivery through every live feed',
+    details: 'Exit code 1 when a delivery does not arrive.',
     example: 'svc feeds ping --timeout 5s',
     route: 'POST /api/feeds/ping',
   })
@@ -81,7 +83,7 @@ function pingVerb(terminal: Terminal): CommandUnknownOpts {
           terminal,
           feeds.map((result) => pingRow(terminal, result)),
         );
-      // A feed that nobody set up is no failure, but none at all is no answer either.
+      // A feed that is not set up is not a failure, unless there is no other.
       const failed = feeds.some((result) => !result.ok && !result.disabled);
       if (failed || !feeds.some(({ ok }) => ok)) throw new AnswerIsNo();
     });

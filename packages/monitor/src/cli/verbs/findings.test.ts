@@ -60,7 +60,7 @@ function project({ feedback, tracker, consentFor, ...given }: Given = {}) {
       runCommandLine(terminal, ['add-finding', '--title', title, '--body', 'seen', ...words]),
     drain: (...words: string[]) => runCommandLine(terminal, ['findings', 'drain', ...words]),
     config: () => JSON.parse(readFileSync(join(terminal.home, '.svc/config.json'), 'utf8')),
-    told: () => spooled(join(terminal.home, 'svc', 'spool')),
+    reported: () => spooled(join(terminal.home, 'svc', 'spool')),
   };
 }
 
@@ -83,8 +83,8 @@ async function trackerWithTeam(): Promise<FakeTracker> {
 const forGh = (codehost: FakeCodehost) => ghEnvironment(codehost, testToken, process.env['PATH']);
 
 describe('add-finding', () => {
-  test('appends one line to the queue, and tells it', async () => {
-    const { run, queue, told } = project();
+  test('appends one line to the queue, and reports it', async () => {
+    const { run, queue, reported } = project();
     const words = ['--skill', 'plan', '--severity', 'med', '--tag', 'a', '--tag', 'b'];
     expect(await run('add-finding', '--title', ' A title ', '--body', 'Seen.', ...words)).toBe(0);
     const finding = {
@@ -96,7 +96,7 @@ describe('add-finding', () => {
       tags: ['a', 'b'],
     };
     expect(readFileSync(queue, 'utf8')).toBe(`${JSON.stringify(finding)}\n`);
-    expect(told()).toMatchObject([
+    expect(reported()).toMatchObject([
       { event: 'feedback.finding_added', detail: { title: 'A title', severity: 'medium', skill: 'plan' } },
     ]);
   });
@@ -123,7 +123,7 @@ describe('add-finding', () => {
 
   test.each([
     ['another severity', ['--title', 'x', '--body', '', '--severity', 'severe'], 'low, medium or high'],
-    ['an empty title', ['--title', ' ', '--body', 'x'], '--title: there is none'],
+    ['an empty title', ['--title', ' ', '--body', 'x'], '--title: expected text'],
     ['no body', ['--title', 'x'], "required option '--body <text>'"],
   ])('%s is a usage error', async (_, words, message) => {
     const { run, terminal, queue } = project();
@@ -139,10 +139,10 @@ describe('add-finding', () => {
   });
 });
 
-test('list shows what waits, and nothing of it steers the terminal', async () => {
+test('list shows the queue, whose texts cannot control the terminal', async () => {
   const { run, add, queue, terminal } = project();
   expect(await run('findings', 'list')).toBe(0);
-  expect(terminal.printed()).toBe(`No findings wait (${queue})`);
+  expect(terminal.printed()).toBe(`No findings are queued (${queue})`);
   await add('a title\u001b[31m', '--skill', 'plan', '--severity', 'high');
   writeFileSync(queue, `${readFileSync(queue, 'utf8')}{"torn`);
   expect(await run('findings', 'list')).toBe(0);
@@ -197,7 +197,7 @@ describe('consent', () => {
     expect(existsSync(queue)).toBe(false);
   });
 
-  test('a committed autoFile is no consent to a place that the user has not agreed to: it asks, or waits', async () => {
+  test('a committed autoFile is no consent to a destination that the user has not agreed to: it asks, or waits', async () => {
     const codehost = await codehostForTest();
     codehost.cloud.addRepo('evil/public');
     const given = {
@@ -257,7 +257,7 @@ describe('consent', () => {
   test.each([
     ['without a terminal', {}],
     ['with SVC_AUTONOMOUS', { answers: ['y'], environment: { SVC_AUTONOMOUS: '1' } }],
-  ])('%s nothing is filed, and it says so', async (_, given) => {
+  ])('%s nothing is filed, with a message', async (_, given) => {
     const { add, drain, terminal, queue } = project(given);
     await add('x');
     expect(await drain()).toBe(0);
@@ -278,9 +278,9 @@ describe('consent', () => {
 });
 
 describe('drain', () => {
-  test('files each line with the labels of the project and the skill, and tells it', async () => {
+  test('files each line with the labels of the project and the skill, and reports it', async () => {
     const tracker = await trackerWithTeam();
-    const { add, drain, told, terminal } = project({
+    const { add, drain, reported, terminal } = project({
       tracker,
       feedback: { autoFile: true, labels: ['from-agents'] },
       consentFor: ['tracker:ABC', 'codehost:svc-dev/svc', 'codehost:acme/inbox'],
@@ -295,7 +295,7 @@ describe('drain', () => {
       ['from-agents', 'plan'],
       ['from-agents'],
     ]);
-    const facts = told();
+    const facts = reported();
     const filed = facts.filter(({ event }) => event === 'feedback.finding_filed');
     expect(filed.toSorted((a, b) => (titleIn(a) < titleIn(b) ? -1 : 1))).toMatchObject([
       {
@@ -309,7 +309,7 @@ describe('drain', () => {
     ]);
   });
 
-  test('--dry-run says what would be filed and where, and calls nobody', async () => {
+  test('--dry-run shows what would be filed and where, and makes no calls', async () => {
     const tracker = await trackerWithTeam();
     const { add, drain, terminal, queue } = project({
       tracker,
@@ -328,7 +328,7 @@ describe('drain', () => {
   test('nothing to file needs no configuration and no consent', async () => {
     const { drain, terminal } = project();
     expect(await drain()).toBe(0);
-    expect(terminal.printed()).toBe('No findings wait.');
+    expect(terminal.printed()).toBe('No findings are queued.');
   });
 
   test('without a tracker they go to codehostRepo, with the text on standard input', async () => {
@@ -350,7 +350,7 @@ describe('drain', () => {
     ]);
   });
 
-  test('what fails says why and what to do, and a second drain files it once', async () => {
+  test('a failure has its reason and remedy, and a second drain files it once', async () => {
     const tracker = await trackerWithTeam();
     const codehost = await codehostForTest();
     const { add, drain, terminal, queue } = project({
@@ -362,7 +362,7 @@ describe('drain', () => {
     await add('one');
     tracker.failNext({ kind: 'unauthorised' }, { times: 9 });
     expect(await drain()).toBe(6);
-    expect(terminal.complained()).toContain('1 finding could not be filed; kept in');
+    expect(terminal.complained()).toContain('1 finding could not be filed and stays in');
     expect(terminal.complained()).toContain('did not accept the API token');
     expect(terminal.complained()).toContain('svc-dev/svc at the code host');
     expect(terminal.complained()).toContain('svc config set svc.tracker.apiToken');

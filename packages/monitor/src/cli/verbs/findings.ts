@@ -5,7 +5,6 @@ import { Failure } from '../../errors.ts';
 import { openDestinations } from '../../feedback/destinations.ts';
 import { type DrainReport, drainQueue, reasonsOf } from '../../feedback/drain.ts';
 import { createFindingsQueue, findingsFile, type QueueLine } from '../../feedback/queue.ts';
-
 import { createReporter } from '../report-fact.ts';
 import { openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
@@ -13,26 +12,27 @@ import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { grantConsent } from './feedback.ts';
 
-// svc findings drain: files the queue of this folder. The orchestrator does the same at the end of its runs.
+// svc findings drain: files the findings of this folder. The orchestrator does the same at the end of its runs.
 
 type Loaded = Awaited<ReturnType<typeof requireConfig>>;
 
 function drainVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('drain', {
-    summary: 'File each finding of the queue as a ticket, once; the queue goes when all are filed',
+    summary: 'File each queued finding as a ticket, once',
+    details: 'The queue is removed when all findings are filed.',
     example: ['svc findings drain', 'svc findings drain --dry-run', 'svc findings drain --yes'],
     route: 'POST /api/events',
   })
-    .option('--yes', 'file them this time without asking')
-    .option('--dry-run', 'say what would be filed, and where')
+    .option('--yes', 'file them now without asking')
+    .option('--dry-run', 'show what would be filed, and where')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const session = openSession(terminal);
       const queue = createFindingsQueue({ file: findingsFile(terminal), locks: session.locks });
       const waiting = await queue.lines();
-      const say = (words: string, result: object): void =>
-        options.json ? printJson(terminal, { file: queue.file, ...result }) : terminal.out(words);
-      if (waiting.length === 0) return say('No findings wait.', { filed: 0, left: 0 });
+      const print = (text: string, result: object): void =>
+        options.json ? printJson(terminal, { file: queue.file, ...result }) : terminal.out(text);
+      if (waiting.length === 0) return print('No findings are queued.', { filed: 0, left: 0 });
       const loaded = await requireConfig(terminal, session);
       const destinations = openDestinations({
         config: loaded.config,
@@ -42,9 +42,9 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
       });
       const places = destinations.map(({ words }) => words);
       if (options.dryRun)
-        return say(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
+        return print(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
       if (!options.yes && !(await isAllowed(terminal, session, loaded, waiting, places)))
-        return say(`${counted(waiting.length, 'finding')} kept in ${queue.file}.`, {
+        return print(`${counted(waiting.length, 'finding')} kept in ${queue.file}.`, {
           filed: 0,
           left: waiting.length,
         });
@@ -58,7 +58,7 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
         now: () => terminal.now().getTime(),
         signal: terminal.interrupted,
       });
-      say(ended(report), {
+      print(ended(report), {
         filed: report.filed,
         left: report.left,
         unreadable: report.unreadable,
@@ -66,7 +66,7 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
       });
       if (report.unreadable > 0)
         terminal.err(
-          `warning: ${counted(report.unreadable, 'finding')} could not be read; see ${queue.file}.unreadable`,
+          `warning: ${counted(report.unreadable, 'finding')} could not be read. Fix and add them again: ${queue.file}.unreadable`,
         );
       if (report.failures.length === 0) return;
       if (report.left > 0) throw notFiled(report, queue.file);
@@ -74,7 +74,7 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-/** With consent there is no question. Without it a person is asked once; with nobody to ask, nothing is filed. */
+/** With consent nothing is asked. Without it the user is asked once; without a terminal nothing is filed. */
 async function isAllowed(
   terminal: Terminal,
   session: Session,
@@ -87,12 +87,12 @@ async function isAllowed(
   if (consent.granted) return true;
   if (consent.unconfirmed.length > 0)
     terminal.err(
-      `The project's file asks to file findings without a prompt, but you have not agreed to ${consent.unconfirmed.join(' and ')}.`,
+      `The project file consents to filing findings without a prompt, but you have not agreed to ${consent.unconfirmed.join(' and ')}.`,
     );
   const autonomous = terminal.environment['SVC_AUTONOMOUS'];
   if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
     terminal.err(
-      'Findings are not filed without consent. Give it with: feedback-consent.sh grant, or file these with: svc findings drain --yes',
+      'Findings are not filed without consent. Grant it: feedback-consent.sh grant, or file these now: svc findings drain --yes',
     );
     return false;
   }
@@ -122,34 +122,34 @@ function notFiled(report: DrainReport, file: string): Failure {
   const remedies = report.failures.flatMap(({ remedy }) => remedy ?? []);
   return new Failure(
     'not-filed',
-    `${counted(report.left, 'finding')} could not be filed; kept in ${file}. ${reasonsOf(report)}.`,
-    [...remedies, 'Then run again: svc findings drain; what is filed is not filed twice.'].join('\n'),
+    `${counted(report.left, 'finding')} could not be filed and ${report.left === 1 ? 'stays' : 'stay'} in ${file}. ${reasonsOf(report)}.`,
+    [...remedies, 'Then run again: svc findings drain. Nothing is filed twice.'].join('\n'),
   );
 }
 
 export function findingsVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'findings',
-    { summary: 'Findings of this run that wait to be filed as tickets', example: 'svc findings list' },
+    { summary: 'List queued findings and file them as tickets', example: 'svc findings list' },
     [listVerb(terminal), drainVerb(terminal)],
   );
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'The findings in the queue, oldest first',
+    summary: 'List queued findings, oldest first',
     example: ['svc findings list', 'svc findings list --json'],
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { file, lines } = await readFindings(terminal);
       if (options.json) return printJson(terminal, { file, findings: lines.map(shownFinding) });
-      if (lines.length === 0) return terminal.out(`No findings wait (${file})`);
+      if (lines.length === 0) return terminal.out(`No findings are queued (${file})`);
       printTable(terminal, lines.map(findingRow));
     });
 }
 
-/** The queue of the folder that the person is in. */
+/** The queue of the current folder. */
 export async function readFindings(terminal: Terminal): Promise<{ file: string; lines: QueueLine[] }> {
   const { locks } = openSession(terminal);
   const queue = createFindingsQueue({ file: findingsFile(terminal), locks });

@@ -76,8 +76,8 @@ test('a relay that cannot be reached fails its steps alone, with the command tha
   });
   expect((JSON.parse(out) as Report).ok).toBe(false);
   expect(err).toMatch(/^failed +code-host-feed +.*relay/m);
-  expect(err).toMatch(/^ +Again: svc setup-webhooks$/m);
-  expect(err).toMatch(/^ +Again: svc setup-webhooks --linear-register$/m);
+  expect(err).toMatch(/^ +Repeat: svc setup-webhooks$/m);
+  expect(err).toMatch(/^ +Repeat: svc setup-webhooks --linear-register$/m);
   expect(out + err).not.toContain(TOKEN);
 });
 
@@ -91,7 +91,7 @@ test('a tracker without rights for webhooks fails that step alone', async () => 
   expect(err).toMatch(/^failed +tracker-feed +The owner of the API token may not do this/m);
 });
 
-test('a project file that cannot be written: what needs it is not tried, nothing goes to another file', async () => {
+test('a project file that cannot be written: steps that need it are skipped, and no other file is written', async () => {
   const { init, folder, read } = await place();
   symlinkSync('/proc/nowhere', join(folder, '.svc'));
   const { code, out } = await init('--yes', '--json', '--token-stdin');
@@ -100,7 +100,7 @@ test('a project file that cannot be written: what needs it is not tried, nothing
   expect(() => read('.config/svc/config.json')).toThrow('ENOENT');
 });
 
-test('a person’s file keeps its spelling, its place and its other values', async () => {
+test('an existing file keeps its spelling, its location and its other values', async () => {
   const { init, write, read } = await place();
   write('web/.claude/config.json', {
     svc: { linear: { teamKey: 'OLD' }, project: { ticketPrefix: 'OLD', name: 'Web' } },
@@ -116,7 +116,7 @@ test('a person’s file keeps its spelling, its place and its other values', asy
   expect(svc.tracker).toBeUndefined();
 });
 
-test('secrets in the global file stay in sight: the token goes beside them', async () => {
+test('secrets in the global file stay in use: the token is stored with them', async () => {
   const { init, write, read } = await place();
   write('.config/svc/config.json', { svc: { search: { apiKey: 'hush-search' } } });
   expect((await init('--yes', '--token-stdin', '--no-webhooks')).code).toBe(0);
@@ -152,7 +152,7 @@ test('Ctrl-C between two steps ends with 130, and what is written is valid', asy
   const { init, read, interruptWhen } = await place();
   interruptWhen(/project-file/);
   const { code, err } = await init('--yes', '--json', '--token-stdin');
-  expect({ code, err }).toMatchObject({ code: 130, err: expect.stringContaining('go on with: svc init') });
+  expect({ code, err }).toMatchObject({ code: 130, err: expect.stringContaining('Continue: svc init') });
   expect(read('web/.svc/config.json')).toMatchObject({ svc: { projectKey: 'web' } });
   expect(() => read('.config/svc/config-web.json')).toThrow('ENOENT');
 });

@@ -14,7 +14,6 @@ import { createLookups, findStoredToken } from '../init/lookups.ts';
 import { createPrompter, type Prompter } from '../init/prompter.ts';
 import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
 import { createSteps, type Steps } from '../init/step.ts';
-
 import { openSession, requireConfig } from '../session.ts';
 import { Interrupted, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
@@ -47,31 +46,29 @@ const realParts: InitParts = { host: thisProcess, doctor: doctorTools, prompter:
 
 export function initVerb(terminal: Terminal, parts: InitParts = realParts): CommandUnknownOpts {
   return verb('init', {
-    summary: 'Set up a project: five questions, then everything is running; safe to run again',
+    summary: 'Set up a project and start the daemon',
+    details:
+      'Asks at most five questions. Safe to run again. A secret is never passed as an argument. A step that fails is shown with the command that repeats it; the other steps still run.\nExit codes: 0 all done and nothing is broken, 1 the doctor found a problem, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
     example: [
       'svc init',
       'svc init --yes',
-      'svc init --yes --json --repo acme/web --team ABC --token-file token.txt',
+      'svc init --yes --repo acme/web --team ABC --token-file token.txt',
     ],
     route: 'GET /api/health, GET /api/feeds, POST /api/doctor',
   })
-    .option('--yes', 'ask nothing: take every value that is configured or can be detected')
-    .option('--json', 'print one JSON object of what was done')
-    .option('--repo <owner/name>', 'repository at the code host (detected: the remote of git)')
-    .option('--project-key <key>', 'key of the project (default: the repository’s name)')
+    .option('--yes', 'ask nothing; use configured or detected values')
+    .option('--json', 'print what was done as one JSON object')
+    .option('--repo <owner/name>', 'repository (default: the git remote)')
+    .option('--project-key <key>', 'key of the project (default: the repository name)')
     .option('--token-file <path>', 'file with the API token of the issue tracker')
-    .option('--token-stdin', 'read that token from standard input')
-    .option('--team <key>', 'team at the issue tracker (detected: by the token)')
+    .option('--token-stdin', 'read the API token from standard input')
+    .option('--team <key>', 'team at the issue tracker (default: by the token)')
     .option('--ticket-prefix <prefix>', 'the same as --team')
-    .option('--environment <name>', 'deploy environment that makes a ticket done, or none (detected: by gh)')
-    .option('--relay <url>', 'make the channels at this relay of your own (svc-relay)')
-    .option('--no-webhooks', 'set up no webhooks: everything is polled')
+    .option('--environment <name>', 'deploy environment that makes a ticket done, or none')
+    .option('--relay <url>', 'create the channels at your own relay (svc-relay)')
+    .option('--no-webhooks', 'set up no webhooks; poll instead')
     .option('--no-start', 'do not start the daemon')
-    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
-    .addHelpText(
-      'after',
-      '\nA secret is never given as an argument. A step that fails says so with the command that repeats it, and the others go on.\nExit codes: 0 all is done and nothing is broken, 1 the doctor found something broken, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
-    )
+    .option('--project <folder>', 'project folder (default: found from here upwards)')
     .action(async (options: Options) => {
       const given = await givenAnswers(terminal, options);
       const inside = await insideProject(terminal, options.project);
@@ -84,8 +81,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
         }
         throw error;
       });
-      const tell = options.json ? terminal.err : terminal.out;
-      const steps = createSteps(inside, tell);
+      const steps = createSteps(inside, options.json ? terminal.err : terminal.out);
       const result = await setUpProject(inside, steps, {
         answers,
         relay: options.relay,
@@ -94,7 +90,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
         ...parts,
       }).catch((error: unknown) => {
         if (error instanceof Interrupted)
-          terminal.err('Interrupted. What is written is valid; go on with: svc init');
+          terminal.err('Interrupted. The files written so far are valid. Continue: svc init');
         throw error;
       });
       if (options.json) printJson(terminal, reportOf(inside, answers, steps, result));
@@ -103,7 +99,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
     });
 }
 
-/** The folder of the project, else the root of the checkout: a project file belongs there. */
+/** The folder of the project, otherwise the root of the checkout, where a project file belongs. */
 async function insideProject(terminal: Terminal, folder: string | undefined): Promise<Terminal> {
   const start = resolve(terminal.folder, folder ?? '.');
   const within = { ...terminal, folder: start };
@@ -114,7 +110,7 @@ async function insideProject(terminal: Terminal, folder: string | undefined): Pr
   return { ...within, folder: root ?? start };
 }
 
-/** Whether to ask. With nobody to ask, every question needs its flag, or --yes. */
+/** Whether to ask. Without a terminal, every question needs its flag, or --yes. */
 function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
   if (options.yes) return 'take';
   const missing = [
@@ -130,15 +126,15 @@ function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
     return 'ask';
   throw new Failure(
     'usage',
-    'There is nobody at a terminal to ask.',
-    `Take what is configured or can be detected: svc init --yes\nor name what is missing: ${missing.join(' ')}`,
+    'svc init needs answers, and there is no terminal to ask at.',
+    `Use configured and detected values: svc init --yes\nor pass what is missing: ${missing.join(' ')}`,
   );
 }
 
 async function givenAnswers(terminal: Terminal, options: Options) {
   if (options.tokenFile !== undefined && options.tokenStdin)
-    throw new Failure('usage', '--token-file and --token-stdin exclude each other.');
-  // Wrong addresses are told before anybody has answered five questions.
+    throw new Failure('usage', '--token-file and --token-stdin cannot be used together.');
+  // A wrong address is an error before the questions, not after them.
   if (options.relay !== undefined) ownRelayUrl(options.relay);
   const { repo, projectKey, team, ticketPrefix, environment } = options;
   return { repo, projectKey, team, ticketPrefix, environment, token: await givenToken(terminal, options) };
@@ -185,13 +181,13 @@ function reportOf(
   steps: Steps,
   { url, findings }: SetupResult,
 ): object {
-  const { token, states, ...told } = answers;
+  const { token, states, ...others } = answers;
   return {
     ok: steps.firstError() === undefined,
     folder: terminal.folder,
     answers: {
-      ...told,
-      ticketPrefix: told.ticketPrefix ?? null,
+      ...others,
+      ticketPrefix: others.ticketPrefix ?? null,
       states,
       token: token === undefined ? 'none' : token.isNew ? 'new' : 'kept',
     },
@@ -208,11 +204,11 @@ function printEnd(terminal: Terminal, steps: Steps, { url, findings }: SetupResu
     if (remedy !== null) terminal.out(`    ${remedy}`);
   }
   const failed = steps.reports.filter(({ outcome }) => outcome === 'failed').length;
-  if (failed > 0) terminal.out(`Not everything is done: see above. All of it again: svc init`);
+  if (failed > 0) terminal.out(`Not everything is done (see above). Repeat all steps: svc init`);
   if (url !== null) terminal.out(`Dashboard: ${url}/`);
 }
 
-/** Everything was said already; only the exit code is left, which is that of the first step that failed. */
+/** Everything was printed already; the exit code is that of the first failed step. */
 function endWith(steps: Steps): void {
   const error = steps.firstError();
   if (error === undefined) return;

@@ -52,7 +52,7 @@ test('status --json of a stopped daemon: the fields of the interface first, exit
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test('status in words says how to start it', async () => {
+test('status as text shows how to start it', async () => {
   const { terminal, svc } = machine();
   expect(await svc('status')).toBe(1);
   expect(terminal.printed()).toMatch(/^daemon +stopped$/m);
@@ -60,7 +60,7 @@ test('status in words says how to start it', async () => {
   expect(terminal.complained()).toBe('Start it: svc monitor start');
 });
 
-test('status takes the version from the version file and the latest from the cache', async () => {
+test('status reads the version from the version file and the latest from the cache', async () => {
   const { terminal, svc } = machine();
   const cache = join(terminal.home, '.claude', 'plugins', 'cache', 'svc', 'svc-dev');
   mkdirSync(join(cache, '1.10.0'), { recursive: true });
@@ -139,14 +139,14 @@ test('a daemon that hangs is neither running nor stopped, and its pid is not sig
   expect(terminal.complained()).toContain('kill -9 4194305');
 });
 
-test.each(['start', 'run'])('%s with a data root that cannot be one says so', async (verb) => {
+test.each(['start', 'run'])('%s with an unusable data root is an error', async (verb) => {
   const { terminal, svc } = machine({ SVC_DATA_DIR: '~/file' });
   writeFileSync(join(terminal.home, 'file'), '');
   expect(await svc(verb)).toBe(6);
   expect(terminal.complained()).toContain(`The data root ${join(terminal.home, 'file')} cannot be used`);
 });
 
-test('stop of a stopped daemon is nothing to do', async () => {
+test('stopping a stopped daemon does nothing', async () => {
   const { terminal, svc } = machine();
   expect(await svc('stop')).toBe(0);
   expect(terminal.printed()).toBe('Not running.');

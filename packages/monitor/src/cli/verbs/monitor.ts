@@ -27,7 +27,6 @@ import {
   thisMachine,
   uninstallService,
 } from '../service/service.ts';
-
 import { openSession, type Session } from '../session.ts';
 import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -38,23 +37,21 @@ import { VERSION } from '../version.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** By these alone gh is logged in, or not; a service does not have the shell's. */
+/** With these set, gh needs no login; a service does not have the shell's. */
 const shellTokens = ['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'];
 
-export function installVerb(terminal: Terminal, host: Host, place = thisMachine): CommandUnknownOpts {
+export function installVerb(terminal: Terminal, host: Host, hostFacts = thisMachine): CommandUnknownOpts {
   return verb('install', {
-    summary: 'Let systemd or launchd run the daemon: from now on, at every login, and after a crash',
+    summary: 'Run the daemon as a systemd or launchd service',
+    details:
+      'It starts now, at every login, and after a crash. Run this again after an upgrade that moved node or svc. Secrets are read from files of mode 600, never from the shell.\nExit codes: 0 installed and running, 1 the existing file is not ours, 6 the service manager failed',
     example: ['svc monitor install', 'svc monitor install --linger', 'svc monitor install --print'],
   })
-    .option('--print', 'show the file, and install nothing')
-    .option('--linger', 'also after log-out and before login: loginctl enable-linger (systemd)')
-    .addHelpText(
-      'after',
-      '\nRun it again after an upgrade that moved node or svc. Secrets are read from the files of mode 600, never from the shell.\nExit codes: 0 installed and running, 1 the file there is not ours, 6 the service manager refused',
-    )
+    .option('--print', 'print the service file and install nothing')
+    .option('--linger', 'run after log-out and before login too (systemd)')
     .action(async (options) => {
       const session = openSession(terminal);
-      const machine = place();
+      const machine = hostFacts();
       const manager = managerFor(terminal, session, machine);
       const { PATH: path } = terminal.environment;
       const facts = factsFor(host.program, session.machine, { path, platform: machine.platform });
@@ -70,16 +67,18 @@ export function installVerb(terminal: Terminal, host: Host, place = thisMachine)
     });
 }
 
-export function uninstallVerb(terminal: Terminal, place = thisMachine): CommandUnknownOpts {
+export function uninstallVerb(terminal: Terminal, hostFacts = thisMachine): CommandUnknownOpts {
   return verb('uninstall', {
-    summary: 'Stop the daemon that systemd or launchd runs, and remove the service; all data stays',
+    summary: 'Remove the service and stop its daemon; all data stays',
     example: 'svc monitor uninstall',
   }).action(async () => {
-    const manager = managerFor(terminal, openSession(terminal), place());
+    const manager = managerFor(terminal, openSession(terminal), hostFacts());
     const removed = await uninstallService(manager);
     terminal.out(removed ? `Stopped and removed: ${manager.file}` : 'Not installed.');
     if (removed && (await manager.lingers()) === true)
-      terminal.out('Your other services still run after log-out. If none needs it: loginctl disable-linger');
+      terminal.out(
+        'Your user services still run after log-out. If you do not need that: loginctl disable-linger',
+      );
   });
 }
 
@@ -105,7 +104,7 @@ async function answering(
   throw new Failure(
     'start-failed',
     `The service is installed, but its daemon does not answer (${found.state}).`,
-    `See why: ${logsCommand}; svc monitor logs`,
+    `Find out why: ${logsCommand}; svc monitor logs`,
   );
 }
 
@@ -113,15 +112,15 @@ function warnOfShell({ environment, err }: Terminal, program: readonly string[])
   const set = shellTokens.filter((name) => (environment[name] ?? '') !== '');
   if (set.length > 0)
     err(
-      `warning: ${set.join(', ')} is set in this shell alone; the service has only the login of gh. Run: gh auth login -s admin:repo_hook`,
+      `warning: ${set.join(', ')} is set only in this shell; the service uses the login of gh. Log in: gh auth login -s admin:repo_hook`,
     );
   if (program.some((word) => word.includes('/_npx/')))
     err(
-      'warning: this svc is in the cache of npx, which may go at any time. Install it, and run this again: npm install --global svc',
+      'warning: this svc is in the npx cache, which may be deleted at any time. Install it, then run this again: npm install --global svc',
     );
 }
 
-/** systemd ends a person's services when they log out, unless they linger. */
+/** systemd stops a user's services at log-out, unless lingering is enabled. */
 async function keepAfterLogout(terminal: Terminal, manager: ServiceManager, wanted: boolean): Promise<void> {
   if ((await manager.lingers()) !== false) return;
   const autonomous = terminal.environment['SVC_AUTONOMOUS'];
@@ -131,11 +130,13 @@ async function keepAfterLogout(terminal: Terminal, manager: ServiceManager, want
     (canAsk &&
       meansYes(await terminal.ask('Keep it running after log-out (loginctl enable-linger)? [Y/n] ')));
   if (!isWanted) {
-    terminal.out('It ends when you log out. To keep it running, also from boot on: loginctl enable-linger');
+    terminal.out(
+      'It stops when you log out. To keep it running, also after a reboot: loginctl enable-linger',
+    );
     return;
   }
   await manager.linger();
-  terminal.out('It goes on after log-out, and starts with the machine (loginctl enable-linger).');
+  terminal.out('It keeps running after log-out and starts at boot (loginctl enable-linger).');
 }
 
 const HEALTH = 'GET /api/health';
@@ -144,7 +145,7 @@ const HEALTH_WITHIN_MS = 5_000;
 export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
   return verbGroup(
     'monitor',
-    { summary: 'The daemon of this machine: start, stop, status, logs', example: 'svc monitor start' },
+    { summary: 'Start, stop and inspect the daemon', example: 'svc monitor start' },
     [
       startVerb(terminal, host),
       stopVerb(terminal, host),
@@ -160,7 +161,7 @@ export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): Comm
 
 function startVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('start', {
-    summary: 'Start the daemon in the background; does nothing when it runs',
+    summary: 'Start the daemon in the background, unless it runs',
     example: 'svc-monitor.sh start',
     route: HEALTH,
   }).action(() => unlessInterrupted(terminal, start(terminal, host, openSession(terminal))));
@@ -168,7 +169,7 @@ function startVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 
 function stopVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('stop', {
-    summary: 'Stop the daemon; does nothing when it is stopped',
+    summary: 'Stop the daemon, if it runs',
     example: 'svc-monitor.sh stop',
     route: HEALTH,
   }).action(() => unlessInterrupted(terminal, stop(terminal, host, openSession(terminal))));
@@ -176,7 +177,7 @@ function stopVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 
 function restartVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('restart', {
-    summary: 'Stop the daemon if it runs, then start it with this version and this environment',
+    summary: 'Restart the daemon with this version and environment',
     example: 'svc-monitor.sh restart',
     route: HEALTH,
   }).action(async () => {
@@ -188,15 +189,12 @@ function restartVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
-    summary: 'Show whether the daemon runs, where, and what is wrong with it',
+    summary: 'Show whether the daemon runs, where, and its problems',
+    details: 'Exit codes: 0 it runs and answers, even with problems; 1 it does not',
     example: ['svc-monitor.sh status', 'svc-monitor.sh status --json'],
     route: `${HEALTH}, GET /api/attention`,
   })
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 it runs and answers, also when something is wrong with it; 1 it does not',
-    )
     .action(async (options) => {
       const session = openSession(terminal);
       const { machine } = session;
@@ -218,32 +216,33 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
 
 function logsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('logs', {
-    summary: 'The last lines of the daemon’s log, one JSON object each',
+    summary: 'Print the end of the daemon’s log, one JSON object a line',
     example: ['svc-monitor.sh logs --lines 200', 'svc-monitor.sh logs --follow'],
   })
-    .option('--lines <count>', 'how many lines', countFrom, 50)
-    .option('--follow', 'go on with what is added, until Ctrl-C')
+    .option('--lines <count>', 'number of lines', countFrom, 50)
+    .option('--follow', 'keep printing new lines until Ctrl-C')
     .action(async (options) => {
       const file = logFileOf(openSession(terminal).machine.dataDir);
       const last = lastLines(file, options.lines);
       for (const line of last?.lines ?? []) terminal.out(line);
       if (options.follow) return followLines(file, last?.end, terminal.out, terminal.interrupted);
       if (last !== undefined) return;
-      terminal.err(`There is no log yet (${file}). It is written by: svc monitor start`);
+      terminal.err(`There is no log yet (${file}). Start the daemon: svc monitor start`);
       throw new AnswerIsNo();
     });
 }
 
 function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('run', {
-    summary: 'Run the daemon in the foreground until Ctrl-C; logs go to standard output',
+    summary: 'Run the daemon in the foreground until Ctrl-C',
+    details:
+      'Logs go to standard output.\nExit codes: 0 stopped, 6 already running or port taken, 70 a bug, 130 Ctrl-C',
     example: 'svc monitor run',
   })
-    .addHelpText('after', '\nExit codes: 0 stopped, 6 already running or port taken, 70 a bug, 130 Ctrl-C')
-    .addOption(new Option('--log-file <path>', 'where logs go instead').hideHelp())
+    .addOption(new Option('--log-file <path>', 'write logs there instead').hideHelp())
     .action(async (options) => {
       const { machine } = openSession(terminal);
-      // Of this start only: what the daemon runs may be another version of svc.
+      // For this start only: programs that the daemon runs may be another version of svc.
       const { SVC_VERSION_FILE: _, ...own } = terminal.environment;
       // A service manager does not have the shell's secrets; the files have them.
       const err = options.logFile === undefined ? terminal.err : inLogForm(terminal);
@@ -263,7 +262,7 @@ function runVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 
 const ignore = (): void => undefined;
 
-/** Started by `start`, standard error is the log, in which every line is an object. */
+/** With `start`, standard error is the log, in which every line is an object. */
 function inLogForm({ err, now }: Terminal): Terminal['err'] {
   return (text) => err(JSON.stringify({ level: 40, time: now().toISOString(), msg: text }));
 }
@@ -283,11 +282,11 @@ async function stop(terminal: Terminal, host: Host, { machine }: Session): Promi
   terminal.out(pid === undefined ? 'Not running.' : `Stopped: pid ${pid}`);
 }
 
-/** A person who does not want to wait any longer is told where to look, not that something failed. */
+/** Ctrl-C while waiting is not a failure: it prints how to check the result. */
 async function unlessInterrupted(terminal: Terminal, work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) => {
     if (!terminal.interrupted.aborted) throw error;
-    terminal.err('Interrupted. What became of it: svc monitor status');
+    terminal.err('Interrupted. Check the result: svc monitor status');
     throw new AnswerIsNo();
   });
 }
@@ -300,7 +299,7 @@ async function warnOfDrift(terminal: Terminal, session: Session): Promise<void> 
 type HealthSummary = {
   status: 'ok' | 'degraded';
   problems: DoctorFinding[];
-  /** The reasons of open items; null while nobody can tell. */
+  /** The reasons of open items; null when they cannot be read. */
   attention: string[] | null;
 };
 
@@ -324,7 +323,7 @@ async function healthOf(machine: Session['machine'], url: string): Promise<Healt
   };
 }
 
-const stateWords = {
+const stateTexts = {
   running: ['green', 'running'],
   starting: ['yellow', 'starting'],
   stopping: ['yellow', 'stopping'],
@@ -339,12 +338,12 @@ function printStatus(
   health: HealthSummary | null,
 ): void {
   const isDegraded = health?.status === 'degraded';
-  const [colour, words] = isDegraded ? (['red', 'running, degraded'] as const) : stateWords[report.state];
+  const [colour, text] = isDegraded ? (['red', 'running, degraded'] as const) : stateTexts[report.state];
   const waiting = health?.attention ?? [];
   const { latestAvailableVersion: latest, isStale } = report;
   const newest = latest === null ? '' : isStale ? `; ${latest} is installed` : ', the newest installed';
   printTable(terminal, [
-    ['daemon', paint(terminal, colour, words)],
+    ['daemon', paint(terminal, colour, text)],
     ...(report.pid === null ? [] : [['pid', String(report.pid)]]),
     ['url', report.url],
     ['version', report.runningVersion + newest],
@@ -352,7 +351,7 @@ function printStatus(
     ['data', report.dataDir],
     ['log', report.logFile],
     ...(service === null ? [] : [['service', `${service.manager}, ${service.file}`]]),
-    ...(waiting.length === 0 ? [] : [['attention', `${waiting.join(', ')}; see: svc attention`]]),
+    ...(waiting.length === 0 ? [] : [['attention', `${waiting.join(', ')} (svc attention)`]]),
   ]);
   for (const problem of health?.problems ?? []) printFinding(terminal, problem);
   if (report.state === 'stopped') terminal.err('Start it: svc monitor start');

@@ -1,7 +1,5 @@
-// svc open: the dashboard in the person's browser. Where the daemon asks for a token, the address has a code behind its
-// `#`, which no server and no Referer sees. The code reaches the browser in a page of mode 600: the words of a command
-// can be read by every user.
-
+// svc open. When the daemon requires a token, the address has a code after its `#`, which no server and no Referer sees.
+// The browser gets it from a page of mode 600, because every user can read the arguments of a command.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -28,19 +26,17 @@ export function openVerb(terminal: Terminal, show: typeof openBrowser = openBrow
     const address = `${daemon.url}/#enter=${code}`;
     const page = join(openSession(terminal).machine.dataDir, 'open.html');
     await writeFileAtomically(page, redirectTo(address), { mode: 0o600 });
-    terminal.out(`${address}\nIt opens the dashboard once, within a minute.`);
+    terminal.out(`${address}\nThis link works once, within a minute.`);
     show(pathToFileURL(page).href, process.platform, terminal.environment);
   });
 }
 
-/** Nothing in the address has a meaning in HTML. */
+/** The address contains no character that is special in HTML. */
 function redirectTo(address: string): string {
   return `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${address}"><title>svc</title>\n`;
 }
 
-// Shows an address in the person's browser, where there is one. Where there is none nothing happens: the address
-// has been printed.
-
+/** Does nothing without a browser: the address was printed. */
 export function openBrowser(
   url: string,
   platform: NodeJS.Platform,
@@ -49,13 +45,13 @@ export function openBrowser(
   const command = openerOf(platform, environment);
   if (command === undefined) return undefined;
   const opener = spawn(command, [url], { stdio: 'ignore', detached: true, env: environment });
-  // It is not installed.
+  // Not installed.
   opener.on('error', () => undefined);
   opener.unref();
   return opener;
 }
 
-/** Undefined where no window could be opened. */
+/** Undefined without a display. */
 export function openerOf(platform: NodeJS.Platform, environment: NodeJS.ProcessEnv): string | undefined {
   if (platform === 'darwin') return 'open';
   const { DISPLAY = '', WAYLAND_DISPLAY = '' } = environment;

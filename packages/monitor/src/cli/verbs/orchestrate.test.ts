@@ -38,10 +38,13 @@ async function machine() {
   return { world, terminal, holds, svc, lines };
 }
 
-test('start: tickets, waves or a plan, with what is wished', async () => {
+test('start: tickets, waves or a plan, with all options', async () => {
   const { world, terminal, svc, lines } = await machine();
   expect(await svc('start', 'ABC-1', 'ABC-2', '--max-parallel', '2', '--name', RUN)).toBe(0);
-  expect(lines()).toEqual([`${RUN} has begun: 2 tickets in one wave.`, `See: svc orchestrate status ${RUN}`]);
+  expect(lines()).toEqual([
+    `Started ${RUN}: 2 tickets in 1 wave.`,
+    `Follow it: svc orchestrate status ${RUN}`,
+  ]);
   expect(
     await svc('start', '--wave', 'ABC-3,ABC-4', '--wave', 'ABC-5', '--name', 'two', '--base', 'next'),
   ).toBe(0);
@@ -58,13 +61,13 @@ test('start: tickets, waves or a plan, with what is wished', async () => {
   expect(world.appended[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
 });
 
-test('start: one ticket is one ticket', async () => {
+test('start: one ticket is singular', async () => {
   const { svc, lines } = await machine();
   expect(await svc('start', 'ABC-1', '--name', RUN)).toBe(0);
-  expect(lines()[0]).toBe(`${RUN} has begun: 1 ticket in one wave.`);
+  expect(lines()[0]).toBe(`Started ${RUN}: 1 ticket in 1 wave.`);
 });
 
-test('start: the project is registered, once and with a word', async () => {
+test('start: the project is registered once, with a notice', async () => {
   const { terminal, svc } = await machine();
   const listed = (): unknown =>
     JSON.parse(readFileSync(join(terminal.home, '.config/svc/config.json'), 'utf8')).svc.projects;
@@ -72,10 +75,10 @@ test('start: the project is registered, once and with a word', async () => {
   expect(JSON.parse(terminal.printed())).toMatchObject({ orchestrator: RUN });
   expect(await svc('start', 'ABC-2', '--name', 'two', '--json')).toBe(0);
   expect(listed()).toEqual([terminal.home]);
-  expect(terminal.complained().match(/is now registered in/g)).toHaveLength(1);
+  expect(terminal.complained().match(/^Registered /gm)).toHaveLength(1);
 });
 
-test('start: what cannot be is refused, and nothing is begun', async () => {
+test('start: invalid plans are rejected, and nothing is started', async () => {
   const { world, terminal, svc } = await machine();
   const broken = join(terminal.home, 'broken.json');
   writeFileSync(broken, '{');
@@ -94,7 +97,7 @@ test('start: what cannot be is refused, and nothing is begun', async () => {
   expect(world.appended).toEqual([]);
 });
 
-test('status of a run: its waves, what each ticket does, and why something waits', async () => {
+test('status of a run: its waves, the state of each ticket, and what it is waiting for', async () => {
   const { world, holds, svc, lines } = await machine();
   world.begin([['ABC-1', 'ABC-2'], ['ABC-3']]);
   world.fold(ownLine('orchestrator.wave.started', undefined, { wave: 1, tickets: [] }));
@@ -111,7 +114,7 @@ test('status of a run: its waves, what each ticket does, and why something waits
   expect(await svc('status', RUN)).toBe(0);
   expect(lines().map((line) => line.replaceAll(/ +/g, ' ').trimEnd())).toEqual([
     `${RUN}: running, 0 of 3 done`,
-    ' began 2026-01-02 03:00:00 UTC (10 min ago)',
+    ' started 2026-01-02 03:00:00 UTC (10 min ago)',
     ' cost $1.25',
     'Wave 1: started',
     ' ABC-1 implementing 10 min ago',
@@ -122,10 +125,10 @@ test('status of a run: its waves, what each ticket does, and why something waits
   ]);
 });
 
-test('status of all, in words and as JSON; one that is not there', async () => {
+test('status of all runs as text and as JSON; an unknown run', async () => {
   const { world, terminal, svc, lines } = await machine();
   expect(await svc('status')).toBe(0);
-  expect(lines()).toEqual(['There is no run. Begin one: svc orchestrate start <tickets…>']);
+  expect(lines()).toEqual(['No runs yet. Start one: svc orchestrate start <tickets…>']);
   world.begin([['ABC-1']]);
   expect(await svc('status', '--json')).toBe(0);
   const [, ...rest] = terminal.printed().split('\n');
@@ -134,7 +137,7 @@ test('status of all, in words and as JSON; one that is not there', async () => {
   expect(terminal.complained()).toContain('There is no run named ../health.');
 });
 
-test('pause, resume, retry and cancel say what the run is then', async () => {
+test('pause, resume, retry and cancel print the new state of the run', async () => {
   const { world, svc, lines } = await machine();
   world.begin([['ABC-1']]);
   const signal = world.signal('ABC-1', { status: 'failed' });
@@ -151,7 +154,7 @@ test('pause, resume, retry and cancel say what the run is then', async () => {
     'orchestrator.worker.retried',
     'orchestrator.run.canceled',
   ]);
-  // It goes on with the ticket that is started again.
+  // It continues with the retried ticket.
   expect(await svc('retry', RUN, 'ABC-1')).toBe(0);
   expect(lines().findLast((line) => line.startsWith(RUN))).toBe(`${RUN}: running, 0 of 1 done`);
 });

@@ -4,7 +4,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
-import { needDaemon, speaker } from '../session.ts';
+import { needDaemon, requestedBy } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -15,14 +15,14 @@ export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'orchestrate',
     {
-      summary: 'Run many tickets at once, in waves, and believe nobody’s word',
+      summary: 'Run tickets in parallel waves and verify the results',
       example: ['svc orchestrate start ABC-1 ABC-2', 'svc orchestrate status'],
     },
     [
       startVerb(terminal),
       statusVerb(terminal),
-      actionVerb(terminal, 'pause', 'Start nothing more; what runs goes on'),
-      actionVerb(terminal, 'resume', 'Go on after a pause'),
+      actionVerb(terminal, 'pause', 'Pause a run: start no more tickets; running ones continue'),
+      actionVerb(terminal, 'resume', 'Resume a paused run'),
       cancelVerb(terminal),
       retryVerb(terminal),
     ],
@@ -31,7 +31,7 @@ export function orchestrateVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function startVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('start', {
-    summary: 'Begin a run; it goes on in the daemon when the terminal is closed',
+    summary: 'Start a run; it continues when you close the terminal',
     example: [
       'svc orchestrate start ABC-1 ABC-2 --max-parallel 2',
       'svc orchestrate start --wave ABC-1,ABC-2 --wave ABC-3',
@@ -41,14 +41,11 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'POST /api/runs',
   })
     .argument('[tickets...]')
-    .option('--wave <tickets>', 'a wave: tickets with commas; repeatable', collect, [] as string[])
-    .option(
-      '--dependencies',
-      'the tickets in the order that the issue tracker tells: what blocks comes first',
-    )
-    .option('--file <path>', 'a plan: {"waves": [[…]]} or {"tickets": [{"ticket", "blockedBy"}]}')
-    .option('--max-parallel <count>', 'agents at once', Number)
-    .option('--base <branch>', 'branch that worktrees are made from')
+    .option('--wave <tickets>', 'tickets of one wave, comma-separated; repeatable', collect, [] as string[])
+    .option('--dependencies', 'order the tickets by their blockers in the tracker')
+    .option('--file <path>', 'JSON plan, see docs/guide/orchestration.md')
+    .option('--max-parallel <count>', 'number of agents at once', Number)
+    .option('--base <branch>', 'branch to create worktrees from')
     .option('--name <id>', 'name of the run')
     .option('--json', 'print JSON')
     .action(async (tickets, options) => {
@@ -62,18 +59,19 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
           dependencies,
           base,
           name,
-          ...speaker(terminal),
+          ...requestedBy(terminal),
         },
       });
       if (options.json) return printJson(terminal, answer);
       const { orchestrator, tickets: count, waves } = answer;
-      const words = waves.length === 1 ? 'one wave' : `${waves.length} waves`;
-      terminal.out(`${orchestrator} has begun: ${counted(count, 'ticket')} in ${words}.`);
+      terminal.out(
+        `Started ${orchestrator}: ${counted(count, 'ticket')} in ${counted(waves.length, 'wave')}.`,
+      );
       for (const { ticket, blocker, state } of answer.outsideBlockers)
         terminal.out(
           `${plainText(ticket)} is blocked by ${plainText(blocker)} (${plainText(state)}), which is not in this run.`,
         );
-      terminal.out(`See: svc orchestrate status ${orchestrator}`);
+      terminal.out(`Follow it: svc orchestrate status ${orchestrator}`);
     });
 }
 
@@ -87,9 +85,12 @@ async function planOf(
 ) {
   const { wave, file } = options;
   if (options.dependencies === true && tickets.length === 0)
-    throw new Failure('usage', 'With --dependencies, name the tickets.');
+    throw new Failure(
+      'usage',
+      '--dependencies needs tickets: svc orchestrate start ABC-1 ABC-2 --dependencies',
+    );
   if ([tickets.length > 0, wave.length > 0, file !== undefined].filter(Boolean).length !== 1)
-    throw new Failure('usage', 'Name the tickets, or the waves with --wave, or a plan with --file.');
+    throw new Failure('usage', 'Pass either tickets, or waves with --wave, or a plan with --file.');
   if (file === undefined)
     return wave.length > 0 ? { waves: wave.map((text) => text.split(',')) } : { tickets };
   try {
@@ -101,7 +102,7 @@ async function planOf(
 
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
-    summary: 'What each run is doing, and why what waits waits',
+    summary: 'Show the status of runs and what blocks them',
     example: ['svc orchestrate status', 'svc orchestrate status web-20260102-030405'],
     route: 'GET /api/runs; of one run GET /api/runs/:run',
   })
@@ -115,14 +116,14 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       }
       const { runs } = await daemon.get('/api/runs');
       if (json) return printJson(terminal, runs);
-      if (runs.length === 0) terminal.out('There is no run. Begin one: svc orchestrate start <tickets…>');
+      if (runs.length === 0) terminal.out('No runs yet. Start one: svc orchestrate start <tickets…>');
       printTable(
         terminal,
         runs.map((one) => [
           plainText(one.orchestrator),
           one.state,
           `${one.done} of ${one.tickets} done`,
-          one.startedAt === null ? '' : `began ${ageText(one.startedAt, terminal.now())}`,
+          one.startedAt === null ? '' : `started ${ageText(one.startedAt, terminal.now())}`,
           costText(one.costUsd),
         ]),
       );
@@ -131,11 +132,11 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
 
 function printRun(terminal: Terminal, run: RunDetail): void {
   terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
-  if (run.startedAt !== null) terminal.out(`  began   ${timeText(run.startedAt, terminal.now())}`);
+  if (run.startedAt !== null) terminal.out(`  started  ${timeText(run.startedAt, terminal.now())}`);
   const { hours, waiting } = run.waited;
   if (hours > 0 || waiting > 0)
-    terminal.out(`  people  ${hours.toFixed(1)} h waited for reviews, ${waiting} waiting now`);
-  if (run.costUsd !== null) terminal.out(`  cost    ${costText(run.costUsd)}`);
+    terminal.out(`  reviews  ${hours.toFixed(1)} h waited, ${waiting} waiting now`);
+  if (run.costUsd !== null) terminal.out(`  cost     ${costText(run.costUsd)}`);
   for (const { wave, state, tickets } of run.waves) {
     terminal.out(`Wave ${wave}: ${state}`);
     printTable(
@@ -168,14 +169,15 @@ function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: str
     .option('--json', 'print JSON')
     .action(async (run, { json }) => {
       const daemon = await needDaemon(terminal);
-      const said = { params: { run }, body: speaker(terminal) };
-      show(terminal, json, await daemon.post(`/api/runs/{run}/${action}`, said));
+      const request = { params: { run }, body: requestedBy(terminal) };
+      show(terminal, json, await daemon.post(`/api/runs/{run}/${action}`, request));
     });
 }
 
 function cancelVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('cancel', {
-    summary: 'Cancel a run and end its agents, or take one ticket out of it; worktrees stay',
+    summary: 'Cancel a run, or one of its tickets; worktrees stay',
+    details: 'The agents are stopped.',
     example: 'svc orchestrate cancel web-20260102-030405 ABC-2',
     route: 'POST /api/runs/:run/cancel',
   })
@@ -184,14 +186,15 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (run, ticket, { json }) => {
       const daemon = await needDaemon(terminal);
-      const said = { params: { run }, body: { ticket, ...speaker(terminal) } };
-      show(terminal, json, await daemon.post('/api/runs/{run}/cancel', said));
+      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
+      show(terminal, json, await daemon.post('/api/runs/{run}/cancel', request));
     });
 }
 
 function retryVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('retry', {
-    summary: 'Start a ticket again that failed, stalled or was canceled; a run that is over goes on',
+    summary: 'Retry a failed, stalled or canceled ticket',
+    details: 'A run that has ended continues.',
     example: 'svc orchestrate retry web-20260102-030405 ABC-2',
     route: 'POST /api/runs/:run/retry',
   })
@@ -200,8 +203,8 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (run, ticket, { json }) => {
       const daemon = await needDaemon(terminal);
-      const said = { params: { run }, body: { ticket, ...speaker(terminal) } };
-      show(terminal, json, await daemon.post('/api/runs/{run}/retry', said));
+      const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
+      show(terminal, json, await daemon.post('/api/runs/{run}/retry', request));
     });
 }
 

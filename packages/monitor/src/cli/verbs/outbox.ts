@@ -12,7 +12,7 @@ const SHOWN = 20;
 
 export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
   return verb('outbox', {
-    summary: 'What the daemon has still to do, what failed, and what it gave up',
+    summary: 'Show effects that are pending, retrying or given up',
     example: ['svc outbox', 'svc outbox retry 12:move-ticket:ABC-1'],
     route: 'GET /api/outbox',
   })
@@ -22,9 +22,9 @@ export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
       if (json) return printJson(terminal, answer);
       const { figures, effects } = answer;
       terminal.out(
-        `${figures.pending} to do, ${figures.retryingCount} retrying, ${figures.givenUp} given up`,
+        `${figures.pending} pending, ${figures.retryingCount} retrying, ${figures.givenUp} given up`,
       );
-      if (figures.failing !== null) terminal.out(`It cannot work: ${plainText(figures.failing)}`);
+      if (figures.failing !== null) terminal.out(`The outbox is not working: ${plainText(figures.failing)}`);
       const open = effects.filter(({ state }) => state !== 'done');
       const rows = [...open, ...effects.filter(({ state }) => state === 'done')].slice(0, SHOWN);
       printTable(
@@ -34,14 +34,14 @@ export function outboxVerbs(terminal: Terminal): CommandUnknownOpts {
     })
     .addCommand(
       verb('retry', {
-        summary: 'Try again what was given up',
+        summary: 'Retry an effect that was given up',
         example: 'svc outbox retry 12:move-ticket:ABC-1',
         route: 'POST /api/outbox/retry',
       })
         .argument('<key>')
         .action(async (key) => {
           await (await needDaemon(terminal)).post('/api/outbox/retry', { body: { key } });
-          terminal.out(`${plainText(key)} is tried again; see: svc outbox`);
+          terminal.out(`${plainText(key)} will be retried. Check the result: svc outbox`);
         }),
     );
 }
@@ -50,12 +50,12 @@ function effectRow(
   { key, state, attempts, lastError, outcome, createdAt }: OutboxEffect,
   now: Date,
 ): string[] {
-  const said = state === 'done' ? outcome : lastError;
+  const result = state === 'done' ? outcome : lastError;
   return [
     state,
     plainText(key),
     ageText(new Date(createdAt).toISOString(), now),
     attempts > 1 ? `${attempts} attempts` : '',
-    plainText(said ?? ''),
+    plainText(result ?? ''),
   ];
 }

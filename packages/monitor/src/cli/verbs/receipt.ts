@@ -9,12 +9,13 @@ import { printList } from './why.ts';
 
 export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('receipt', {
-    summary: 'Whether a ticket shipped, link by link, and how each is known; exit 1 when it did not',
+    summary: 'Show whether a ticket shipped, with the evidence',
+    details: 'Exit code 1 when it has not shipped, or when that is unknown.',
     example: 'svc receipt ABC-12',
     route: 'GET /api/workers/:ticket/receipt',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
@@ -32,15 +33,15 @@ export function printReceipt(terminal: Terminal, { ticket, shipped, links, flagg
     terminal,
     links.map((link) => linkRow(link)),
   );
-  printList(terminal, 'To be looked at:', flagged);
+  printList(terminal, 'Check these:', flagged);
 }
 
 function verdict(terminal: Terminal, shipped: boolean | null): string {
-  if (shipped === null) return paint(terminal, 'yellow', 'may have shipped or not: nobody can tell');
+  if (shipped === null) return paint(terminal, 'yellow', 'may have shipped: unknown');
   return shipped ? paint(terminal, 'green', 'shipped') : paint(terminal, 'yellow', 'has not shipped');
 }
 
 function linkRow({ link, value, grade, at, seq, url }: Link): string[] {
-  const line = seq === null ? '-' : `line ${seq}`;
+  const line = seq === null ? '-' : `event ${seq}`;
   return [`  ${link}`, grade, utcText(at), line, plainText([value ?? [], url ?? []].flat().join('  '))];
 }

@@ -18,7 +18,7 @@ const layer1 = `{
 
 type Given = { project?: string; projectFile?: string; secrets?: object | null; apiUrl?: string };
 
-async function house(given: Given = {}) {
+async function checkout(given: Given = {}) {
   const tracker = await testTracker(TOKEN);
   const team = tracker.cloud.addTeam({ key: 'ABC' });
   tracker.cloud.addTeam({ key: 'OPS' });
@@ -50,8 +50,8 @@ async function house(given: Given = {}) {
   };
 }
 
-test('makes exactly one query and writes both ids; every other byte of the file stays', async () => {
-  const { tracker, team, ids, terminal, resolve, svc, file, text } = await house();
+test('makes exactly one query and writes both ids; every other byte of the file is kept', async () => {
+  const { tracker, team, ids, terminal, resolve, svc, file, text } = await checkout();
   expect(await resolve()).toBe(0);
   expect(tracker.calls()).toEqual(['teams']);
   const states = Object.entries(ids).map(([name, id]) => `                "${name}": "${id}"`);
@@ -68,23 +68,23 @@ test('makes exactly one query and writes both ids; every other byte of the file 
   expect(terminal.printed() + terminal.complained()).not.toContain(TOKEN);
 });
 
-test('with both there it says so and makes no call; --force asks again', async () => {
-  const { tracker, team, terminal, resolve, text } = await house();
+test('with both present it makes no call; --force asks again', async () => {
+  const { tracker, team, terminal, resolve, text } = await checkout();
   await resolve();
   const before = text();
   tracker.forgetCalls();
   expect(await resolve()).toBe(0);
   expect([tracker.calls(), text()]).toEqual([[], before]);
-  expect(terminal.printed()).toContain('already; the tracker was not asked');
+  expect(terminal.printed()).toContain('The ids are already in');
   tracker.cloud.addState({ teamId: team.id, name: 'QA' });
   expect(await resolve('--force')).toBe(0);
   expect(tracker.calls()).toEqual(['teams']);
   expect(JSON.parse(text()).svc.tracker.stateIds).toHaveProperty('QA');
 });
 
-test('with both there not even a token is needed', async () => {
+test('with both present no token is needed', async () => {
   const tracker = { teamId: 'team', stateIds: { Todo: 'state' } };
-  const { resolve } = await house({ secrets: null, project: JSON.stringify({ svc: { tracker } }) });
+  const { resolve } = await checkout({ secrets: null, project: JSON.stringify({ svc: { tracker } }) });
   expect(await resolve()).toBe(0);
 });
 
@@ -95,14 +95,14 @@ test.each([
   ['no state', { teamId: 'x', stateIds: {} }],
 ])('with %s it asks', async (_, cached) => {
   const project = JSON.stringify({ svc: { projectKey: 'demo', tracker: { teamKey: 'ABC', ...cached } } });
-  const { tracker, team, ids, resolve, text } = await house({ project });
+  const { tracker, team, ids, resolve, text } = await checkout({ project });
   expect(await resolve()).toBe(0);
   expect(tracker.calls()).toEqual(['teams']);
   expect(JSON.parse(text()).svc.tracker).toEqual({ teamKey: 'ABC', teamId: team.id, stateIds: ids });
 });
 
 test('--json', async () => {
-  const { team, ids, terminal, resolve, file } = await house();
+  const { team, ids, terminal, resolve, file } = await checkout();
   expect(await resolve('--json')).toBe(0);
   expect(JSON.parse(terminal.printed())).toEqual({
     asked: true,
@@ -113,18 +113,18 @@ test('--json', async () => {
   });
 });
 
-test('a phase whose state the team does not have is told', async () => {
+test('a phase whose state the team does not have is a warning', async () => {
   const tracker = { teamKey: 'ABC', stateMap: { done: 'Shipped', canceled: null } };
-  const { terminal, resolve } = await house({
+  const { terminal, resolve } = await checkout({
     project: JSON.stringify({ svc: { projectKey: 'demo', tracker } }),
   });
   expect(await resolve()).toBe(0);
   expect(terminal.complained()).toMatch(/^warning: svc\.tracker\.stateMap\.done is "Shipped"/);
 });
 
-test('the vendor’s word in the file stays the one word', async () => {
+test('the vendor’s name in the file is kept', async () => {
   const project = '{"svc": {"projectKey": "demo", "linear": {"teamKey": "ABC"}}}';
-  const { terminal, resolve, svc, text, team } = await house({ project });
+  const { terminal, resolve, svc, text, team } = await checkout({ project });
   expect(await resolve()).toBe(0);
   expect(JSON.parse(text()).svc).toMatchObject({ linear: { teamKey: 'ABC', teamId: team.id } });
   expect(await svc('config', 'validate')).toBe(0);
@@ -132,15 +132,15 @@ test('the vendor’s word in the file stays the one word', async () => {
 });
 
 test('.claude/config.json is written where that is the project file, and keeps its mode', async () => {
-  const { resolve, file, text } = await house({ projectFile: '.claude/config.json' });
+  const { resolve, file, text } = await checkout({ projectFile: '.claude/config.json' });
   expect(await resolve()).toBe(0);
   expect(JSON.parse(text()).svc.tracker.stateIds).toHaveProperty('Done');
   expect(statSync(file).mode & 0o777).toBe(0o644);
 });
 
-describe('what is missing or wrong is named, with its remedy, and nothing is written', () => {
+describe('a missing or wrong value is reported with its remedy, and nothing is written', () => {
   test('no token', async () => {
-    const { tracker, terminal, resolve, secretsFile, text } = await house({ secrets: null });
+    const { tracker, terminal, resolve, secretsFile, text } = await checkout({ secrets: null });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain(secretsFile);
     expect(terminal.complained()).toContain('svc config set svc.tracker.apiToken - < token.txt');
@@ -149,7 +149,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
 
   test('no team key', async () => {
     const project = '{"svc": {"projectKey": "demo", "project": {"ticketPrefix": "ABC"}}}';
-    const { tracker, terminal, resolve, file } = await house({ secrets: {}, project });
+    const { tracker, terminal, resolve, file } = await checkout({ secrets: {}, project });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain(file);
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');
@@ -157,7 +157,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   });
 
   test('no project', async () => {
-    const { terminal, resolve, file } = await house({ project: '' });
+    const { terminal, resolve, file } = await checkout({ project: '' });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain('No project here');
     expect(existsSync(file)).toBe(false);
@@ -165,7 +165,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
 
   test('a wrong token', async () => {
     const wrong = { svc: { tracker: { apiToken: 'lin_api_old', teamKey: 'ABC' } } };
-    const { terminal, resolve, text } = await house({ secrets: wrong });
+    const { terminal, resolve, text } = await checkout({ secrets: wrong });
     expect(await resolve()).toBe(6);
     expect(terminal.complained()).toContain('did not accept the API token');
     expect(terminal.complained()).toContain('svc config set svc.tracker.apiToken -');
@@ -175,7 +175,10 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
 
   test('a team that does not exist: those that do are listed', async () => {
     const secrets = { svc: { tracker: { apiToken: TOKEN, teamKey: 'ABD' } } };
-    const { terminal, resolve, text } = await house({ secrets, project: layer1.replace('"ABC"', '"ABD"') });
+    const { terminal, resolve, text } = await checkout({
+      secrets,
+      project: layer1.replace('"ABC"', '"ABD"'),
+    });
     expect(await resolve()).toBe(4);
     expect(terminal.complained()).toContain('no team with the key ABD. Its teams: ABC, OPS.');
     expect(terminal.complained()).toContain('svc config set svc.tracker.teamKey ABC');
@@ -183,7 +186,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   });
 
   test('a tracker that is down; the next run completes it', async () => {
-    const { tracker, terminal, resolve, text } = await house();
+    const { tracker, terminal, resolve, text } = await checkout();
     tracker.failNext({ kind: 'server-error', status: 503 });
     expect(await resolve()).toBe(6);
     expect(terminal.complained()).toContain('is unavailable: it answered HTTP 503');
@@ -192,7 +195,7 @@ describe('what is missing or wrong is named, with its remedy, and nothing is wri
   });
 
   test('an address to which no token may go', async () => {
-    const { terminal, resolve } = await house({ apiUrl: 'http://tracker.example/graphql' });
+    const { terminal, resolve } = await checkout({ apiUrl: 'http://tracker.example/graphql' });
     expect(await resolve()).toBe(2);
     expect(terminal.complained()).toContain('SVC_TRACKER_API_URL must be an https URL');
   });

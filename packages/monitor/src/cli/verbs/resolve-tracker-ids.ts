@@ -10,12 +10,12 @@ import { verb } from '../verb.ts';
 
 export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('resolve-tracker-ids', {
-    summary: 'Write the ids of the tracker’s team and workflow states to the project file, by one query',
+    summary: 'Store the tracker’s team and state ids in the project',
     example: ['resolve-tracker-ids.sh', 'resolve-tracker-ids.sh --force'],
   })
-    .option('--force', 'ask again, after workflow states changed')
+    .option('--force', 'ask the tracker again, after workflow states changed')
     .option('--json', 'print JSON')
-    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
+    .option('--project <folder>', 'project folder (default: found from here upwards)')
     .action(async (options) => {
       const session = openSession(terminal, options);
       const loaded = await requireConfig(terminal, session);
@@ -48,9 +48,9 @@ function printIds(terminal: Terminal, { asked, file, teamId, stateIds }: Resolve
   terminal.out(
     asked
       ? `Wrote the ids of the team and of ${counted(Object.keys(stateIds).length, 'state')} to ${file}`
-      : `The ids are in ${file} already; the tracker was not asked. After workflow states changed, add --force.`,
+      : `The ids are already in ${file}; the tracker was not asked. If workflow states changed, add --force.`,
   );
-  // Names come from outside: nothing of them may steer the terminal.
+  // Names come from outside and must not control the terminal.
   const states = Object.entries(stateIds).map(([name, id]) => [name.replaceAll(/\p{Cc}/gu, '?'), id]);
   printTable(terminal, [['team', teamId], ...states]);
 }

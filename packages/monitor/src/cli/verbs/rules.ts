@@ -16,19 +16,20 @@ import { verb, verbGroup } from '../verb.ts';
 
 type RuleList = Answer<'GET', '/api/rules'>;
 
-// svc rules test [<name>]: when rules would have fired on the log, before they are switched on. Reads the files, so
-// that it works with the daemon down and can say how far it is.
+// svc rules test: when rules would have fired on the log, before they are turned on. It reads the files, so it works
+// without the daemon and can show progress.
 
 const PROGRESS_EVERY_MS = 5_000;
 
 function rulesTestVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('test', {
-    summary: 'When rules would have fired on the log, and what they would have done; nothing is done',
+    summary: 'Test rules against history; nothing is executed',
+    details: 'Shows when each rule would have fired, and what it would have done.',
     example: ['svc rules test --since 14d', 'svc rules test --file rule.json --since 30d --json'],
   })
-    .argument('[name]', 'this rule alone')
-    .option('--since <point>', 'after a seq, or from an ISO time or a duration ago on', '14d')
-    .option('--file <path>', 'a rule that is in no configuration yet, as JSON')
+    .argument('[name]', 'only this rule')
+    .option('--since <point>', 'start after a seq, or at an ISO time or age', '14d')
+    .option('--file <path>', 'test the rule in this JSON file')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
       const since = sinceOf(options.since, terminal.now().getTime());
@@ -69,27 +70,33 @@ function sinceOf(text: string, now: number): Since {
 async function ruleIn(path: string): Promise<Rule> {
   const read = await readJsonFile(path);
   if (read.state === 'broken') throw new Failure('usage', `${path}: ${read.problem.message}`);
-  if (read.state !== 'read') throw new Failure('usage', `There is no file ${path}.`);
+  if (read.state !== 'read') throw new Failure('usage', `${path} does not exist.`);
   const parsed = Rule.safeParse(read.data);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new Failure('usage', `${path}:${place} ${issue?.message ?? 'no rule'}.`, 'See: docs/guide/rules.md');
+  throw new Failure(
+    'usage',
+    `${path}:${place} ${issue?.message ?? 'not a rule'}.`,
+    'How to write a rule: docs/guide/rules.md',
+  );
 }
 
-/** Only what takes long says how far it is. */
+/** Shown only when it takes long. */
 function progress(terminal: Terminal): (done: { lines: number; at: string }) => void {
   let last = performance.now();
   return ({ lines, at }) => {
     if (performance.now() - last < PROGRESS_EVERY_MS) return;
     last = performance.now();
-    terminal.err(`${lines} lines read, up to ${utcText(at)}`);
+    terminal.err(`Read ${lines} events, up to ${utcText(at)}`);
   };
 }
 
 function print(terminal: Terminal, result: BackTest, rules: readonly Rule[]): void {
   if (result.rules.length === 0)
-    return terminal.out('There is no rule. Try one with --file; how to write it: docs/guide/rules.md');
+    return terminal.out(
+      'No rules are configured. Test one with --file; how to write it: docs/guide/rules.md',
+    );
   for (const test of result.rules) {
     const rule = rules.find(({ name }) => name === test.name);
     const limit = rule === undefined ? '' : `; ${limitWords(rule.limit)}`;
@@ -101,23 +108,23 @@ function print(terminal: Terminal, result: BackTest, rules: readonly Rule[]): vo
     terminal.out(`  ${totals(test)}`);
   }
   const period = result.from === null ? '' : `, from ${utcText(result.from)} to ${utcText(result.to)}`;
-  terminal.out(`${result.lines} lines read${period}. Nothing was done.`);
+  terminal.out(`${result.lines} events read${period}. Nothing was executed.`);
 }
 
 function timeRow(terminal: Terminal, time: WouldFire): string[] {
   const { at, line, event, ticket, repo, outcome, actions, problem } = time;
-  const said = {
+  const result = {
     fires: plainText(actions.join('; ')),
-    limited: paint(terminal, 'dim', 'held back by the limit'),
+    limited: paint(terminal, 'dim', 'suppressed by the limit'),
     failed: paint(terminal, 'red', plainText(problem ?? 'failed')),
   }[outcome];
-  return [`  ${utcText(at)}`, `line ${line}`, event, plainText(ticket ?? repo ?? '-'), said];
+  return [`  ${utcText(at)}`, `event ${line}`, event, plainText(ticket ?? repo ?? '-'), result];
 }
 
 function totals({ fires, limited, failed, leftOut }: RuleTested): string {
   const rest = leftOut === 0 ? '' : `; ${leftOut} more are not listed`;
   const broken = failed === 0 ? '' : `, ${failed} times its filter took too long`;
-  return `would have fired ${fires} times, held back ${limited} times${broken}${rest}`;
+  return `would have fired ${fires} times, suppressed by the limit ${limited} times${broken}${rest}`;
 }
 
 type Shown = Pick<RuleList['rules'][number], 'name' | 'enabled' | 'trigger' | 'actions'> & {
@@ -129,7 +136,7 @@ export function rulesVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'rules',
     {
-      summary: 'What is done when a line of a kind comes, and when it would have been',
+      summary: 'List automation rules and test them against history',
       example: 'svc rules test --since 14d',
     },
     [listVerb(terminal), rulesTestVerb(terminal)],
@@ -138,7 +145,7 @@ export function rulesVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'Every rule: on or off, when it fires, what it does, when it fired last',
+    summary: 'List rules: when they fire, what they do, last fired',
     example: 'svc rules list',
     route: 'GET /api/rules',
   })
@@ -146,7 +153,8 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async ({ json }) => {
       const rules = await knownRules(terminal);
       if (json) return printJson(terminal, { rules });
-      if (rules.length === 0) return terminal.out('There is no rule. How to write one: docs/guide/rules.md');
+      if (rules.length === 0)
+        return terminal.out('No rules are configured. How to write one: docs/guide/rules.md');
       printTable(
         terminal,
         rules.map((rule) => [
@@ -160,12 +168,14 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-/** As the daemon has them; without it, as they are configured. */
+/** From the daemon; without it, from the configuration. */
 async function knownRules(terminal: Terminal): Promise<Shown[]> {
   const session = openSession(terminal);
   const daemon = await connectDaemon(session.machine);
   if (daemon) return (await daemon.get('/api/rules')).rules;
-  terminal.err('The daemon is not running; when a rule fired last is not known.');
+  terminal.err(
+    'The daemon is not running, so it is unknown when a rule last fired. Start it: svc monitor start',
+  );
   const { config } = await requireConfig(terminal, session);
   return config.svc.rules.map(({ name, enabled, when, then }) => ({
     name,

@@ -19,14 +19,14 @@ import { runCommandLine } from '../run.ts';
 
 const TOKEN = 'tracker-token';
 
-type House = {
+type Given = {
   project?: unknown;
   global?: unknown;
   relayUrl?: string;
   environment?: Record<string, string>;
 };
 
-async function house(given: House = {}) {
+async function machine(given: Given = {}) {
   const relay = await startPublicRelay();
   onTestFinished(() => relay.stop());
   const tracker = await testTracker(TOKEN);
@@ -62,8 +62,8 @@ async function house(given: House = {}) {
   };
 }
 
-test('makes a channel and a secret of 32 bytes in hex, and writes each to its place', async () => {
-  const { setup, project, global, secret, mode, relay, terminal } = await house();
+test('creates a channel and a secret of 32 bytes in hex, and writes each to its file', async () => {
+  const { setup, project, global, secret, mode, relay, terminal } = await machine();
   expect(await setup()).toBe(0);
   const smeeChannel = expect.stringMatching(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{16}$`));
   expect(global()).toMatchObject({ monitor: { github: { smeeChannel } } });
@@ -76,7 +76,7 @@ test('makes a channel and a secret of 32 bytes in hex, and writes each to its pl
 });
 
 test('a second run keeps channel and secret', async () => {
-  const { setup, global, secret } = await house();
+  const { setup, global, secret } = await machine();
   await setup();
   const before = { global: global(), secret: secret() };
   expect(await setup()).toBe(0);
@@ -84,7 +84,7 @@ test('a second run keeps channel and secret', async () => {
 });
 
 test('--force rotates channel and secret', async () => {
-  const { setup, global, secret } = await house();
+  const { setup, global, secret } = await machine();
   await setup();
   const [channel, old] = [global().monitor.github.smeeChannel, secret()];
   expect(await setup('--force')).toBe(0);
@@ -92,10 +92,10 @@ test('--force rotates channel and secret', async () => {
   expect(secret()).not.toBe(old);
 });
 
-test('--force removes the old hooks wherever the daemon has made one', async () => {
+test('--force removes the old hooks wherever the daemon has created one', async () => {
   const codehost = await codehostForTest();
   const old = 'https://relay.example/old';
-  const { setup, path, terminal } = await house({
+  const { setup, path, terminal } = await machine({
     project: { svc: { projectKey: 'demo', monitor: { github: { watchRepos: ['Acme/Web'] } } } },
     global: { svc: { monitor: { github: { smeeChannel: old } } } },
     environment: ghEnvironment(codehost, testToken),
@@ -119,33 +119,33 @@ const inLayer1 = (smeeChannel: string) => ({ svc: { monitor: { github: { smeeCha
 
 test('a channel left in layer 1 moves to the global file when it is at the relay of this machine, with a notice', async () => {
   const channel = 'https://relay.example/left-in-layer-1';
-  const { setup, project, global, terminal } = await house({
+  const { setup, project, global, terminal } = await machine({
     project: inLayer1(channel),
     relayUrl: 'https://relay.example',
   });
   expect(await setup()).toBe(0);
   expect(global()).toMatchObject({ monitor: { github: { smeeChannel: channel } } });
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
-  expect(terminal.complained()).toContain('Whoever can read that file can send to it');
+  expect(terminal.complained()).toContain('Anyone who can read that file can send to it');
 });
 
-test('a channel of another relay that somebody committed is taken over only when the user names it', async () => {
+test('a committed channel of another relay is used only when the user names it', async () => {
   const channel = 'https://evil.example/EVILCHANNEL';
-  const { setup, project, global, relay, terminal } = await house({ project: inLayer1(channel) });
+  const { setup, project, global, relay, terminal } = await machine({ project: inLayer1(channel) });
   expect(await setup()).toBe(0);
   expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/`));
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
   expect(terminal.complained()).toContain(`setup-webhooks.sh --adopt-channel ${channel}`);
 
-  const other = await house({ project: inLayer1(channel) });
+  const other = await machine({ project: inLayer1(channel) });
   expect(await other.setup('--adopt-channel', 'https://evil.example/ANOTHER')).toBe(2);
   expect(await other.setup('--adopt-channel', channel)).toBe(0);
   expect(other.global().monitor.github.smeeChannel).toBe(channel);
 });
 
-test('a committed channel does not choose the relay that a new one is made at', async () => {
+test('a committed channel does not choose the relay of a new one', async () => {
   const evil = await startRecordingServer((_, response) => void response.end());
-  const { setup, path, global, relay } = await house({ project: inLayer1(`${evil.url}/EVILCHANNEL`) });
+  const { setup, path, global, relay } = await machine({ project: inLayer1(`${evil.url}/EVILCHANNEL`) });
   writeFileSync(path('.config/svc/relay-read-key'), 'k'.repeat(43), { mode: 0o600 });
   expect(await setup()).toBe(0);
   expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/`));
@@ -153,7 +153,7 @@ test('a committed channel does not choose the relay that a new one is made at', 
 });
 
 test('--add-repo alone merges into watchRepos and touches nothing else; it can be repeated', async () => {
-  const { setup, project, global, path, terminal } = await house();
+  const { setup, project, global, path, terminal } = await machine();
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'acme/api')).toBe(0);
   expect(await setup('--add-repo', 'acme/web', '--add-repo', 'Acme/API')).toBe(0);
   expect(project().monitor.github).toEqual({ watchRepos: ['acme/web', 'acme/api'] });
@@ -166,14 +166,14 @@ test('--add-repo alone merges into watchRepos and touches nothing else; it can b
 });
 
 test('--linear-secret-env writes the name to layer 1', async () => {
-  const { setup, project } = await house();
+  const { setup, project } = await machine();
   expect(await setup('--linear-secret-env', 'MY_HMAC')).toBe(0);
   expect(project().monitor).toEqual({ linear: { webhookSecretEnv: 'MY_HMAC' } });
   for (const name of ['not a name', 'LANG']) expect(await setup('--linear-secret-env', name)).toBe(2);
 });
 
-test('--linear-register makes a channel, registers, and writes record and secret; again it makes no call', async () => {
-  const { setup, global, tracker, mode, relay } = await house();
+test('--linear-register creates a channel, registers, and writes record and secret; again it makes no call', async () => {
+  const { setup, global, tracker, mode, relay } = await machine();
   expect(await setup('--linear-register')).toBe(0);
   const { smeeChannel, webhookUrl, webhookId, registeredAt, resourceTypes } = global().monitor.linear;
   expect(smeeChannel).toBe(webhookUrl);
@@ -188,7 +188,7 @@ test('--linear-register makes a channel, registers, and writes record and secret
 });
 
 test('--linear-register with another URL fails without --force, and replaces with it', async () => {
-  const { setup, global, terminal } = await house();
+  const { setup, global, terminal } = await machine();
   await setup('--linear-register', '--webhook-url', 'https://one.example/hook');
   const record = global().monitor.linear;
   expect(await setup('--linear-register', '--webhook-url', 'https://two.example/hook')).not.toBe(0);
@@ -199,7 +199,7 @@ test('--linear-register with another URL fails without --force, and replaces wit
 });
 
 test('--linear-deregister reports what it removed', async () => {
-  const { setup, terminal, path } = await house();
+  const { setup, terminal, path } = await machine();
   const file = path('.config/svc/linear-webhook-secret');
   await setup('--linear-register');
   expect(await setup('--linear-deregister')).toBe(0);
@@ -219,21 +219,21 @@ describe('outside of any project', () => {
     ['feedback-consent.sh grant', ['feedback', 'consent', 'grant']],
   ];
 
-  test.each(doors)('%s changes nothing in a folder that is no checkout', async (_, words) => {
-    const { terminal, path } = await house();
+  test.each(doors)('%s changes nothing in a folder that is not a checkout', async (_, words) => {
+    const { terminal, path } = await machine();
     const folder = path('stray');
     mkdirSync(folder);
     rmSync(path('.svc'), { recursive: true });
     expect(await runCommandLine({ ...terminal, folder }, words)).toBe(4);
-    expect(terminal.complained()).toContain(`${folder} is in no project and in no git work tree`);
+    expect(terminal.complained()).toContain(`${folder} is not in a project or a git work tree`);
     expect(terminal.complained()).toContain('--here');
     expect(existsSync(join(folder, '.svc'))).toBe(false);
     expect(existsSync(path('.config/svc/config.json'))).toBe(false);
     expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
   });
 
-  test.each(doors)('%s makes a checkout a project, and any folder with --here', async (_, words) => {
-    const { terminal, path } = await house();
+  test.each(doors)('%s turns a checkout into a project, and any folder with --here', async (_, words) => {
+    const { terminal, path } = await machine();
     rmSync(path('.svc'), { recursive: true });
     const [checkout, stray] = [path('checkout'), path('stray')];
     for (const folder of [checkout, stray]) mkdirSync(folder);
@@ -244,8 +244,8 @@ describe('outside of any project', () => {
   });
 });
 
-test('--linear-deregister takes everything back; without a record it fails', async () => {
-  const { setup, global, path } = await house();
+test('--linear-deregister removes everything; without a record it fails', async () => {
+  const { setup, global, path } = await machine();
   expect(await setup('--linear-deregister')).not.toBe(0);
   await setup('--linear-register');
   expect(await setup('--linear-deregister')).toBe(0);
@@ -254,24 +254,24 @@ test('--linear-deregister takes everything back; without a record it fails', asy
 });
 
 test.each([
-  ['both at once', ['--linear-register', '--linear-deregister'], 'exclude each other'],
-  ['--webhook-url alone', ['--webhook-url', 'https://x.example'], 'goes with --linear-register'],
-  ['a repository that is none', ['--add-repo', 'acme'], 'expected owner/repo'],
+  ['both at once', ['--linear-register', '--linear-deregister'], 'cannot be used together'],
+  ['--webhook-url alone', ['--webhook-url', 'https://x.example'], 'needs --linear-register'],
+  ['an invalid repository', ['--add-repo', 'acme'], 'expected owner/repo'],
 ])('%s is a usage error', async (_, words, message) => {
-  const { setup, terminal } = await house();
+  const { setup, terminal } = await machine();
   expect(await setup(...words)).toBe(2);
   expect(terminal.complained()).toContain(message);
 });
 
-test('a relay that is down changes nothing and says what to do; the next run completes', async () => {
-  const { setup, terminal, path } = await house({ relayUrl: 'http://127.0.0.1:9' });
+test('with the relay down nothing changes, and the error has a remedy; the next run completes', async () => {
+  const { setup, terminal, path } = await machine({ relayUrl: 'http://127.0.0.1:9' });
   expect(await setup()).toBe(6);
   expect(terminal.complained()).toContain('cannot be reached');
   expect(terminal.complained()).toContain('SVC_RELAY_URL');
   expect(existsSync(path('.config/svc/webhook-secret'))).toBe(false);
 });
 
-describe('--relay, a relay of our own', () => {
+describe('--relay, a self-hosted relay', () => {
   async function ownRelay(options: HostileOptions = {}): Promise<HostileRelay> {
     const relay = await startHostileRelay({ ours: true, strict: true, ...options });
     onTestFinished(() => relay.stop());
@@ -287,9 +287,9 @@ describe('--relay, a relay of our own', () => {
     return status;
   }
 
-  test('makes a channel there; the key goes into its file, mode 600, and is printed nowhere', async () => {
+  test('creates a channel there; the key is written to its file, mode 600, and never printed', async () => {
     const relay = await ownRelay();
-    const { setup, global, project, mode, text, terminal } = await house();
+    const { setup, global, project, mode, text, terminal } = await machine();
     expect(await setup('--relay', `${relay.url}/`)).toBe(0);
     const { smeeChannel } = global().monitor.github;
     expect(smeeChannel).toMatch(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{22}$`));
@@ -304,7 +304,7 @@ describe('--relay, a relay of our own', () => {
 
   test('a second run keeps channel, key and secret, with --relay and without it', async () => {
     const relay = await ownRelay();
-    const { setup, global, secret, text } = await house();
+    const { setup, global, secret, text } = await machine();
     await setup('--relay', relay.url);
     const state = () => ({ global: global(), secret: secret(), key: text('.config/svc/relay-read-key') });
     const before = state();
@@ -313,9 +313,9 @@ describe('--relay, a relay of our own', () => {
     expect(state()).toEqual(before);
   });
 
-  test('--force makes another channel at the same relay, also when --relay is not repeated', async () => {
+  test('--force creates another channel at the same relay, even without --relay', async () => {
     const relay = await ownRelay();
-    const { setup, global, text } = await house();
+    const { setup, global, text } = await machine();
     await setup('--relay', relay.url);
     const [channel, key] = [global().monitor.github.smeeChannel, text('.config/svc/relay-read-key')];
     expect(await setup('--force')).toBe(0);
@@ -326,9 +326,9 @@ describe('--relay, a relay of our own', () => {
     expect(await opens(after, text('.config/svc/relay-read-key'))).toBe(200);
   });
 
-  test('--force says how many other machines read the old channel, and is not held up by a relay that is gone', async () => {
+  test('--force reports how many other machines read the old channel, and works without the old relay', async () => {
     const relay = await ownRelay();
-    const { setup, global, text, terminal } = await house();
+    const { setup, global, text, terminal } = await machine();
     await setup('--relay', relay.url);
     const key = text('.config/svc/relay-read-key');
     for (const name of ['one', 'two', 'one'])
@@ -343,7 +343,7 @@ describe('--relay, a relay of our own', () => {
 
   test('moves from the public relay, and between relays of our own', async () => {
     const [one, two] = [await ownRelay(), await ownRelay()];
-    const { setup, global, text } = await house();
+    const { setup, global, text } = await machine();
     await setup();
     expect(await setup('--relay', one.url)).toBe(0);
     expect(global().monitor.github.smeeChannel.startsWith(one.url)).toBe(true);
@@ -353,12 +353,12 @@ describe('--relay, a relay of our own', () => {
     expect(await opens(smeeChannel, text('.config/svc/relay-read-key'))).toBe(200);
   });
 
-  test('joins the channel that a colleague made: channel, key and secret are kept', async () => {
+  test('joins the channel of a colleague: channel, key and secret are kept', async () => {
     const relay = await ownRelay();
-    const first = await house();
+    const first = await machine();
     await first.setup('--relay', relay.url);
     const { smeeChannel } = first.global().monitor.github;
-    const second = await house({ global: { svc: { monitor: { github: { smeeChannel } } } } });
+    const second = await machine({ global: { svc: { monitor: { github: { smeeChannel } } } } });
     for (const name of ['relay-read-key', 'webhook-secret'])
       writeFileSync(second.path(`.config/svc/${name}`), first.text(`.config/svc/${name}`), { mode: 0o600 });
     expect(await second.setup('--relay', relay.url)).toBe(0);
@@ -368,17 +368,17 @@ describe('--relay, a relay of our own', () => {
     expect(second.terminal.printed()).not.toContain('warning');
   });
 
-  test('a channel there whose key is not here is said, with what to do', async () => {
+  test('a channel there without its key here is an error with a remedy', async () => {
     const relay = await ownRelay();
     const smeeChannel = `${relay.url}/AbC`;
-    const { setup, terminal } = await house({ global: { svc: { monitor: { github: { smeeChannel } } } } });
+    const { setup, terminal } = await machine({ global: { svc: { monitor: { github: { smeeChannel } } } } });
     expect(await setup('--relay', relay.url)).toBe(0);
     expect(terminal.printed()).toMatch(/warning: no read key in .*relay-read-key.*--force/);
   });
 
-  test('--linear-register makes the channel of the tracker there, with a key of its own', async () => {
+  test('--linear-register creates the channel of the tracker there, with its own key', async () => {
     const relay = await ownRelay();
-    const { setup, global, mode, text, tracker } = await house();
+    const { setup, global, mode, text, tracker } = await machine();
     expect(await setup('--linear-register', '--relay', relay.url)).toBe(0);
     const { smeeChannel, webhookUrl } = global().monitor.linear;
     expect(smeeChannel).toBe(webhookUrl);
@@ -393,7 +393,7 @@ describe('--relay, a relay of our own', () => {
 
   test('--linear-register moves a registered webhook only with --force', async () => {
     const relay = await ownRelay();
-    const { setup, global, tracker, text, terminal } = await house();
+    const { setup, global, tracker, text, terminal } = await machine();
     await setup('--linear-register');
     const before = global().monitor.linear;
     expect(await setup('--linear-register', '--relay', relay.url)).not.toBe(0);
@@ -406,18 +406,18 @@ describe('--relay, a relay of our own', () => {
     expect(await opens(smeeChannel, text('.config/svc/linear-relay-read-key'))).toBe(200);
   });
 
-  test('a relay that wants a create key gets the one of the environment, and says when there is none', async () => {
+  test('a relay that requires a create key gets the one of the environment; without one it is an error', async () => {
     const relay = await ownRelay({ createKey: 'let-me-in' });
-    const without = await house();
+    const without = await machine();
     expect(await without.setup('--relay', relay.url)).toBe(6);
     expect(without.terminal.complained()).toMatch(
       /only for those who have its create key.*SVC_RELAY_CREATE_KEY/s,
     );
-    const wrong = await house({ environment: { SVC_RELAY_CREATE_KEY: 'hush-wrong' } });
+    const wrong = await machine({ environment: { SVC_RELAY_CREATE_KEY: 'hush-wrong' } });
     expect(await wrong.setup('--relay', relay.url)).toBe(6);
     expect(wrong.terminal.complained()).toContain('does not accept the create key');
     expect(wrong.terminal.complained()).not.toContain('hush-wrong');
-    const right = await house({ environment: { SVC_RELAY_CREATE_KEY: 'let-me-in' } });
+    const right = await machine({ environment: { SVC_RELAY_CREATE_KEY: 'let-me-in' } });
     expect(await right.setup('--relay', relay.url)).toBe(0);
   });
 
@@ -447,20 +447,20 @@ describe('--relay, a relay of our own', () => {
       made('https://hooks.example/AbC'),
       /another address: https:\/\/hooks\.example\..*--relay https:\/\/hooks\.example.*--public-url/s,
     ],
-  ])('%s: a sentence, a remedy, and nothing is written', async (_name, answer, words) => {
+  ])('%s: an error, a remedy, and nothing is written', async (_name, answer, words) => {
     const server = await startRecordingServer((_request, response) => {
       response.writeHead(answer.status, answer.headers);
       response.end(answer.body);
     });
-    const { setup, terminal, path } = await house();
+    const { setup, terminal, path } = await machine();
     expect(await setup('--relay', server.url)).toBe(6);
     expect(terminal.complained()).toMatch(words);
     for (const name of ['config.json', 'webhook-secret', 'relay-read-key'])
       expect(existsSync(path(`.config/svc/${name}`))).toBe(false);
   });
 
-  test('nothing listens there: it says so, and nothing is written', async () => {
-    const { setup, terminal, path } = await house();
+  test('nothing listens there: an error, and nothing is written', async () => {
+    const { setup, terminal, path } = await machine();
     expect(await setup('--relay', 'http://127.0.0.1:9')).toBe(6);
     expect(terminal.complained()).toMatch(/cannot be reached.*healthz/s);
     expect(existsSync(path('.config/svc/config.json'))).toBe(false);
@@ -470,20 +470,24 @@ describe('--relay, a relay of our own', () => {
     ['in the clear', ['--relay', 'http://relay.example'], 'expected an https URL'],
     ['no URL', ['--relay', 'relay.example'], 'expected an https URL'],
     [
-      'with a URL of one’s own',
+      'with --webhook-url',
       ['--linear-register', '--relay', 'https://r.example', '--webhook-url', 'https://x.example'],
-      'neither',
+      'cannot be used with',
     ],
-    ['while taking back', ['--linear-deregister', '--relay', 'https://r.example'], 'neither'],
+    [
+      'with --linear-deregister',
+      ['--linear-deregister', '--relay', 'https://r.example'],
+      'cannot be used with',
+    ],
   ])('%s is a usage error', async (_, words, message) => {
-    const { setup, terminal } = await house();
+    const { setup, terminal } = await machine();
     expect(await setup(...words)).toBe(2);
     expect(terminal.complained()).toContain(message);
   });
 
-  test('a relay of our own that is named as the public one says which flag it wants', async () => {
+  test('a self-hosted relay configured as the public one is an error that names the flag', async () => {
     const server = await startRecordingServer((_request, response) => void response.writeHead(403).end());
-    const { setup, terminal } = await house({ relayUrl: server.url });
+    const { setup, terminal } = await machine({ relayUrl: server.url });
     expect(await setup()).toBe(6);
     expect(terminal.complained()).toContain(`setup-webhooks.sh --relay ${server.url}`);
   });

@@ -12,7 +12,6 @@ import {
 import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
 import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../codehost/hooks.ts';
-
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
@@ -21,7 +20,6 @@ import { Failure } from '../../errors.ts';
 import { identifyHost } from '../../log/host.ts';
 import { openTracker } from '../../tracker/open-tracker.ts';
 import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/register-webhook.ts';
-
 import {
   CREATE_KEY_VARIABLE,
   isElsewhere,
@@ -33,7 +31,6 @@ import {
   setUpChannel,
   tellReadKey,
 } from '../../tunnel/provision-channel.ts';
-
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
@@ -53,8 +50,8 @@ type Options = {
 
 export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('setup-webhooks', {
-    summary:
-      'Set up relay channel, secret, watched repositories and the tracker’s webhook; safe to run again',
+    summary: 'Set up relay channel, secret and webhooks',
+    details: 'Safe to run again: what exists is kept.',
     example: [
       'setup-webhooks.sh',
       'setup-webhooks.sh --add-repo acme/web --add-repo acme/api',
@@ -62,22 +59,22 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
       'setup-webhooks.sh --relay https://relay.example.com',
     ],
   })
-    .option('--force', 'rotate the channel and the secret, or replace the tracker’s webhook')
-    .option('--add-repo <owner/repo...>', 'watch a repository; alone it changes nothing else')
-    .option('--linear-secret-env <name>', 'name of the variable that holds the tracker’s secret')
+    .option('--force', 'replace channel and secret, or the tracker webhook')
+    .option('--add-repo <owner/repo...>', 'watch these repositories, and change nothing else')
+    .option('--linear-secret-env <name>', 'variable that holds the tracker’s webhook secret')
     .option('--linear-register', 'register the tracker’s webhook')
-    .option('--linear-deregister', 'delete the tracker’s webhook and forget it')
-    .option('--relay <url>', 'make the channel at this relay of your own (svc-relay), with a read key')
-    .option('--adopt-channel <url>', 'use this channel, which stands in the project file, for this machine')
-    .option('--webhook-url <url>', 'with --linear-register: deliver there, not to a relay channel')
-    .option('--project <folder>', 'the project (default: found from the current folder upwards)')
+    .option('--linear-deregister', 'delete the tracker’s webhook')
+    .option('--relay <url>', 'create the channel at your own relay (svc-relay)')
+    .option('--adopt-channel <url>', 'use this committed channel on this machine')
+    .option('--webhook-url <url>', 'deliver tracker webhooks there, not to a relay')
+    .option('--project <folder>', 'project folder (default: found from here upwards)')
     .option(...hereOption)
     .action(async (options: Options) => {
       refuseContradictions(options);
       const session = openSession(terminal, options);
-      const isOfTracker = options.linearRegister === true || options.linearDeregister === true;
+      const isTrackerOnly = options.linearRegister === true || options.linearDeregister === true;
       const only = options.addRepo !== undefined || options.linearSecretEnv !== undefined;
-      if (only || !isOfTracker)
+      if (only || !isTrackerOnly)
         await refuseStrayProject(terminal, (await session.load()).files, options.here === true);
       if (options.addRepo) await addRepos(terminal, session, options.addRepo);
       if (options.linearSecretEnv !== undefined)
@@ -91,16 +88,16 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
 
 function refuseContradictions(options: Options): void {
   if (options.linearRegister && options.linearDeregister) {
-    throw new Failure('usage', '--linear-register and --linear-deregister exclude each other.');
+    throw new Failure('usage', '--linear-register and --linear-deregister cannot be used together.');
   }
   if (options.webhookUrl !== undefined && !options.linearRegister) {
-    throw new Failure('usage', '--webhook-url goes with --linear-register.');
+    throw new Failure('usage', '--webhook-url needs --linear-register.');
   }
   if (options.adoptChannel !== undefined && (options.force || options.relay !== undefined)) {
-    throw new Failure('usage', '--adopt-channel goes with neither --force nor --relay.');
+    throw new Failure('usage', '--adopt-channel cannot be used with --force or --relay.');
   }
   if (options.relay !== undefined && (options.webhookUrl !== undefined || options.linearDeregister)) {
-    throw new Failure('usage', '--relay goes with neither --webhook-url nor --linear-deregister.');
+    throw new Failure('usage', '--relay cannot be used with --webhook-url or --linear-deregister.');
   }
 }
 
@@ -111,7 +108,7 @@ async function addRepos(terminal: Terminal, session: Session, repos: readonly st
   const watched = config.svc.monitor.github.watchRepos;
   const added = notIn(watched, repos);
   const store = createConfigStore({ locks: session.locks, files });
-  // That a hook may be made there; the same again changes nothing.
+  // Allows a hook to be created there; repeating it changes nothing.
   await store.update('global', ['svc', 'monitor', 'github', 'hookRepos'], (current) => {
     const confirmed = Array.isArray(current) ? current.map(String) : [];
     const more = notIn(confirmed, repos);
@@ -161,17 +158,15 @@ export async function setUpCodehostFeed(
     tell: terminal.out,
   });
   if (done.replaced !== undefined) {
-    await tellOtherReaders(terminal, session, done.replaced, keyBefore);
+    await warnOtherReaders(terminal, session, done.replaced, keyBefore);
     await removeOldHooks(terminal, session, loaded.config, done.replaced);
   }
-  terminal.out(
-    `Done. Take it into use: svc-monitor.sh restart (it fills ${done.variable} from the secret file)`,
-  );
+  terminal.out(`Done. Apply it: svc-monitor.sh restart (it reads ${done.variable} from the secret file)`);
 }
 
 /**
- * The channel of the user's own file, else the one that an earlier version left in the project's file. Somebody else may
- * have committed that one: it is taken over without a question only at the relay that this machine uses anyway.
+ * The channel of the user's own file, otherwise the one that an earlier version left in the project file. Someone else may
+ * have committed that one, so it is used without asking only if it is at the relay that this machine uses anyway.
  */
 function channelToKeep(
   terminal: Terminal,
@@ -182,22 +177,22 @@ function channelToKeep(
   const channel = loaded.config.svc.monitor.github.smeeChannel;
   const committed = committedChannel(loaded);
   if (adopted !== undefined && (committed === undefined || channelUrl(adopted) !== channelUrl(committed)))
-    throw new Failure('usage', '--adopt-channel: the project file has no such channel.');
+    throw new Failure('usage', '--adopt-channel: this channel is not in the project file.');
   if (committed === undefined) return channel;
   const { file } = loaded.files.project;
   if (adopted === undefined && relayOfChannel(committed) !== relayUrl(machine.relayUrl)) {
     terminal.err(
-      `warning: the channel in ${file} is at another relay than this machine uses, and is not taken over. If it is yours: setup-webhooks.sh --adopt-channel ${committed}`,
+      `warning: the channel in ${file} is at another relay than this machine uses, so it is ignored. If it is yours: setup-webhooks.sh --adopt-channel ${committed}`,
     );
     return undefined;
   }
   terminal.err(
-    `warning: the channel of ${file} is now used for all projects of this machine. Whoever can read that file can send to it, and at a public relay read it too. For a new one: setup-webhooks.sh --force`,
+    `warning: the channel of ${file} is now used for all projects of this machine. Anyone who can read that file can send to it, and at a public relay also read it. For a new one: setup-webhooks.sh --force`,
   );
   return committed;
 }
 
-/** The relay of our own that a channel must be at: the one named, else that of a channel with a read key. */
+/** The self-hosted relay of the channel: the given one, otherwise that of a channel with a read key. */
 async function relayFor(
   named: string | undefined,
   channel: string | undefined,
@@ -215,8 +210,8 @@ function provisionAt(terminal: Terminal, { machine }: Session, relay: string | u
     : () => provisionOwnChannel(relay, { post: fetch, createKey });
 }
 
-/** The channel before may be the whole team's. */
-async function tellOtherReaders(
+/** The whole team may use the old channel. */
+async function warnOtherReaders(
   terminal: Terminal,
   { machine }: Session,
   channel: string,
@@ -228,13 +223,13 @@ async function tellOtherReaders(
   if (others === undefined || others === 0) return;
   const machines = others === 1 ? '1 other machine reads' : `${others} other machines read`;
   terminal.err(
-    `warning: ${machines} the old channel, which gets nothing more. Give them the new address, read key and secret.`,
+    `warning: ${machines} the old channel, which receives nothing any more. Give them the new address, read key and secret.`,
   );
 }
 
 /**
- * Hooks of the channel before would go on sending to a mailbox that anybody with its address can read. They are at the
- * watched repositories, and at all others that the daemon has given one: of other projects, and found in signal files.
+ * Old hooks would keep sending to a channel that anyone with its address can read. They are at the watched repositories
+ * and at all others where the daemon created one: those of other projects, and those found in signal files.
  */
 async function removeOldHooks(
   terminal: Terminal,
@@ -256,7 +251,7 @@ async function removeOldHooks(
     if (problem === null) terminal.out(`Old hooks removed at ${repo}: ${removed}`);
     else {
       const { why, remedy } = codehostProblemWords(problem);
-      terminal.err(`warning: ${repo} may still have a hook of the old channel: ${why}. ${remedy}`);
+      terminal.err(`warning: ${repo} may still have a hook to the old channel: ${why}. ${remedy}`);
     }
   }
 }
@@ -281,7 +276,7 @@ export async function registerTrackerFeed(
     clock: { now: () => terminal.now().getTime() },
   });
   if (relay !== undefined) await tellReadKey(readKeyFile, relay, terminal.out);
-  terminal.out('Done. Take it into use: svc-monitor.sh restart');
+  terminal.out('Done. Apply it: svc-monitor.sh restart');
 }
 
 async function deregister(terminal: Terminal, session: Session): Promise<void> {

@@ -40,18 +40,18 @@ async function machine(board: Board, more: Partial<StateServerOptions> = {}) {
 const merged = { pullRequests: [mergedPullRequest()], tickets: [sampleTicket()] };
 const lines = (text: string): string[] => text.split('\n');
 
-test('why, in words', async () => {
+test('why, as text', async () => {
   const { terminal, svc } = await machine(
     sampleBoard({ ...merged, workers: [mergedWorker({}, { deadline: sampleTime('12:20') })] }),
   );
   expect(await svc('why', 'eng-1')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
     'ENG-1 in run-1: merged',
-    '  because    acme/web#12 is merged, but no deployment to production has started.',
-    '  since      2026-01-02 11:00:00 UTC (1 h ago)',
-    '  waits for  a deployment of aaaaaaa to production',
-    '  until      2026-01-02 12:20:00 UTC (in 20 min)',
-    'Facts, by the lines of the log:',
+    '  because      acme/web#12 is merged, but no deployment to production has started.',
+    '  since        2026-01-02 11:00:00 UTC (1 h ago)',
+    '  waiting for  a deployment of aaaaaaa to production',
+    '  until        2026-01-02 12:20:00 UTC (in 20 min)',
+    'Facts, with their events:',
     '  5   2026-01-02 08:00:00 UTC  observed  The tracker reports In Progress.',
     '  10  2026-01-02 09:00:00 UTC  observed  The process is running.',
     '  20  2026-01-02 10:00:00 UTC  observed  acme/web#12 was opened.',
@@ -60,7 +60,7 @@ test('why, in words', async () => {
   ]);
 });
 
-test('nothing from outside steers the terminal', async () => {
+test('text from outside cannot control the terminal', async () => {
   const state = { id: null, name: 'Done\u001b[2J\nENG-1 shipped\u202e', type: 'completed' };
   const { terminal, svc } = await machine(
     sampleBoard({ workers: [sampleWorker()], tickets: [sampleTicket({ state })] }),
@@ -72,7 +72,7 @@ test('nothing from outside steers the terminal', async () => {
   expect(await svc('why', '../../health')).toBe(2);
 });
 
-test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', async () => {
+test('receipt: exit 0 when it shipped, 1 when not or when unknown', async () => {
   const proven = mergedWorker(
     { status: 'done' },
     { result: 'success', provenBy: { deploymentId: 41, sha: sampleMergeSha } },
@@ -84,11 +84,11 @@ test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', asyn
   expect(await shipped.svc('receipt', 'ENG-1')).toBe(0);
   expect(lines(shipped.terminal.printed())).toEqual([
     'ENG-1 shipped',
-    '  ticket        observed  2026-01-02 08:00:00 UTC  line 5   ENG-1  https://tracker.example/ENG-1',
-    '  pull-request  observed  2026-01-02 10:00:00 UTC  line 20  acme/web#12  https://codehost.example/acme/web/pull/12',
-    '  checks        observed  2026-01-02 10:30:00 UTC  line 30  passed',
-    `  merge         observed  2026-01-02 11:00:00 UTC  line 40  ${sampleMergeSha}`,
-    '  deployment    fetched   2026-01-02 11:15:00 UTC  line 55  41 of aaaaaaa to production  https://app.example',
+    '  ticket        observed  2026-01-02 08:00:00 UTC  event 5   ENG-1  https://tracker.example/ENG-1',
+    '  pull-request  observed  2026-01-02 10:00:00 UTC  event 20  acme/web#12  https://codehost.example/acme/web/pull/12',
+    '  checks        observed  2026-01-02 10:30:00 UTC  event 30  passed',
+    `  merge         observed  2026-01-02 11:00:00 UTC  event 40  ${sampleMergeSha}`,
+    '  deployment    fetched   2026-01-02 11:15:00 UTC  event 55  41 of aaaaaaa to production  https://app.example',
   ]);
   const waiting = await machine(sampleBoard({ ...merged, workers: [mergedWorker()] }));
   expect(await waiting.svc('receipt', 'ENG-1', '--json')).toBe(1);
@@ -97,23 +97,23 @@ test('receipt: exit 0 when it shipped, 1 when not or when nobody can tell', asyn
   expect(waiting.terminal.complained()).toContain('Unknown ticket ENG-7');
   const unclear = await machine(sampleBoard(merged));
   expect(await unclear.svc('receipt', 'ENG-1')).toBe(1);
-  expect(unclear.terminal.printed()).toContain('ENG-1 may have shipped or not: nobody can tell');
+  expect(unclear.terminal.printed()).toContain('ENG-1 may have shipped: unknown');
 });
 
 test('deploy: the new state, or why not', async () => {
   const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
   const { terminal, svc, appended } = await machine(sampleBoard({ ...merged, workers: [stalled] }));
-  expect(await svc('deploy', 'retry', 'ENG-1', '--note', 'mended')).toBe(0);
-  expect(terminal.printed()).toContain('waits for  a deployment of aaaaaaa to production');
+  expect(await svc('deploy', 'retry', 'ENG-1', '--note', 'fixed')).toBe(0);
+  expect(terminal.printed()).toContain('waiting for  a deployment of aaaaaaa to production');
   expect(appended[0]).toMatchObject({
     event: 'orchestrator.deploy.retried',
-    detail: { by: 'kim', note: 'mended' },
+    detail: { by: 'kim', note: 'fixed' },
   });
   expect(await svc('deploy', 'retry', 'ENG-1')).toBe(1);
   expect(terminal.complained()).toContain('Nothing to retry: ENG-1 is merged.');
 });
 
-test('attention: the list, and each word', async () => {
+test('attention: the list, and each action', async () => {
   const id = 'run-1/ENG-1/deploy-timeout';
   const { terminal, svc, appended } = await machine(
     sampleBoard({
@@ -137,8 +137,8 @@ test('attention: the list, and each word', async () => {
     '  svc deploy retry ENG-1',
     'medium  run-1/ENG-22/deploy-timeout  3 h ago',
     '  Nothing has succeeded in production',
-    'Put off:',
-    'high  run-1/ENG-3/deploy-timeout  30 min ago  put off until 2026-01-02 13:00:00 UTC (in 1 h)',
+    'Snoozed:',
+    'high  run-1/ENG-3/deploy-timeout  30 min ago  snoozed until 2026-01-02 13:00:00 UTC (in 1 h)',
     '  Nothing has succeeded in production',
     '  svc deploy retry ENG-3',
   ];
@@ -149,9 +149,9 @@ test('attention: the list, and each word', async () => {
   expect(await svc('attention')).toBe(0);
   expect(terminal.printed()).toContain('handed over to alex by kim');
   expect(await svc('attention', 'resolve', id)).toBe(0);
-  expect(lines(terminal.printed()).filter((line) => / is (?:ack|put|handed|res)/.test(line))).toEqual([
+  expect(lines(terminal.printed()).filter((line) => / is (?:ack|snoozed|handed|res)/.test(line))).toEqual([
     `${id} is acknowledged by kim.`,
-    `${id} is put off until 2026-01-02 14:00:00 UTC (in 2 h).`,
+    `${id} is snoozed until 2026-01-02 14:00:00 UTC (in 2 h).`,
     `${id} is handed over to alex.`,
     `${id} is resolved.`,
   ]);
@@ -163,13 +163,13 @@ test('attention: the list, and each word', async () => {
   expect(await svc('attention', 'snooze', id, '--for', '99d')).toBe(2);
 });
 
-test('nothing needs anybody', async () => {
+test('no attention items', async () => {
   const { terminal, svc } = await machine(sampleBoard());
   expect(await svc('attention')).toBe(0);
   expect(terminal.printed()).toBe('Nothing needs you.');
 });
 
-test('board: a line for each worker; a past one; feeds that are not well', async () => {
+test('board: a line for each worker; a past one; feeds with problems', async () => {
   const blind = {
     feed: 'codehost',
     grade: 'blind',
@@ -195,22 +195,20 @@ test('board: a line for each worker; a past one; feeds that are not well', async
   );
   expect(await svc('board')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
-    'Line 100 of the log, 2026-01-02 12:00:00 UTC (now)',
+    'Event 100, 2026-01-02 12:00:00 UTC (now)',
     '0 working, 1 need you, 0 in review, 1 shipping, 0 done today',
-    'ENG-1   run-1  merged        1 h ago  acme/web#12  waits for a deployment of aaaaaaa to production (until in 20 min)',
-    "ENG-10  run-1  implementing  3 h ago  -            waits for the worker's next update [does not agree: svc why ENG-10]",
-    '0 open pull requests, 0 items of attention (svc attention)',
+    'ENG-1   run-1  merged        1 h ago  acme/web#12  waiting for a deployment of aaaaaaa to production (until in 20 min)',
+    "ENG-10  run-1  implementing  3 h ago  -            waiting for the worker's next update [sources disagree: svc why ENG-10]",
+    '0 open pull requests, 0 attention items (svc attention)',
     'The codehost feed is blind: silent',
   ]);
   expect(await svc('board', '--at', '2h')).toBe(0);
-  expect(terminal.printed()).toContain(
-    'Line 7 of the log, 2026-01-02 10:00:00 UTC (2 h ago)\nNo run has a worker.',
-  );
+  expect(terminal.printed()).toContain('Event 7, 2026-01-02 10:00:00 UTC (2 h ago)\nNo workers yet.');
   expect(await svc('board', '--at', 'soon')).toBe(2);
 });
 
 test.each([['why', 'ENG-1'], ['receipt', 'ENG-1'], ['deploy', 'accept', 'ENG-1'], ['attention'], ['board']])(
-  '%s without a daemon says so',
+  '%s without a daemon is an error',
   async (...words) => {
     const terminal = testTerminal();
     expect(await runCommandLine(terminal, words)).toBe(5);

@@ -29,7 +29,7 @@ async function machine(options: Partial<SummaryServerOptions> = {}) {
   return { terminal, models, svc: (...words: string[]) => runCommandLine(terminal, words) };
 }
 
-test('a summary in words; the text of a model cannot steer the terminal', async () => {
+test('a summary as text; the text of a model cannot control the terminal', async () => {
   const { terminal, models, svc } = await machine();
   models.says('All is well.\n\u001b[2JNothing waits.');
   expect(await svc('summarize', 'run-1')).toBe(0);

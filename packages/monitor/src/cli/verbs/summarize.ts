@@ -12,33 +12,34 @@ import { verb } from '../verb.ts';
 type Summary = Answer<'POST', '/api/summarize'>;
 
 export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
+  const others = summaryTemplates.filter((template) => template !== 'run-summary');
   return verb('summarize', {
-    summary: 'A run in words, written by a model provider',
+    summary: 'Summarise a run with a model provider',
     example: ['svc summarize run-1', 'svc summarize run-1 --template attention-digest'],
     route: 'POST /api/summarize',
   })
-    .argument('<run>', 'the name of the run')
-    .option('--template <name>', `one of ${summaryTemplates.join(', ')}; default: run-summary`)
-    .option('--provider <name>', 'provider-a, provider-b or provider-c; default: svc.ai.defaultProvider')
-    .option('--model <id>', 'default: svc.ai.defaultModel, or the own one of a provider that is named')
+    .argument('<run>', 'name of the run')
+    .option('--template <name>', `run-summary (default), ${others.join(' or ')}`)
+    .option('--provider <name>', 'model provider (default: svc.ai.defaultProvider)')
+    .option('--model <id>', 'model (default: svc.ai.defaultModel, or the provider’s)')
     .option('--json', 'print JSON')
-    .action(async (run, { json, ...wishes }) => {
-      const answer = await askForSummary(await needDaemon(terminal), run, wishes);
+    .action(async (run, { json, ...choices }) => {
+      const answer = await askForSummary(await needDaemon(terminal), run, choices);
       if (json) return printJson(terminal, answer);
       printText(terminal, answer.summary);
       const { provider, model, tokens, cost, cached, generatedAt } = answer;
-      const when = `${timeText(generatedAt, terminal.now())}${cached ? ', kept from then' : ''}`;
+      const when = `${timeText(generatedAt, terminal.now())}${cached ? ', cached' : ''}`;
       const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, ${costText(cost)}, ${when}`;
       terminal.out(paint(terminal, 'dim', figures));
     });
 }
 
-/** What nobody knows is unknown, never 0. */
+/** An unknown cost is never shown as 0. */
 export function costText(usd: number | null): string {
   return usd === null ? 'unknown cost' : `$${usd.toFixed(4)}`;
 }
 
-export type SummaryWishes = {
+export type SummaryChoices = {
   template?: string | undefined;
   provider?: string | undefined;
   model?: string | undefined;
@@ -47,9 +48,9 @@ export type SummaryWishes = {
 export async function askForSummary(
   daemon: DaemonClient,
   run: string,
-  wishes: SummaryWishes,
+  choices: SummaryChoices,
 ): Promise<Summary> {
-  const read = readFields(api.summarizeRun.body, { orchId: run, ...wishes });
+  const read = readFields(api.summarizeRun.body, { orchId: run, ...choices });
   if (!read.ok) throw new Failure('usage', read.problem);
   try {
     return await daemon.post('/api/summarize', { body: read.fields });
@@ -58,17 +59,17 @@ export async function askForSummary(
   }
 }
 
-/** Text of a model: its lines stay lines, and nothing else of it may steer the terminal. */
+/** Text from a model: line breaks stay, and nothing else of it may control the terminal. */
 export function printText(terminal: Terminal, text: string): void {
   for (const line of text.split('\n')) terminal.out(plainText(line));
 }
 
-/** The answer of the route is only `AI not configured`. */
+/** The route answers only `AI not configured`. */
 function withRemedy(error: unknown): unknown {
   if (!(error instanceof Failure) || error.message !== 'AI not configured') return error;
   return new Failure(
     'not-configured',
     'AI is not configured: svc.ai.enabled is off, or no provider has a key.',
-    'Run: svc config set svc.ai.enabled true, and name the variable of a key in svc.ai.providers.provider-a.apiKeyEnv. If the daemon was started without that variable, set it and run: svc-monitor.sh restart',
+    'Run: svc config set svc.ai.enabled true, and set svc.ai.providers.provider-a.apiKeyEnv to the variable that holds the key. If the daemon was started without that variable, set it and run: svc-monitor.sh restart',
   );
 }

@@ -14,7 +14,7 @@ export function telemetryVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'telemetry',
     {
-      summary: 'What sessions say of themselves in telemetry, and the figures of the daemon',
+      summary: 'Show resource attributes and performance figures',
       example: 'export OTEL_RESOURCE_ATTRIBUTES=$(svc telemetry attributes)',
     },
     [attributesVerb(terminal), figuresVerb(terminal)],
@@ -23,13 +23,14 @@ export function telemetryVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function attributesVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('attributes', {
-    summary: 'The value of OTEL_RESOURCE_ATTRIBUTES for this folder: project, host, branch, ticket, run',
+    summary: 'Print OTEL_RESOURCE_ATTRIBUTES for this folder',
+    details: 'The value has the project, host, branch, ticket and run.',
     example: [
       'svc telemetry attributes --project web',
       'export OTEL_RESOURCE_ATTRIBUTES=$(svc telemetry attributes)',
     ],
   })
-    .option('--project <name>', 'the project (default: its name or key in the configuration)')
+    .option('--project <name>', 'project (default: its name or key in the configuration)')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const session = openSession(terminal);
@@ -51,7 +52,7 @@ function attributesVerb(terminal: Terminal): CommandUnknownOpts {
 
 function figuresVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('figures', {
-    summary: 'Calls to the code host and those that were avoided, its quotas, how long deliveries take',
+    summary: 'Show API calls, quotas and delivery times',
     example: 'svc telemetry figures',
     route: 'GET /api/figures',
   })
@@ -72,7 +73,7 @@ function figuresVerb(terminal: Terminal): CommandUnknownOpts {
         ['tracker', `${tracker.poll} calls for polling, ${tracker.move} for moving tickets`],
         ['deliveries', recentText(deliveries)],
         ['commits', recentText(commits)],
-        ['lines', String(lines)],
+        ['events', String(lines)],
       ]);
     });
 }

@@ -63,33 +63,33 @@ const moved = {
 
 describe('with the daemon', () => {
   test.each([
-    ['moved', moved, 0, 'ABC-12 is moved from In Progress to In Review.', ''],
+    ['moved', moved, 0, 'ABC-12 was moved from In Progress to In Review.', ''],
     [
       'there already',
       { ...moved, outcome: 'already' },
       0,
-      'ABC-12 is in In Review already; nothing was moved.',
+      'ABC-12 is already in In Review; nothing was moved.',
       '',
     ],
     [
       'skipped by null',
       { ...moved, outcome: 'skipped', why: 'svc.tracker.stateMap.inReview is null' },
       0,
-      'ABC-12 is not moved: svc.tracker.stateMap.inReview is null.',
+      'ABC-12 was not moved: svc.tracker.stateMap.inReview is null.',
       '',
     ],
     [
       'skipped for want of a token',
       { ...moved, outcome: 'skipped', why: 'there is no token', remedy: 'Store one.' },
       1,
-      'ABC-12 is not moved: there is no token.',
+      'ABC-12 was not moved: there is no token.',
       'Store one.',
     ],
     [
       'pending',
       { ...moved, outcome: 'pending', why: 'It is down.' },
       0,
-      'ABC-12 is reported as inReview but not moved yet: It is down.',
+      'ABC-12 was reported as inReview but not moved yet: It is down.',
       '',
     ],
   ])('%s', async (_, answer, code, printed, complained) => {
@@ -108,7 +108,7 @@ describe('with the daemon', () => {
     expect(JSON.parse(terminal.printed())).toEqual(moved);
   });
 
-  test('what the daemon refuses is told with its remedy', async () => {
+  test('an error of the daemon is shown with its remedy', async () => {
     const { terminal, dataDir, run } = worktree();
     await daemonAt(
       dataDir,
@@ -129,11 +129,11 @@ describe('with the daemon', () => {
   });
 });
 
-test('without the daemon the fact waits in the spool, and that is said', async () => {
+test('without the daemon the fact waits in the spool, and the output shows that', async () => {
   const { terminal, dataDir, run } = worktree();
   expect(await run('phase', 'create-plan', 'ABC-12')).toBe(0);
   expect(terminal.printed()).toBe(
-    'ABC-12 is reported as planning but not moved yet: the daemon is not running; the ticket moves when it runs (svc-monitor.sh start).',
+    'ABC-12 was reported as planning but not moved yet: the daemon is not running, and moves the ticket when it starts (svc monitor start).',
   );
   const [name = ''] = readdirSync(join(dataDir, 'spool'));
   expect(JSON.parse(readFileSync(join(dataDir, 'spool', name), 'utf8'))).toEqual({
@@ -149,7 +149,7 @@ describe('usage', () => {
   test.each([
     ['a slip', ['phase', 'inreveiw', 'ABC-12'], 'did you mean inReview?'],
     ['no phase', ['phase'], 'missing required argument'],
-    ['no ticket', ['phase', 'done'], 'Which ticket?'],
+    ['no ticket', ['phase', 'done'], 'No ticket was given'],
     ['no ticket name', ['phase', 'done', 'login page'], 'like ABC-12'],
   ])('%s', async (_, words, message) => {
     const { terminal, dataDir, run } = worktree('login');

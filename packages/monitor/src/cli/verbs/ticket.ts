@@ -17,7 +17,7 @@ export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'ticket',
     {
-      summary: 'The ticket of this worktree, or another: which phase it is in',
+      summary: 'Report the phase of a ticket',
       example: 'svc ticket phase inReview ABC-12',
     },
     [phaseVerb(terminal)],
@@ -26,12 +26,13 @@ export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function phaseVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('phase', {
-    summary: 'Report the phase of a ticket; the tracker’s state follows by svc.tracker.stateMap',
+    summary: 'Report the phase of a ticket; its tracker state follows',
+    details: `Phases: ${ticketPhases.join(', ')}. svc.tracker.stateMap maps them to states of the tracker.`,
     example: ['svc ticket phase inReview ABC-12', 'svc ticket phase create-plan'],
     route: 'POST /api/tickets/:ticket/phase',
   })
-    .argument('<phase>', `${ticketPhases.join(', ')}; or a skill`)
-    .argument('[ticket]', 'default: the current ticket of this worktree')
+    .argument('<phase>', 'phase, or the skill that starts it')
+    .argument('[ticket]', 'ticket (default: the current ticket of this worktree)')
     .option('--json', 'print JSON')
     .action(async (text, given, options) => {
       const named = phaseNamed(text);
@@ -44,7 +45,7 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
         : await leaveForDaemon(terminal, session, { ticket, ...named });
       if (options.json) printJson(terminal, answer);
       else terminal.out(sentence(answer));
-      // Nothing was moved, and something has to be set up first.
+      // Nothing was moved, because something has to be set up first.
       if (answer.outcome === 'skipped' && answer.remedy !== null) {
         terminal.err(answer.remedy);
         throw new AnswerIsNo();
@@ -69,20 +70,20 @@ async function leaveForDaemon(
     now: terminal.now().getTime(),
     random: crypto.randomUUID(),
   });
-  const why = 'the daemon is not running; the ticket moves when it runs (svc-monitor.sh start)';
+  const why = 'the daemon is not running, and moves the ticket when it starts (svc monitor start)';
   return { ticket, phase, outcome: 'pending', from: null, to: null, why, remedy: null };
 }
 
 function sentence({ ticket, phase, outcome, from, to, why }: PhaseAnswer): string {
   switch (outcome) {
     case 'moved':
-      return `${ticket} is moved from ${plain(from)} to ${plain(to)}.`;
+      return `${ticket} was moved from ${plain(from)} to ${plain(to)}.`;
     case 'already':
-      return `${ticket} is in ${plain(to)} already; nothing was moved.`;
+      return `${ticket} is already in ${plain(to)}; nothing was moved.`;
     case 'skipped':
-      return `${ticket} is not moved: ${plain(why)}.`;
+      return `${ticket} was not moved: ${plain(why)}.`;
     case 'pending':
-      return `${ticket} is reported as ${phase} but not moved yet: ${plain(why).replace(/\.$/, '')}.`;
+      return `${ticket} was reported as ${phase} but not moved yet: ${plain(why).replace(/\.$/, '')}.`;
   }
 }
 
@@ -92,18 +93,18 @@ async function currentTicket(terminal: Terminal, { locks }: Session): Promise<st
   if (typeof context?.currentTicket === 'string') return ticketGiven(context.currentTicket);
   throw new Failure(
     'usage',
-    `Which ticket? None is given, and the workflow context of ${root} names none.`,
-    'Name it: svc ticket phase <phase> <ticket>, or set it: svc context set-ticket <ticket>',
+    `No ticket was given, and the workflow context of ${root} has none.`,
+    'Pass one: svc ticket phase <phase> <ticket>, or set one: svc context set-ticket <ticket>',
   );
 }
 
 function ticketGiven(text: string): string {
   const ticket = ticketWritten(text);
   if (ticket !== undefined) return ticket;
-  throw new Failure('usage', `A ticket is written like ABC-12, not ${JSON.stringify(text.slice(0, 60))}.`);
+  throw new Failure('usage', `Expected a ticket like ABC-12, found ${JSON.stringify(text.slice(0, 60))}.`);
 }
 
-/** State names come from the tracker: nothing of them may steer the terminal. */
+/** State names come from the tracker and must not control the terminal. */
 function plain(text: string | null): string {
   return (text ?? 'an unknown state').replaceAll(/\p{Cc}/gu, '?');
 }

@@ -3,24 +3,25 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
 import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { plainText, spanText, utcText } from '../text.ts';
+import { counted, plainText, spanText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 const WIDTH = 40;
 const LONGEST_LABEL = 32;
-/** A folded stretch is two characters wide. */
+/** A folded gap is two characters wide. */
 const FOLDED_SHARE = 2 / WIDTH;
 
 const colours = { running: 'cyan', succeeded: 'green', failed: 'red', ended: 'dim' } as const;
 
 export function traceVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('trace', {
-    summary: 'The way of a ticket through time: phases, waits, checks, reviews, merge, deployments',
+    summary: 'Show the timeline of a ticket, from phases to deploys',
+    details: 'It has phases, waits, checks, reviews, the merge and deployments.',
     example: 'svc trace ABC-12',
     route: 'GET /api/workers/:ticket/trace',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, json }) => {
       const daemon = await needDaemon(terminal);
@@ -36,9 +37,9 @@ export function traceVerb(terminal: Terminal): CommandUnknownOpts {
 function printTrace(terminal: Terminal, trace: Trace): void {
   const { ticket, orchestrator, from, to, axis, spans, now } = trace;
   const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
-  if (from === null) return terminal.out(`${plainText(ticket)}${run}: no line tells when anything began.`);
+  if (from === null) return terminal.out(`${plainText(ticket)}${run}: no event has a start time yet.`);
   terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${utcText(from)} to ${utcText(to)}`);
-  if (trace.cut) terminal.out(`Made from the newest ${trace.lines} lines; there are older ones.`);
+  if (trace.cut) terminal.out(`Shows only the newest ${trace.lines} events.`);
   const rows: string[] = [];
   printTable(
     { ...terminal, out: (line) => void rows.push(line) },
@@ -51,11 +52,11 @@ function printTrace(terminal: Terminal, trace: Trace): void {
     ]),
   );
   spans.forEach(({ state }, index) => terminal.out(paint(terminal, colours[state], rows[index] ?? '')));
-  const nights = axis.filter(({ folded }) => folded).length;
-  if (nights > 0) terminal.out(`~ stands for ${nights} stretches in which nothing was told for hours.`);
+  const gaps = axis.filter(({ folded }) => folded).length;
+  if (gaps > 0) terminal.out(`~ marks ${counted(gaps, 'gap')} of hours without events.`);
 }
 
-/** `  ━━~~━━   `: what is folded is a wave, what goes on ends in an arrow, a moment is a dot. */
+/** `  ━━~~━━   `: a folded gap is a wave, an open end an arrow, a moment a dot. */
 function bar({ start, end }: TraceSpan, axis: readonly AxisSegment[], now: number): string {
   const scale = axisScale(axis, FOLDED_SHARE);
   const cellAt = (time: number): number => Math.min(WIDTH - 1, Math.floor(scale(time) * WIDTH));

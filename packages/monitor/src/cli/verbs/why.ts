@@ -8,12 +8,13 @@ import { verb } from '../verb.ts';
 
 export function whyVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('why', {
-    summary: 'Why a ticket is in its state: the rule, the facts, what it waits for, what is not known',
+    summary: 'Explain why a ticket is in its current state',
+    details: 'Shows the rule, the facts, what it is waiting for, and what is unknown.',
     example: 'svc why ABC-12',
     route: 'GET /api/workers/:ticket/why',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'the worker of this run; default: the newest')
+    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
@@ -31,21 +32,21 @@ export function printWhy(terminal: Terminal, answer: Why): void {
   terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', status)}`);
   const rows = [['because', plainText(rule)]];
   if (since !== null) rows.push(['since', timeText(since, now)]);
-  if (waitsFor !== null) rows.push(['waits for', plainText(waitsFor)]);
+  if (waitsFor !== null) rows.push(['waiting for', plainText(waitsFor)]);
   if (until !== null) rows.push(['until', timeText(until, now)]);
   printTable(
     terminal,
     rows.map(([name = '', text = '']) => [`  ${name}`, text]),
   );
   if (facts.length > 0) {
-    terminal.out('Facts, by the lines of the log:');
+    terminal.out('Facts, with their events:');
     printTable(
       terminal,
       facts.map(({ at, seq, source, text }) => [`  ${seq ?? '-'}`, utcText(at), source, plainText(text)]),
     );
   }
-  printList(terminal, 'What does not agree:', answer.contradictions);
-  printList(terminal, 'What is not known:', answer.unknown);
+  printList(terminal, 'Sources disagree:', answer.contradictions);
+  printList(terminal, 'Unknown:', answer.unknown);
 }
 
 export function printList(terminal: Terminal, title: string, texts: readonly string[]): void {

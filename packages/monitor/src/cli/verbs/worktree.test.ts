@@ -61,15 +61,15 @@ test('create prints the path alone on standard output and the steps on the other
   const forced = open();
   expect(await forced.run('remove', 'ABC-1', '--force')).toBe(0);
   expect(forced.printed()).toMatch(
-    /ABC-1 is removed with its branch ABC-1\.\nKept for 30 days: .*\.kept\/ABC-1-.*\.bundle/,
+    /ABC-1 was removed with its branch ABC-1\.\nKept for 30 days: .*\.kept\/ABC-1-.*\.bundle/,
   );
   expect(forced.printed()).toContain('git stash apply FETCH_HEAD');
   const empty = open();
   expect(await empty.run('list')).toBe(0);
-  expect(empty.printed()).toBe('There are no worktrees.');
+  expect(empty.printed()).toBe('No worktrees yet. Create one: svc worktree create <ticket>');
 });
 
-test('asked from a worktree, the place is the same', async () => {
+test('from inside a worktree, the folder is the same', async () => {
   const { open, base } = project({ orchestration: { worktreeDir: '../trees' } });
   const first = open();
   expect(await first.run('create', 'ABC-1')).toBe(0);
@@ -131,7 +131,7 @@ test('variables are filled into setup and hooks, in any quotes and in the enviro
 describe('the default setup links the context store', () => {
   const thoughts = { user: 'kim', directory: 'apps/web', profile: 'work' };
 
-  test('as thoughts/ with the shared and the own part, in all worktrees at once, and it stays when one goes', async () => {
+  test('as thoughts/ with the shared and the own part, in all worktrees at once, and it stays when one is removed', async () => {
     const { open, home, git } = project({ thoughts });
     expect(await open().run('create', 'ABC-1')).toBe(0);
     expect(await open().run('create', 'ABC-2')).toBe(0);
@@ -151,7 +151,7 @@ describe('the default setup links the context store', () => {
     expect(await open().run('remove', 'ABC-2')).toBe(1);
   });
 
-  test('what the main worktree alone has comes into the store, and nothing there is replaced', async () => {
+  test('what only the main worktree has is added to the store, and nothing there is replaced', async () => {
     const { open, home, folder, write } = project({ repository: { org: 'acme', name: 'web' } });
     const store = join(home, 'svc/thoughts/acme/web/shared');
     write(folder, 'thoughts/shared/handoffs/run-1.md', 'from the sweep');
@@ -234,7 +234,7 @@ describe('unfiled findings', () => {
     expect(`${git(folder, 'show', 'FETCH_HEAD:.svc/findings/current.jsonl')}\n`).toBe(text);
   });
 
-  test('with consent: filed, and the worktree goes', async () => {
+  test('with consent: filed, and the worktree is removed', async () => {
     const { open, path, tracker, note } = await withFinding({ autoFile: true });
     await note('Slow builds');
     const removed = open();
@@ -244,7 +244,7 @@ describe('unfiled findings', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('with consent, and nobody takes them: refused with the reason; also what cannot be read is kept', async () => {
+  test('with consent, and the destination rejects them: refused with the reason; unreadable findings are kept too', async () => {
     const { open, queue, tracker } = await withFinding({ autoFile: true }, 'wrong');
     const refused = open();
     expect(await refused.run('remove', 'ABC-1')).toBe(1);

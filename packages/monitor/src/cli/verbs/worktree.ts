@@ -1,4 +1,4 @@
-// svc worktree create | list | remove. They work with git on this machine; the daemon is not needed.
+// svc worktree create | list | remove. They use git on this machine and need no daemon.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Failure } from '../../errors.ts';
 import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
@@ -13,7 +13,7 @@ export function worktreeVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'worktree',
     {
-      summary: 'Worktrees of this project: one for each ticket, set up and trusted',
+      summary: 'Create, list and remove worktrees for tickets',
       example: 'svc worktree create ABC-12',
     },
     [createVerb(terminal), listVerb(terminal), removeVerb(terminal)],
@@ -22,11 +22,11 @@ export function worktreeVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function createVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('create', {
-    summary: 'Make a worktree with its branch, run its setup, print its path',
+    summary: 'Create a worktree, run its setup and print its path',
     example: ['svc worktree create ABC-12', 'cd "$(svc worktree create feat/login --base develop)"'],
   })
-    .argument('<name>', 'a ticket or a branch; a branch that is there is gone on with')
-    .option('--base <branch>', 'where a new branch begins (default: main, else the default branch)')
+    .argument('<name>', 'ticket or branch; an existing branch is checked out')
+    .option('--base <branch>', 'start of a new branch (default: main or the default branch)')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
       const worktrees = await open(terminal);
@@ -44,14 +44,15 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'The worktrees of this project, whole or half made',
+    summary: 'List the worktrees of this project, even half made ones',
     example: 'svc worktree list --json',
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
       const list = await (await open(terminal)).list();
       if (options.json) return printJson(terminal, list);
-      if (list.length === 0) return terminal.out('There are no worktrees.');
+      if (list.length === 0)
+        return terminal.out('No worktrees yet. Create one: svc worktree create <ticket>');
       const rows = list.map(({ name, branch, state, locked, path }) => [
         name,
         branch ?? '(no branch)',
@@ -61,18 +62,18 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
       printTable(terminal, [['NAME', 'BRANCH', 'STATE', 'PATH'], ...rows]);
       for (const { name, state } of list)
         if (state.startsWith('partly'))
-          terminal.err(`${name} is ${state}; clean it up: svc worktree remove ${name}`);
+          terminal.err(`${name} is ${state}. Clean it up: svc worktree remove ${name}`);
     });
 }
 
 function removeVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('remove', {
-    summary:
-      'Remove a worktree; refuses when work or unfiled findings would be lost; a bundle is kept for 30 days',
+    summary: 'Remove a worktree, unless work would be lost',
+    details: 'Unfiled findings count as work. A bundle of the branch is kept for 30 days.',
     example: ['svc worktree remove ABC-12', 'svc worktree remove ABC-12 --force'],
   })
-    .argument('<name>', 'its name or its branch')
-    .option('--force', 'also when work or findings would be lost; they are kept in the bundle')
+    .argument('<name>', 'name or branch of the worktree')
+    .option('--force', 'remove it anyway; the bundle keeps the work')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
       const worktrees = await open(terminal);
@@ -85,7 +86,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
         }),
       );
       if (options.json) printJson(terminal, removed);
-      else sayRemoved(terminal, removed);
+      else printRemoved(terminal, removed);
     });
 }
 
@@ -95,7 +96,7 @@ async function open(terminal: Terminal): Promise<Worktrees> {
   return openWorktrees(terminal, session, { folder: files.project.folder ?? terminal.folder, config });
 }
 
-/** Progress goes to the error stream, so that the path can be used by a script. */
+/** Progress goes to standard error, so a script can use the printed path. */
 function progressTo(terminal: Terminal): Report {
   return (news) => {
     switch (news.kind) {
@@ -113,19 +114,19 @@ function progressTo(terminal: Terminal): Report {
   };
 }
 
-function sayRemoved(terminal: Terminal, removed: RemovedWorktree): void {
+function printRemoved(terminal: Terminal, removed: RemovedWorktree): void {
   const { name, branch, branchRemoved, kept, restore } = removed;
-  const branchWords =
+  const branchText =
     branch === null ? '' : branchRemoved ? ` with its branch ${branch}` : `; its branch ${branch} stays`;
-  terminal.out(`${name} is removed${branchWords}.`);
+  terminal.out(`${name} was removed${branchText}.`);
   if (kept === null) return;
   terminal.out(`Kept for 30 days: ${kept}`);
   if (restore.length === 0) return;
-  terminal.out('To get it back, in the repository:');
+  terminal.out('To restore it, run in the repository:');
   for (const command of restore) terminal.out(`  ${command}`);
 }
 
-/** Ctrl-C is the person's own wish: what happened is said, and no error. */
+/** Ctrl-C is not an error: what happened is printed. */
 async function orInterrupted<T>(terminal: Terminal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

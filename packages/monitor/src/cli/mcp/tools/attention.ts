@@ -1,12 +1,12 @@
-// attention: what needs a person. attention_act: a word on one item, in the name of the person and of this server.
+// attention: what needs a person. attention_act: acts on one item, in the name of the user and of this server.
 import type { Answer } from '@svc/client';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
 import type { DaemonClient } from '../../daemon-client.ts';
-import { needDaemon, speaker } from '../../session.ts';
+import { needDaemon, requestedBy } from '../../session.ts';
 import { plainText } from '../../text.ts';
 import { printAttention } from '../../verbs/attention.ts';
-import { linesOf, looksOnly, tool } from '../tool.ts';
+import { linesOf, readOnly, tool } from '../tool.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 
@@ -23,9 +23,9 @@ export const attentionTool = tool({
   name: 'attention',
   title: 'What needs a person',
   description:
-    'Open items that need a person, most urgent first, each with its reason and the command that mends it; and those put off until later.',
+    'Open items that need a person, most urgent first, each with its reason and the command that fixes it; and snoozed items.',
   scope: 'read',
-  hints: looksOnly,
+  hints: readOnly,
   input: z.strictObject({}),
   output: z.looseObject({ open: z.array(entry), snoozed: z.array(entry) }),
   async call(_given, { terminal }) {
@@ -33,7 +33,7 @@ export const attentionTool = tool({
     const { open, snoozed } = view;
     return {
       structured: view,
-      text: open.length === 0 ? `Nothing is open, ${snoozed.length} put off.` : `${open.length} open.`,
+      text: open.length === 0 ? `No open items, ${snoozed.length} snoozed.` : `${open.length} open.`,
       outside:
         open.length + snoozed.length === 0
           ? []
@@ -46,29 +46,29 @@ const actions = { ack: [], resolve: [], snooze: ['for'], 'hand-over': ['to'] } a
 
 export const attentionActTool = tool({
   name: 'attention_act',
-  title: 'Act on an item of attention',
+  title: 'Act on an attention item',
   description:
-    'ack: it was seen. snooze: put off for a while (for). hand-over: give it to somebody (to, note). resolve: take it off the list; it comes back when its cause does. A person may then not see it, so do this only when asked to.',
+    'ack: acknowledge it. snooze: hide it for a while (for). hand-over: give it to another person (to, note). resolve: remove it from the list; it returns when its cause does. A person may then not see it, so do this only when asked to.',
   scope: 'attention',
   hints: { readOnly: false, destructive: true, idempotent: false },
   input: z.strictObject({
     id: z.string().min(1).max(500).describe('the id of an open item, like run-1/ABC-12/deploy-timeout'),
     action: z.enum(['ack', 'snooze', 'resolve', 'hand-over']),
     for: z.string().min(1).max(20).optional().describe('snooze: how long, at most 30d, like 2h'),
-    to: z.string().min(1).max(LONGEST_NAME).optional().describe('hand-over: who has it from now on'),
+    to: z.string().min(1).max(LONGEST_NAME).optional().describe('hand-over: who is responsible from now on'),
     note: z.string().min(1).max(1_000).optional().describe('hand-over: what they should know'),
   }),
   output: z.looseObject({ ok: z.boolean(), item: entry.nullable() }),
   async call({ id, action, ...given }, { terminal }) {
-    refuseOthers(action, given);
+    refuseOtherFields(action, given);
     const answer = await act(await needDaemon(terminal), action, {
       id,
       ...given,
-      by: nameOf(speaker(terminal).by),
+      by: nameOf(requestedBy(terminal).by),
     });
     return {
       structured: answer,
-      text: answer.item === null ? 'It is resolved.' : `Done: ${action}.`,
+      text: answer.item === null ? 'Resolved.' : `Done: ${action}.`,
       outside: [plainText(id)],
     };
   },
@@ -95,18 +95,18 @@ function act(daemon: DaemonClient, action: keyof typeof actions, given: Given): 
   }
 }
 
-/** A field that the action does not take is an error: it would do nothing, and look as if it had. */
-function refuseOthers(action: keyof typeof actions, given: Record<string, string | undefined>): void {
+/** An extra field is an error: ignoring it would look as if it had an effect. */
+function refuseOtherFields(action: keyof typeof actions, given: Record<string, string | undefined>): void {
   const needed: readonly string[] = actions[action];
   for (const name of needed)
     if (given[name] === undefined) throw new Failure('usage', `attention_act: ${action} needs "${name}".`);
   const allowed = action === 'hand-over' ? [...needed, 'note'] : needed;
   const other = Object.keys(given).find((name) => given[name] !== undefined && !allowed.includes(name));
-  if (other !== undefined) throw new Failure('usage', `attention_act: ${action} takes no "${other}".`);
+  if (other !== undefined) throw new Failure('usage', `attention_act: ${action} does not take "${other}".`);
 }
 
-/** Whoever reads it later sees that it was not said at the keyboard. */
-function nameOf(person: string | undefined): string {
+/** Marks in the log that the action came through MCP. */
+function nameOf(user: string | undefined): string {
   const mark = ' via mcp';
-  return person === undefined ? 'mcp' : person.slice(0, LONGEST_NAME - mark.length) + mark;
+  return user === undefined ? 'mcp' : user.slice(0, LONGEST_NAME - mark.length) + mark;
 }
