@@ -68,7 +68,7 @@ describe('by keyboard alone', () => {
     await page.locator('a[href^="/tickets/TID-106"]').first().focus();
     await page
       .getByRole('tooltip')
-      .getByText(/only a person moves it on/)
+      .getByText(/a person has to decide/)
       .first()
       .waitFor();
     await page.keyboard.press('Enter');

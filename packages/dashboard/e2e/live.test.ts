@@ -127,7 +127,7 @@ describe('a ticket', () => {
   it('explains its state, shows its trace, and links to the event behind a fact', async () => {
     const page = await openAt('/tickets/TID-106');
     await page
-      .getByText(/only a person moves it on/)
+      .getByText(/a person has to decide/)
       .first()
       .waitFor();
     await page.getByText('Trace').first().waitFor();

@@ -9,6 +9,7 @@ export function Confirm({
   title,
   children,
   label,
+  dismiss = 'Cancel',
   disabledBecause,
   onConfirm,
 }: {
@@ -17,8 +18,9 @@ export function Confirm({
   title: string;
   /** What it will do. */
   children: ReactNode;
-  /** The label of the confirming button. */
+  /** The labels of the two buttons: the one that confirms, and the one that closes the dialog. */
   label: string;
+  dismiss?: string;
   /** Why the action is not available; the button's tooltip. */
   disabledBecause?: string | null;
   onConfirm: () => Promise<unknown>;
@@ -60,7 +62,7 @@ export function Confirm({
           {failure && <Failed error={failure} />}
           <div className="mt-2 flex flex-wrap justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button quiet>Cancel</Button>
+              <Button quiet>{dismiss}</Button>
             </AlertDialog.Cancel>
             <Button disabled={busy} onClick={() => void act()} loud>
               {busy ? 'Sending' : label}

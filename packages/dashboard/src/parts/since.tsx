@@ -3,9 +3,9 @@ import { Age } from './age.tsx';
 
 const DAY = 86_400_000;
 
-/** `4 min ago`; a date if older than a day: `9 Nov, 14:05`. */
-export function Ago({ at, className }: { at: string | number; className?: string }) {
-  const isOld = useIsOld(at);
+/** `4 min ago`; a date if older than a day: `9 Nov, 14:05`; `unknown` for null. */
+export function Ago({ at, className }: { at: string | number | null; className?: string }) {
+  const isOld = useIsOld(at ?? 0);
   return (
     <span className={className}>
       <Age at={at} />

@@ -2,7 +2,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { Age } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/amount-words.ts';
 import { Button } from '../../parts/button.tsx';
 import { ChoiceField } from '../../parts/choice-field.tsx';
@@ -11,6 +10,7 @@ import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { useAddressText } from '../../parts/search-field.tsx';
+import { Ago } from '../../parts/since.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 
 const states = ['completed', 'canceled', 'running', 'paused', 'unknown'] as const;
@@ -103,7 +103,7 @@ export function ArchiveScreen() {
                     <Pill meaning={runLabel(run.state).meaning}>{runLabel(run.state).words}</Pill>
                   </td>
                   <td className="px-4 whitespace-nowrap text-muted">
-                    <Age at={run.archivedAt} />
+                    <Ago at={run.archivedAt} />
                   </td>
                   <td className="px-4 text-right">{run.files}</td>
                   <td className="px-4 text-right whitespace-nowrap">{sizeWords(run.bytes)}</td>

@@ -3,12 +3,12 @@ import type { ArchiveManifest } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { Age } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/amount-words.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
+import { Ago } from '../../parts/since.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
 export function ArchivedRunScreen() {
@@ -41,7 +41,7 @@ function Manifest({ manifest }: { manifest: ArchiveManifest }) {
       <dl className="grid gap-x-8 gap-y-2 text-small wide:grid-cols-[auto_1fr]">
         <dt className="text-muted">Archived</dt>
         <dd>
-          <Age at={archivedAt} />
+          <Ago at={archivedAt} />
         </dd>
         <dt className="text-muted">Project</dt>
         <dd className="break-all">{project ?? 'unknown'}</dd>

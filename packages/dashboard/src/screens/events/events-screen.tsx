@@ -52,7 +52,7 @@ export function EventsScreen() {
           <>
             <SearchField name="event" label="Topic" placeholder="Topic: codehost.pr.*" />
             <SearchField name="ticket" label="Ticket" placeholder="Ticket" />
-            <SearchField name="repo" label="Repository" placeholder="owner/name" />
+            <SearchField name="repo" label="Repository" placeholder="Repository: owner/name" />
             <SearchField name="filter" label="jq filter" placeholder='jq: .via == "replay"' />
             <Button onClick={() => setPaused(!paused)} aria-pressed={paused} title="p">
               {paused ? (

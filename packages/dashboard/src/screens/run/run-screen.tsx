@@ -13,6 +13,7 @@ import { runLabel, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
+import { Remedy } from '../../parts/remedy.tsx';
 import { Ago } from '../../parts/since.tsx';
 import { Empty, Failed, Loading, PAST } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
@@ -129,8 +130,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
           disabledBecause={because}
           onConfirm={() => send('resume')}
         >
-          <p>svc starts workers again, up to the limit.</p>
-          {foreign}
+          {foreign || <p>svc starts workers again, up to the limit.</p>}
         </Confirm>
       ) : (
         <Confirm
@@ -145,13 +145,14 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
           disabledBecause={because}
           onConfirm={() => send('pause')}
         >
-          <p>
-            No new workers are started.{' '}
-            {working === 0
-              ? 'None is running now.'
-              : `${working} running ${working === 1 ? 'worker continues' : 'workers continue'}.`}
-          </p>
-          {foreign}
+          {foreign || (
+            <p>
+              No new workers are started.{' '}
+              {working === 0
+                ? 'None is running now.'
+                : `${working} running ${working === 1 ? 'worker continues' : 'workers continue'}.`}
+            </p>
+          )}
         </Confirm>
       )}
       <Confirm
@@ -163,15 +164,17 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
         }
         title={`Cancel ${orchestrator}`}
         label="Cancel the run"
+        dismiss="Keep the run"
         disabledBecause={because}
         onConfirm={() => send('cancel')}
       >
-        <p>
-          This ends the run
-          {working > 0 && ` and stops ${working} running ${working === 1 ? 'worker' : 'workers'}`}. Pull
-          requests and worktrees stay. Tickets can be restarted later.
-        </p>
-        {foreign}
+        {foreign || (
+          <p>
+            This ends the run
+            {working > 0 && ` and stops ${working} running ${working === 1 ? 'worker' : 'workers'}`}. Pull
+            requests and worktrees stay. Tickets can be restarted later.
+          </p>
+        )}
       </Confirm>
     </>
   );
@@ -270,7 +273,7 @@ export function RunScreen() {
       </div>
       {model === null ? (
         <Empty title={moment === null ? `No run named ${name}.` : `${name} had not started at this time.`}>
-          <p>{moment === null ? 'To list the runs: svc orchestrate status' : 'Choose a later time.'}</p>
+          {moment === null ? <Remedy text="svc orchestrate status" /> : <p>Choose a later time.</p>}
         </Empty>
       ) : (
         <div className="flex flex-col gap-4">

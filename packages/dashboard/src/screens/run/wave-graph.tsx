@@ -37,7 +37,9 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
       flush
       aside={
         edges.length === 0 && (
-          <span className="text-tiny text-muted">A wave starts when the previous one is finished.</span>
+          <span className="text-tiny text-muted">
+            A wave starts when the previous one no longer blocks it.
+          </span>
         )
       }
     >
@@ -123,7 +125,7 @@ function WaveHead({ wave, column }: { wave: RunWave; column: { x: number; width:
       <h3 className="text-small">{wave.wave === null ? 'Later' : `Wave ${wave.wave}`}</h3>
       <Pill meaning={meaning}>{words}</Pill>
       <span className="text-tiny text-muted">
-        {done} of {wave.tickets.length}
+        {done} of {wave.tickets.length} done
       </span>
     </div>
   );

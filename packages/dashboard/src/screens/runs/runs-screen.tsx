@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
-import { Age } from '../../parts/age.tsx';
 import { costWords } from '../../parts/amount-words.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
@@ -12,6 +11,7 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
+import { Ago } from '../../parts/since.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 import { durationWords } from '../../parts/time-words.ts';
@@ -86,13 +86,13 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             <Cell number>{costWords(model.costUsd)}</Cell>
             <Cell number>{waitedWords(model)}</Cell>
             <Cell number>
-              <Age at={model.startedAt} />
+              <Ago at={model.startedAt} />
             </Cell>
             <Cell number>
               {model.endedAt === null ? (
                 <span className="text-muted">not yet</span>
               ) : (
-                <Age at={model.endedAt} />
+                <Ago at={model.endedAt} />
               )}
             </Cell>
           </tr>
@@ -141,9 +141,9 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
               <Fact name="Cost">{costWords(model.costUsd)}</Fact>
               <Fact name="Waited for people">{waitedWords(model)}</Fact>
               <Fact name="Started">
-                <Age at={model.startedAt} />
+                <Ago at={model.startedAt} />
               </Fact>
-              <Fact name="Ended">{model.endedAt === null ? 'not yet' : <Age at={model.endedAt} />}</Fact>
+              <Fact name="Ended">{model.endedAt === null ? 'not yet' : <Ago at={model.endedAt} />}</Fact>
             </dl>
           </li>
         );

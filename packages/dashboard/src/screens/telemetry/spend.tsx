@@ -63,7 +63,7 @@ export function Spend() {
                   Tokens in
                 </th>
                 <th scope="col" className="pb-2 pl-4 text-right font-medium">
-                  out
+                  Tokens out
                 </th>
                 <th scope="col" className="pb-2 pl-4 text-right font-medium">
                   Workers

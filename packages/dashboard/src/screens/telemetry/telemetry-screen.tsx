@@ -33,10 +33,10 @@ export function OwnFigures() {
         }
       >
         <dl className="grid grid-cols-2 gap-4 wide:grid-cols-4">
-          <Figure name="Accepted to durable, p50">{milliseconds(deliveries.p50Ms)}</Figure>
-          <Figure name="p99">{milliseconds(deliveries.p99Ms)}</Figure>
-          <Figure name="Written to disk, p50">{milliseconds(commits.p50Ms)}</Figure>
-          <Figure name="p99">{milliseconds(commits.p99Ms)}</Figure>
+          <Figure name="To durable, p50">{milliseconds(deliveries.p50Ms)}</Figure>
+          <Figure name="To durable, p99">{milliseconds(deliveries.p99Ms)}</Figure>
+          <Figure name="Disk write, p50">{milliseconds(commits.p50Ms)}</Figure>
+          <Figure name="Disk write, p99">{milliseconds(commits.p99Ms)}</Figure>
         </dl>
         <p className="mt-3 text-tiny text-muted">
           {deliveries.count.toLocaleString('en-GB')} deliveries accepted; percentiles over the newest{' '}
