@@ -1,0 +1,114 @@
+// A data folder that commit 2fa0f4c wrote, before names of the API, the board and the database changed: two decisions
+// on deploys, an attention item that was acknowledged and handed over, a worker whose process is gone, and an outbox
+// with a message to a worker and an effect that was given up without its attention. The SQL is a dump of its svc.db.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type EventLine, emptyBoard, foldLine, packBoard } from '@svc/core';
+import { storyRepo, temporaryFolder, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { createOutboxStore, openOutboxDatabase } from '../src/outbox/outbox-store.ts';
+import { openSnapshotStore } from '../src/state/snapshot-store.ts';
+import { storyDaemon } from './story-daemon.ts';
+
+const kept = join(import.meta.dirname, 'earlier-data');
+const read = (name: string): string => readFileSync(join(kept, name), 'utf8');
+const lines = read('2026-11.jsonl')
+  .trim()
+  .split('\n')
+  .map((text) => JSON.parse(text) as EventLine);
+const now = () => new Date(Date.parse(lines.at(-1)?.ts ?? '') + 60_000);
+
+/** A home with the folder in it, and the signal files as the log has them. */
+function earlierHome(): string {
+  const home = temporaryFolder();
+  const data = join(home, 'svc');
+  mkdirSync(join(data, 'events'), { recursive: true, mode: 0o700 });
+  copyFileSync(join(kept, '2026-11.jsonl'), join(data, 'events/2026-11.jsonl'));
+  const database = new DatabaseSync(join(data, 'svc.db'));
+  database.exec(read('svc.sql'));
+  database.close();
+  for (const { scope, detail } of lines) {
+    if (detail['signal'] === undefined) continue;
+    const file = join(data, 'runs', scope.orchestrator ?? '', 'workers', `${scope.ticket}.json`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(detail['signal']));
+  }
+  return home;
+}
+
+test('the log is folded to the same board', () => {
+  const board = emptyBoard();
+  for (const line of lines) foldLine(board, line);
+  const { form: _now, ...packed } = JSON.parse(JSON.stringify(packBoard(board))) as Record<string, unknown>;
+  const renamed = read('board.json')
+    .replaceAll('"life":', '"process":')
+    .replaceAll('"toldAt":', '"reportedAt":');
+  const { form: _then, ...earlier } = JSON.parse(renamed) as Record<string, unknown>;
+  expect(packed).toEqual(earlier);
+});
+
+test('the tables get their new names, and what waited in the outbox still waits', () => {
+  const path = join(earlierHome(), 'svc/svc.db');
+  const database = openOutboxDatabase(path);
+  const store = createOutboxStore({ database, lastSeq: lines.length, clock: { now: () => now().getTime() } });
+  expect(store).toMatchObject({ started: 'resumed', dropped: 0 });
+  // The worker's inbox and the log know the message by its key.
+  expect(store.due(now().getTime(), 10)).toMatchObject([
+    {
+      key: '35:tell-worker:run-1/ENG-7:checks',
+      kind: 'message-worker',
+      effect: { kind: 'message-worker', text: 'Checks fail.' },
+    },
+  ]);
+  expect(store.unsent(10)).toMatchObject([
+    { key: '35:move-ticket:ENG-7', lastError: 'the tracker refused it' },
+  ]);
+  expect(database.prepare('SELECT * FROM schema_versions ORDER BY area').all()).toEqual([
+    { area: 'log', version: 2 },
+    { area: 'outbox', version: 2 },
+    { area: 'state', version: 1 },
+  ]);
+  store.close();
+  // Opened again, nothing is renamed twice.
+  openOutboxDatabase(path).close();
+});
+
+test('a snapshot of the earlier board is dropped', () => {
+  const path = join(earlierHome(), 'svc/svc.db');
+  const database = new DatabaseSync(path);
+  expect(database.prepare('SELECT count(*) AS count FROM state_snapshots').get()).toEqual({ count: 1 });
+  database.close();
+  const snapshots = openSnapshotStore({ path });
+  expect(snapshots.figures()).toEqual({ count: 0, bytes: 0 });
+  snapshots.close();
+});
+
+test('a daemon goes on from it: decisions and acknowledgements count', async () => {
+  const settings = { deploy: { [storyRepo]: { skipDeployVerification: false, timeoutSec: 604_800 } } };
+  const daemon = await storyDaemon({ home: earlierHome(), settings, now });
+  const board = async () => (await daemon.get('/api/board?all=1')).body as Record<string, object[]>;
+  await until(async () => (await daemon.get('/api/board')).status === 200);
+  const { workers, attention } = await board();
+  expect(workers).toMatchObject([
+    { ticket: 'ENG-42', status: 'merged', deploy: { attempts: [], retried: { times: 1 } } },
+    { ticket: 'ENG-7', process: { state: 'dead' } },
+    { ticket: 'ENG-9', status: 'done', deploy: { result: 'accepted' } },
+  ]);
+  expect(attention).toContainEqual(
+    expect.objectContaining({
+      id: 'run-1/ENG-7/worker-dead',
+      acknowledged: expect.objectContaining({ by: 'kim' }),
+      handedOver: expect.objectContaining({ to: 'alex', by: 'kim', note: 'yours' }),
+    }),
+  );
+  // What was given up gets its attention, and the retry its own budget.
+  await until(async () => JSON.stringify((await board())['attention']).includes('outbox-gave-up'));
+  await daemon.happens('deployment_status error', { deployment: { id: 4 } });
+  const failed = { status: 'deploy-failed', deploy: { attempts: [{ deploymentId: 4 }], result: null } };
+  await until(async () => {
+    const [first] = (await board())['workers'] ?? [];
+    return first !== undefined && 'status' in first && first.status === failed.status;
+  });
+  expect((await board())['workers']?.[0]).toMatchObject(failed);
+});
