@@ -1,15 +1,15 @@
-// The rows of docs/conformance.md: each sentence of the specification and the tests that hold it.
+// The rows of docs/conformance.md: each sentence of the specification and its tests.
 
 /** `path/to/file.test.ts › fragment of the file`; the fragment is part of a test's name, or of its table. */
 export type TestReference = { file: string; fragment: string };
 
 /**
- * `heldBy` is empty for a row that no test holds yet. `isMeaning`: the row only says what something is for, so that no
- * code can be broken to show it.
+ * `heldBy` is empty for a row without a test. `isMeaning`: the row only states the purpose of something, so there is no
+ * code to break.
  */
 export type ConformanceRow = { id: string; sentence: string; heldBy: TestReference[]; isMeaning: boolean };
 
-/** As they stand; `conformanceById` for one of them. */
+/** All rows in order. */
 export function readConformanceRows(markdown: string): ConformanceRow[] {
   return markdown
     .split('\n')

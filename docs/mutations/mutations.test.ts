@@ -1,4 +1,4 @@
-// The rows stay applicable: their tests as the conformance table has them, their code as it stands.
+// The rows still fit the tests of the conformance table and the code.
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const rows = conformanceById(read('docs/conformance.md'));
 const mutations = readMutations();
 
-test.each(mutations)('$row is held by the test, and can be broken', (mutation) => {
+test.each(mutations)('$row names an existing test, and its mutation fits the code', (mutation) => {
   const references = rows.get(mutation.row)?.heldBy.map(({ file, fragment }) => `${file} › ${fragment}`);
   if (!mutation.row.startsWith('SPEED-')) expect(references).toContain(mutation.test ?? references?.[0]);
   const text = read(mutation.file);
@@ -26,23 +26,23 @@ test.each(mutations)('$row is held by the test, and can be broken', (mutation) =
   expect(broken).toMatchObject({ ok: true });
   if (!broken.ok) return;
   expect(broken.text).not.toBe(text);
-  // A file that does not load shows nothing.
+  // A file that does not load proves nothing.
   if (!mutation.file.endsWith('.sh')) expect(stripTypeScriptTypes(broken.text)).not.toBe('');
 });
 
-test('a row stands once, and a test file is never what is broken', () => {
+test('a row appears once, and no test file is mutated', () => {
   expect(new Set(mutations.map(({ row }) => row)).size).toBe(mutations.length);
   expect(mutations.filter(({ file }) => /\.test\.ts$|\/testing\/|\/testkit\//.test(file))).toEqual([]);
 });
 
-test('every row has a mutation, unless it only says what something is for', () => {
+test('every row has a mutation, unless it only states a purpose', () => {
   const broken = new Set(mutations.map(({ row }) => row));
   const without = [...rows.values()].filter(({ id }) => !broken.has(id));
   expect(without.filter(({ isMeaning }) => !isMeaning).map(({ id }) => id)).toEqual([]);
   expect([...rows.values()].filter(({ id, isMeaning }) => isMeaning && broken.has(id))).toEqual([]);
 });
 
-test('a file of rows has a paragraph for each mutation', () => {
+test('a row file has a paragraph for each mutation', () => {
   const text = `# A subject.
 
 EVT-8 'a/b.ts'
@@ -73,7 +73,7 @@ test.each([
   ["evt-8 'a/b.ts'\n- x", 'expected a row and its file'],
   ['EVT-8 a/b.ts\n- x', 'expected a row and its file'],
   ["EVT-8 'a/b.ts'\n- x\nname y", 'EVT-8: expected test, named, - or +; found: name y'],
-  ["EVT-8 'a/b.ts'\n+ x", 'EVT-8: no line says what to replace'],
+  ["EVT-8 'a/b.ts'\n+ x", 'EVT-8: no line with the text to replace'],
 ])('a paragraph that cannot be read is refused: %j', (text, why) => {
   expect(() => parseMutations(text)).toThrow(why);
 });
@@ -86,7 +86,7 @@ const mutation: Mutation = {
   replace: 'return 200;',
 };
 
-test('the tests are those whose name has the fragment; what a table fills in may be anything', () => {
+test('the tests are those whose name has the fragment; table values match anything', () => {
   const { file, names } = testsOf(mutation, new Map());
   expect(file).toBe('a/b.test.ts');
   expect(names.test('who gets in refused (401): no signature')).toBe(true);
@@ -94,7 +94,7 @@ test('the tests are those whose name has the fragment; what a table fills in may
   expect(testsOf({ ...mutation, named: 'door%sis shut' }, new Map()).names.test('door > is shut')).toBe(true);
 });
 
-test('the text is replaced where it stands once, and nowhere else', () => {
+test('text is replaced only if it occurs exactly once', () => {
   const text = 'if (bad) return 200;\nreturn 204;';
   expect(applyMutation('if (bad) return 401;\nreturn 204;', mutation)).toEqual({ ok: true, text });
   expect(applyMutation('return 204;', mutation)).toEqual({
@@ -112,12 +112,12 @@ test('all are chosen by default', () => {
   expect(chosen({})).toHaveLength(10);
 });
 
-test('rows are chosen by their names; one that has no mutation is an error', () => {
+test('rows are chosen by name; a row without a mutation is an error', () => {
   expect(chosen({ rows: 'cfg-7, CFG-2' })).toEqual(['CFG-2', 'CFG-7']);
   expect(() => chosen({ rows: 'CFG-2,CFG-99' })).toThrow('no mutation of CFG-99');
 });
 
-test('a count is spread over all; more than there are is all', () => {
+test('a count is spread over all subjects; a larger count chooses all', () => {
   expect(chosen({ count: '3' })).toEqual(['CFG-0', 'CFG-4', 'CFG-7']);
   for (let count = 1; count <= 10; count += 1) expect(chosen({ count: String(count) })).toHaveLength(count);
   expect(chosen({ count: '99' })).toHaveLength(10);

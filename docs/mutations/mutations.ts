@@ -1,5 +1,5 @@
-// A mutation: one behaviour of the product, broken on purpose. The test that the conformance table names for it has to
-// fail then. The files in rows/ hold them by subject of the specification; README.md describes their format.
+// A mutation breaks one behaviour of the product on purpose. The test that the conformance table names for it has to fail.
+// The files in rows/ contain them by subject; README.md describes the format.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConformanceRow } from './conformance-rows.ts';
@@ -8,7 +8,7 @@ export type Mutation = {
   /** The row of docs/conformance.md, or SPEED-… for a test that must not depend on speed (rows/waits.txt). */
   row: string;
   file: string;
-  /** One of the tests that the row names, as it stands there; the first, if it is left out. */
+  /** One of the tests that the row names; by default the first. */
   test?: string;
   /**
    * The names of the tests, where the row names them by a line of their table. `%s` and the like stand for
@@ -20,7 +20,7 @@ export type Mutation = {
   replace: string;
 };
 
-/** Every mutation, in the order of the files' names. Rows whose loss would hurt most come first in each file. */
+/** Every mutation, by file name. The most important rows are first in each file. */
 export function readMutations(): Mutation[] {
   const folder = join(import.meta.dirname, 'rows');
   return readdirSync(folder)
@@ -28,7 +28,7 @@ export function readMutations(): Mutation[] {
     .flatMap((name) => parseMutations(readFileSync(join(folder, name), 'utf8')));
 }
 
-/** Paragraphs of a file of rows. Throws on the first line that it cannot read. */
+/** The paragraphs of a row file. Throws on the first unreadable line. */
 export function parseMutations(text: string): Mutation[] {
   return text
     .split(/\n{2,}/)
@@ -46,12 +46,12 @@ function parseMutation([head = '', ...lines]: string[]): Mutation {
   const marked = (mark: string): string[] =>
     lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length).replace(/^ /, ''));
   const find = marked('-').join('\n');
-  if (find === '') throw new Error(`${row}: no line says what to replace`);
+  if (find === '') throw new Error(`${row}: no line with the text to replace`);
   const [[test], [named]] = [marked('test '), marked('named ')];
   return { row, file, ...(test && { test }), ...(named && { named }), find, replace: marked('+').join('\n') };
 }
 
-/** All, `{ rows: 'auth-1, EVT-8' }`, or `{ count: '5' }`, spread over all subjects. */
+/** All mutations, `{ rows: 'auth-1, EVT-8' }`, or `{ count: '5' }` spread over all subjects. */
 export function chooseMutations(
   all: readonly Mutation[],
   wish: { rows?: string | undefined; count?: string | undefined },
@@ -59,7 +59,7 @@ export function chooseMutations(
   const wanted = wish.rows?.split(',').map((row) => row.trim().toUpperCase());
   const unknown = wanted?.filter((row) => all.every((mutation) => mutation.row !== row)) ?? [];
   if (unknown.length > 0)
-    throw new Error(`--rows: there is no mutation of ${unknown.join(', ')}; see docs/mutations/rows`);
+    throw new Error(`--rows: no mutation of ${unknown.join(', ')}; see docs/mutations/rows`);
   const named = wanted === undefined ? all : all.filter(({ row }) => wanted.includes(row));
   if (wish.count === undefined) return named;
   const count = Number(wish.count);
@@ -79,7 +79,7 @@ export function testsOf(
   return { file, names: namePattern(named ?? fragment) };
 }
 
-/** `%s: nobody is called` is any name that has something before those words. */
+/** `%s` in a name matches anything. */
 function namePattern(name: string): RegExp {
   const parts = name.split(/%[sdifjoO]|\$[a-z]+/i);
   return new RegExp(parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*'));

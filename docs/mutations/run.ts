@@ -1,7 +1,7 @@
-// Shows that the conformance table holds: breaks one behaviour after the other in a copy of the working tree, and
-// expects the test that the table names for it to fail. The copy is removed in the end.
+// Proves the conformance table: breaks one behaviour after the other in a temporary copy of the working tree, and expects
+// the test that the table names to fail.
 // `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT-8`, or `-- --count 5`, spread over all.
-// Exit code 1 when a mutation survives, or when its test does not fail by what it asserts.
+// Exit code 1 if a mutation survives, or if its test fails for another reason than an assertion.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -23,10 +23,10 @@ import { applyMutation, chooseMutations, type Mutation, readMutations, testsOf }
 import { judgeMutation, type TestReport, type Verdict, whyNotSound } from './verdict.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Longer than any test may take by itself, so that it is vitest that ends it, with its clean-up. */
+/** Longer than any test may take, so that vitest ends it, with its clean-up. */
 const LIMIT_MS = 300_000;
 const SOUND_LIMIT_MS = 1_800_000;
-/** What is built or installed again, and what no test reads. */
+/** Not copied: build output, installed packages, and files that no test reads. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.vitest', 'coverage', 'images', 'screenshots']);
 
 const rows = conformanceById(readFileSync(join(root, 'docs', 'conformance.md'), 'utf8'));
@@ -70,7 +70,7 @@ async function mutateAll(): Promise<boolean> {
   return verdicts.length > 0 && caught === verdicts.length;
 }
 
-/** A test that fails anyway shows nothing. One that fails together with the others is tried once more alone. */
+/** Tests that fail without a mutation prove nothing. One that fails among others is run once more alone. */
 async function findUnsound(): Promise<Map<Mutation, string>> {
   const together = await whyNotSoundAll(chosen, SOUND_LIMIT_MS);
   const unsound = new Map<Mutation, string>();
@@ -103,7 +103,7 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   if (!broken.ok) return { is: 'unproved', why: broken.why };
   writeFileSync(path, broken.text);
   try {
-    // Broken code often never does what a test waits for: half a minute is enough to find out.
+    // With broken code, a test often waits for something that never happens: half a minute is enough.
     const environment = { TEST_PATIENCE: '0.5' };
     const report = await runTests({ files: [file], names: [names], limitMs: LIMIT_MS, environment });
     if (report === undefined) return { is: 'unproved', why: `no report within ${seconds(LIMIT_MS)}` };
@@ -113,7 +113,7 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   }
 }
 
-/** Runs tests of the copy, one vitest at a time. `undefined`: the time was over, or there is no report. */
+/** Runs tests of the copy, one vitest at a time. `undefined`: timeout, or no report. */
 async function runTests(wanted: {
   files: readonly string[];
   names: readonly RegExp[];
@@ -131,7 +131,7 @@ async function runTests(wanted: {
     {
       cwd: copy,
       stdio: 'ignore',
-      // A group of its own, so that all of it can be ended.
+      // Its own process group, so that all of it can be ended.
       detached: true,
       env: { ...process.env, ...wanted.environment, CI: '1', NO_COLOR: '1' },
     },
@@ -153,16 +153,16 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // It has ended by itself meanwhile.
+    // It has already ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
-/** Packages of our own resolve to the copy, all others to what is installed. */
+/** Our packages resolve to the copy, all others to the installed ones. */
 function copyTree(): void {
   cpSync(root, copy, {
     recursive: true,
-    // The web app as it was built: its tests open it in a browser.
+    // The built web app: its tests open it in a browser.
     filter: (path) => path === root || path.endsWith('dashboard/dist') || !LEFT_OUT.has(basename(path)),
   });
   const [from, to] = [join(root, 'node_modules'), join(copy, 'node_modules')];
@@ -170,7 +170,7 @@ function copyTree(): void {
   const ours = new Map(readdirSync(join(copy, 'packages')).map((name) => [nameOfPackage(name), name]));
   for (const [packageName, name] of ours) symlinkSync(join(copy, 'packages', name), join(to, packageName));
   for (const name of readdirSync(from)) {
-    // Caches of tools are not shared: what is broken here must not be found there.
+    // Caches are not shared, so that broken code does not leak out.
     const isCache = name.startsWith('.') && name !== '.bin';
     if (!isCache && name !== '@svc' && !ours.has(name)) symlinkSync(join(from, name), join(to, name));
   }

@@ -1,7 +1,7 @@
-// What a run of the tests says of a mutation. Only an assertion that fails in a named test shows that the test
-// holds the row: a file that does not load, a test that never ended or no test at all show nothing.
+// The verdict on a mutation. Only a failed assertion in a named test proves that the test covers the row; a file that does
+// not load, a test that never ended or no test at all prove nothing.
 
-/** As far as it is read: the report of `vitest --reporter=json`. */
+/** The fields that are read of the report of `vitest --reporter=json`. */
 export type TestReport = {
   testResults: readonly {
     name: string;
@@ -14,7 +14,7 @@ export type TestReport = {
   }[];
 };
 
-/** `survived`: the tests passed. `unproved`: they did not, but not by what they assert. */
+/** `survived`: the tests passed. `unproved`: they failed, but not by an assertion. */
 export type Verdict = { is: 'caught' } | { is: 'survived' } | { is: 'unproved'; why: string };
 
 type Tests = { file: string; names: RegExp };
@@ -29,7 +29,7 @@ export function judgeMutation(report: TestReport, tests: Tests): Verdict {
   return { is: 'unproved', why: firstLine(reasons[0] ?? 'it failed without a reason') };
 }
 
-/** Why the tests do not hold even without the mutation; undefined when they do. */
+/** Why the tests fail even without the mutation; undefined if they pass. */
 export function whyNotSound(report: TestReport, tests: Tests): string | undefined {
   const results = resultsOf(report, tests);
   if (results.length === 0) return whyNothingRan(report, tests);

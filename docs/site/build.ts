@@ -1,5 +1,5 @@
-// npm run docs: builds the site into docs/site/dist. Any web server can serve it, from any path; so can a browser that
-// opens docs/site/dist/index.html. Nothing in it is loaded from elsewhere.
+// npm run docs: builds the site into docs/site/dist. Any web server can serve it from any path, and a browser can open
+// docs/site/dist/index.html. Nothing is loaded from elsewhere.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -18,13 +18,13 @@ import {
 const FONT = 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 const THEME = 'packages/dashboard/src/design/theme.css';
 const markdown = new MarkdownIt({ html: true });
-// Tables scroll on a narrow screen instead of widening it.
+// Tables scroll on a narrow screen.
 markdown.renderer.rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
 markdown.renderer.rules['table_close'] = () => '</table></div>\n';
 
 const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 
-/** Into a folder that is made again. */
+/** Replaces the output folder. */
 export function buildSite(output: string): void {
   rmSync(output, { recursive: true, force: true });
   const pages = allPages();
@@ -40,7 +40,7 @@ export function buildSite(output: string): void {
   writeFileSync(join(output, 'search.js'), searchScript(pages));
 }
 
-/** Anchors on headings, and links that lead to pages of the site. */
+/** Adds anchors to headings, and makes links point to pages of the site. */
 function contentOf(file: string, pages: ReadonlySet<string>): string {
   const tree = markdown.parse(read(file), {});
   const anchorOf = createAnchors();
@@ -58,7 +58,7 @@ function leadToSite(inline: readonly Token[], link: (href: string) => string | u
       const to = link(token.attrGet('href') ?? '');
       dropped = to === undefined;
       if (to !== undefined) token.attrSet('href', to);
-      // The site has no source: its name stays, as text.
+      // Source files are not on the site: the link becomes text.
       else Object.assign(token, { tag: 'span', attrs: [['class', 'source']] });
     } else if (token.type === 'link_close' && dropped) {
       token.tag = 'span';
@@ -72,7 +72,7 @@ function leadToSite(inline: readonly Token[], link: (href: string) => string | u
   }
 }
 
-/** A heading as it reads: `svc doctor` of "`svc doctor`". */
+/** The plain text of a heading: `svc doctor` of "`svc doctor`". */
 function textOf(inline: Token | undefined): string {
   return (inline?.children ?? [])
     .filter(({ type }) => type === 'text' || type === 'code_inline')
@@ -96,7 +96,7 @@ function layout(file: string, given: { sections: Section[]; style: string; conte
     if (one === undefined) return '';
     return `<a rel="${rel}" href="${link(one.file)}"><span>${label}</span>${escaped(one.title)}</a>`;
   };
-  const neighbours = neighbour(at - 1, 'prev', 'Before') + neighbour(at + 1, 'next', 'Next');
+  const neighbours = neighbour(at - 1, 'prev', 'Previous') + neighbour(at + 1, 'next', 'Next');
   const tree = given.sections
     .map(({ title: name, pages }) => {
       const items = pages.map((one) => {
@@ -123,7 +123,7 @@ ${given.style}</style>
 <script src="${root}search.js" defer></script>
 </head>
 <body>
-<a class="skip" href="#content">To the text</a>
+<a class="skip" href="#content">Skip to content</a>
 <header><a class="name" href="${link(home)}">svc</a><span class="what">documentation</span>
 <form role="search" data-root="${root}" hidden><input type="search" placeholder="Search (press /)" aria-label="Search the documentation" autocomplete="off"><ul hidden></ul></form></header>
 <details class="menu"><summary>All pages</summary><nav aria-label="All pages">${tree}</nav></details>
@@ -140,13 +140,11 @@ ${neighbours === '' ? '' : `<footer>${neighbours}</footer>`}
 `;
 }
 
-/** Where it leads, what is found there, and on which page. */
 type Entry = [address: string, text: string, page: string];
 
 /**
- * What the search of the site knows: every heading, and in the guide and the reference the first cell of every row of a
- * table. So the words on a screen, a key or a verb are found. It travels as a script: a page that is opened from a disk
- * may not fetch.
+ * The search index: every heading, and in the guide and the reference the first cell of every table row, so that the text
+ * on a screen, a key or a verb is found. It is a script, because a page that is opened from disk may not fetch.
  */
 export function searchScript(pages: ReadonlySet<string>): string {
   const entries = [...pages]
@@ -184,7 +182,7 @@ function plain(cell: string): string {
     .replaceAll(/\\(.)/g, '$1');
 }
 
-/** The colours are those of the dashboard: light by default, dark where the reader's system is. */
+/** The colours of the dashboard: light by default, dark if the reader's system is. */
 export function tokens(css = read(THEME)): string {
   const declarationsOf = (selector: string): string => {
     const start = css.indexOf(`\n${selector} {`);

@@ -1,4 +1,4 @@
-// The built site in a real browser, from the disk: search, narrow screens, and nothing that goes out.
+// The built site in a real browser, from disk: search, narrow screens, no network requests.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
 import { buildSite } from './build.ts';
 import { pageProblems } from './check.ts';
 
-test('every page fits a narrow screen, asks nothing of the network, and the search leads there', async () => {
+test('every page fits a narrow screen, uses no network, and is found by the search', async () => {
   const site = join(temporaryFolder(), 'site');
   buildSite(site);
   expect(pageProblems(site)).toEqual([]);

@@ -1,5 +1,5 @@
-// npm run docs:check: builds the site into a temporary folder and names what is wrong with it, with the Markdown files
-// of the whole repository and with the generated reference. Exit code 1 when something is.
+// npm run docs:check: builds the site into a temporary folder and reports problems of the site, of all Markdown files and
+// of the generated reference. Exit code 1 if there are any.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ import {
   targetOf,
 } from './site.ts';
 
-// What is wrong in the Markdown files themselves, as a code host shows them: links to files, folders and headings that
-// are not there, and headings that skip a level. Addresses of other sites are not asked for.
+// Problems of the Markdown files as a code host shows them: links to missing files, folders and headings, and headings
+// that skip a level. Links to other sites are not checked.
 
 const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', 'screenshots']);
 
-/** Every Markdown file of the repository, read. */
+/** Reads every Markdown file of the repository. */
 export function readAll(root: string): Map<string, MarkdownFile> {
   const files = globSync('**/*.md', {
     cwd: root,
@@ -58,10 +58,10 @@ function hasAnchor(headings: readonly Heading[], anchor: string): boolean {
   return headings.some((heading) => heading.anchor === anchor);
 }
 
-/** A page has one title, at its top, and goes down one level at a time. */
+/** A page has one title, at the top, and its headings skip no level. */
 export function headingProblems(file: string, { headings }: MarkdownFile): string[] {
   const [first] = headings;
-  if (first?.level !== 1) return [`${file}: begins with no title`];
+  if (first?.level !== 1) return [`${file}: has no title`];
   return headings.slice(1).flatMap(({ level, text, line }, index) => {
     if (level === 1) return [`${file}:${line}: a second title: ${text}`];
     const above = headings[index]?.level ?? 1;
@@ -69,7 +69,7 @@ export function headingProblems(file: string, { headings }: MarkdownFile): strin
   });
 }
 
-/** Every page can be reached: from the home page, which is the navigation, or from the index of its folder. */
+/** Every page must be linked from the home page, which is the navigation, or from the index of its folder. */
 export function unreachedPages(
   pages: ReadonlySet<string>,
   files: ReadonlyMap<string, MarkdownFile>,
@@ -85,8 +85,7 @@ export function unreachedPages(
     .map((file) => `${file} is linked neither in ${home} nor in the README of its folder`);
 }
 
-// What is wrong in the built site: a link, image or anchor that leads nowhere, and anything that would be fetched from
-// another site.
+// Problems of the built site: dead links, images and anchors, and anything loaded from another site.
 
 type BuiltPage = { ids: Set<string>; links: string[]; loads: string[] };
 
@@ -99,7 +98,7 @@ export function pageProblems(site: string): string[] {
   const foreign = [...pages].flatMap(([name, { loads }]) =>
     loads.filter((src) => /^(?:https?:)?\/\//.test(src)).map((src) => `${name}: loads ${src}`),
   );
-  // A page that is gone is missed by every other one: it is told once.
+  // A missing page is linked from every other one: report it once.
   const missed = Map.groupBy(
     [...pages].flatMap(([from, { links }]) =>
       links.flatMap((href) => {
@@ -126,13 +125,13 @@ function linkProblem(
   if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return undefined;
   const [path = '', anchor = ''] = href.split('#', 2);
   const to = path === '' ? from : posix.normalize(posix.join(posix.dirname(from), decodeURIComponent(path)));
-  if (!existsSync(join(site, to))) return `${to} is not there`;
+  if (!existsSync(join(site, to))) return `${to} does not exist`;
   const page = pages.get(to);
   if (anchor === '' || page === undefined || page.ids.has(decodeURIComponent(anchor))) return undefined;
   return `${to}#${anchor} has no such heading`;
 }
 
-/** The pages are our own: text has its quotes escaped, so that an attribute cannot be mistaken. */
+/** Our own pages escape quotes in text, so a pattern finds only real attributes. */
 function readPage(html: string): BuiltPage {
   const values = (pattern: RegExp): string[] =>
     [...html.matchAll(pattern)].map(([, value = '']) => value.replaceAll('&amp;', '&'));

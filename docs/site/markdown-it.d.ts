@@ -1,4 +1,4 @@
-// The part of markdown-it that the site uses; the package has no types of its own.
+// The part of markdown-it that the site uses; the package has no types.
 declare module 'markdown-it' {
   export type Token = {
     type: string;

@@ -1,5 +1,5 @@
-// The search of the site, in the reader's browser. Nothing is sent anywhere. Without scripts there is no field.
-// Stands before this script in the file that the pages load.
+// The search, in the reader's browser. Nothing is sent anywhere. Without scripts there is no search field. The build puts
+// the index before this script.
 const index = globalThis.searchIndex;
 const MOST = 12;
 
@@ -20,7 +20,7 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 
-/** Entries with all the words; those that begin with them first, then the shorter ones. */
+/** Entries with all the words; those that start with them first, then the shorter ones. */
 function find(asked) {
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];

@@ -1,4 +1,4 @@
-// The site's own rules, and that its checks find what they are for.
+// The site's rules and its checks.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -39,7 +39,7 @@ describe('links lead to the same place on the site', () => {
   ])('in %s, %s', (from, href, to) => expect(siteLink(pages, from, href)).toBe(to));
 });
 
-test('anchors are those of the code host, and a repeated one is numbered', () => {
+test('anchors are the code host’s, and repeated ones are numbered', () => {
   const anchorOf = createAnchors();
   expect(['GET /api/board/{at}', 'What it can’t do', 'svc.tracker', 'Twice', 'Twice'].map(anchorOf)).toEqual([
     'get-apiboardat',
@@ -50,7 +50,7 @@ test('anchors are those of the code host, and a repeated one is numbered', () =>
   ]);
 });
 
-test('a Markdown file: headings and links, nothing of what is code', () => {
+test('a Markdown file: headings and links, but nothing inside code', () => {
   const file = readMarkdown(
     [
       '# The `svc` [page](x.md)',
@@ -68,7 +68,7 @@ test('a Markdown file: headings and links, nothing of what is code', () => {
   ]);
 });
 
-test('a dead link is found: a file, a heading, a way out; a living one is not', () => {
+test('dead links are found: a file, a heading, a path outside the repository', () => {
   const root = folderWith({
     'README.md':
       '# One\n[a](docs/a.md#two) [b](docs/b.md) [c](docs/a.md#three) [d](../x) [e](#one) [f](#two)\n',
@@ -85,7 +85,7 @@ test('a dead link is found: a file, a heading, a way out; a living one is not', 
 
 test.each([
   ['# One\n## Two\n### Three\n## Four', []],
-  ['## Two', ['x.md: begins with no title']],
+  ['## Two', ['x.md: has no title']],
   ['# One\n### Three', ['x.md:2: Three skips a level']],
   ['# One\n# Two', ['x.md:2: a second title: Two']],
 ])('headings of %j', (text, problems) =>
@@ -101,7 +101,7 @@ test('the sections of the home page are the navigation, in its order', () => {
   ]);
 });
 
-test('a page that no index links to is named', () => {
+test('a page that no index links to is reported', () => {
   const files = new Map([
     [home, readMarkdown('[a](a.md)')],
     ['docs/b/README.md', readMarkdown('[c](c.md)')],
@@ -112,7 +112,7 @@ test('a page that no index links to is named', () => {
   ]);
 });
 
-test('a built page: what leads nowhere, and what would be loaded from elsewhere', () => {
+test('a built page: dead links and foreign resources are reported', () => {
   const site = folderWith({
     'index.html': '<h1 id="a">A</h1><a href="b.html#b">b</a><a href="b.html#c">c</a><a href="d.html">d</a>',
     'b.html':
@@ -120,13 +120,13 @@ test('a built page: what leads nowhere, and what would be loaded from elsewhere'
   });
   expect(pageProblems(site)).toEqual([
     'b.html: loads https://example.com/x.png',
-    'd.html is not there: b.html links to it, and 1 more',
-    'gone.svg is not there: b.html links to it',
+    'd.html does not exist: b.html links to it, and 1 more',
+    'gone.svg does not exist: b.html links to it',
     'b.html#c has no such heading: index.html links to it',
   ]);
 });
 
-test('the search knows headings, and the rows of guide and reference', () => {
+test('the search finds headings, and table rows of guide and reference', () => {
   const page = '# Page\n## Part\n| Key | What |\n| --- | --- |\n| `a\\|b` | x |\n| [c](d.md) | y |\n';
   expect(entriesOf('docs/reference/x.md', page)).toEqual([
     ['reference/x.html', 'Page', 'Page'],
@@ -145,7 +145,7 @@ test('the colours are those of the dashboard, in both themes', () => {
   expect(() => tokens('body {}')).toThrow('no block :root');
 });
 
-test('the drawing has the layers and modules that imports are checked by', () => {
+test('the diagram has the layers and modules of the import rules', () => {
   const drawn = readFileSync(join(repository, 'docs/images/layers.svg'), 'utf8');
   const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
     forbidden: { name: string; comment?: string }[];

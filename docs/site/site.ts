@@ -1,13 +1,12 @@
-// The site: which files of the repository are its pages, where each stands, where links lead there, and in which order
-// they are read. Files keep their links to each other (`x.md`, `../README.md#part`), so that they read as well on a code
-// host.
+// The site: which files are its pages, their addresses, links and order. Files link to each other by path (`x.md`,
+// `../README.md#part`), so they also work on a code host.
 import { existsSync, globSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 
 export const repository = join(import.meta.dirname, '../..');
-/** The page that opens the site. Its sections are the navigation: a link in it is a place there. */
+/** The first page. Its sections and links are the navigation. */
 export const home = 'docs/README.md';
-/** Files outside of docs/ that are pages too. */
+/** Pages outside docs/. */
 const outsidePages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 export function allPages(root = repository): Set<string> {
@@ -28,7 +27,7 @@ export type Target =
   | { kind: 'anchor'; anchor: string }
   | { kind: 'file'; file: string; anchor: string };
 
-/** What a link means that stands in a file of the repository. */
+/** Resolves a link in a file of the repository. */
 export function targetOf(from: string, href: string): Target {
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(href)) return { kind: 'outside' };
   const [path = '', anchor = ''] = href.split('#', 2);
@@ -37,12 +36,12 @@ export function targetOf(from: string, href: string): Target {
   return { kind: 'file', file, anchor };
 }
 
-/** The page that a path means: the file itself, or the README of the folder. */
+/** The page of a path: the file itself, or the README of the folder. */
 export function pageAt(pages: ReadonlySet<string>, path: string): string | undefined {
   return [path, posix.join(path, 'README.md')].find((candidate) => pages.has(candidate));
 }
 
-/** The same link on the site; undefined when it leads into the source, which the site does not have. */
+/** The same link on the site; undefined for a source file, which the site does not have. */
 export function siteLink(pages: ReadonlySet<string>, from: string, href: string): string | undefined {
   const target = targetOf(from, href);
   if (target.kind !== 'file') return href;
@@ -54,7 +53,7 @@ export function siteLink(pages: ReadonlySet<string>, from: string, href: string)
   return target.anchor === '' ? relative : `${relative}#${target.anchor}`;
 }
 
-/** Anchors of the headings of one page, as the code host makes them; a repeated one is numbered. */
+/** Anchors of the headings of one page, as on the code host; repeated ones are numbered. */
 export function createAnchors(): (heading: string) => string {
   const taken = new Map<string, number>();
   return (heading) => {
@@ -73,7 +72,7 @@ export type Heading = { level: number; text: string; anchor: string; line: numbe
 type Link = { text: string; href: string; line: number; image: boolean };
 export type MarkdownFile = { headings: Heading[]; links: Link[] };
 
-/** Headings with their anchors, and links. What stands in fences and between backticks is not read. */
+/** Headings with their anchors, and links, without those in code. */
 export function readMarkdown(text: string): MarkdownFile {
   const anchorOf = createAnchors();
   const headings: Heading[] = [];
@@ -98,10 +97,10 @@ export function readMarkdown(text: string): MarkdownFile {
 }
 
 function linksIn(line: string): { text: string; href: string; image: boolean }[] {
-  // Names of links may be code: only what looks like a link inside of it is taken away.
+  // The text of a link may be code: only links inside code are removed.
   const prose = line.replaceAll(/(`+)(?!`)(.*?[^`])\1(?!`)/g, (code) => (code.includes('](') ? '' : code));
   const inline = prose.matchAll(/(!?)\[((?:[^\]\\]|\\.)*)\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g);
-  // An image that is a link: the link is around it.
+  // An image inside a link.
   const around = prose.matchAll(/\]\([^)]*\)\]\(([^)\s]+)\)/g);
   const defined = prose.matchAll(/^\s{0,3}\[[^\]]+\]:\s+(\S+)/g);
   return [
@@ -110,7 +109,7 @@ function linksIn(line: string): { text: string; href: string; image: boolean }[]
   ];
 }
 
-/** A heading without its marks. */
+/** A heading without markup. */
 function plainText(title: string): string {
   return title
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -121,7 +120,7 @@ function plainText(title: string): string {
 
 export type Section = { title: string; pages: { file: string; title: string }[] };
 
-/** The sections of the home page with the pages that they link to, in its order. */
+/** The sections of the home page with their links, in order. */
 export function sectionsOf(text: string): Section[] {
   const { headings, links } = readMarkdown(text);
   return headings

@@ -17,7 +17,7 @@ export function eventsPage(): string {
   const byFamily = Map.groupBy(topics, (topic) => familyOf(topic));
   const sections = families.flatMap((family) => {
     const own = byFamily.get(family);
-    if (own === undefined) throw new Error(`no topic begins with ${family.prefix}`);
+    if (own === undefined) throw new Error(`no topic starts with ${family.prefix}`);
     return [familySection(family.prefix.replace(/\.$/, ''), family.about, family.by, own)];
   });
   return page('Events', intro(), [...sections]);
@@ -26,11 +26,11 @@ export function eventsPage(): string {
 function intro(): string[] {
   const line = fieldsOf(EventLine).filter(({ name }) => name !== 'detail');
   return [
-    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written by the daemon alone. These are all ${topics.length} topics. A filter on a topic that is not here is refused. The same as JSON Schema: \`schemas/event-line.json\`.`,
+    `The event log is \`~/svc/events/YYYY-MM.jsonl\`: one JSON object per line, written only by the daemon. It has ${topics.length} topics; a filter on any other topic is refused. JSON Schema: \`schemas/event-line.json\`.`,
     "```sh\nsvc events list --event 'codehost.pr.*' --since 1d\nsvc events wait-for --event codehost.pr.merged --pr 42\n```",
-    '## The line',
+    '## Fields of an event',
     table(
-      ['Field', 'Type', 'Always', 'What it is'],
+      ['Field', 'Type', 'Always', 'Meaning'],
       line.map(({ name, type, required, description }) => [
         code(name),
         type,
@@ -38,21 +38,21 @@ function intro(): string[] {
         description || lineWords[name] || '',
       ]),
     ),
-    `\`scope\` says what the line is about. Every line carries what is known of: ${codes(Object.keys(EventScope.shape))}.`,
-    'A detail may also have `cut`: the paths of its fields that were cut to fit a line of 64 KiB. Fields that a newer version wrote are kept.',
+    `\`scope\` has the known ones of: ${codes(Object.keys(EventScope.shape))}.`,
+    'A detail may also have `cut`: the paths of fields that were cut to fit into 64 KiB. Fields of a newer version are kept.',
   ];
 }
 
 const lineWords: Record<string, string> = {
-  seq: 'The position in the log, one more than the line before: the cursor of every reader',
+  seq: 'The position in the log, one more than that of the event before',
   id: 'Unique',
-  schemaVersion: 'The form of the line',
-  event: 'The topic, one of this page',
-  source: 'Who told it',
+  schemaVersion: 'The format version',
+  event: 'The topic',
+  source: 'Who reported it',
   via: 'How it reached the daemon',
-  deliveryId: 'As the sender named the delivery; a second one of the same id becomes no line',
-  occurredAt: 'When it happened, as the sender says',
-  relay: 'The relay’s position of the delivery; the newest of a channel is where the daemon goes on',
+  deliveryId: 'The sender’s id of the delivery; a repeated id is not logged again',
+  occurredAt: 'When it happened, according to the sender',
+  relay: 'The relay’s position of the delivery; the daemon resumes a channel after the newest one',
   host: 'The machine',
   scope: 'What it is about',
   actor: 'Who caused it at the code host or the tracker',
@@ -64,24 +64,24 @@ function familySection(title: string, about: string, by: string, own: readonly T
   const details = [...bySchema].map(([schema, names]) => {
     const fields = fieldsOf(schema).filter(({ name }) => name !== 'cut');
     const head = codes(names);
-    if (fields.length === 0) return `${head}: no fields of its own.`;
+    if (fields.length === 0) return `${head}: no fields.`;
     const rows = fields.map(({ name, type, required, description }) => [
       code(name),
       type,
       required ? 'yes' : '',
       description,
     ]);
-    return `${head}\n\n${table(['Detail', 'Type', 'Always', 'What it is'], rows)}`;
+    return `${head}\n\n${table(['Detail', 'Type', 'Always', 'Meaning'], rows)}`;
   });
   return [`## ${title}`, `${about}. Written by ${by}.${helpers}`, ...details].join('\n\n');
 }
 
-/** Which of them `svc events append` takes. */
+/** Which of them `svc events append` accepts. */
 function helperWords(own: readonly Topic[]): string {
   const refused = own.filter((topic) => !isHelperTopic(topic));
-  if (refused.length === own.length) return ' A script cannot report them.';
+  if (refused.length === own.length) return ' Scripts cannot report them.';
   const except = refused.length === 0 ? '' : `, except ${codes(refused)}`;
-  return ` A script may report them too${except}: \`svc events append\`.`;
+  return ` Scripts can report them too${except}, with \`svc events append\`.`;
 }
 
 function fieldsOf(schema: Schema): Fields {
@@ -94,15 +94,15 @@ function fieldsOf(schema: Schema): Fields {
   }));
 }
 
-// What the schemas of the event log cannot say: what a family of topics is about, and who writes its lines. A topic
-// that no family here covers fails the generator.
+// What the schemas do not state: the subject of a family of topics, and who writes it. A topic without a family fails the
+// generator.
 
 type Family = { prefix: string; about: string; by: string };
 
 const delivered = 'the receiver, from a delivery';
-const deliveredOrFound = 'the receiver, from a delivery; reconciliation, when a delivery was missed';
+const deliveredOrFound = 'the receiver, from a delivery; polling, if a delivery was missed';
 const run = 'the orchestrator in the daemon';
-const person = 'the daemon, for a person’s word';
+const person = 'the daemon, for a person’s decision';
 
 const families: readonly Family[] = [
   { prefix: 'codehost.pr.', about: 'A pull request', by: deliveredOrFound },
@@ -117,7 +117,7 @@ const families: readonly Family[] = [
   { prefix: 'codehost.deployment_status.', about: 'A state of a deployment', by: deliveredOrFound },
   {
     prefix: 'codehost.other',
-    about: 'An accepted delivery of another type: kept, not understood',
+    about: 'An accepted delivery of another type, stored without interpretation',
     by: delivered,
   },
   { prefix: 'tracker.issue.', about: 'A ticket', by: deliveredOrFound },
@@ -128,7 +128,7 @@ const families: readonly Family[] = [
   { prefix: 'tracker.project.', about: 'A project of the tracker', by: delivered },
   {
     prefix: 'tracker.other',
-    about: 'An accepted delivery of another type: kept, not understood',
+    about: 'An accepted delivery of another type, stored without interpretation',
     by: delivered,
   },
   { prefix: 'orchestrator.run.', about: 'A run: many tickets at once', by: `${run}; ${person}` },
@@ -155,14 +155,14 @@ const families: readonly Family[] = [
   { prefix: 'monitor.daemon.', about: 'The daemon itself', by: 'the daemon' },
   {
     prefix: 'monitor.config.',
-    about: 'The configuration of a project, as it takes effect',
+    about: 'A configuration change that took effect',
     by: 'the daemon',
   },
   { prefix: 'feedback.', about: 'Findings', by: '`svc add-finding`, `svc findings drain`' },
   { prefix: 'archive.', about: 'The archive', by: '`svc archive`' },
 ];
 
-/** The most exact family of a topic. */
+/** The family with the longest matching prefix. */
 export function familyOf(topic: string): Family {
   const [found] = families
     .filter(({ prefix }) => topic.startsWith(prefix))

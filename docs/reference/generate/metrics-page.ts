@@ -1,5 +1,5 @@
 // docs/reference/metrics.md: every metric of the daemon and of the relay. Both are started in memory and a temporary
-// folder, and what they register is written down: labels stand in the registry alone, not in what /metrics prints.
+// folder, because labels are only in the registry, not in the output of /metrics.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,17 +23,17 @@ export async function metricsPage(): Promise<string> {
   const relay = await registeredBy(startRelay);
   return page('Metrics', intro, [
     `## The daemon\n\n\`GET /metrics\`, for requests from this machine.\n\n${metricTable(daemon)}`,
-    `## The relay\n\n\`GET /metrics\` of \`svc-relay\`, for local and private addresses. Node’s own figures (\`process_…\`, \`nodejs_…\`) are there too.\n\n${metricTable(relay)}`,
+    `## The relay\n\n\`GET /metrics\` of \`svc-relay\`, for local and private addresses. Node’s own metrics (\`process_…\`, \`nodejs_…\`) are included.\n\n${metricTable(relay)}`,
   ]);
 }
 
 const intro = [
-  'Every metric in Prometheus format. How to scrape, chart and alert on them: [observability](../guide/observability.md). Ready-made files: [`examples/observability/`](../../examples/observability/), [`examples/relay/observability/`](../../examples/relay/observability/).',
+  'How to scrape, chart and alert: [observability](../guide/observability.md). Example files: [`examples/observability/`](../../examples/observability/), [`examples/relay/observability/`](../../examples/relay/observability/).',
 ];
 
 function metricTable(metrics: readonly Described[]): string {
   return table(
-    ['Metric', 'Type', 'Labels', 'What it says'],
+    ['Metric', 'Type', 'Labels', 'Meaning'],
     metrics
       .filter(({ name }) => name.startsWith('svc_'))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
@@ -41,7 +41,7 @@ function metricTable(metrics: readonly Described[]): string {
   );
 }
 
-/** What is registered, in whatever registry, while it is started. */
+/** The metrics that are registered while it starts. */
 async function registeredBy(start: () => Promise<void>): Promise<Described[]> {
   const seen = new Map<string, Described>();
   const prototype = Object.getPrototypeOf(createMetrics().registry) as Registering;

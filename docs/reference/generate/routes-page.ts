@@ -1,4 +1,4 @@
-// docs/reference/routes.md: every route of the daemon and the shapes of its answers, from an OpenAPI 3.1 description.
+// docs/reference/routes.md: every route of the daemon and its types, from an OpenAPI 3.1 description.
 import { readFileSync } from 'node:fs';
 import { createAnchors } from '../../site/site.ts';
 import { code, codes, type JsonSchema, page, resolved, table, typeWords, words } from './markdown.ts';
@@ -54,8 +54,8 @@ export function routesPageOf(api: OpenApi): string {
 }
 
 const intro = [
-  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and answers JSON. It answers your user and root; where the system cannot tell users apart (macOS), send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. More about following the board, filters, traces and worker output: [building on the API](dashboard.md).',
-  'A failure is `{error, code, remedy}`; `remedy` is there where one exists. Every route may answer 403 (a `Host` that is not this machine, or a request that changes something from a page of another origin), 413 (a body that is too large) and 500 (the daemon failed). The codes: [failures](exit-codes.md#failures).',
+  'Every route of the daemon, from [`schemas/openapi.json`](../../schemas/openapi.json). It listens on `127.0.0.1:7400` and `[::1]:7400`, and returns JSON. It answers only your user and root; on macOS, send the token: `curl -H "Authorization: Bearer $(cat ~/svc/api-token)" http://127.0.0.1:7400/api/board`. More about following the board, filters, traces and worker output: [building on the API](dashboard.md).',
+  'An error is `{error, code, remedy}`; `remedy` is optional. Every route may return 403 (a foreign `Host`, or a change from a page of another origin), 413 (the body is too large) and 500 (the daemon failed). Codes: [failures](exit-codes.md#failures).',
 ];
 
 function routesOf(api: OpenApi): Route[] {
@@ -79,7 +79,7 @@ function routeSection({ method, path, operation }: Route, api: OpenApi): string 
     `### ${method} ${path}`,
     ...new Set([summary, description].filter((text) => text !== undefined).map((text) => `${words(text)}.`)),
     ...(verbs.length === 0 ? [] : [`Verb: ${codes(verbs)}`]),
-    ...(rows.length === 0 ? [] : [table(['Field', 'In', 'Type', 'What it is'], rows)]),
+    ...(rows.length === 0 ? [] : [table(['Field', 'In', 'Type', 'Meaning'], rows)]),
     answers(responses, api),
   ]
     .join('\n\n')
@@ -92,13 +92,13 @@ function parameterRow(
 ): string[] {
   return [
     code(name),
-    required === true ? `${place}, needed` : place,
+    required === true ? `${place}, required` : place,
     typeWords(schema, api, linkOf),
     words(description ?? ''),
   ];
 }
 
-/** The fields of a body as rows; one that is no object with fields is a single row. */
+/** The fields of a body as rows; a body without fields is a single row. */
 function bodyRows(content: Content | undefined, api: OpenApi): string[][] {
   const [[type, { schema }] = ['', {}]] = Object.entries(content ?? {}) as [
     string,
@@ -110,24 +110,23 @@ function bodyRows(content: Content | undefined, api: OpenApi): string[][] {
   if (fields.length === 0) return [['', `body, ${type}`, contentWords(content, api), '']];
   return fields.map(([name, field]) => [
     code(name),
-    object?.required?.includes(name) === true ? 'body, needed' : 'body',
+    object?.required?.includes(name) === true ? 'body, required' : 'body',
     typeWords(field, api, linkOf),
     words(field.description ?? ''),
   ]);
 }
 
+/** Without the answers of every route, which are at the top of the page. */
 function answers(responses: Record<string, Response>, api: OpenApi): string {
-  return table(
-    ['Status', 'Answer', 'When'],
-    Object.entries(responses)
-      // What every route may answer stands at the top of the page.
-      .filter(([status]) => status !== 'default')
-      .map(([status, given]) => {
-        const response = follow(given, api);
-        const when = status.startsWith('2') ? '' : codes((response.description ?? '').split(', '));
-        return [status, contentWords(response.content, api), when];
-      }),
-  );
+  const own = Object.entries(responses)
+    .filter(([status]) => status !== 'default')
+    .map(([status, given]) => ({ status, ...follow(given, api) }));
+  const isSuccess = ({ status }: { status: string }) => status.startsWith('2');
+  const returned = own.filter(isSuccess).map(({ content }) => contentWords(content, api));
+  const errors = own
+    .filter((one) => !isSuccess(one))
+    .map(({ status, description = '' }) => `${status} ${codes(description.split(', '))}`);
+  return `Returns: ${returned.join(' or ')}.${errors.length === 0 ? '' : ` Errors: ${errors.join('; ')}.`}`;
 }
 
 function contentWords(content: Content | undefined, api: OpenApi): string {
@@ -150,16 +149,16 @@ function shape(name: string, schema: JsonSchema, api: OpenApi): string {
   const what =
     fields.length === 0
       ? typeWords(schema, api, linkOf)
-      : table(['Field', 'Type', 'Always', 'What it is'], fields);
+      : table(['Field', 'Type', 'Always', 'Meaning'], fields);
   return [`### ${shapeHeading(name)}`, ...about, what].join('\n\n').replaceAll('..\n', '.\n');
 }
 
-/** Not the name alone: routes of the board have a section `Board` already. */
+/** With a prefix, because the routes already have a section `Board`. */
 function shapeHeading(name: string): string {
   return `Type ${name}`;
 }
 
-/** A shape of its own is a link to its section. */
+/** A named type links to its section. */
 function linkOf(reference: string): string | undefined {
   const [, name] = /^#\/components\/schemas\/(.+)$/.exec(reference) ?? [];
   return name === undefined ? undefined : `[${code(name)}](#${anchorOf(shapeHeading(name))})`;

@@ -1,4 +1,4 @@
-// Writes docs/reference from the code; with --check it only says which pages have drifted.
+// Writes docs/reference from the code; with --check it only lists the pages that are out of date.
 //
 //   npm run docs:reference
 //   npm run docs:reference -- --check
@@ -23,14 +23,14 @@ const wanted = new Map<string, string>([
   ['routes.md', routesPage(openApi)],
   ['verbs.md', verbsPage()],
   ['metrics.md', await metricsPage()],
-  // Written by hand but for one table.
+  // Written by hand except for one table.
   ['exit-codes.md', withFailures(textOf('exit-codes.md'))],
 ]);
 const changed = [...wanted].filter(([name, text]) => textOf(name) !== text).map(([name]) => name);
 
 if (process.argv.includes('--check')) {
   if (changed.length > 0) {
-    process.stderr.write(`docs/reference has drifted: ${changed.join(', ')}. Run: npm run docs:reference\n`);
+    process.stderr.write(`docs/reference is stale: ${changed.join(', ')}. Run: npm run docs:reference\n`);
     process.exitCode = 1;
   }
 } else {
