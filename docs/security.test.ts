@@ -1,4 +1,4 @@
-// What SECURITY.md says of the project file is complete, and each row names a test that is there.
+// SECURITY.md lists everything that a project file can cause, and each row names an existing test.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allFields, deprecations } from '@svc/core';
