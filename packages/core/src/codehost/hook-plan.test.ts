@@ -52,7 +52,7 @@ describe('hookPlan', () => {
       ['url', 'active', 'events', 'content_type', 'secret'],
     ],
   ])('fixes the hook when %s', (_name, hook, flaws) => {
-    expect(hookPlan([hook], wish)).toEqual({ step: 'mend', hook, flaws });
+    expect(hookPlan([hook], wish)).toEqual({ step: 'fix', hook, flaws });
   });
 
   test.each([
@@ -60,7 +60,7 @@ describe('hookPlan', () => {
     ['it is not known which secret it has', () => undefined],
   ])('fixes the secret when %s', (_name, fingerprintOf) => {
     expect(hookPlan([good], { ...wish, fingerprintOf })).toEqual({
-      step: 'mend',
+      step: 'fix',
       hook: good,
       flaws: ['secret'],
     });
@@ -70,8 +70,8 @@ describe('hookPlan', () => {
     const off = { ...good, id: 1, active: false };
     const otherCase = { ...withConfig({ url: channelUrl.toLowerCase() }), id: 2 };
     expect(hookPlan([off, otherCase, good], wish)).toEqual({ step: 'keep', hook: good });
-    expect(hookPlan([off, otherCase], wish)).toMatchObject({ step: 'mend', hook: { id: 2 } });
-    expect(hookPlan([off], wish)).toMatchObject({ step: 'mend', hook: { id: 1 } });
+    expect(hookPlan([off, otherCase], wish)).toMatchObject({ step: 'fix', hook: { id: 2 } });
+    expect(hookPlan([off], wish)).toMatchObject({ step: 'fix', hook: { id: 1 } });
   });
 });
 

@@ -26,7 +26,7 @@ export type HookFlaw = 'url' | 'active' | 'events' | 'content_type' | 'secret';
 export type HookPlan =
   | { step: 'create' }
   | { step: 'keep'; hook: CodehostHook }
-  | { step: 'mend'; hook: CodehostHook; flaws: HookFlaw[] };
+  | { step: 'fix'; hook: CodehostHook; flaws: HookFlaw[] };
 
 export type HookWish = {
   channelUrl: string;
@@ -44,7 +44,7 @@ export function hookPlan(existing: readonly CodehostHook[], wish: HookWish): Hoo
     ours[0];
   if (hook === undefined) return { step: 'create' };
   const flaws = flawsOf(hook, wish);
-  return flaws.length === 0 ? { step: 'keep', hook } : { step: 'mend', hook, flaws };
+  return flaws.length === 0 ? { step: 'keep', hook } : { step: 'fix', hook, flaws };
 }
 
 /** The hooks whose URL is the channel's, ignoring case. */
