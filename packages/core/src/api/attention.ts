@@ -50,7 +50,7 @@ export const attentionRoutes = {
   snoozeAttention: apiRoute({
     ...action,
     path: '/api/attention/snooze',
-    summary: 'Hide an item until later',
+    summary: 'Snooze an item until later',
     verbs: ['svc attention snooze'],
     body: z.strictObject({ id, by, for: snooze }),
   }),
