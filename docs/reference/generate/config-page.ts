@@ -36,7 +36,7 @@ const intro = [
 
 const whenItApplies = `## When a change takes effect
 
-The daemon checks the files twice a second and applies changes without a restart and without losing a delivery. The event \`monitor.config.applied\` lists the changed keys. This applies to every key of every file: deploy policy, state map, worker command, orchestrator limits, rules and their commands, notifiers, AI providers, metrics and log backends, watched repositories, relay channels, the names of secret variables, and the list of projects.
+The daemon checks the files twice a second and applies changes without a restart and without losing a delivery. The event \`monitor.config.applied\` lists the changed keys. This applies to every key of every file.
 
 A restart (\`svc-monitor.sh restart\`) is needed for values from the environment:
 

@@ -96,7 +96,7 @@ test('a route: fields of address and body, answers by name, the verb', () => {
   expect(page).toContain('[`POST /api/x/{id}`](#post-apixid)');
   expect(page).toContain('### POST /api/x/{id}\n\nDoes &lt;it>.\n\nVerb: `svc x`');
   expect(page).toContain('| `id` | path, needed | text |  |\n| `by` | body, needed | text |  |');
-  expect(page).toContain('| 200 | [`X`](#type-x) |  |\n| 404 |  | `unknown-x`, `gone` |');
+  expect(page).toContain('\n\nReturns: [`X`](#type-x). Errors: 404 `unknown-x`, `gone`.\n');
   expect(page).not.toContain('default');
   expect(page).toContain(
     '### Type X\n\n| Field | Type | Always | What it is |\n| --- | --- | --- | --- |\n| `at` | time | yes |  |',

@@ -116,18 +116,17 @@ function bodyRows(content: Content | undefined, api: OpenApi): string[][] {
   ]);
 }
 
+/** Without the answers that every route may give, which are at the top of the page. */
 function answers(responses: Record<string, Response>, api: OpenApi): string {
-  return table(
-    ['Status', 'Answer', 'When'],
-    Object.entries(responses)
-      // Answers that every route may give are at the top of the page.
-      .filter(([status]) => status !== 'default')
-      .map(([status, given]) => {
-        const response = follow(given, api);
-        const when = status.startsWith('2') ? '' : codes((response.description ?? '').split(', '));
-        return [status, contentWords(response.content, api), when];
-      }),
-  );
+  const own = Object.entries(responses)
+    .filter(([status]) => status !== 'default')
+    .map(([status, given]) => ({ status, ...follow(given, api) }));
+  const isSuccess = ({ status }: { status: string }) => status.startsWith('2');
+  const returned = own.filter(isSuccess).map(({ content }) => contentWords(content, api));
+  const errors = own
+    .filter((one) => !isSuccess(one))
+    .map(({ status, description = '' }) => `${status} ${codes(description.split(', '))}`);
+  return `Returns: ${returned.join(' or ')}.${errors.length === 0 ? '' : ` Errors: ${errors.join('; ')}.`}`;
 }
 
 function contentWords(content: Content | undefined, api: OpenApi): string {
