@@ -125,7 +125,7 @@ describe('launch', () => {
     });
     expect(await find(home)).toEqual([]);
     expect(() => home.files(0)).toThrow('is not a valid');
-    expect(() => agentFiles('/r', { orchestrator: '..', ticket: 'A', attempt: 1 })).toThrow('cannot be');
+    expect(() => agentFiles('/r', { orchestrator: '..', ticket: 'A', attempt: 1 })).toThrow('is not a valid');
   });
 
   test('processes that an agent leaves running end with it', async () => {
