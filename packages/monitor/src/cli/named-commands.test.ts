@@ -13,7 +13,7 @@ const sources = globSync(join(packages, '{core,monitor,dashboard,demo}/src/**/*.
 const named = /(?:: |\()svc ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/g;
 
 /** Where a sentence goes on with what svc itself does. */
-const sentences = new Set(['needs', 'writes']);
+const sentences = new Set(['needs', 'started', 'writes']);
 
 const verbs = new Map(everyVerb(describeSvc()).map((verb) => [verb.path.join(' '), verb]));
 

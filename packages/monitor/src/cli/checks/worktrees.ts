@@ -1,4 +1,4 @@
-// Leftover worktrees: half made, half removed, or without their folder. One that holds no work may be removed.
+// Leftover worktrees: partly created, partly removed, or without their folder. One that holds no work may be removed.
 import { type DoctorFinding, doctorFinding } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { isLost } from '../../orchestrate/worktrees/inspect.ts';

@@ -88,7 +88,7 @@ test('a tracker without rights for webhooks fails that step alone', async () => 
   const { code, out, err } = await init('--yes', '--json', '--token-stdin');
   expect(code).toBe(6);
   expect(outcomesOf(out)).toMatchObject({ 'code-host-feed': 'done', 'tracker-feed': 'failed' });
-  expect(err).toMatch(/^failed +tracker-feed +The owner of the API token may not do this/m);
+  expect(err).toMatch(/^failed +tracker-feed +The owner of the API token is not allowed to do this/m);
 });
 
 test('a project file that cannot be written: steps that need it are skipped, and no other file is written', async () => {

@@ -411,7 +411,7 @@ describe('--relay, a self-hosted relay', () => {
     const without = await machine();
     expect(await without.setup('--relay', relay.url)).toBe(6);
     expect(without.terminal.complained()).toMatch(
-      /only for those who have its create key.*SVC_RELAY_CREATE_KEY/s,
+      /requires its create key.*SVC_RELAY_CREATE_KEY/s,
     );
     const wrong = await machine({ environment: { SVC_RELAY_CREATE_KEY: 'hush-wrong' } });
     expect(await wrong.setup('--relay', relay.url)).toBe(6);
@@ -432,9 +432,9 @@ describe('--relay, a self-hosted relay', () => {
       /is not a svc-relay server: it answered POST \/new with 404.*SVC_RELAY_URL/s,
     ],
     ['the public relay', { status: 405 }, /is not a svc-relay server/],
-    ['a page', { status: 201, body: '<html>' }, /its answer to POST \/new is not one of svc-relay/],
-    ['half an answer', { status: 201, body: '{"channel":"AbC"}' }, /is not one of svc-relay/],
-    ['a redirect', { status: 308, headers: { location: 'https://other.example/new' } }, /was answered 308/],
+    ['a page', { status: 201, body: '<html>' }, /it does not answer POST \/new as svc-relay does/],
+    ['half an answer', { status: 201, body: '{"channel":"AbC"}' }, /does not answer POST \/new as svc-relay does/],
+    ['a redirect', { status: 308, headers: { location: 'https://other.example/new' } }, /it answered POST \/new with 308/],
     ['refused', { status: 403 }, /refuses to make a channel \(403\).*Ask the relay's operator/s],
     [
       'too many',

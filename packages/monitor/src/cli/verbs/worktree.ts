@@ -44,7 +44,7 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'List the worktrees of this project, even half made ones',
+    summary: 'List the worktrees of this project, even incomplete ones',
     example: 'svc worktree list --json',
   })
     .option('--json', 'print JSON')
