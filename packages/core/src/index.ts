@@ -55,7 +55,7 @@ export * from './daemon/daemon-record.ts';
 export * from './deploy/deploy-worker.ts';
 export * from './deploy/lifecycle.ts';
 export * from './deploy/policy.ts';
-export * from './deploy/standing.ts';
+export * from './deploy/worker-stage.ts';
 export * from './deploy/writable-over.ts';
 export * from './feedback/filing-consent.ts';
 export * from './feedback/findings.ts';

@@ -1,6 +1,6 @@
 // What belongs to a run: channels by their name, log lines by their scope, and its summary.
 
-import { isEnded } from '../deploy/standing.ts';
+import { isEnded } from '../deploy/worker-stage.ts';
 import { durationMs } from '../log/event-filter.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';

@@ -8,7 +8,13 @@ import {
   type FailedDeployment,
 } from './deploy-worker.ts';
 import { isSameEnvironment } from './policy.ts';
-import { isInLifecycle, isTimedOut, isWaitingForDeploy, openReasons, waitsForPolicy } from './standing.ts';
+import {
+  isInLifecycle,
+  isTimedOut,
+  isWaitingForDeploy,
+  openReasons,
+  waitsForPolicy,
+} from './worker-stage.ts';
 
 /**
  * How a worker's merge becomes done: the only implementation. A worker is in one of these modes:

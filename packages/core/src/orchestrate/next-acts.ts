@@ -2,7 +2,7 @@
 // and the disk. One step of a wave at a time; the loop decides again after each change.
 
 import type { HoldReason } from '../api/runs.ts';
-import { isEnded, isInPersonsHands } from '../deploy/standing.ts';
+import { isEnded, isUnmerged } from '../deploy/worker-stage.ts';
 import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';
 import {
@@ -298,7 +298,7 @@ function endsOfRun({ processes, workers }: World, orchestrator: string): Act[] {
 /** After the merge, the deploy decides. A file that is gone or cannot be read is not written. */
 export function endsWithItsRun({ status, merge, removed, corrupt }: Worker): boolean {
   if (merge !== null || removed || corrupt !== null) return false;
-  return status !== 'canceled' && isInPersonsHands(status);
+  return status !== 'canceled' && isUnmerged(status);
 }
 
 function whyEnded(

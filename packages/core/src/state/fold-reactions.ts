@@ -1,6 +1,6 @@
 // Notifies the workers of our runs about failed checks and reviews, and cancels a pending agent start once a new commit
 // was pushed.
-import { isPreMerge } from '../deploy/standing.ts';
+import { isPreMerge } from '../deploy/worker-stage.ts';
 import { isIn } from '../log/typed-line.ts';
 import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
 import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';

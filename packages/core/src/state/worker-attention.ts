@@ -1,6 +1,6 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
-import { isEnded, isPreMerge, openReasons } from '../deploy/standing.ts';
+import { isEnded, isPreMerge, openReasons } from '../deploy/worker-stage.ts';
 import { draft, type EventScope } from '../log/event-line.ts';
 import { inOneLine } from '../orchestrate/agent-output.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';

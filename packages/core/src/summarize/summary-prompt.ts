@@ -1,6 +1,6 @@
 // The prompt of a summary. It is a pure function of the board: its hash is the snapshot hash.
 
-import { isEnded } from '../deploy/standing.ts';
+import { isEnded } from '../deploy/worker-stage.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
 import type { AttentionItem, Board, PullRequest, Worker } from '../state/board-types.ts';
 import { mergeReadiness } from '../state/fold-pull-request.ts';

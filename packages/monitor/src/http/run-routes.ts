@@ -6,7 +6,7 @@ import {
   type DetailOf,
   draft,
   endsWithItsRun,
-  isInPersonsHands,
+  isUnmerged,
   type Run,
   runView,
   type SignalFile,
@@ -130,10 +130,10 @@ export function runRoutes(options: {
   /** Sets the status in the file; the log has it when this resolves. A missing file is created again. */
   async function setStatus(run: Run, ticket: string, status: SignalFile['status']): Promise<void> {
     const changed = await signals.update(run.orchestrator, ticket, (signal) =>
-      isInPersonsHands(signal.status) ? { ...signal, status, error: null } : null,
+      isUnmerged(signal.status) ? { ...signal, status, error: null } : null,
     );
     const isMade = !changed.ok && changed.why === 'missing' && (await makeFile(run, ticket, status));
-    if (!isMade && !(changed.ok && isInPersonsHands(changed.signal.status))) throw notNow(ticket, changed);
+    if (!isMade && !(changed.ok && isUnmerged(changed.signal.status))) throw notNow(ticket, changed);
     await syncFile(run, ticket);
   }
 
@@ -154,7 +154,7 @@ export function runRoutes(options: {
     if (!isKnown(run, ticket)) throw unknownTicket(run, ticket);
     const read = await signals.read(run.orchestrator, ticket);
     if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
-    if (read.state === 'ok' && !isInPersonsHands(read.signal.status)) throw notNow(ticket, { ok: true });
+    if (read.state === 'ok' && !isUnmerged(read.signal.status)) throw notNow(ticket, { ok: true });
     if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgent();
     const word = eventOf(run, 'orchestrator.worker.retried', { by }, ticket);
     // Launches are compared with the machine's clock; the event's own time may be ahead of it.

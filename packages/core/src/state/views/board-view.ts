@@ -3,7 +3,7 @@
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
-import { isEnded } from '../../deploy/standing.ts';
+import { isEnded } from '../../deploy/worker-stage.ts';
 import { pullRequestKey } from '../board-entities.ts';
 import type { Board, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';

@@ -2,7 +2,7 @@
 
 import type { DeployProgress } from '../../api/deploy.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
-import { isPreMerge, waitsForPolicy } from '../../deploy/standing.ts';
+import { isPreMerge, waitsForPolicy } from '../../deploy/worker-stage.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';

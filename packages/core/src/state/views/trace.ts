@@ -2,7 +2,7 @@
 // verification; each with the events that prove it, on an axis that folds idle nights.
 
 import type { Trace } from '../../api/workers.ts';
-import { isEnded } from '../../deploy/standing.ts';
+import { isEnded } from '../../deploy/worker-stage.ts';
 import { checkSuiteActions } from '../../log/codehost-details.ts';
 import { topicsIn } from '../../log/topic-family.ts';
 import type { Topic } from '../../log/topics.ts';

@@ -1,7 +1,7 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 
 import type { Why } from '../../api/workers.ts';
-import { isInLifecycle } from '../../deploy/standing.ts';
+import { isInLifecycle } from '../../deploy/worker-stage.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { Board, Deployment, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';

@@ -8,8 +8,8 @@ import {
   endsWithItsRun,
   inOneLine,
   isAgentsWork,
-  isInPersonsHands,
   isPreMerge,
+  isUnmerged,
   type RunPlan,
   type SignalFile,
   type Worker,
@@ -193,7 +193,7 @@ export function createExecutor(options: {
     const worker = world.workers.get(workerKey(orchestrator, ticket));
     if (worker !== undefined && !endsWithItsRun(worker)) return;
     await signals.update(orchestrator, ticket, (before) =>
-      isInPersonsHands(before.status) ? { ...before, status: 'canceled' } : null,
+      isUnmerged(before.status) ? { ...before, status: 'canceled' } : null,
     );
   }
 

@@ -11,7 +11,7 @@ import {
   isTimedOut,
   isWaitingForDeploy,
   openReasons,
-} from './standing.ts';
+} from './worker-stage.ts';
 
 const failedAt = '2026-03-01T12:00:00.000Z';
 const progress = (failures: number): DeployProgress => ({

@@ -17,7 +17,7 @@ export function isPreMerge(status: WorkerStatus): boolean {
 }
 
 /** A person may cancel or restart it: it has not been merged. */
-export function isInPersonsHands(status: WorkerStatus): boolean {
+export function isUnmerged(status: WorkerStatus): boolean {
   return isPreMerge(status) || status === 'failed' || status === 'stalled' || status === 'canceled';
 }
 
