@@ -136,7 +136,7 @@ async function startCold(task: 'without' | 'stopped' | 'killed'): Promise<ColdFi
     order.lines - (task === 'without' ? 0 : (snapshots.newest({ seq: order.lines })?.seq ?? 0));
   const startRss = rssMegabytes(process.pid);
   hold.enable();
-  const momentsMs = task === 'without' ? [] : await lookBack({ log, snapshots, live: state.board });
+  const momentsMs = task === 'without' ? [] : await readPast({ log, snapshots, live: state.board });
   const figures = {
     readyMs,
     foldedLines,
@@ -160,7 +160,7 @@ function forgetNewest(): void {
   snapshots.close();
 }
 
-async function lookBack(given: BoardAtOptions): Promise<number[]> {
+async function readPast(given: BoardAtOptions): Promise<number[]> {
   const boardAt = createBoardAt(given);
   const random = createRandom(order.seed + (order.task === 'killed' ? 1 : 0));
   const times: number[] = [];

@@ -24,10 +24,10 @@ writeInto(home, '.svc/config.json', '{\n  "svc": { "projectKey": "demo", "x-unkn
 const started = performance.now();
 const writers = Array.from({ length: processes }, (_, number) => runWriter(number));
 const done = Promise.all(writers).then(() => true);
-let looks = 0;
+let reads = 0;
 let invalid = 0;
 while (!(await Promise.race([done, sleep(1, false)]))) {
-  looks += 1;
+  reads += 1;
   if (!isWhole(readFileSync(file, 'utf8'))) invalid += 1;
 }
 const { svc } = JSON.parse(readFileSync(file, 'utf8'));
@@ -35,7 +35,7 @@ const present = Object.entries<{ timeoutSec?: number }>(svc.deploy).filter(([nam
   name.endsWith(`-${(timeoutSec ?? 0) - 1}`),
 ).length;
 const kept = JSON.stringify(svc['x-unknown']) === '[1,2]';
-console.log(`${processes} processes, ${processes * sets} sets in ${secondsSince(started)} s; ${looks} reads`);
+console.log(`${processes} processes, ${processes * sets} sets in ${secondsSince(started)} s; ${reads} reads`);
 console.log(
   `set ${processes * sets} present ${present} invalid ${invalid} unknown keys ${kept ? 'kept' : 'LOST'}`,
 );

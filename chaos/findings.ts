@@ -138,7 +138,7 @@ async function addWhileRemoved(): Promise<number> {
   adder.stdin.on('error', () => undefined);
   let left = options.late;
   let lives = 0;
-  const tellNext = (): void => {
+  const addNext = (): void => {
     if (left === 0) return void adder.stdin.end();
     if (tracker.cloud.issues.length < total) return;
     left -= 1;
@@ -147,14 +147,14 @@ async function addWhileRemoved(): Promise<number> {
   };
   const isOver = (): boolean => adder.exitCode !== null && !existsSync(queue);
   for (; ; lives += 1) {
-    tellNext();
+    addNext();
     await until(() => existsSync(queue) || isOver()).catch((error: unknown) => {
       adder.kill('SIGKILL');
       throw error;
     });
     if (isOver()) break;
     const drained = endOf(startDrain()).then(() => true);
-    while (!(await Promise.race([drained, sleep(1, false)]))) tellNext();
+    while (!(await Promise.race([drained, sleep(1, false)]))) addNext();
   }
   if ((await ended) !== 0) problems.push('the last process that added failed');
   return lives;

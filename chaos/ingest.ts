@@ -103,7 +103,7 @@ type Played = {
 /** One daemon's home, with all deliveries and all kills. */
 async function play(
   sync: NonNullable<PowerCutOptions['sync']>,
-  look: (played: Played, home: DaemonHome) => Promise<void>,
+  check: (played: Played, home: DaemonHome) => Promise<void>,
 ): Promise<void> {
   const port = await freePort(random);
   const home = createDaemonHome('chaos-ingest');
@@ -174,7 +174,7 @@ async function play(
     const seconds = (performance.now() - started) / 1000;
     const ending = await daemon.stop();
     const audit = await auditLog(home.eventsDir);
-    await look({ report, audit, ending, seconds, ...counts }, home);
+    await check({ report, audit, ending, seconds, ...counts }, home);
   } finally {
     post.close();
     await daemon.kill();

@@ -72,7 +72,7 @@ try {
   const said = await world.svc(world.project, 'orchestrate', 'start', '--file', plan, '--name', RUN);
   console.log(said.printed);
   if (said.code !== 0) throw new Error(`svc orchestrate start ended with ${said.code}`);
-  await Promise.all([untilOver(), letBegin(), beThePerson(), killAndRestart()]);
+  await Promise.all([untilOver(), letBegin(), actAsPerson(), killAndRestart()]);
   // The expected state is reached, worktrees last; after that nothing may change it.
   await until(async () => (await differences(world, cast, watch.found)).length === 0).catch(() => undefined);
   problems.push(...(await daemon.settle()));
@@ -124,7 +124,7 @@ async function letBegin(): Promise<void> {
 }
 
 /** Reads what needs a person, and does once what the role requires. */
-async function beThePerson(): Promise<void> {
+async function actAsPerson(): Promise<void> {
   const waiting = new Map(cast.filter(({ role }) => role.person !== null).map((one) => [one.ticket, one]));
   for (; !over.signal.aborted; await sleep(LOOK_MS)) {
     const board = await daemon.board();

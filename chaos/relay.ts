@@ -115,7 +115,7 @@ try {
   const endings = await Promise.all(world.subscribers.map((subscriber) => subscriber.stop()));
   const logs = await Promise.all(world.subscribers.map(readLog));
   report(world, logs, figures, settledMs, endings);
-  if (power !== undefined) await lookIntoStore(power);
+  if (power !== undefined) await checkStore(power);
   if (!isKept(judge(senders.acknowledged, logs))) await whereItIs(world, logs);
   if (options.sabotage) await tryTheCheck(world, logs);
 } finally {
@@ -164,7 +164,7 @@ async function powerCuts({ cutOne, cutAll }: Power): Promise<PhaseFigures[]> {
 }
 
 /** Subscribers may have received before a cut what the store then lost. */
-async function lookIntoStore({ forgotten }: Power): Promise<void> {
+async function checkStore({ forgotten }: Power): Promise<void> {
   const stored = await readStore(world);
   const missing = senders.acknowledged
     .values()
@@ -211,11 +211,11 @@ async function phase(
     begun = senders.begun();
     return begun / deliveries.length > tracks.share() ? options['rate-in-trouble'] : options.rate;
   };
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     const [figures] = await Promise.all([senders.run({ name, deliveries, rate, slowMs }), tracks.finished]);
     const counts = [...tracks.counts].map(([track, count]) => `${track} ${count}`).join(', ');
-    console.log(`${name}: ${secondsSince(began)} s; ${counts}`);
+    console.log(`${name}: ${secondsSince(startedAt)} s; ${counts}`);
     return figures;
   } finally {
     tracks.abandon();
@@ -228,7 +228,7 @@ function take(count: number): SignedDelivery[] {
 
 /** Milliseconds until every log had everything; waits as long as any log grows. */
 async function settle(of: World): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   let lines = -1;
   for (let deadline = 0; !isComplete(of); await sleep(250)) {
     const now = of.subscribers.reduce((sum, { folder }) => sum + linesIn(folder), 0);
@@ -238,7 +238,7 @@ async function settle(of: World): Promise<number> {
     console.log('  some logs lack acknowledged deliveries');
     break;
   }
-  return performance.now() - began;
+  return performance.now() - startedAt;
 }
 
 /** By the number of lines: quick, and good enough, because the verdict checks each line. */

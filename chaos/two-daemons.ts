@@ -117,15 +117,15 @@ function contend(): Contender {
   const ended = endOf(child).finally(() => (times.ended = performance.now()));
   const atLock = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
-  const door = child.stdio[3] as Socket;
+  const pipe = child.stdio[3] as Socket;
   let heard = '';
-  door.on('data', (chunk: Buffer) => {
+  pipe.on('data', (chunk: Buffer) => {
     heard += chunk.toString();
     if (heard.includes('here')) atLock.resolve();
     if (heard.includes('locked')) locked.resolve();
   });
   // It was killed before the attempt.
-  door.on('error', () => undefined);
+  pipe.on('error', () => undefined);
   return {
     child,
     ended,
@@ -134,7 +134,7 @@ function contend(): Contender {
     locked: locked.promise,
     letThrough() {
       times.through = performance.now();
-      door.write('.');
+      pipe.write('.');
     },
     waitedMs: () => times.ended - times.through,
   };

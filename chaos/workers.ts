@@ -65,7 +65,7 @@ try {
   const started = performance.now();
   daemon.start();
   await daemon.ready();
-  await Promise.all([playAll(), tellPhases(), killAndRestart()]);
+  await Promise.all([playAll(), setPhases(), killAndRestart()]);
   // The expected state is reached, and all deliveries arrive; after that nothing may change it.
   const wrong = async () => [...(await differences(cast)), ...unheard(await auditLog(world.home.eventsDir))];
   await until(async () => (await wrong()).length === 0).catch(() => undefined);
@@ -111,8 +111,8 @@ async function restALittle(): Promise<void> {
   await sleep(random.below(options.kills * 2_500));
 }
 
-async function tellPhases(): Promise<void> {
-  const tellings = phaseRows.map(async ({ team, phases, ends, outcome }) => {
+async function setPhases(): Promise<void> {
+  const commands = phaseRows.map(async ({ team, phases, ends, outcome }) => {
     const about = `svc ticket phase ${phases.join(', ')}`;
     const ticket = world.newTicket(team, about);
     tickets.push({ ticket, ends, about });
@@ -126,7 +126,7 @@ async function tellPhases(): Promise<void> {
     if (isPlain && answers.at(-1) !== outcome)
       problems.push(`${ticket} (${about}): it is ${answers.join(', ')}, not ${outcome}`);
   });
-  await Promise.all(tellings);
+  await Promise.all(commands);
 }
 
 /** After a share of the steps, or when workers wait for lost deliveries; some during the daemon's start. */

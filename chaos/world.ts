@@ -21,7 +21,7 @@ import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.t
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
 export const TRACKER_TOKEN = 'tracker-token';
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 /** How many times in a row the daemon must be idle before that counts. */
 const QUIET_LOOKS = 10;
 
@@ -77,16 +77,16 @@ function createKilledDaemon(
 ) {
   const url = `http://127.0.0.1:${port}`;
   let running: ServerProcess | null = null;
-  let looking: Promise<BoardView | null> | null = null;
+  let pending: Promise<BoardView | null> | null = null;
 
   /** Null while it is down, or its state has not caught up. */
   function board(): Promise<BoardView | null> {
-    looking ??= askJson<BoardView>(`${url}/api/board?all=1`)
+    pending ??= askJson<BoardView>(`${url}/api/board?all=1`)
       .catch(() => null)
       .finally(() => {
-        looking = null;
+        pending = null;
       });
-    return looking;
+    return pending;
   }
 
   async function isIdle(): Promise<boolean> {
@@ -114,7 +114,7 @@ function createKilledDaemon(
       for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; ) {
         const view = await board();
         if (view !== null && holds(view)) return true;
-        await sleep(LOOK_EVERY_MS);
+        await sleep(POLL_EVERY_MS);
       }
       return false;
     },
@@ -125,7 +125,7 @@ function createKilledDaemon(
       const isQuiet = await until(async () => {
         const before = quietLooks;
         quietLooks = 0;
-        await sleep(LOOK_EVERY_MS);
+        await sleep(POLL_EVERY_MS);
         const view = await board();
         if (view !== null && view.seq === seq && (await isIdle())) quietLooks = before + 1;
         seq = view?.seq ?? -1;

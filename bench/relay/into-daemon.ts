@@ -97,7 +97,7 @@ function followDaemonLog(eventsDir: string) {
   let acceptedAt = new Map<number, number>();
   let again = 0;
 
-  function look(): void {
+  function readOn(): void {
     for (const name of readdirSync(eventsDir).filter((file) => file.endsWith('.jsonl'))) {
       const known = read.get(name) ?? { file: openSync(join(eventsDir, name), 'r'), at: 0, rest: '' };
       read.set(name, known);
@@ -126,7 +126,7 @@ function followDaemonLog(eventsDir: string) {
   return {
     /** Discards what was read so far. */
     forget(): void {
-      look();
+      readOn();
       acceptedAt = new Map();
       again = 0;
     },
@@ -135,7 +135,7 @@ function followDaemonLog(eventsDir: string) {
       let grewAt = performance.now();
       let before = -1;
       for (;;) {
-        look();
+        readOn();
         if (acceptedAt.size !== before) grewAt = performance.now();
         before = acceptedAt.size;
         if (acceptedAt.size >= count || performance.now() - grewAt > timeoutMs) break;

@@ -53,14 +53,14 @@ async function mutateAll(): Promise<boolean> {
   const verdicts: Verdict[] = [];
   for (const mutation of chosen) {
     if (interrupted) return false;
-    const began = Date.now();
+    const since = Date.now();
     const why = unsound.get(mutation);
     const verdict: Verdict =
       why === undefined
         ? await mutate(mutation)
         : { is: 'unproved', why: `it fails without the mutation: ${why}` };
     verdicts.push(verdict);
-    printVerdict(mutation, verdict, Date.now() - began);
+    printVerdict(mutation, verdict, Date.now() - since);
   }
   const caught = verdicts.filter(({ is }) => is === 'caught').length;
   const survived = verdicts.filter(({ is }) => is === 'survived').length;

@@ -85,14 +85,14 @@ function refreshed(
 ): Finding[] {
   const state = mergeStateStatus.toLowerCase();
   // A new verdict makes the code host's earlier answer obsolete.
-  const isNews = isJudged || (found.length === 0 && state !== known?.mergeableState);
-  return isNews && state !== 'unknown' ? ofPullRequest('refreshed', `${state}:${headRefOid}${after}`) : [];
+  const isChanged = isJudged || (found.length === 0 && state !== known?.mergeableState);
+  return isChanged && state !== 'unknown' ? ofPullRequest('refreshed', `${state}:${headRefOid}${after}`) : [];
 }
 
 /** A merge is reported once, and once more if its commit was not known the first time. */
 function mergeFindings({ mergeCommit, headRefOid }: PolledPullRequest, known?: KnownPullRequest): Finding[] {
-  const isNews = known?.state !== 'merged' || (known.mergeSha === undefined && mergeCommit);
-  return isNews ? ofPullRequest('closed', `merged:${mergeCommit?.oid ?? headRefOid}`) : [];
+  const isChanged = known?.state !== 'merged' || (known.mergeSha === undefined && mergeCommit);
+  return isChanged ? ofPullRequest('closed', `merged:${mergeCommit?.oid ?? headRefOid}`) : [];
 }
 
 function ofPullRequest(action: string, id: string, more?: Record<string, unknown>): Finding[] {

@@ -31,7 +31,7 @@ function teamKeyIsTicketPrefix(byKey: ReadonlyMap<string, ResolvedValue>): Confi
     return [];
   const message = `is ${JSON.stringify(teamKey.value)}, but svc.project.ticketPrefix is ${JSON.stringify(prefix.value)}; they must be equal.`;
   const remedy = `Run: svc config set svc.project.ticketPrefix ${JSON.stringify(teamKey.value)}`;
-  return [{ ...placeOf(teamKey), severity: 'error', code: 'contradiction', message, remedy }];
+  return [{ ...locationOf(teamKey), severity: 'error', code: 'contradiction', message, remedy }];
 }
 
 /**
@@ -48,16 +48,16 @@ export function trackerSecrets(entries: readonly FileEntry[]): ConfigProblem[] {
   const remedy = `Run: svc config set --layer secrets svc.tracker.teamKey ${key}`;
   if (token !== undefined && team === undefined) {
     const message = 'is set, but svc.tracker.teamKey is not in this file; both are required here.';
-    return [{ ...placeIn(token), severity: 'error', code: 'incomplete', message, remedy }];
+    return [{ ...locationIn(token), severity: 'error', code: 'incomplete', message, remedy }];
   }
   if (token === undefined && team !== undefined) {
     const message = 'is set, but svc.tracker.apiToken is not in this file; both are required here.';
     const store = 'Run: svc config set svc.tracker.apiToken - < token.txt';
-    return [{ ...placeIn(team), severity: 'error', code: 'incomplete', message, remedy: store }];
+    return [{ ...locationIn(team), severity: 'error', code: 'incomplete', message, remedy: store }];
   }
   if (team === undefined || projectTeam === undefined || team.value === projectTeam) return [];
   const message = `is ${JSON.stringify(team.value)}, but in the project file it is ${JSON.stringify(projectTeam)}; they must be equal.`;
-  return [{ ...placeIn(team), severity: 'error', code: 'contradiction', message, remedy }];
+  return [{ ...locationIn(team), severity: 'error', code: 'contradiction', message, remedy }];
 }
 
 /** In the project's own secrets file. */
@@ -65,7 +65,7 @@ function isOwn({ file }: FileEntry): boolean {
   return file.layers.every((layer) => layer === 'secrets');
 }
 
-function placeIn({ file, line, writtenAs }: FileEntry): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+function locationIn({ file, line, writtenAs }: FileEntry): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
   return { file: file.path, line, key: writtenAs };
 }
 
@@ -75,7 +75,7 @@ function allOrNone(keys: readonly string[], byKey: ReadonlyMap<string, ResolvedV
   if (first === undefined || given.length === keys.length) return [];
   const missing = keys.filter((key) => byKey.get(key)?.value === undefined);
   const message = `is set, but ${missing.join(' and ')} is not; set all of them or none.`;
-  return [{ ...placeOf(first), severity: 'error', code: 'incomplete', message }];
+  return [{ ...locationOf(first), severity: 'error', code: 'incomplete', message }];
 }
 
 function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
@@ -89,7 +89,7 @@ function providersHaveKeys(values: readonly ResolvedValue[]): ConfigProblem[] {
         !given.has(formatKey([...path.slice(0, -1), 'baseUrl'])),
     )
     .map((value) => ({
-      ...placeOf(value),
+      ...locationOf(value),
       severity: 'error',
       code: 'incomplete',
       message: 'is required for each provider.',
@@ -107,17 +107,17 @@ function rulesCanWork(values: readonly ResolvedValue[]): ConfigProblem[] {
       .filter(({ path, source }) => source.kind === 'file' && !names.has(path[2] ?? ''))
       .map((value): ConfigProblem => {
         const message = 'is set, but the command has no argv.';
-        return { ...placeOf(value), severity: 'error', code: 'incomplete', message };
+        return { ...locationOf(value), severity: 'error', code: 'incomplete', message };
       }),
     ...rules.flatMap((value) =>
       problemsOfRules(value.value as readonly Rule[], names).map((problem): ConfigProblem => {
-        return { ...placeOf(value), severity: 'error', code: 'contradiction', ...problem };
+        return { ...locationOf(value), severity: 'error', code: 'contradiction', ...problem };
       }),
     ),
   ];
 }
 
-function placeOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
+function locationOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {
   if (source.kind === 'file') return { file: source.file, line: source.line, key };
   return { file: source.kind === 'environment' ? 'environment' : 'configuration', key };
 }

@@ -6,7 +6,7 @@ import { isHidden, repoSlug } from './field.ts';
 import { formatKey } from './key-path.ts';
 import { type Layer, layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
-import { secretLook } from './secret-shapes.ts';
+import { secretKind } from './secret-shapes.ts';
 import { acceptValue, type ConfigNode, configTree, type FieldNode, type KeyPath } from './tree.ts';
 
 export type ConfigFile = {
@@ -171,13 +171,13 @@ function findSecrets(file: ConfigFile, data: unknown, path: KeyPath, problems: C
     for (const item of data) findSecrets(file, item, path, problems);
     return;
   }
-  const look = secretLook(path.at(-1) ?? '', data);
-  if (look === undefined) return;
+  const kind = secretKind(path.at(-1) ?? '', data);
+  if (kind === undefined) return;
   problems.push({
     ...at(file, path),
     severity: 'error',
     code: 'secret-in-project-file',
-    message: `looks like ${look}, but this file is committed.`,
+    message: `looks like ${kind}, but this file is committed.`,
     remedy: `Remove it, revoke it, and store a new one: svc config set --layer secrets ${formatKey(path)} -`,
   });
 }

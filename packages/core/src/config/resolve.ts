@@ -186,14 +186,14 @@ function listFiles(
   for (const file of files) {
     const here = entries.filter((entry) => entry.file === file);
     for (const entry of here)
-      lookedAt.push({ where: placeOf(entry), found: true, value: entry.value, ...noteOf(entry) });
+      lookedAt.push({ where: locationOf(entry), found: true, value: entry.value, ...noteOf(entry) });
     if (here.length === 0 && field.layers.some((layer) => file.reads.includes(layer))) {
       lookedAt.push({ where: file.path, found: false });
     }
   }
 }
 
-function placeOf(entry: FileEntry): string {
+function locationOf(entry: FileEntry): string {
   return entry.line === undefined ? entry.file.path : `${entry.file.path}:${entry.line}`;
 }
 

@@ -14,7 +14,7 @@ const secretValues: readonly { pattern: RegExp; what: string }[] = [
 ];
 
 /** What kind of secret the value at this key looks like, if any. */
-export function secretLook(keyName: string, value: unknown): string | undefined {
+export function secretKind(keyName: string, value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   const byValue = secretValues.find(({ pattern }) => pattern.test(value));
   if (byValue) return byValue.what;

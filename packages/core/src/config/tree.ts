@@ -66,11 +66,11 @@ export type Accepted = { ok: true; value: unknown } | { ok: false; inside?: stri
 /** Checks a value against a field, in the field's own spelling. */
 export function acceptValue(field: FieldNode, raw: unknown): Accepted {
   const parsed = field.value.safeParse(field.canonical ? field.canonical(raw) : raw);
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, inside: placeOf(parsed.error) };
+  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, inside: locationOf(parsed.error) };
 }
 
 /** `0.when.event: Invalid input: expected string, received number` */
-function placeOf({ issues: [issue] }: z.ZodError): string | undefined {
+function locationOf({ issues: [issue] }: z.ZodError): string | undefined {
   if (issue === undefined || issue.path.length === 0) return undefined;
   return `${issue.path.join('.')}: ${issue.message}`;
 }

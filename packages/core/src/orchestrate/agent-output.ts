@@ -25,7 +25,7 @@ type OutputKind = OutputLine['kind'];
 /** `readOutputLine('{"type":"assistant","message":{"content":[{"type":"text","text":"Done."}]}}', 0)` */
 export function readOutputLine(line: string, offset: number): OutputLine[] {
   if (line.trim() === '') return [];
-  const say = (kind: OutputKind, text: string, ok: boolean | null = null): OutputLine => ({
+  const entry = (kind: OutputKind, text: string, ok: boolean | null = null): OutputLine => ({
     offset,
     kind,
     ok,
@@ -33,28 +33,28 @@ export function readOutputLine(line: string, offset: number): OutputLine[] {
   });
   const fields = jsonIn(line);
   const type = fields && textAt(fields, 'type');
-  if (fields === undefined || type === undefined) return [say('unreadable', line)];
+  if (fields === undefined || type === undefined) return [entry('unreadable', line)];
   switch (type) {
     case 'system':
       return fields['subtype'] === 'init'
-        ? [say('session', textAt(fields, 'model') ?? 'a new session')]
-        : [say('other', textAt(fields, 'subtype') ?? type)];
+        ? [entry('session', textAt(fields, 'model') ?? 'a new session')]
+        : [entry('other', textAt(fields, 'subtype') ?? type)];
     case 'assistant':
       return listAt(objectAt(fields, 'message'), 'content').flatMap((block) => {
-        const said = blockSays(asFields(block) ?? {});
-        return said === undefined ? [] : [say(...said)];
+        const shown = blockText(asFields(block) ?? {});
+        return shown === undefined ? [] : [entry(...shown)];
       });
     case 'result': {
       const subtype = textAt(fields, 'subtype') ?? 'unknown';
       const ok = flagAt(fields, 'is_error') !== true && subtype === 'success';
-      return [say('result', textAt(fields, 'result') ?? subtype, ok)];
+      return [entry('result', textAt(fields, 'result') ?? subtype, ok)];
     }
     default:
-      return [say('other', type)];
+      return [entry('other', type)];
   }
 }
 
-function blockSays(block: Fields): [OutputKind, string] | undefined {
+function blockText(block: Fields): [OutputKind, string] | undefined {
   if (block['type'] === 'tool_use') return ['tool', textAt(block, 'name') ?? 'a tool'];
   const text = block['type'] === 'text' ? textAt(block, 'text') : undefined;
   return text === undefined || text.trim() === '' ? undefined : ['text', text];
@@ -184,8 +184,8 @@ function afterMessage(state: AgentStream, message: Fields): AgentStream {
 function afterResult(state: AgentStream, fields: Fields): AgentStream {
   const subtype = plainLine(textAt(fields, 'subtype') ?? 'unknown');
   const ok = flagAt(fields, 'is_error') !== true && subtype === 'success';
-  const said = plainLine(textAt(fields, 'result') ?? '');
-  const reason = ok || said === '' ? subtype : plainLine(`${subtype}: ${said}`);
+  const result = plainLine(textAt(fields, 'result') ?? '');
+  const reason = ok || result === '' ? subtype : plainLine(`${subtype}: ${result}`);
   const next: AgentStream = { ...state, ended: { ok, reason } };
   const usd = bounded(fields['total_cost_usd'], MOST_USD);
   const usage = asFields(fields['usage']);

@@ -14,7 +14,7 @@ import {
   publicValue,
   type ResolvedValue,
   sameJson,
-  secretLook,
+  secretKind,
   sourceText,
   valueFromText,
 } from '@svc/core';
@@ -149,7 +149,7 @@ export async function valueForWriting(
     throw new Failure('usage', field.secret ? `${key}: expected ${read.expected}.` : message);
   }
   const look =
-    field.layers[0] === 'project' ? secretLook(key.split('.').at(-1) ?? '', read.value) : undefined;
+    field.layers[0] === 'project' ? secretKind(key.split('.').at(-1) ?? '', read.value) : undefined;
   if (look === undefined) return read.value;
   throw new Failure(
     'usage',

@@ -118,10 +118,10 @@ export function createStartKiller({ dataDir }: { dataDir: string }, random: Rand
       let isReady = false;
       const ready = daemon.ready.then(() => (isReady = true));
       await until(() => isReady || !existsSync(record));
-      const began = performance.now();
+      const startedAt = performance.now();
       await Promise.race([ready, sleep(random.next() * startMs)]);
       isInTime = !isReady;
-      startMs = isInTime ? startMs * 1.3 : Math.max(10, performance.now() - began);
+      startMs = isInTime ? startMs * 1.3 : Math.max(10, performance.now() - startedAt);
       await daemon.kill();
     }
   };

@@ -45,12 +45,12 @@ export function liveEvents(
   }
 
   const underWay = new Set<Promise<void>>();
-  const began = performance.now();
+  const startedAt = performance.now();
   let begun = 0;
   // By the clock, because the timer is late on a busy machine.
   const timer = setInterval(
     () => {
-      for (const due = ((performance.now() - began) * perMinute) / 60_000; begun < due; begun += 1) {
+      for (const due = ((performance.now() - startedAt) * perMinute) / 60_000; begun < due; begun += 1) {
         const sending = sendOne().then(
           () => void (sent += 1),
           (error: unknown) => void (stopped || (problem ??= error)),

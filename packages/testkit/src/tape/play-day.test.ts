@@ -57,12 +57,12 @@ it('starts after the recorded day, and finds nothing new in the past', async () 
       ['tracker', 'disabled'],
     ]);
     expect(feeds.codehost.outcomes.accepted).toBe(2);
-    const looked = [
+    const checked = [
       signals.lastScanAt,
       sources.codehost.lastAt,
       ...sources.tracker.teams.map((team) => team.lastAt),
     ];
-    expect(looked).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(checked).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
   });
   const { id } = await sendTracker(daemon, 'Comment', newComment(daemon));
   const events = await until(async () => {
