@@ -188,7 +188,9 @@ test('valid values that cannot be saved for the next start: the daemon runs, and
   expect(await daemon.health()).toMatchObject({
     status: 'degraded',
     configuration: {
-      problems: [{ severity: 'error', text: expect.stringContaining('are not kept for the next start') }],
+      problems: [
+        { severity: 'error', text: expect.stringContaining('could not be saved for the next start') },
+      ],
     },
   });
   rmSync(join(inTheWay, '..'), { recursive: true });
