@@ -96,7 +96,7 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     if (!isChannelId(channel) || reserved.has(channel) || more.length > 0)
       return nothingHere(request, response);
     const reading = request.method === 'GET' || request.method === 'HEAD';
-    if (part === 'status' && reading) return status.tell(request, response, channel);
+    if (part === 'status' && reading) return status.answer(request, response, channel);
     if (part === 'cursor' && request.method === 'POST')
       return status.moveCursor(request, response, channel, new URLSearchParams(query));
     if (part !== undefined) return nothingHere(request, response);
