@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { codehostEventTypes } from '../receive/map-codehost.ts';
-import { type CodehostHook, hookPlan, mendedHookBody, newHookBody } from './hook-plan.ts';
+import { type CodehostHook, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
 
 const channelUrl = 'https://relay.example/AbC123';
 const good: CodehostHook = {
@@ -52,7 +52,7 @@ describe('hookPlan', () => {
       ['url', 'active', 'events', 'content_type', 'secret'],
     ],
   ])('fixes the hook when %s', (_name, hook, flaws) => {
-    expect(hookPlan([hook], wish)).toEqual({ step: 'fix', hook, flaws });
+    expect(hookPlan([hook], wish)).toEqual({ step: 'update', hook, flaws });
   });
 
   test.each([
@@ -60,7 +60,7 @@ describe('hookPlan', () => {
     ['it is not known which secret it has', () => undefined],
   ])('fixes the secret when %s', (_name, fingerprintOf) => {
     expect(hookPlan([good], { ...wish, fingerprintOf })).toEqual({
-      step: 'fix',
+      step: 'update',
       hook: good,
       flaws: ['secret'],
     });
@@ -70,8 +70,8 @@ describe('hookPlan', () => {
     const off = { ...good, id: 1, active: false };
     const otherCase = { ...withConfig({ url: channelUrl.toLowerCase() }), id: 2 };
     expect(hookPlan([off, otherCase, good], wish)).toEqual({ step: 'keep', hook: good });
-    expect(hookPlan([off, otherCase], wish)).toMatchObject({ step: 'fix', hook: { id: 2 } });
-    expect(hookPlan([off], wish)).toMatchObject({ step: 'fix', hook: { id: 1 } });
+    expect(hookPlan([off, otherCase], wish)).toMatchObject({ step: 'update', hook: { id: 2 } });
+    expect(hookPlan([off], wish)).toMatchObject({ step: 'update', hook: { id: 1 } });
   });
 });
 
@@ -97,9 +97,9 @@ test('a new hook has exactly the ten event types, JSON and our secret', () => {
 
 test('fixing keeps events that someone added', () => {
   const hook = { ...withConfig({ insecure_ssl: 1 }), events: ['release', 'push'] };
-  const body = mendedHookBody(hook, channelUrl, 's');
+  const body = updatedHookBody(hook, channelUrl, 's');
   expect(new Set(body.events)).toEqual(new Set(['release', ...codehostEventTypes]));
   expect(body.events).toHaveLength(11);
   expect(body.config).toEqual({ url: channelUrl, content_type: 'json', insecure_ssl: '1', secret: 's' });
-  expect(mendedHookBody({ ...good, events: ['*'] }, channelUrl, 's').events).toEqual(['*']);
+  expect(updatedHookBody({ ...good, events: ['*'] }, channelUrl, 's').events).toEqual(['*']);
 });

@@ -26,7 +26,7 @@ export type HookFlaw = 'url' | 'active' | 'events' | 'content_type' | 'secret';
 export type HookPlan =
   | { step: 'create' }
   | { step: 'keep'; hook: CodehostHook }
-  | { step: 'fix'; hook: CodehostHook; flaws: HookFlaw[] };
+  | { step: 'update'; hook: CodehostHook; flaws: HookFlaw[] };
 
 export type HookWish = {
   channelUrl: string;
@@ -44,7 +44,7 @@ export function hookPlan(existing: readonly CodehostHook[], wish: HookWish): Hoo
     ours[0];
   if (hook === undefined) return { step: 'create' };
   const flaws = flawsOf(hook, wish);
-  return flaws.length === 0 ? { step: 'keep', hook } : { step: 'fix', hook, flaws };
+  return flaws.length === 0 ? { step: 'keep', hook } : { step: 'update', hook, flaws };
 }
 
 /** The hooks whose URL is the channel's, ignoring case. */
@@ -87,7 +87,7 @@ export function newHookBody(channelUrl: string, secret: string): HookBody & { na
 }
 
 /** Keeps events that someone added, and the choice not to verify the relay's certificate. */
-export function mendedHookBody(hook: CodehostHook, channelUrl: string, secret: string): HookBody {
+export function updatedHookBody(hook: CodehostHook, channelUrl: string, secret: string): HookBody {
   const events = [...hook.events, ...missingEvents(hook)];
   return bodyOf(events, channelUrl, secret, String(hook.config.insecure_ssl ?? '0'));
 }

@@ -23,7 +23,7 @@ export const PULL_REQUESTS_PER_CALL = 50;
 export const NEWEST_PER_REPO = 25;
 
 /** Pull requests of one repository: some by number, or the newest. */
-export type RepoWish = { repo: string; numbers: number[]; newest: boolean };
+export type RepoRequest = { repo: string; numbers: number[]; newest: boolean };
 
 const fields = `
   fragment Fields on PullRequest {
@@ -37,34 +37,34 @@ const fields = `
     commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } }
   }`;
 
-export type ReconcileQuery = { query: string; variables: Record<string, string>; wishes: RepoWish[] };
+export type ReconcileQuery = { query: string; variables: Record<string, string>; requests: RepoRequest[] };
 
 /** As few calls as possible; a repository with many pull requests may be in several. */
-export function reconcileQueries(wishes: readonly RepoWish[]): ReconcileQuery[] {
-  const calls: { wishes: RepoWish[]; size: number }[] = [];
-  const place = (wish: RepoWish, size: number): void => {
+export function reconcileQueries(requests: readonly RepoRequest[]): ReconcileQuery[] {
+  const calls: { requests: RepoRequest[]; size: number }[] = [];
+  const put = (request: RepoRequest, size: number): void => {
     const open = calls.find((call) => call.size + size <= PULL_REQUESTS_PER_CALL);
-    if (open === undefined) calls.push({ wishes: [wish], size });
+    if (open === undefined) calls.push({ requests: [request], size });
     else {
-      open.wishes.push(wish);
+      open.requests.push(request);
       open.size += size;
     }
   };
-  for (const { repo, numbers, newest } of wishes) {
-    if (newest) place({ repo, numbers: [], newest }, NEWEST_PER_REPO);
+  for (const { repo, numbers, newest } of requests) {
+    if (newest) put({ repo, numbers: [], newest }, NEWEST_PER_REPO);
     const distinct = [...new Set(numbers)];
     for (let start = 0; start < distinct.length; start += PULL_REQUESTS_PER_CALL) {
       const some = distinct.slice(start, start + PULL_REQUESTS_PER_CALL);
-      place({ repo, numbers: some, newest: false }, some.length);
+      put({ repo, numbers: some, newest: false }, some.length);
     }
   }
-  return calls.map((call) => queryFor(call.wishes));
+  return calls.map((call) => queryFor(call.requests));
 }
 
-function queryFor(wishes: RepoWish[]): ReconcileQuery {
+function queryFor(requests: RepoRequest[]): ReconcileQuery {
   const variables: Record<string, string> = {};
   const parameters: string[] = [];
-  const parts = wishes.map(({ repo, numbers, newest }, index) => {
+  const parts = requests.map(({ repo, numbers, newest }, index) => {
     const { owner = '', name = '' } = repoNameIn(repo) ?? {};
     variables[`o${index}`] = owner;
     variables[`n${index}`] = name;
@@ -77,7 +77,7 @@ function queryFor(wishes: RepoWish[]): ReconcileQuery {
   return {
     query: `query Reconcile(${parameters.join(', ')}) {\n${parts.join('\n')}\n}\n${fields}`,
     variables,
-    wishes,
+    requests,
   };
 }
 
@@ -86,7 +86,7 @@ type RepoProblem = { repo: string; problem: CodehostProblem };
 /** What a reconciliation did. `logged` counts new lines; the rest of what was found was in the log already. */
 export type Reconciled = { checked: number; found: number; logged: number; problems: RepoProblem[] };
 
-export type PullRequestWishes = {
+export type PullRequestSelection = {
   /** Pull requests that are watched. */
   pullRequests: readonly { repo: string; number: number }[];
   /** Repositories without webhooks: their newest pull requests are checked too. */
@@ -109,15 +109,15 @@ type Polled = { repo: string; pullRequest: PolledPullRequest; wasAskedFor: boole
 
 export async function reconcilePullRequests(
   options: ReconcileOptions,
-  wishes: PullRequestWishes,
+  requests: PullRequestSelection,
 ): Promise<Reconciled> {
   const report: Reconciled = { checked: 0, found: 0, logged: 0, problems: [] };
-  for (const query of reconcileQueries(byRepo(wishes))) {
+  for (const query of reconcileQueries(byRepo(requests))) {
     const askedAt = options.lastSeq();
     const answer = await options.gh.graphql(query.query, query.variables);
     if (!answer.ok) {
       const { problem } = answer;
-      report.problems.push(...query.wishes.map(({ repo }) => ({ repo, problem })));
+      report.problems.push(...query.requests.map(({ repo }) => ({ repo, problem })));
       continue;
     }
     const { polled, problems } = readPolled(query, answer.value);
@@ -147,18 +147,18 @@ async function logDifferences(
   }
 }
 
-function byRepo({ pullRequests, uncovered }: PullRequestWishes): RepoWish[] {
-  const wishes = new Map<string, RepoWish>();
-  const wishFor = (repo: string): RepoWish => {
-    const wish = wishes.get(repoKey(repo)) ?? { repo, numbers: [], newest: false };
-    wishes.set(repoKey(repo), wish);
-    return wish;
+function byRepo({ pullRequests, uncovered }: PullRequestSelection): RepoRequest[] {
+  const requests = new Map<string, RepoRequest>();
+  const requestFor = (repo: string): RepoRequest => {
+    const request = requests.get(repoKey(repo)) ?? { repo, numbers: [], newest: false };
+    requests.set(repoKey(repo), request);
+    return request;
   };
-  for (const repo of uncovered) wishFor(repo).newest = true;
+  for (const repo of uncovered) requestFor(repo).newest = true;
   for (const { repo, number } of pullRequests) {
-    if (Number.isSafeInteger(number) && number > 0) wishFor(repo).numbers.push(number);
+    if (Number.isSafeInteger(number) && number > 0) requestFor(repo).numbers.push(number);
   }
-  return wishes
+  return requests
     .values()
     .filter(({ repo }) => repoNameIn(repo) !== undefined)
     .toArray();
@@ -166,29 +166,29 @@ function byRepo({ pullRequests, uncovered }: PullRequestWishes): RepoWish[] {
 
 /** Each pull request once, even if it was asked for by number and is among the newest. */
 function readPolled(
-  { wishes }: ReconcileQuery,
+  { requests }: ReconcileQuery,
   { data, errors }: GraphqlAnswer,
 ): { polled: Polled[]; problems: RepoProblem[] } {
   const polled = new Map<string, Polled>();
   const problems: RepoProblem[] = [];
-  for (const [index, wish] of wishes.entries()) {
+  for (const [index, request] of requests.entries()) {
     const alias = `r${index}`;
     const repo = PolledRepo.safeParse(data[alias]);
     if (!repo.success) {
       const error = errors.find(({ path }) => path?.[0] === alias);
-      const problem = error ? problemOfGraphql(error) : noSuchShape(wish.repo);
-      problems.push({ repo: wish.repo, problem });
+      const problem = error ? problemOfGraphql(error) : noSuchShape(request.repo);
+      problems.push({ repo: request.repo, problem });
       continue;
     }
     const name = repo.data.nameWithOwner;
     const add = (json: unknown, wasAskedFor: boolean): void => {
       if (json === null || json === undefined) return;
       const read = PolledPullRequest.safeParse(json);
-      if (!read.success) problems.push({ repo: wish.repo, problem: noSuchShape('a pull request') });
+      if (!read.success) problems.push({ repo: request.repo, problem: noSuchShape('a pull request') });
       else if (wasAskedFor || !polled.has(`${name}#${read.data.number}`))
         polled.set(`${name}#${read.data.number}`, { repo: name, pullRequest: read.data, wasAskedFor });
     };
-    for (const number of wish.numbers) add(repo.data[`p${number}`], true);
+    for (const number of request.numbers) add(repo.data[`p${number}`], true);
     for (const json of repo.data.newest?.nodes ?? []) add(json, false);
   }
   return { polled: [...polled.values()], problems };

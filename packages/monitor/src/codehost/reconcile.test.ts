@@ -337,11 +337,11 @@ describe('reconcileQueries', () => {
       [2, 1],
     ],
     ['newest and more of one', [{ repo: 'a/b', numbers: numbers(20), newest: true }], [2]],
-  ])('%s', (_name, wishes, repositoriesPerCall) => {
-    const queries = reconcileQueries(wishes);
-    expect(queries.map((query) => query.wishes.length)).toEqual(repositoriesPerCall);
+  ])('%s', (_name, requests, repositoriesPerCall) => {
+    const queries = reconcileQueries(requests);
+    expect(queries.map((query) => query.requests.length)).toEqual(repositoriesPerCall);
     for (const query of queries) {
-      const size = query.wishes.reduce(
+      const size = query.requests.reduce(
         (sum, wish) => sum + wish.numbers.length + (wish.newest ? NEWEST_PER_REPO : 0),
         0,
       );

@@ -34,7 +34,7 @@ export type Replay = {
    */
   replay: () => Promise<DeliveryReport[]>;
   /** One report per subscribed repository. */
-  compareDeliveries: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
+  compareDeliveries: (options: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
 };
 
 export type ReplayOptions = {
@@ -51,13 +51,13 @@ type Covered = Extract<Coverage, { by: 'webhook' }>;
 type Repair = Pick<DeliveryReport, 'repaired' | 'refused' | 'problem'>;
 
 /** Deliveries that will never become lines are remembered, so they are not fetched repeatedly. */
-const MOST_HOPELESS = 10_000;
+const MOST_UNUSABLE = 10_000;
 /** How long the code host keeps deliveries. */
 const KEPT_MS = 3 * 86_400_000;
 
 export function createReplay(options: ReplayOptions): Replay {
   const { hooks, subscriptions, receiver, hasDelivery, secretFor, now } = options;
-  const hopeless = new Set<string>();
+  const unusable = new Set<string>();
   const oneAtATime = createLimit(1);
   /** When the newest complete replay started. */
   let wholeAt: number | null = null;
@@ -69,8 +69,8 @@ export function createReplay(options: ReplayOptions): Replay {
   }
 
   function giveUp(guid: string): void {
-    if (hopeless.size >= MOST_HOPELESS) hopeless.clear();
-    hopeless.add(guid);
+    if (unusable.size >= MOST_UNUSABLE) unusable.clear();
+    unusable.add(guid);
   }
 
   async function repair({ repo, hookId }: Covered, missing: readonly HookDelivery[]): Promise<Repair> {
@@ -78,7 +78,7 @@ export function createReplay(options: ReplayOptions): Replay {
     const secret = secretFor(repo);
     if (secret === undefined) return tally;
     for (const delivery of missing) {
-      if (hopeless.has(delivery.guid)) {
+      if (unusable.has(delivery.guid)) {
         tally.refused += 1;
         continue;
       }
@@ -108,11 +108,11 @@ export function createReplay(options: ReplayOptions): Replay {
 
   async function compareRepo(
     covered: Covered,
-    wish: { withinMs: number; repair: boolean },
+    given: { withinMs: number; repair: boolean },
   ): Promise<DeliveryReport> {
     const { repo, hookId } = covered;
     const nothing = { repo, sent: 0, received: 0, missing: 0, repaired: 0, refused: 0, problem: null };
-    const listed = await hooks.deliveries(repo, hookId, wish.withinMs);
+    const listed = await hooks.deliveries(repo, hookId, given.withinMs);
     if (!listed.ok) {
       // The hook was removed: subscribing again creates a new one.
       if (listed.problem.kind === 'not-found') subscriptions.forget(repo);
@@ -121,16 +121,16 @@ export function createReplay(options: ReplayOptions): Replay {
     const received = await receivedOf(listed.value);
     const missing = missingDeliveries(listed.value, received);
     const figures = { sent: listed.value.length, received: received.size, missing: missing.length };
-    return { ...nothing, ...figures, ...(wish.repair && (await repair(covered, missing))) };
+    return { ...nothing, ...figures, ...(given.repair && (await repair(covered, missing))) };
   }
 
-  async function compareAll(wish: { withinMs: number; repair: boolean }): Promise<DeliveryReport[]> {
+  async function compareAll(given: { withinMs: number; repair: boolean }): Promise<DeliveryReport[]> {
     const covered = subscriptions.coverage().filter((one): one is Covered => one.by === 'webhook');
-    return Promise.all(covered.map((one) => compareRepo(one, wish)));
+    return Promise.all(covered.map((one) => compareRepo(one, given)));
   }
 
   /** One at a time, so a second comparison sees what the first has repaired. */
-  const compareDeliveries: Replay['compareDeliveries'] = (wish) => oneAtATime(() => compareAll(wish));
+  const compareDeliveries: Replay['compareDeliveries'] = (given) => oneAtATime(() => compareAll(given));
 
   async function replay(): Promise<DeliveryReport[]> {
     const startedAt = now();

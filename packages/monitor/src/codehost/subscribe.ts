@@ -10,11 +10,11 @@ import {
   codehostProblemWords,
   type HookHold,
   hookPlan,
-  mendedHookBody,
   newHookBody,
   passesByItself,
   repoKey,
   repoNameIn,
+  updatedHookBody,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { GhResult } from './gh.ts';
@@ -82,11 +82,11 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
       fingerprintOf: (hookId) => memory.fingerprintOf(repo, hookId),
     });
     if (plan.step === 'keep') return { ok: true, hookId: plan.hook.id, how: 'kept' };
-    const during = plan.step === 'create' ? 'create' : 'update';
+    const during = plan.step;
     const changed =
       plan.step === 'create'
         ? await hooks.create(repo, newHookBody(url, secret))
-        : await hooks.update(repo, plan.hook.id, mendedHookBody(plan.hook, url, secret));
+        : await hooks.update(repo, plan.hook.id, updatedHookBody(plan.hook, url, secret));
     // Another process may have created it between the two calls.
     if (isThereAlready(changed) && !isSecondTry) return attempt(repo, url, secret, true);
     if (!changed.ok) return { ok: false, during, problem: changed.problem };

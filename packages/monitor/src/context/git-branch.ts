@@ -14,9 +14,9 @@ export function gitBranch(root: string): string | null {
 
 /** In a linked worktree `.git` is a file that names the folder. */
 function gitFolder(root: string): string | undefined {
-  const place = join(root, '.git');
-  if (statSync(place, { throwIfNoEntry: false })?.isDirectory()) return place;
-  const named = /^gitdir: (.+)$/.exec(readIfPresent(place)?.trim() ?? '')?.[1];
+  const dotGit = join(root, '.git');
+  if (statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()) return dotGit;
+  const named = /^gitdir: (.+)$/.exec(readIfPresent(dotGit)?.trim() ?? '')?.[1];
   return named === undefined ? undefined : resolve(root, named);
 }
 

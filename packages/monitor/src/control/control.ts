@@ -96,8 +96,8 @@ async function launch(options: StartOptions): Promise<Started> {
   const environment = await options.environment();
   const log = usable(dataDir, () => openToAppend(path));
   try {
-    const [command, ...words] = [...program, 'monitor', 'run', '--log-file', path];
-    const child = spawn(command, words, {
+    const [command, ...args] = [...program, 'monitor', 'run', '--log-file', path];
+    const child = spawn(command, args, {
       cwd: folder,
       env: environment,
       detached: true,

@@ -209,7 +209,7 @@ function signalOutcome(signal: SignalOutcome): Outcome {
 function gaveUp({ key, kind, effect }: OutboxRow, error: string): EventDraft {
   const detail = {
     reason: 'outbox-gave-up',
-    message: `Given up: ${wordsFor(kind)}. ${error}`,
+    message: `Given up: ${describe(kind)}. ${error}`,
     severity: 'high',
     remedy: `svc outbox retry ${key}`,
     ...ruleOf(effect),
@@ -231,7 +231,7 @@ function asNotification(effect: Extract<Effect, { kind: 'notify-rule' }>) {
   return { kind: 'notify' as const, key, seq, attention, reason, severity, message, remedy: null };
 }
 
-const words: Partial<Record<string, string>> = {
+const descriptions: Partial<Record<string, string>> = {
   'write-signal': 'writing a signal file',
   'move-ticket': 'moving the ticket',
   append: 'writing an event',
@@ -244,8 +244,8 @@ const words: Partial<Record<string, string>> = {
   'run-command': "running a rule's command",
 };
 
-function wordsFor(kind: string): string {
-  return words[kind] ?? kind;
+function describe(kind: string): string {
+  return descriptions[kind] ?? kind;
 }
 
 function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {

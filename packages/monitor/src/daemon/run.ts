@@ -349,13 +349,13 @@ async function openDaemon(
   identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
   // A full disk must not prevent the daemon from starting or stopping; health shows that the log is failing.
-  const tell = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
+  const logEvent = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
     await log
       .append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } })
       .catch((error: unknown) => logger.error({ err: error }, `${event} could not be logged`));
   };
-  await tell('monitor.daemon.started');
-  opened.defer(() => tell('monitor.daemon.stopped'));
+  await logEvent('monitor.daemon.started');
+  opened.defer(() => logEvent('monitor.daemon.stopped'));
   const spool = watchSpool({
     folder: machine.spoolDir,
     appendOnce: (draft) => appendHelperFact(log, draft),

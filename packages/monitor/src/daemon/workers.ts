@@ -36,9 +36,9 @@ export function createWorkers(options: {
   let deadlines: DeadlineWatch | undefined;
   let stopped = false;
   const problem =
-    (words: string) =>
+    (message: string) =>
     (error: unknown): void =>
-      logger.error({ err: error }, words);
+      logger.error({ err: error }, message);
 
   async function begin(): Promise<void> {
     await state.ready;

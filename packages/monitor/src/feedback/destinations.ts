@@ -30,7 +30,7 @@ export type FiledTicket = { filedAs: string; url: string };
 export type TicketDestination = {
   name: Destination;
   /** A description: `team ABC of the issue tracker`. */
-  words: string;
+  description: string;
   /** Tickets that may be filed at once. */
   atOnce: number;
   /** Checks whether tickets with these labels can be filed. Creates none. */
@@ -97,7 +97,7 @@ export function createCodehostDestination(options: {
 
   return {
     name: 'codehost',
-    words: `${repo} at the code host`,
+    description: `${repo} at the code host`,
     // The code host asks clients to create issues one after the other.
     atOnce: 1,
     // Only creating the first issue shows whether it is allowed.
@@ -188,7 +188,7 @@ export function createTrackerDestination(options: {
 
   return {
     name: 'tracker',
-    words: `team ${team.teamKey} of the issue tracker`,
+    description: `team ${team.teamKey} of the issue tracker`,
     atOnce: AT_ONCE,
     async prepare(labels) {
       try {
@@ -270,7 +270,7 @@ function notSetUp(key: string, value: string): TicketDestination {
     Promise.reject(new NotFiled(`svc.tracker.${key} is not set`, { certain: true, remedy }));
   return {
     name: 'tracker',
-    words: 'the issue tracker',
+    description: 'the issue tracker',
     atOnce: 1,
     prepare: refuse,
     create: refuse,

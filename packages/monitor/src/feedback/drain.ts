@@ -115,15 +115,15 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
         if (first !== undefined) await file(destination, [first], states);
         return destination;
       } catch (error) {
-        if (!tell(destination, error).certain) return undefined;
+        if (!recordFailure(destination, error).certain) return undefined;
       }
     }
     return undefined;
   }
 
-  function tell({ words }: TicketDestination, error: unknown): NotFiled {
+  function recordFailure({ description }: TicketDestination, error: unknown): NotFiled {
     if (!(error instanceof NotFiled)) throw error;
-    report.failures.push({ where: words, why: error.message, remedy: error.remedy });
+    report.failures.push({ where: description, why: error.message, remedy: error.remedy });
     return error;
   }
 
@@ -141,7 +141,7 @@ export async function drainFindings(options: DrainOptions): Promise<DrainReport>
       for (let from = 0; from < rest.length && !signal.aborted; from += destination.atOnce)
         await file(destination, rest.slice(from, from + destination.atOnce), states);
     } catch (error) {
-      tell(destination, error);
+      recordFailure(destination, error);
       return false;
     }
     return !signal.aborted;

@@ -79,7 +79,7 @@ export type CodehostFeed = {
   /** Runs a round that starts after this call. */
   roundNow: () => Promise<void>;
   gh: Gh;
-  compare: (wish: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
+  compare: (options: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
   figures: () => ApiAnswer<typeof api.getFeeds>['codehost'];
   /** Calls made, and the additional calls that polling everything would have made. */

@@ -25,7 +25,7 @@ export type FeedPing = {
 };
 
 const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
-const swallowed = 'Fetch what is missing: svc feeds check --repair; then: svc-monitor.sh restart';
+const repairHint = 'Fetch what is missing: svc feeds check --repair; then: svc-monitor.sh restart';
 
 export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post: Post }): FeedPing {
   /** What to do when a test arrives, by its id. */
@@ -55,7 +55,7 @@ export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post
       }
       const milliseconds = await arrival;
       if (milliseconds !== null) return { feed, ok: true, milliseconds: Math.round(milliseconds * 10) / 10 };
-      return no(`the relay accepted it but did not deliver it within ${timeoutMs / 1000} s`, swallowed);
+      return no(`the relay accepted it but did not deliver it within ${timeoutMs / 1000} s`, repairHint);
     } catch (error) {
       if (enough.aborted) return no(`the relay did not answer within ${timeoutMs / 1000} s`);
       const { why, remedy } = wordsForError(error);

@@ -60,11 +60,7 @@ test('a line is written and found, a signed delivery is accepted, and a feed wit
 
 test.each([
   ['write', 'disk full', { append: () => Promise.reject(new LogNotWritable('disk full')) }],
-  [
-    'write',
-    'did not finish within',
-    { append: () => new Promise<EventLine>(() => undefined), timeoutMs: 60 },
-  ],
+  ['write', 'not finish within', { append: () => new Promise<EventLine>(() => undefined), timeoutMs: 60 }],
   [
     'index',
     'was not found within',

@@ -14,7 +14,7 @@ export type FailureKind =
   | 'rejected'
   | 'malformed';
 
-const words: Readonly<Record<FailureKind, string>> = {
+const messages: Readonly<Record<FailureKind, string>> = {
   'timed-out': 'did not answer in time',
   'given-up': 'did not answer before the request was cancelled',
   unreachable: 'cannot be reached',
@@ -41,7 +41,7 @@ export class ModelFailure extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, status?: number, retryAfterMs?: number) {
-    super(words[kind]);
+    super(messages[kind]);
     this.name = 'ModelFailure';
     this.kind = kind;
     this.status = status;

@@ -75,9 +75,9 @@ describe('200', () => {
       'provider-c',
       'grok-4.3',
     ],
-  ])('%s', async (_, ai, wishes, provider, model) => {
+  ])('%s', async (_, ai, fields, provider, model) => {
     const { summarize } = await start({ ai });
-    expect((await summarize({ orchId: 'run-1', ...wishes })).body).toMatchObject({ provider, model });
+    expect((await summarize({ orchId: 'run-1', ...fields })).body).toMatchObject({ provider, model });
   });
 
   test.each(['run-summary', 'attention-digest', 'worker-status'])('the template %s', async (template) => {

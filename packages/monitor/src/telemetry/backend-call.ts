@@ -78,16 +78,16 @@ function judge(answer: BackendAnswer, contentType: string, title: string): Backe
     const kind = contentType.slice(0, 60) || 'no type';
     throw failed(`${title} answers with something that is not JSON (${kind})`, 'Check its URL.');
   }
-  const words = plainWords(body);
+  const message = plainWords(body);
   if (status === 401 || status === 403)
     throw failed(
       `${title} rejects the request with ${status}`,
       'Put the user name and password into its URL.',
     );
-  if (status === 504) throw new Failure('backend-slow', `${title} was too slow: ${words}`, 'Ask for less.');
-  if (status >= 500 || status === 404) throw failed(`${title} answers ${status}: ${words}`);
+  if (status === 504) throw new Failure('backend-slow', `${title} was too slow: ${message}`, 'Ask for less.');
+  if (status >= 500 || status === 404) throw failed(`${title} answers ${status}: ${message}`);
   if (isJson) return answer;
-  return { status, body: Buffer.from(JSON.stringify({ error: words, code: 'backend-refused' })) };
+  return { status, body: Buffer.from(JSON.stringify({ error: message, code: 'backend-refused' })) };
 }
 
 function plainWords(body: Buffer): string {

@@ -234,8 +234,8 @@ export function createTrackerClient({
     const read = trackerShapes[name].safeParse(answer.data);
     if (read.success) return read.data as ReturnType<(typeof trackerShapes)[Name]['parse']>;
     const [issue] = read.error.issues;
-    const place = [name, ...(issue?.path ?? [])].join('.');
-    throw new TrackerError({ kind: 'malformed', message: `${place}: ${issue?.message ?? 'wrong shape'}` });
+    const field = [name, ...(issue?.path ?? [])].join('.');
+    throw new TrackerError({ kind: 'malformed', message: `${field}: ${issue?.message ?? 'wrong shape'}` });
   };
 
   return {

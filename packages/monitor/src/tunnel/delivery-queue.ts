@@ -121,7 +121,7 @@ export function createDeliveryQueue(options: {
     entry.onSettled(how);
     const works = how === 'accepted' || how === 'duplicate' || entries.length === 0;
     if (refusals > 0 && works) release();
-    if (!isFull()) for (const tell of waitingForSpace) tell();
+    if (!isFull()) for (const notify of waitingForSpace) notify();
     if (entries.length === 0) drained?.();
   }
 
@@ -161,13 +161,13 @@ export function createDeliveryQueue(options: {
     async waitForSpace(signal) {
       if (!isFull() || signal.aborted) return;
       await new Promise<void>((resolve) => {
-        const tell = (): void => {
-          waitingForSpace.delete(tell);
-          signal.removeEventListener('abort', tell);
+        const notify = (): void => {
+          waitingForSpace.delete(notify);
+          signal.removeEventListener('abort', notify);
           resolve();
         };
-        waitingForSpace.add(tell);
-        signal.addEventListener('abort', tell);
+        waitingForSpace.add(notify);
+        signal.addEventListener('abort', notify);
       });
     },
     completeTo: () => completeTo,

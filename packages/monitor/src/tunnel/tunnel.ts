@@ -160,7 +160,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
 
   function live(heardBefore: number | null): void {
     heardBeforeThis = heardBefore;
-    for (const tell of waitingToBeUp) tell();
+    for (const notify of waitingToBeUp) notify();
     if (heardBefore !== null) seen.reconnects += 1;
     if (kept?.now()?.resumed === true) return;
     gap({ reason: heardBefore === null ? 'start' : 'reconnect', since: heardBefore });
@@ -237,12 +237,12 @@ export function createTunnel(options: TunnelOptions): Tunnel {
         if (state.now.mode === 'live') return resolve(true);
         const finish = (isUp: boolean): void => {
           cancel();
-          waitingToBeUp.delete(tell);
+          waitingToBeUp.delete(notify);
           resolve(isUp);
         };
-        const tell = (): void => finish(true);
+        const notify = (): void => finish(true);
         const cancel = clock.after(timeoutMs, () => finish(false));
-        waitingToBeUp.add(tell);
+        waitingToBeUp.add(notify);
       }),
   };
 }

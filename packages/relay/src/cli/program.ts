@@ -21,9 +21,9 @@ const EXIT_USAGE = 2;
 const EXIT_BUG = 70;
 const MIB = 1024 * 1024;
 
-export async function runCommandLine(terminal: Terminal, words: readonly string[]): Promise<number> {
+export async function runCommandLine(terminal: Terminal, args: readonly string[]): Promise<number> {
   try {
-    await buildProgram(terminal).parseAsync([...words], { from: 'user' });
+    await buildProgram(terminal).parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;

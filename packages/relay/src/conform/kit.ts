@@ -10,7 +10,7 @@ export class NotOffered extends Error {}
 export type Row = {
   /** The number of the clause in docs/relay/protocol.md. */
   id: string;
-  /** What is checked, in a few words. */
+  /** What is checked, briefly. */
   text: string;
   /** A server that does not announce the extension need not have it. */
   part: 'public' | 'extension';
@@ -52,7 +52,7 @@ export type Kit = Wire & {
   channel: (name: string) => Promise<Channel>;
   /** A channel with a read key; unmet if the server has none. */
   keyed: (name: string) => Promise<Channel & { key: string }>;
-  makeChannel: (wish: object, headers?: Record<string, string>) => Promise<Answer>;
+  makeChannel: (request: object, headers?: Record<string, string>) => Promise<Answer>;
   listen: (channel: Channel, query?: string, headers?: Record<string, string>) => Promise<Reader>;
   series: (channel: Channel) => Series;
   /** Runs it for the first row that calls it, and returns the same result to the others. */
@@ -106,8 +106,8 @@ async function createKit(
   const channels = new Map<string, Promise<Channel>>();
   const shared = new Map<string, Promise<unknown>>();
 
-  function makeChannel(wish: object, headers = creator): Promise<Answer> {
-    const body = Buffer.from(JSON.stringify(wish));
+  function makeChannel(request: object, headers = creator): Promise<Answer> {
+    const body = Buffer.from(JSON.stringify(request));
     return wire.send(`${base}/new`, { headers: { 'content-type': 'application/json', ...headers }, body });
   }
 

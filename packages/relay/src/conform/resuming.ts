@@ -17,10 +17,10 @@ export const resuming: readonly Row[] = [
       await series.upTo(reader, 10);
       const ids = deliveriesIn(reader).map(({ id }) => id);
       for (const id of ids) check(isRelayPosition(id), `the id ${id?.slice(0, 40)} is no position`);
-      const places = ids.map((id) => Number(id?.split('.')[1]));
+      const numbers = ids.map((id) => Number(id?.split('.')[1]));
       check(
-        places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0)),
-        `the numbers do not grow: ${places.join(' ')}`,
+        numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0)),
+        `the numbers do not grow: ${numbers.join(' ')}`,
       );
       return '';
     },

@@ -92,8 +92,8 @@ const channels: readonly Row[] = [
     text: 'POST /new refuses what it does not understand',
     part: 'extension',
     async run({ makeChannel }) {
-      for (const wish of [[], { open: 'yes' }, { open: true, readKey: true }])
-        checkCode(await makeChannel(wish), 400, 'bad-request');
+      for (const request of [[], { open: 'yes' }, { open: true, readKey: true }])
+        checkCode(await makeChannel(request), 400, 'bad-request');
       return '';
     },
   },

@@ -109,8 +109,8 @@ async function firstConnection(options: NatsOptions, purpose: string): Promise<N
       if (error instanceof Refused) throw error;
       const refused = error instanceof errors.AuthorizationError;
       if (refused || performance.now() + RETRY_MS > end) {
-        const words = `NATS at ${options.servers.join(', ')} cannot be used: ${messageOf(error)}`;
-        throw new EngineUnavailable(words, { cause: error });
+        const message = `NATS at ${options.servers.join(', ')} cannot be used: ${messageOf(error)}`;
+        throw new EngineUnavailable(message, { cause: error });
       }
       await sleep(RETRY_MS);
     }

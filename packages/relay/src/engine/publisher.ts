@@ -151,8 +151,8 @@ export function createPublisher(connection: Connection): Publisher {
       if (now < sent.deadline) send(reply, sent, now);
       else {
         settle(reply, sent);
-        const words = `not acknowledged within ${sent.request.deadlineMs} ms: ${sent.problem}`;
-        sent.reject(new EngineUnavailable(words));
+        const message = `not acknowledged within ${sent.request.deadlineMs} ms: ${sent.problem}`;
+        sent.reject(new EngineUnavailable(message));
       }
     }
     if (underWay.size === 0) stopTicking();

@@ -9,7 +9,7 @@ import { answerJson, type RefusalCode, refuse } from './answer.ts';
 import { bringsKey, hashOfKey, newKey } from './read-access.ts';
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
-const MAX_WISH_BYTES = 4096;
+const MAX_OPTIONS_BYTES = 4096;
 
 export function createNewChannel(parts: RelayParts) {
   const { engine, limits, settings, logger, metrics, now } = parts;
@@ -55,10 +55,10 @@ export function createNewChannel(parts: RelayParts) {
     async create(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const refused = refusal(request);
       if (refused !== undefined) return refuse(request, response, refused.code, refused.waitMs);
-      const body = await readBody(request, MAX_WISH_BYTES, createByteBudget(MAX_WISH_BYTES));
-      const wish = typeof body === 'string' ? undefined : wishIn(body.toString());
-      if (wish === undefined) return refuse(request, response, 'bad-request');
-      const readKey = wish.open ? null : newKey();
+      const body = await readBody(request, MAX_OPTIONS_BYTES, createByteBudget(MAX_OPTIONS_BYTES));
+      const options = typeof body === 'string' ? undefined : optionsIn(body.toString());
+      if (options === undefined) return refuse(request, response, 'bad-request');
+      const readKey = options.open ? null : newKey();
       const id = await make(readKey);
       const url = `${originOf(request, settings)}/${id}`;
       answerJson(response, 201, JSON.stringify({ channel: id, writeUrl: url, readUrl: url, readKey }));
@@ -67,7 +67,7 @@ export function createNewChannel(parts: RelayParts) {
 }
 
 /** `{}`, nothing, `{"readKey": true}` and `{"open": true}` are valid. Neither key nor open is a contradiction. */
-function wishIn(text: string): { open: boolean } | undefined {
+function optionsIn(text: string): { open: boolean } | undefined {
   if (text.trim() === '') return { open: false };
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;

@@ -118,7 +118,7 @@ export function createChannelStatus(parts: RelayParts, subscribers: Subscribers)
   }
 
   return {
-    async tell(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
+    async answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
       const channel = await readable(request, response, id);
       if (channel !== undefined) answerJson(response, 200, JSON.stringify(await report(channel)));
     },

@@ -96,7 +96,7 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     if (!isChannelId(channel) || reserved.has(channel) || more.length > 0)
       return nothingHere(request, response);
     const reading = request.method === 'GET' || request.method === 'HEAD';
-    if (part === 'status' && reading) return status.tell(request, response, channel);
+    if (part === 'status' && reading) return status.answer(request, response, channel);
     if (part === 'cursor' && request.method === 'POST')
       return status.moveCursor(request, response, channel, new URLSearchParams(query));
     if (part !== undefined) return nothingHere(request, response);
@@ -185,12 +185,7 @@ async function closeGently(server: Server, endStreams: () => Promise<void>, with
 
 function observeParts({ engine, spill, metrics, budget, now }: RelayParts, subscribers: Subscribers): void {
   observe(metrics, 'svc_relay_subscribers', 'Open streams', subscribers.count);
-  observe(
-    metrics,
-    'svc_relay_unsent_bytes',
-    'Bytes waiting to be sent to subscribers',
-    subscribers.unsentBytes,
-  );
+  observe(metrics, 'svc_relay_unsent_bytes', 'Unsent bytes of all subscribers', subscribers.unsentBytes);
   observe(metrics, 'svc_relay_bytes_under_way', 'Bytes of bodies in memory', budget.used);
   observe(metrics, 'svc_relay_engine_connected', 'Whether the engine is connected', () =>
     engine.health().connected ? 1 : 0,

@@ -72,9 +72,9 @@ export async function provision(options: ProvisionOptions): Promise<ProvisionSte
 
 /** Undefined before the first provisioning. */
 async function presentLayout(store: Store, names: Names): Promise<Layout | undefined> {
-  const info = await patiently(() => store.info(names.registryStream));
+  const info = await retrying(() => store.info(names.registryStream));
   if (info === undefined) return undefined;
-  const message = await patiently(() => store.leaderLast(names.registryStream, names.layout));
+  const message = await retrying(() => store.leaderLast(names.registryStream, names.layout));
   if (message === undefined) return undefined;
   const layout = readLayout(Buffer.from(message.data).toString());
   if (layout === undefined)
@@ -135,7 +135,7 @@ async function applyPlan(
 ): Promise<ProvisionStep> {
   const { name } = plan;
   const { streams } = store.manager;
-  const present = await patiently(() => store.info(name));
+  const present = await retrying(() => store.info(name));
   if (present === undefined) {
     const configuration = newStream(plan);
     if (!dryRun) await change(name, () => streams.add(configuration as StreamConfig));
@@ -154,19 +154,19 @@ async function applyPlan(
 
 /** Retries temporary failures; a permanent one throws `Refused`. */
 function change(name: string, work: () => Promise<unknown>): Promise<void> {
-  return patiently(async () => {
+  return retrying(async () => {
     try {
       await work();
     } catch (error) {
-      const words = `${name}: ${messageOf(error)}`;
-      if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(words);
+      const message = `${name}: ${messageOf(error)}`;
+      if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(message);
       const remedy = remedies[error.code] ?? 'See the log of the NATS server.';
-      throw new Refused('provision-refused', `${words} (${error.code})`, remedy);
+      throw new Refused('provision-refused', `${message} (${error.code})`, remedy);
     }
   });
 }
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+async function retrying<T>(work: () => Promise<T>): Promise<T> {
   for (const end = performance.now() + TIMEOUT_MS; ; await sleep(500)) {
     try {
       return await work();
@@ -324,13 +324,13 @@ function changesOf(plan: StreamPlan, existing: Configuration, shrink: boolean): 
   for (const [field, wished] of Object.entries({ ...defined(plan.asked), ...plan.fixed })) {
     const present = existing[field];
     if (agrees(present, wished)) continue;
-    const words = `${field} ${JSON.stringify(present)} -> ${JSON.stringify(wished)}`;
+    const message = `${field} ${JSON.stringify(present)} -> ${JSON.stringify(wished)}`;
     if (limits.has(field) && isSmaller(wished, present) && !shrink) {
-      kept.push(`${words}: a smaller limit drops deliveries, so it needs --shrink`);
+      kept.push(`${message}: a smaller limit drops deliveries, so it needs --shrink`);
       continue;
     }
     configuration[field] = wished;
-    changed.push(words);
+    changed.push(message);
   }
   return { configuration: changed.length === 0 ? undefined : configuration, changed, kept };
 }
