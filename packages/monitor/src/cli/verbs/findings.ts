@@ -40,7 +40,7 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
         environment: terminal.environment,
         now: () => terminal.now().getTime(),
       });
-      const places = destinations.map(({ words }) => words);
+      const places = destinations.map(({ description }) => description);
       if (options.dryRun)
         return print(planned(waiting, places), { filed: 0, left: waiting.length, destinations: places });
       if (!options.yes && !(await isAllowed(terminal, session, loaded, waiting, places)))
@@ -114,7 +114,7 @@ function planned(waiting: readonly QueueLine[], places: readonly string[]): stri
 }
 
 function ended({ filed, left, destination }: DrainReport): string {
-  const where = destination === undefined ? '' : ` (${destination.words})`;
+  const where = destination === undefined ? '' : ` (${destination.description})`;
   return `${counted(filed, 'finding')} filed${where}${left === 0 ? '' : `, ${left} kept`}.`;
 }
 
