@@ -21,8 +21,8 @@ export function setInJson(text: string, path: readonly string[], value: unknown)
   let parent = findNodeAtLocation(root, path.slice(0, depth));
   while (!parent) parent = findNodeAtLocation(root, path.slice(0, (depth -= 1)));
   if (parent.type !== 'object') {
-    const parent = path.slice(0, depth).join('.');
-    throw new Failure('config-invalid', `${parent} is not an object, so nothing can be set below it.`);
+    const key = path.slice(0, depth).join('.');
+    throw new Failure('config-invalid', `${key} is not an object, so nothing can be set below it.`);
   }
   const whole = path.slice(depth + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   return insert(source, parent, path[depth] ?? '', whole, depth, style);
