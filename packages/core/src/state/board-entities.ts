@@ -253,12 +253,12 @@ export function later(one: string | null, other: string | null): string | null {
 }
 
 /** Replaces the entry that `isSame` finds, or appends the new one; the oldest are dropped above `most`. */
-export function withEntry<Entry>(
-  entries: readonly Entry[],
-  isSame: (entry: Entry) => boolean,
-  entry: Entry,
+export function withEntry<Item>(
+  entries: readonly Item[],
+  isSame: (entry: Item) => boolean,
+  entry: Item,
   most: number,
-): Entry[] {
+): Item[] {
   const index = entries.findIndex(isSame);
   if (index >= 0) return entries.with(index, entry);
   return entries.length < most ? [...entries, entry] : [...entries.slice(1 - most), entry];
