@@ -354,7 +354,7 @@ describe('append', () => {
   test.each([
     ['a topic of the code host', ['--event', 'codehost.push'], 'cannot report'],
     ['an unknown topic', ['--event', 'orchestrator.worker.dance'], 'is not a topic'],
-    ['a detail that is not JSON', ['--event', 'orchestrator.worker.died', '--detail', '{'], 'not JSON'],
+    ['a detail that is not JSON', ['--event', 'orchestrator.worker.died', '--detail', '{'], 'expected JSON'],
     [
       'a detail that is not the topic’s',
       ['--event', 'orchestrator.worker.status_changed', '--detail', '{"to":"dancing"}'],

@@ -347,7 +347,7 @@ test('before it is switched on: a rule that is off, and one from a file', async 
   const off = await given.svc('rules', 'test', 'merged', '--since', '1d');
   expect(off.code).toBe(0);
   expect(off.out).toMatch(
-    /^merged \(off; at most 1 in 10m for each ticket\)\n {2}\S+ \S+ UTC {2}line \d+ .* run note/,
+    /^merged \(off; at most 1 in 10m for each ticket\)\n {2}\S+ \S+ UTC {2}event \d+ .* run note/,
   );
   expect(off.out).toContain('suppressed by the limit');
   expect(off.out).toMatch(
