@@ -187,7 +187,9 @@ test('on another system the error shows the alternative', () => {
 
 test('a program without an absolute path is rejected', () => {
   const { machine } = place('linux');
-  expect(() => factsFor(['node'], machine, { path: '/bin', platform: 'linux' })).toThrow('not an absolute path');
+  expect(() => factsFor(['node'], machine, { path: '/bin', platform: 'linux' })).toThrow(
+    'not an absolute path',
+  );
 });
 
 test('the doctor finds a service whose program no longer exists', async () => {

@@ -410,9 +410,7 @@ describe('--relay, a self-hosted relay', () => {
     const relay = await ownRelay({ createKey: 'let-me-in' });
     const without = await machine();
     expect(await without.setup('--relay', relay.url)).toBe(6);
-    expect(without.terminal.complained()).toMatch(
-      /requires its create key.*SVC_RELAY_CREATE_KEY/s,
-    );
+    expect(without.terminal.complained()).toMatch(/requires its create key.*SVC_RELAY_CREATE_KEY/s);
     const wrong = await machine({ environment: { SVC_RELAY_CREATE_KEY: 'hush-wrong' } });
     expect(await wrong.setup('--relay', relay.url)).toBe(6);
     expect(wrong.terminal.complained()).toContain('does not accept the create key');
@@ -433,8 +431,16 @@ describe('--relay, a self-hosted relay', () => {
     ],
     ['the public relay', { status: 405 }, /is not a svc-relay server/],
     ['a page', { status: 201, body: '<html>' }, /it does not answer POST \/new as svc-relay does/],
-    ['half an answer', { status: 201, body: '{"channel":"AbC"}' }, /does not answer POST \/new as svc-relay does/],
-    ['a redirect', { status: 308, headers: { location: 'https://other.example/new' } }, /it answered POST \/new with 308/],
+    [
+      'half an answer',
+      { status: 201, body: '{"channel":"AbC"}' },
+      /does not answer POST \/new as svc-relay does/,
+    ],
+    [
+      'a redirect',
+      { status: 308, headers: { location: 'https://other.example/new' } },
+      /it answered POST \/new with 308/,
+    ],
     ['refused', { status: 403 }, /refuses to make a channel \(403\).*Ask the relay's operator/s],
     [
       'too many',
