@@ -50,5 +50,5 @@ test('a log in which a merged pull request is open is reported as having missed 
   const log = { hasDelivery: () => true, lastSeq: () => 1 };
   const touched = new Set([{ repo, row }]);
   const { problems } = compareWithTruth({ repos: [repo], known, log, touched, startedAt: 0 });
-  expect(problems).toContain('acme/web#7 is merged, the log says open');
+  expect(problems).toContain('acme/web#7 is merged, the log has open');
 });

@@ -136,7 +136,7 @@ const rows: Row[] = [
       return { environment, tools: { host: { program: [process.execPath, svcProgram] } } };
     },
     says: [
-      /^broken +daemon +the daemon is not running\n.*\n +Start it: svc-monitor\.sh start$/m,
+      /^broken +daemon +the daemon is not running\n.*\n +Start it: svc monitor start$/m,
       /^unknown +log +unknown while the daemon is stopped: log, index, state, outbox/m,
     ],
     fixes: /^daemon +fixed: started the daemon: pid \d+, http:[^]*No problems found\.$/m,

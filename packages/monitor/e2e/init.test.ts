@@ -26,7 +26,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
       [
         ['Repository at the code host', 'web\r'],
         ['Expected owner/repo', '\u0015acme/wbe\r'],
-        ['no repository acme/wbe', ''],
+        ['Repository acme/wbe does not exist', ''],
         ['Repository at the code host', '\r'],
         ['Key of the project', 'no spaces please\r'],
         ['Expected a plain name', '\u0015shop\r'],

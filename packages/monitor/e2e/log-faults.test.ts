@@ -253,7 +253,7 @@ describe('lines that go missing', () => {
     const { dataRoot, status } = await healthOf(daemon);
     expect(status).toBe('degraded');
     expect(dataRoot.why).toContain(
-      `the data root ${daemon.machine.dataDir} was removed or replaced while the daemon (pid ${process.pid}) ran`,
+      `the data root ${daemon.machine.dataDir} was removed or replaced while the daemon (pid ${process.pid}) was running`,
     );
     expect(dataRoot.remedy).toContain('svc monitor restart');
     await daemon.close();

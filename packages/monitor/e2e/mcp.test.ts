@@ -303,7 +303,7 @@ describe('wait_for', () => {
     await daemon.happens('pull_request merged');
     const { structured, text: words } = await waiting;
     expect(structured).toMatchObject({ matched: true, event: { event: 'codehost.pr.merged' }, blind: null });
-    expect(words).toContain(`line ${String(structured['resumeSince'])} of the log`);
+    expect(words).toContain(`arrived as event ${String(structured['resumeSince'])}.`);
     // Earlier events count only with since.
     const first = structured['event'] as { seq: number };
     const past = await call('wait_for', { ...conditions, since: '1h', timeout: LONG_S });

@@ -24,7 +24,7 @@ export type FilledTemplate =
 export function agentPrompt(workerCommand: string, ticket: string, inboxFile?: string): string {
   const prompt = `${workerCommand} ${ticket}`;
   if (inboxFile === undefined) return prompt;
-  return `${prompt} The work was started before. First do what the messages ask for, above all the newest; they are in ${inboxFile}, one JSON object in each line`;
+  return `${prompt} The work was started before. First do what the messages ask for, above all the newest. They are one JSON object per line in ${inboxFile}`;
 }
 
 /** What is wrong with a template for any values: found before a worktree is created. */

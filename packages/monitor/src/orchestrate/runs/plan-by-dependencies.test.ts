@@ -49,7 +49,7 @@ test('a cycle starts nothing', async () => {
   );
   await expect(started(planned.request)).rejects.toMatchObject({
     code: 'usage',
-    message: expect.stringContaining('in a circle: ABC-2 → ABC-1 → ABC-2'),
+    message: expect.stringContaining('in a cycle: ABC-2 → ABC-1 → ABC-2'),
   });
 });
 
