@@ -54,11 +54,13 @@ function setUp(given: { environment?: Record<string, string>; project?: unknown;
     ...given.environment,
   };
   const started = new Set<number>();
-  const svc = async (...words: string[]) => {
-    const outcome = await run(process.execPath, [given.program ?? bundle, 'monitor', ...words], app, env);
+  const runHere = async (command: string, words: string[]) => {
+    const outcome = await run(command, words, app, env);
     for (const [, pid] of outcome.out.matchAll(/^Started: pid (\d+)/gm)) started.add(Number(pid));
     return outcome;
   };
+  const svc = (...words: string[]) =>
+    runHere(process.execPath, [given.program ?? bundle, 'monitor', ...words]);
   const status = async () => {
     const { code, out } = await svc('status', '--json');
     return { code, ...JSON.parse(out) };
@@ -86,7 +88,7 @@ function setUp(given: { environment?: Record<string, string>; project?: unknown;
         const record = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
         return record.state === 'running' && commandOf(record.pid) !== '' ? record : undefined;
       }),
-    script: (...words: string[]) => run(script, words, app, env),
+    script: (...words: string[]) => runHere(script, words),
     runInForeground: () => {
       const child = spawn(process.execPath, [bundle, 'monitor', 'run'], { cwd: app, env });
       onTestFinished(() => void child.kill('SIGKILL'));
