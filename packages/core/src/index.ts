@@ -1,4 +1,6 @@
 export * from './access/socket-table.ts';
+export * from './agent/messages.ts';
+export * from './agent/session.ts';
 export type { ArchiveList } from './api/archive.ts';
 export type { AttentionView } from './api/attention.ts';
 export type { BoardChanges, BoardView } from './api/board.ts';
@@ -106,6 +108,7 @@ export * from './receive/map-codehost.ts';
 export * from './receive/map-codehost.ts';
 export * from './receive/map-codehost.ts';
 export * from './receive/map-tracker.ts';
+export { type Fields, jsonIn, textAt } from './receive/payload-fields.ts';
 export * from './receive/signature.ts';
 export * from './rules/rules.ts';
 export * from './runs/signal-changes.ts';

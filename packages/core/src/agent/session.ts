@@ -74,6 +74,8 @@ export type AgentSession = {
   tools: readonly AgentTool[];
   plan: readonly { content: string; status: string }[];
   open: readonly OpenRequest[];
+  /** Ids of its requests that we have answered: after a restart an answer may be read before its request. */
+  answered: readonly string[];
   context: { used: number; size: number } | null;
   /** Null where the agent does not report it in a way that is known to be whole. */
   tokens: { input: number; output: number } | null;
@@ -112,6 +114,7 @@ export const newAgentSession: AgentSession = {
   tools: [],
   plan: [],
   open: [],
+  answered: [],
   context: null,
   tokens: null,
   cost: null,
@@ -136,7 +139,8 @@ function changed(session: AgentSession, entry: AgentEntry): AgentSession {
   const method = textAt(message, 'method');
   if (entry.from === 'svc') {
     if (method !== undefined) return afterOurRequest(session, method, message);
-    return closeRequest(session, JSON.stringify(message['id']));
+    const requestId = JSON.stringify(message['id']);
+    return closeRequest({ ...session, answered: [...session.answered, requestId] }, requestId);
   }
   if (method === undefined) return afterAnswer(session, message);
   if (message['id'] !== undefined) return afterItsRequest(session, method, message);
@@ -281,8 +285,8 @@ const isOver = ({ status }: AgentTool): boolean => status !== 'pending' && statu
 function afterItsRequest(session: AgentSession, method: string, message: Fields): AgentSession {
   const params = objectAt(message, 'params');
   const requestId = JSON.stringify(message['id']);
-  if (session.open.some((one) => one.requestId === requestId) || session.open.length >= MOST_OPEN)
-    return session;
+  const isKnown = session.open.some((one) => one.requestId === requestId);
+  if (isKnown || session.answered.includes(requestId) || session.open.length >= MOST_OPEN) return session;
   if (method === 'elicitation/create') {
     const text = short(textAt(params, 'message') ?? 'The agent asks for input');
     return {

@@ -135,6 +135,12 @@ export async function endAgent({
 }
 
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
+/**
+ * For an agent that reads a protocol from its standard input. What is appended to the file goes to the agent through
+ * `tail`, which is in its group and outlives the daemon. It begins with the first line of the file.
+ */
+const FED_LAUNCHER =
+  'set -C; echo $$ > "$1" || exit 75; shift; in=$1; fifo=$2; shift 2; mkfifo -m 600 "$fifo" || exit 1; tail -n +1 -f "$in" > "$fifo" & exec "$@" < "$fifo"';
 const REFUSED = 75;
 const START_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 1_000;

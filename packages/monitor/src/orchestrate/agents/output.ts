@@ -20,11 +20,11 @@ import { ifPresent } from '@svc/lib/files';
 import { every } from '@svc/lib/rounds';
 import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
+import { createLineReader, type LineReader } from './line-reader.ts';
 
 const CHUNK = 64 * 1024;
 /** Longer lines are skipped: the important ones are short. */
 const LONGEST_LINE = 1024 * 1024;
-const NEWLINE = 0x0a;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export type OutputWatch = {
@@ -66,7 +66,7 @@ export function watchOutput({
       lastOutputAt = stats.mtime.toISOString();
       const identity = identityOf(stats);
       if (file === null || file.identity !== identity || stats.size < file.offset)
-        file = { identity, offset: 0, lines: lineReader() };
+        file = { identity, offset: 0, lines: createLineReader(LONGEST_LINE) };
       const chunk = Buffer.alloc(CHUNK);
       // No further than the file's size at the start: a fast writer must not keep this loop running.
       while (file.offset < stats.size) {
@@ -94,35 +94,6 @@ export function watchOutput({
     async stop() {
       stopped = true;
       await rounds.stop();
-    },
-  };
-}
-
-type LineReader = {
-  /** Passes on the whole lines; returns how many were too long. */
-  add: (bytes: Buffer, onLine: (line: string) => void) => number;
-};
-
-function lineReader(): LineReader {
-  let parts: Buffer[] = [];
-  let length = 0;
-  return {
-    add(bytes, onLine) {
-      let passed = 0;
-      let from = 0;
-      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-        length += end - from;
-        if (length > LONGEST_LINE) passed += 1;
-        else onLine(Buffer.concat([...parts, bytes.subarray(from, end)]).toString('utf8'));
-        parts = [];
-        length = 0;
-        from = end + 1;
-      }
-      length += bytes.length - from;
-      if (length > LONGEST_LINE) parts = [];
-      // A copy: the reader reuses the memory for the next chunk.
-      else if (from < bytes.length) parts.push(Buffer.from(bytes.subarray(from)));
-      return passed;
     },
   };
 }

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { talkToAgent } from './agent-session.ts';
+
+const agent = join(import.meta.dirname, '../../../../testkit/src/agents/protocol-agent.ts');
+
+function startAgent() {
+  const folder = temporaryFolder();
+  const files = {
+    sent: join(folder, 'sent.jsonl'),
+    journal: join(folder, 'journal.jsonl'),
+    received: join(folder, 'received'),
+  };
+  writeFileSync(files.sent, '', { mode: 0o600 });
+  writeFileSync(files.received, '');
+  const script = 'mkfifo "$2"; tail -n +1 -f "$1" > "$2" & shift; f=$1; shift; exec "$@" < "$f"';
+  const child: ChildProcess = spawn(
+    '/bin/sh',
+    ['-c', script, 'sh', files.sent, join(folder, 'fifo'), process.execPath, agent],
+    {
+      detached: true,
+      env: { PATH: process.env['PATH'], RECEIVED: files.received },
+      stdio: ['ignore', openSync(files.journal, 'a'), 'inherit'],
+    },
+  );
+  onTestFinished(() => {
+    if (child.pid !== undefined && existsSync(`/proc/${child.pid}`)) process.kill(-child.pid, 'SIGKILL');
+  });
+  const talk = async (prompt: string, mode: string | null = 'ask') => {
+    const talking = await talkToAgent({
+      files,
+      wish: { cwd: folder, resume: null, mode, model: null, prompt },
+      onProblem: (error) => {
+        throw error;
+      },
+    });
+    onTestFinished(() => talking.stop());
+    return talking;
+  };
+  return {
+    files,
+    talk,
+    received: () => readFileSync(files.received, 'utf8').split('\n').filter(Boolean),
+  };
+}
+
+test('a session begins with the wished mode, and its first prompt runs', async () => {
+  const { talk, received } = startAgent();
+  const talking = await talk('say 3');
+  await until(() => talking.session().turns === 1);
+  expect(talking.session()).toMatchObject({
+    state: 'idle',
+    mode: 'ask',
+    message: { text: '0 1 2 ' },
+    lastTurn: { ok: true, reason: 'end_turn' },
+  });
+  expect(received()).toEqual(['prompt say 3']);
+});
+
+test('a permission is open until it is answered, by kind, once', async () => {
+  const { talk, received } = startAgent();
+  const talking = await talk('ask');
+  await until(() => talking.session().state === 'needs-permission');
+  const [request] = talking.session().open;
+  expect(request).toMatchObject({ kind: 'permission', tool: { title: 'touch made' } });
+  const id = request?.requestId ?? '';
+  expect(await talking.answer(id, 'reject_always')).toBe('no-such-option');
+  expect(await talking.answer(id, 'allow_once')).toBe('sent');
+  expect(await talking.answer(id, 'allow_once')).toBe('not-open');
+  await until(() => talking.session().state === 'idle');
+  expect(received()).toHaveLength(2);
+  expect(received()[1]).toContain('"optionId":"yes"');
+});
+
+test('another reader takes over in mid-turn: open requests and the turn are known, nothing is sent twice', async () => {
+  const { talk, received } = startAgent();
+  const first = await talk('ask');
+  await until(() => first.session().state === 'needs-permission');
+  await first.stop();
+  const second = await talk('ask');
+  await until(() => second.session().state === 'needs-permission');
+  const [request] = second.session().open;
+  await second.answer(request?.requestId ?? '', 'reject_once');
+  await until(() => second.session().state === 'idle');
+  await second.stop();
+  const third = await talk('ask');
+  await until(() => third.session().state === 'idle');
+  expect(third.session()).toEqual(second.session());
+  expect(received()).toHaveLength(2);
+});
+
+test('a request that no person can answer is refused, and the turn goes on', async () => {
+  const { talk } = startAgent();
+  const talking = await talk('question');
+  await until(() => talking.session().turns === 1);
+  expect(talking.session().message?.text).toContain('-32601');
+});
+
+test('cancel ends the turn', async () => {
+  const { talk } = startAgent();
+  const talking = await talk('wait');
+  await until(() => talking.session().state === 'running');
+  await talking.cancel();
+  await until(() => talking.session().state === 'idle');
+  expect(talking.session().lastTurn).toEqual({ ok: true, reason: 'cancelled' });
+});
+
+test('a line that was cut off by a crash is not taken for sent', async () => {
+  const { files, talk, received } = startAgent();
+  const first = await talk('say 1');
+  await until(() => first.session().turns === 1);
+  await first.stop();
+  writeFileSync(files.sent, '{"jsonrpc":"2.0","id":9,"method":"session/pro', { flag: 'a' });
+  const second = await talk('say 1');
+  await until(() => second.session().state === 'idle');
+  await second.prompt('say 2');
+  await until(() => second.session().turns === 2);
+  expect(received()).toEqual(['prompt say 1', 'prompt say 2']);
+});

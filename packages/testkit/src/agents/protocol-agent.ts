@@ -1,0 +1,121 @@
+// A small agent that speaks the Agent Client Protocol on its standard input and output, as the real ones do. What it does
+// is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
+// `wait` goes on until it is cancelled, `question` asks for something that no client offers. It writes each prompt that
+// it gets, and each answer to a permission, to the file in RECEIVED, so that a test can count them.
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+type Message = { id?: number | string; method?: string; params?: Record<string, unknown>; result?: unknown };
+
+const received = process.env['RECEIVED'];
+const sessionId = 'session-1';
+const waiting = new Map<number | string, (message: Message) => void>();
+const turns = new Set<() => void>();
+let asked = 0;
+let mode = 'auto';
+
+const write = (message: object): void =>
+  void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const update = (fields: object): void =>
+  write({ method: 'session/update', params: { sessionId, update: fields } });
+const note = (text: string): void => {
+  if (received !== undefined) appendFileSync(received, `${text}\n`);
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  let message: Message;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return;
+  }
+  if (message.method === undefined) return waiting.get(message.id ?? '')?.(message);
+  void handle(message, message.params ?? {});
+});
+
+async function handle({ id, method }: Message, params: Record<string, unknown>): Promise<void> {
+  switch (method) {
+    case 'initialize':
+      return write({
+        id,
+        result: {
+          protocolVersion: 1,
+          agentInfo: { name: 'protocol-agent', version: '1.0.0' },
+          agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, close: {} } },
+          authMethods: [],
+        },
+      });
+    case 'session/new':
+    case 'session/resume':
+      return write({ id, result: { sessionId, configOptions: options() } });
+    case 'session/set_config_option':
+      mode = String(params['value']);
+      return write({ id, result: { configOptions: options() } });
+    case 'session/cancel':
+      for (const end of turns) end();
+      return undefined;
+    case 'session/prompt':
+      return prompt(id, params);
+    default:
+      if (id !== undefined) write({ id, error: { code: -32601, message: `Method not found: ${method}` } });
+  }
+}
+
+const options = () => [
+  {
+    id: 'mode',
+    category: 'mode',
+    type: 'select',
+    currentValue: mode,
+    options: [
+      { value: 'ask', name: 'Ask' },
+      { value: 'auto', name: 'Auto' },
+    ],
+  },
+];
+
+async function prompt(id: Message['id'], params: Record<string, unknown>): Promise<void> {
+  const [block] = params['prompt'] as { text: string }[];
+  const [what = '', amount = '1'] = (block?.text ?? '').split(' ');
+  note(`prompt ${block?.text}`);
+  const end = (stopReason: string): void => write({ id, result: { stopReason } });
+  const chunk = (text: string): void =>
+    update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId: `m${id}` });
+  if (what === 'ask') {
+    asked += 1;
+    const toolCallId = `tool-${asked}`;
+    const answer = await request('session/request_permission', {
+      sessionId,
+      toolCall: { toolCallId, title: 'touch made', kind: 'execute', status: 'pending' },
+      options: [
+        { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+        { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+        { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+      ],
+    });
+    note(`answer ${JSON.stringify(answer.result)}`);
+    update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' });
+    return end('end_turn');
+  }
+  if (what === 'question') {
+    const answer = await request('fs/read_text_file', { sessionId, path: '/etc/passwd' });
+    chunk(`answered: ${JSON.stringify(answer)}`);
+    return end('end_turn');
+  }
+  if (what === 'wait') {
+    const cancelled = Promise.withResolvers<void>();
+    turns.add(cancelled.resolve);
+    await cancelled.promise;
+    return end('cancelled');
+  }
+  for (let count = 0; count < Number(amount); count += 1) chunk(`${count} `);
+  end('end_turn');
+}
+
+function request(method: string, params: object): Promise<Message> {
+  const id = `ask-${asked}-${method}`;
+  const answered = Promise.withResolvers<Message>();
+  waiting.set(id, answered.resolve);
+  write({ id, method, params });
+  return answered.promise;
+}
