@@ -1,92 +1,133 @@
 // What we send to an agent: JSON-RPC messages of the Agent Client Protocol, version 1, and which of them is due next when a
-// session begins. Each carries how far its journal had been read when it was written, so that both files can be read
-// again in the order in which things happened.
-import { asFields, type Fields, integerAt, objectAt, textAt } from '../receive/payload-fields.ts';
-import type { AgentSession, OptionKind } from './session.ts';
-import { PROTOCOL_VERSION } from './session.ts';
+// session starts. Each contains how far the journal had been read when it was written, so both files can be read again in
+// the order in which things happened.
+import { asFields, type Fields, integerAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
+import { type AgentSession, type OptionKind, PROTOCOL_VERSION, STEERING } from './session.ts';
 
-export type Outgoing = Fields;
-/** A message that has still to get its id. */
+/** A message that has no id yet. */
 export type Request = { method: string; params: Fields };
 
-export type SessionWish = {
+/** Saved before the agent is started, so any instance of the daemon can continue. */
+export type SessionSetup = {
   cwd: string;
   /** A session of an earlier process of the same ticket, to be continued. */
   resume: string | null;
   /** The agent's own id of a permission mode. Null leaves the agent's default. */
   mode: string | null;
+  /** Null leaves the agent's default. */
   model: string | null;
+  /** The first prompt of a new session. */
   prompt: string;
+  /** The first prompt of a session that is continued; null: only messages follow. */
+  continuation: string | null;
 };
 
-/** The message as it is written: with its id, and with how much of the journal was read before. */
-export function withPosition(message: Fields, read: number): Outgoing {
-  const mark = { _meta: { svc: { read } } };
+/** What we add to a message: how much of the journal was read before, who sent it and for what. */
+export type Mark = {
+  read: number;
+  by?: string | undefined;
+  key?: string | undefined;
+  kind?: string | undefined;
+};
+
+export function withMark(message: Fields, mark: Mark): Fields {
+  const marked = (fields: Fields): Fields => ({ ...fields, _meta: { svc: mark } });
   if (message['method'] !== undefined)
-    return { jsonrpc: '2.0', ...message, params: { ...objectAt(message, 'params'), ...mark } };
+    return { jsonrpc: '2.0', ...message, params: marked(objectAt(message, 'params')) };
   const error = asFields(message['error']);
-  if (error !== undefined) return { jsonrpc: '2.0', ...message, error: { ...error, data: mark._meta } };
-  return { jsonrpc: '2.0', ...message, result: { ...objectAt(message, 'result'), ...mark } };
+  if (error !== undefined) return { jsonrpc: '2.0', ...message, error: { ...error, data: { svc: mark } } };
+  return { jsonrpc: '2.0', ...message, result: marked(objectAt(message, 'result')) };
 }
 
-export function positionIn(message: Fields): number {
-  const at = (fields: Fields): number | undefined => integerAt(objectAt(fields, 'svc'), 'read');
-  return (
-    at(objectAt(objectAt(message, 'params'), '_meta')) ??
-    at(objectAt(objectAt(message, 'result'), '_meta')) ??
-    at(objectAt(objectAt(message, 'error'), 'data')) ??
-    0
-  );
+export function markIn(message: Fields): Mark {
+  const holders = [
+    objectAt(objectAt(message, 'params'), '_meta'),
+    objectAt(objectAt(message, 'result'), '_meta'),
+    objectAt(objectAt(message, 'error'), 'data'),
+  ];
+  const mark = holders.map((holder) => asFields(holder['svc'])).find((one) => one !== undefined) ?? {};
+  return onlyKnown({
+    read: integerAt(mark, 'read') ?? 0,
+    by: textAt(mark, 'by'),
+    key: textAt(mark, 'key'),
+    kind: textAt(mark, 'kind'),
+  });
+}
+
+/** The name of a request in the list of those that were sent: `session/set_config_option mode`. */
+export function requestName(method: string, params: Fields): string {
+  return method === SET_OPTION ? `${method} ${textAt(params, 'configId') ?? ''}` : method;
 }
 
 /**
- * What is due before the first prompt, and that prompt itself; null when there is nothing to send now. `sent` are the
- * methods of our requests so far, in order.
+ * What is due before the first prompt, and that prompt itself; null when there is nothing to send now. Without the
+ * permission mode that was asked for there is no prompt. `sent` are the names of our requests so far.
  */
 export function dueRequest(
   session: AgentSession,
-  wish: SessionWish,
+  setup: SessionSetup,
   sent: readonly string[],
 ): Request | null {
-  const isOpen = (method: string): boolean =>
-    Object.values(session.pending).some((request) => request.method === method);
-  if (session.exit !== null) return null;
+  const { exit, agent, failed, sessionId, mode, model, modelOption } = session;
+  const once = (request: Request): Request | null =>
+    sent.includes(requestName(request.method, request.params)) ? null : request;
+  if (exit !== null) return null;
   if (!sent.includes('initialize')) return initialize;
-  if (session.agent === null || session.problem !== null) return null;
-  if (session.sessionId === null) return sent.some(isOpening) ? null : openingOf(session, wish);
-  if (wish.mode !== null && session.mode !== wish.mode)
-    return isOpen(SET_MODE) || isOpen(SET_OPTION) ? null : modeRequest(session, wish.mode);
-  if (wish.model !== null && session.model !== wish.model && session.modelOption !== null)
-    return isOpen(SET_OPTION) ? null : setOption(session.sessionId, session.modelOption, wish.model);
-  if (sent.includes('session/prompt')) return null;
-  return promptRequest(session.sessionId, wish.prompt);
+  if (agent === null || failed.includes('initialize')) return null;
+  if (sessionId === null)
+    return Object.keys(session.pending).length > 0 ? null : openingOf(session, setup, sent);
+  if (setup.mode !== null && mode !== setup.mode) return once(modeRequest(session, setup.mode));
+  if (setup.model !== null && model !== setup.model && modelOption !== null) {
+    const request = once(setOption(sessionId, modelOption, setup.model));
+    if (request !== null || Object.keys(session.pending).length > 0) return request;
+  }
+  const text = isContinued(session, sent) ? setup.continuation : setup.prompt;
+  return text === null ? null : once(promptRequest(sessionId, text));
+}
+
+/** Whether the session has the history of an earlier one. */
+export function isContinued({ sessionId }: AgentSession, sent: readonly string[]): boolean {
+  return sessionId !== null && !sent.includes(NEW) && sent.some((name) => name === RESUME || name === LOAD);
+}
+
+/** The session is ready for messages: its first prompt was sent, or none is needed. */
+export function isReady(session: AgentSession, setup: SessionSetup, sent: readonly string[]): boolean {
+  if (session.sessionId === null || (setup.mode !== null && session.mode !== setup.mode)) return false;
+  return sent.includes('session/prompt') || (isContinued(session, sent) && setup.continuation === null);
 }
 
 const SET_MODE = 'session/set_mode';
 const SET_OPTION = 'session/set_config_option';
-const isOpening = (method: string): boolean => /^session\/(?:new|load|resume)$/.test(method);
+const NEW = 'session/new';
+const LOAD = 'session/load';
+const RESUME = 'session/resume';
 
 const initialize: Request = {
   method: 'initialize',
   params: {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'svc', version: '1' },
-    // The agent works with its own hands on files and commands; it only reports what a command printed.
+    // The agent itself reads and writes files and runs commands; it only reports what a command printed.
     clientCapabilities: {
       fs: { readTextFile: false, writeTextFile: false },
       terminal: false,
+      elicitation: { form: {} },
       _meta: { terminal_output: true },
     },
   },
 };
 
-function openingOf({ can }: AgentSession, { cwd, resume }: SessionWish): Request {
+/** Resumed where the agent can, else loaded, else a new one. */
+function openingOf(
+  { can }: AgentSession,
+  { cwd, resume }: SessionSetup,
+  sent: readonly string[],
+): Request | null {
   const params = { cwd, mcpServers: [] };
-  if (resume !== null && can.resume)
-    return { method: 'session/resume', params: { ...params, sessionId: resume } };
-  if (resume !== null && can.load)
-    return { method: 'session/load', params: { ...params, sessionId: resume } };
-  return { method: 'session/new', params };
+  const continued = { ...params, sessionId: resume };
+  if (resume !== null && can.resume && !sent.includes(RESUME)) return { method: RESUME, params: continued };
+  if (resume !== null && can.load && !sent.includes(LOAD)) return { method: LOAD, params: continued };
+  return sent.includes(NEW) ? null : { method: NEW, params };
 }
 
 function modeRequest({ sessionId, modeOption }: AgentSession, mode: string): Request {
@@ -107,18 +148,41 @@ export function cancelNotice(sessionId: string): Fields {
   return { method: 'session/cancel', params: { sessionId } };
 }
 
-/** By the kind of an option, never by its position; undefined where the agent does not offer that kind. */
-export function permissionAnswer(
+/** For an agent that takes messages while it works. */
+export function steeringRequest(sessionId: string, text: string): Request {
+  return { method: STEERING, params: { sessionId, prompt: [{ type: 'text', text }] } };
+}
+
+export type Answer = OptionKind | 'accept' | 'decline' | 'cancelled';
+
+/** By the kind of an option, never by its position; undefined where the request has no such answer. */
+export function answerTo(
   session: AgentSession,
-  requestId: string,
-  kind: OptionKind | 'cancelled',
+  request: string,
+  answer: Answer,
+  content: Fields = {},
 ): Fields | undefined {
-  const request = session.open.find((one) => one.requestId === requestId);
-  const id: unknown = JSON.parse(requestId);
-  if (request === undefined) return undefined;
-  if (kind === 'cancelled') return { id, result: { outcome: { outcome: 'cancelled' } } };
-  const option = request.options.find((one) => one.kind === kind);
-  return option && { id, result: { outcome: { outcome: 'selected', optionId: option.id } } };
+  const open = session.open.find((one) => one.request === request);
+  if (open === undefined) return undefined;
+  const id: unknown = JSON.parse(request);
+  const outcome =
+    open.kind === 'input' ? inputOutcome(answer, content) : permissionOutcome(open.options, answer);
+  return outcome && { id, result: outcome };
+}
+
+function permissionOutcome(
+  options: AgentSession['open'][number]['options'],
+  answer: Answer,
+): Fields | undefined {
+  if (answer === 'cancelled') return { outcome: { outcome: 'cancelled' } };
+  const option = options.find(({ kind }) => kind === answer);
+  return option && { outcome: { outcome: 'selected', optionId: option.id } };
+}
+
+function inputOutcome(answer: Answer, content: Fields): Fields | undefined {
+  if (answer === 'cancelled') return { action: 'cancel' };
+  if (answer === 'decline') return { action: 'decline' };
+  return answer === 'accept' ? { action: 'accept', content } : undefined;
 }
 
 /** Every request of the agent gets an answer: silence hangs some. */

@@ -1,6 +1,6 @@
 // What an agent is doing, from the lines of its session of the Agent Client Protocol, version 1: those that we sent and
 // those that it wrote. Every item is an upsert by its id, because agents leave steps out: a permission may name a tool
-// that was never announced, and an update may come without a beginning. Unknown kinds of lines change nothing.
+// that was never announced, and an update may arrive without a start. Unknown kinds of lines change nothing.
 //
 //   starting          the agent has not opened a session yet
 //   running           a prompt has no answer yet
@@ -8,6 +8,7 @@
 //   needs-input       it has asked a question, and waits for the answer
 //   idle              every prompt is answered
 //   ended             its process is gone
+
 import {
   asFields,
   type Fields,
@@ -17,35 +18,34 @@ import {
   objectAt,
   textAt,
 } from '../receive/payload-fields.ts';
+import { type AgentRequest, agentStates, optionKinds, toolStatuses } from './schemas.ts';
 
-export type AgentState = 'starting' | 'running' | 'needs-permission' | 'needs-input' | 'idle' | 'ended';
+export type AgentState = (typeof agentStates)[number];
 
 /** A line of the protocol, read as JSON; `ended` is written by us when the process is gone. */
 export type AgentEntry =
   | { from: 'svc' | 'agent'; message: Fields }
   | { from: 'process'; ended: { exitCode: number | null; signal: string | null } | null };
 
-export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'cut-off';
+type ToolStatus = (typeof toolStatuses)[number];
 export type AgentTool = {
   id: string;
   title: string;
-  /** read, edit, delete, move, search, execute, think, fetch, switch_mode, other; as the agent says. */
+  /** False while the agent has announced it without saying what it does. */
+  isNamed: boolean;
+  /** As the agent reports it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
   kind: string;
   status: ToolStatus;
   paths: readonly string[];
+  command: string | null;
   exitCode: number | null;
 };
 
-export type OptionKind = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
-export type PermissionOption = { id: string; name: string; kind: OptionKind };
-export type OpenRequest = {
-  /** Of the agent's request, as JSON, since `1` and `"1"` are different ids. */
-  requestId: string;
-  kind: 'permission' | 'input';
-  /** Null for a question. */
-  tool: AgentTool | null;
-  /** Of a question. */
-  text: string | null;
+export type OptionKind = (typeof optionKinds)[number];
+type PermissionOption = AgentRequest['options'][number] & { id: string };
+/** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
+export type OpenRequest = Omit<AgentRequest, 'options'> & {
+  toolId: string | null;
   options: readonly PermissionOption[];
 };
 
@@ -55,10 +55,10 @@ export type AgentSession = {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
   can: { resume: boolean; load: boolean; close: boolean; steer: boolean };
-  /** Asked for by an agent that is not logged in. */
+  /** The ways to log in that it offers. */
   logins: readonly string[];
   sessionId: string | null;
-  /** Null while the agent has not told it. */
+  /** Null while the agent has not reported it. */
   mode: string | null;
   modes: readonly { id: string; name: string }[];
   /** How the mode is set: by a config option, or by `session/set_mode` where the agent has none. */
@@ -71,15 +71,25 @@ export type AgentSession = {
   lastTurn: TurnEnd | null;
   /** The message or thought that is being written, or was written last. */
   message: { id: string; kind: 'message' | 'thought'; text: string } | null;
+  /** No chunk will be added to it: a tool has started, or the turn has ended. */
+  isMessageDone: boolean;
+  /** How many messages, plans and changes of settings there were. */
+  messages: number;
+  plans: number;
+  settings: number;
   tools: readonly AgentTool[];
   plan: readonly { content: string; status: string }[];
   open: readonly OpenRequest[];
-  /** Ids of its requests that we have answered: after a restart an answer may be read before its request. */
+  /** Ids of its newest requests that we have answered: after a restart an answer may be read before its request. */
   answered: readonly string[];
+  /** Keys of messages that the agent refused while it was working: they are sent again when it is idle. */
+  refused: readonly string[];
   context: { used: number; size: number } | null;
   /** Null where the agent does not report it in a way that is known to be whole. */
   tokens: { input: number; output: number } | null;
   cost: { amount: number; currency: string } | null;
+  /** Methods of our requests that failed. */
+  failed: readonly string[];
   /** Why the last request failed: a session that could not be opened, a prompt that was refused. */
   problem: string | null;
   exit: { exitCode: number | null; signal: string | null } | null;
@@ -88,6 +98,7 @@ export type AgentSession = {
 };
 
 export const PROTOCOL_VERSION = 1;
+export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
 const LONGEST_TEXT = 400;
 const MOST_TOOLS = 200;
@@ -95,6 +106,8 @@ const MOST_PATHS = 20;
 const MOST_OPTIONS = 12;
 const MOST_PLAN = 100;
 const MOST_OPEN = 50;
+const MOST_ANSWERED = 1_000;
+const MOST_FIELDS = 20;
 
 export const newAgentSession: AgentSession = {
   state: 'starting',
@@ -111,13 +124,19 @@ export const newAgentSession: AgentSession = {
   turns: 0,
   lastTurn: null,
   message: null,
+  isMessageDone: false,
+  messages: 0,
+  plans: 0,
+  settings: 0,
   tools: [],
   plan: [],
   open: [],
   answered: [],
+  refused: [],
   context: null,
   tokens: null,
   cost: null,
+  failed: [],
   problem: null,
   exit: null,
   pending: {},
@@ -133,14 +152,23 @@ export function foldAgent(before: AgentSession, entry: AgentEntry): AgentSession
 function changed(session: AgentSession, entry: AgentEntry): AgentSession {
   if (entry.from === 'process') {
     const exit = entry.ended ?? { exitCode: null, signal: null };
-    return { ...session, exit, prompts: [], open: [], pending: {}, tools: session.tools.map(cutOff) };
+    return {
+      ...session,
+      exit,
+      isMessageDone: true,
+      prompts: [],
+      open: [],
+      pending: {},
+      tools: session.tools.map(cutOff),
+    };
   }
   const { message } = entry;
   const method = textAt(message, 'method');
   if (entry.from === 'svc') {
     if (method !== undefined) return afterOurRequest(session, method, message);
     const requestId = JSON.stringify(message['id']);
-    return closeRequest({ ...session, answered: [...session.answered, requestId] }, requestId);
+    const answered = [...session.answered, requestId].slice(-MOST_ANSWERED);
+    return closeRequest({ ...session, answered }, requestId);
   }
   if (method === undefined) return afterAnswer(session, message);
   if (message['id'] !== undefined) return afterItsRequest(session, method, message);
@@ -174,6 +202,7 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
   const { [id]: _, ...pending } = session.pending;
   const after: AgentSession = { ...session, pending };
   const error = asFields(message['error']);
+  if (asked.method === STEERING) return afterSteering(after, asked.params, message);
   if (error !== undefined) return afterError(after, id, asked.method, error);
   const result = objectAt(message, 'result');
   switch (asked.method) {
@@ -184,7 +213,7 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
     case 'session/resume':
       return opened(after, result, textAt(result, 'sessionId') ?? textAt(asked.params, 'sessionId'));
     case 'session/set_mode':
-      return { ...after, mode: textAt(asked.params, 'modeId') ?? after.mode };
+      return withMode(after, textAt(asked.params, 'modeId'));
     case 'session/set_config_option':
       return withOptions(after, listAt(result, 'configOptions'));
     case 'session/prompt':
@@ -194,16 +223,24 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
   }
 }
 
+/** Anything but `injected` means that the turn did not get it. */
+function afterSteering(session: AgentSession, params: Fields, message: Fields): AgentSession {
+  const key = textAt(objectAt(objectAt(params, '_meta'), 'svc'), 'key');
+  const isInjected = textAt(objectAt(message, 'result'), 'outcome') === 'injected';
+  return isInjected || key === undefined ? session : { ...session, refused: [...session.refused, key] };
+}
+
 function afterError(session: AgentSession, id: number, method: string, error: Fields): AgentSession {
   const details = textAt(objectAt(error, 'data'), 'details');
   const reason = [textAt(error, 'message') ?? 'unknown error', details].filter(Boolean).join(': ');
   const problem = short(`${method}: ${reason}`);
-  const failed: AgentSession = { ...session, problem };
+  const failed: AgentSession = { ...session, problem, failed: [...session.failed, method] };
   return method === 'session/prompt' ? turnEnded(failed, id, { ok: false, reason: short(reason) }) : failed;
 }
 
 function initialized(session: AgentSession, result: Fields): AgentSession {
   const version = numberAt(result, 'protocolVersion');
+  const isKnown = version === PROTOCOL_VERSION;
   const info = objectAt(result, 'agentInfo');
   const can = objectAt(result, 'agentCapabilities');
   const sessions = objectAt(can, 'sessionCapabilities');
@@ -219,15 +256,18 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
     logins: listAt(result, 'authMethods').map((one) =>
       short(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
     ),
-    problem:
-      version === PROTOCOL_VERSION
-        ? session.problem
-        : `initialize: the agent speaks version ${version ?? 'unknown'} of the protocol, not ${PROTOCOL_VERSION}`,
+    failed: isKnown ? session.failed : [...session.failed, 'initialize'],
+    problem: isKnown
+      ? session.problem
+      : `initialize: the agent uses version ${version ?? 'unknown'} of the protocol, not ${PROTOCOL_VERSION}`,
   };
 }
 
 function opened(session: AgentSession, result: Fields, sessionId: string | undefined): AgentSession {
-  if (sessionId === undefined) return { ...session, problem: 'session/new: the answer names no session' };
+  if (sessionId === undefined) {
+    const problem = 'session/new: the answer names no session';
+    return { ...session, problem, failed: [...session.failed, 'session/new'] };
+  }
   const modes = objectAt(result, 'modes');
   const models = objectAt(result, 'models');
   const known: AgentSession = {
@@ -252,7 +292,13 @@ function withOptions(session: AgentSession, options: readonly unknown[]): AgentS
       next = { ...next, mode: value, modeOption: id, modes: choices(listAt(option, 'options'), 'value') };
     if (option['category'] === 'model') next = { ...next, model: value, modelOption: id };
   }
-  return next;
+  const isChanged = next.mode !== session.mode || next.model !== session.model;
+  return isChanged ? { ...next, settings: session.settings + 1 } : next;
+}
+
+function withMode(session: AgentSession, mode: string | undefined): AgentSession {
+  if (mode === undefined || mode === session.mode) return session;
+  return { ...session, mode, settings: session.settings + 1 };
 }
 
 function choices(list: readonly unknown[], key: 'id' | 'value'): { id: string; name: string }[] {
@@ -270,6 +316,7 @@ function turnEnded(session: AgentSession, id: number, end: TurnEnd, result: Fiel
     prompts,
     turns: session.turns + 1,
     lastTurn: end,
+    isMessageDone: true,
     // Tools of a turn end with it, also those whose end was never reported.
     tools: prompts.length === 0 ? session.tools.map(cutOff) : session.tools,
     tokens: addTokens(session.tokens, tokensOfTurn(session.agent?.name, result)),
@@ -284,54 +331,96 @@ const isOver = ({ status }: AgentTool): boolean => status !== 'pending' && statu
 
 function afterItsRequest(session: AgentSession, method: string, message: Fields): AgentSession {
   const params = objectAt(message, 'params');
-  const requestId = JSON.stringify(message['id']);
-  const isKnown = session.open.some((one) => one.requestId === requestId);
-  if (isKnown || session.answered.includes(requestId) || session.open.length >= MOST_OPEN) return session;
-  if (method === 'elicitation/create') {
-    const text = short(textAt(params, 'message') ?? 'The agent asks for input');
-    return {
-      ...session,
-      open: [...session.open, { requestId, kind: 'input', tool: null, text, options: [] }],
-    };
-  }
+  const request = JSON.stringify(message['id']);
+  const isKnown = session.open.some((one) => one.request === request);
+  if (isKnown || session.answered.includes(request) || session.open.length >= MOST_OPEN) return session;
+  if (isQuestion(method, params)) return { ...session, open: [...session.open, questionIn(request, params)] };
   // The transport refuses every other request at once.
   if (method !== 'session/request_permission') return session;
   const call = objectAt(params, 'toolCall');
   const next = upsertTool(session, call);
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
-  const options = listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn);
-  return { ...next, open: [...next.open, { requestId, kind: 'permission', tool, text: null, options }] };
+  const open: OpenRequest = {
+    request,
+    kind: 'permission',
+    title: tool.title,
+    toolId: tool.id,
+    toolKind: tool.kind,
+    paths: [...tool.paths],
+    command: tool.command,
+    options: listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn),
+    fields: [],
+  };
+  return { ...next, open: [...next.open, open] };
+}
+
+/** Whether a person can answer the request: a permission, or a question with a form. */
+export function isForPeople(message: Fields): boolean {
+  const method = textAt(message, 'method') ?? '';
+  return method === 'session/request_permission' || isQuestion(method, objectAt(message, 'params'));
+}
+
+function isQuestion(method: string, params: Fields): boolean {
+  return method === 'elicitation/create' && params['mode'] === 'form';
+}
+
+function questionIn(request: string, params: Fields): OpenRequest {
+  const schema = objectAt(params, 'requestedSchema');
+  const required = listAt(schema, 'required');
+  const fields = Object.entries(objectAt(schema, 'properties'))
+    .slice(0, MOST_FIELDS)
+    .map(([name, given]) => {
+      const property = asFields(given) ?? {};
+      const choices = listAt(property, 'enum')
+        .concat(listAt(property, 'oneOf').map((one) => asFields(one)?.['const']))
+        .filter((choice) => typeof choice === 'string')
+        .slice(0, MOST_OPTIONS);
+      const title = short(textAt(property, 'title') ?? textAt(property, 'description') ?? name);
+      return { name, title, type: fieldType(property, choices), choices, required: required.includes(name) };
+    });
+  return {
+    request,
+    kind: 'input',
+    title: short(textAt(params, 'message') ?? 'The agent asks for input'),
+    toolId: null,
+    toolKind: null,
+    paths: [],
+    command: null,
+    options: [],
+    fields,
+  };
+}
+
+function fieldType({ type }: Fields, choices: readonly string[]): AgentRequest['fields'][number]['type'] {
+  if (choices.length > 0) return 'choice';
+  if (type === 'number' || type === 'integer') return 'number';
+  return type === 'boolean' ? 'flag' : 'text';
 }
 
 function optionIn(option: unknown): PermissionOption[] {
   const fields = asFields(option) ?? {};
   const id = textAt(fields, 'optionId');
-  const kind = textAt(fields, 'kind');
-  return id !== undefined && isOptionKind(kind)
-    ? [{ id, kind, name: short(textAt(fields, 'name') ?? id) }]
-    : [];
+  const kind = optionKinds.find((one) => one === fields['kind']);
+  return id === undefined || kind === undefined
+    ? []
+    : [{ id, kind, name: short(textAt(fields, 'name') ?? id) }];
 }
 
-function isOptionKind(kind: string | undefined): kind is OptionKind {
-  return (
-    kind === 'allow_once' || kind === 'allow_always' || kind === 'reject_once' || kind === 'reject_always'
-  );
-}
-
-function closeRequest(session: AgentSession, requestId: string): AgentSession {
-  const open = session.open.filter((one) => one.requestId !== requestId);
+function closeRequest(session: AgentSession, request: string): AgentSession {
+  const open = session.open.filter((one) => one.request !== request);
   return open.length === session.open.length ? session : { ...session, open };
 }
 
-/** A session that is loaded is told from its beginning: what is told until the answer happened before. */
-const isReplayed = ({ pending }: AgentSession): boolean =>
-  Object.values(pending).some(({ method }) => method === 'session/load');
+/** An agent that loads a session reports all of it again, until it answers the request. */
+export function isReplayed({ pending }: AgentSession): boolean {
+  return Object.values(pending).some(({ method }) => method === 'session/load');
+}
 
 function afterUpdate(session: AgentSession, params: Fields): AgentSession {
   const update = objectAt(params, 'update');
   switch (update['sessionUpdate']) {
     case 'current_mode_update':
-      return { ...session, mode: textAt(update, 'currentModeId') ?? session.mode };
+      return withMode(session, textAt(update, 'currentModeId'));
     case 'config_option_update':
       return withOptions(session, listAt(update, 'configOptions'));
     default:
@@ -346,7 +435,11 @@ function afterUpdate(session: AgentSession, params: Fields): AgentSession {
     case 'tool_call_update':
       return upsertTool(session, update);
     case 'plan':
-      return { ...session, plan: listAt(update, 'entries').slice(0, MOST_PLAN).map(planEntry) };
+      return {
+        ...session,
+        plans: session.plans + 1,
+        plan: listAt(update, 'entries').slice(0, MOST_PLAN).map(planEntry),
+      };
     case 'usage_update':
       return withUsage(session, update);
     default:
@@ -358,15 +451,17 @@ function withChunk(session: AgentSession, kind: 'message' | 'thought', update: F
   const tokens = addTokens(session.tokens, tokensOfChunk(session.agent?.name, update));
   const text = textAt(objectAt(update, 'content'), 'text') ?? '';
   if (text === '') return tokens === session.tokens ? session : { ...session, tokens };
-  const given = textAt(update, 'messageId');
+  const id = textAt(update, 'messageId') ?? 'current';
   const last = session.message;
-  // Without ids, chunks of one kind that follow each other are one message. A tool between them ends it.
-  const isSame = last !== null && last.kind === kind && last.id === (given ?? 'current');
+  // Without ids, successive chunks of one kind are one message, until a tool starts.
+  const isSame = last?.kind === kind && last.id === id && !(id === 'current' && session.isMessageDone);
   const whole = isSame ? last.text + text : text;
   return {
     ...session,
     tokens,
-    message: { id: given ?? 'current', kind, text: whole.slice(-LONGEST_MESSAGE) },
+    message: { id, kind, text: whole.slice(-LONGEST_MESSAGE) },
+    isMessageDone: false,
+    messages: isSame ? session.messages : session.messages + 1,
   };
 }
 
@@ -379,10 +474,11 @@ function upsertTool(session: AgentSession, update: Fields): AgentSession {
     before === undefined
       ? [...session.tools, tool].slice(-MOST_TOOLS)
       : session.tools.map((one) => (one === before ? tool : one));
-  const open = session.open.map((one) => (one.tool?.id === id ? { ...one, tool } : one));
-  // A message without an id of its own ends where a tool begins.
-  const message = before === undefined && session.message?.id === 'current' ? null : session.message;
-  return { ...session, tools, open, message };
+  const open = session.open.map((one) =>
+    one.toolId === id ? { ...one, title: tool.title, paths: [...tool.paths], command: tool.command } : one,
+  );
+  const isMessageDone = session.isMessageDone || before === undefined;
+  return { ...session, tools, open, isMessageDone };
 }
 
 function toolOf(update: Fields, before: AgentTool | undefined): AgentTool {
@@ -394,17 +490,27 @@ function toolOf(update: Fields, before: AgentTool | undefined): AgentTool {
   return {
     id: before?.id ?? textAt(update, 'toolCallId') ?? '',
     title: short(title),
+    isNamed: before?.isNamed === true || saysWhat(update),
     kind: textAt(update, 'kind') ?? before?.kind ?? 'other',
-    status: statusIn(update['status']) ?? before?.status ?? 'pending',
+    status: toolStatusIn(update['status']) ?? before?.status ?? 'pending',
     paths: paths.length === 0 ? (before?.paths ?? []) : [...new Set(paths)].slice(0, MOST_PATHS),
+    command: commandIn(update) ?? before?.command ?? null,
     exitCode: numberAt(exit, 'exit_code') ?? before?.exitCode ?? null,
   };
 }
 
-function statusIn(status: unknown): ToolStatus | undefined {
-  return status === 'pending' || status === 'in_progress' || status === 'completed' || status === 'failed'
-    ? status
-    : undefined;
+function saysWhat(update: Fields): boolean {
+  const hasInput = Object.keys(objectAt(update, 'rawInput')).length > 0;
+  return hasInput || update['status'] === 'in_progress' || listAt(update, 'locations').length > 0;
+}
+
+function commandIn(update: Fields): string | undefined {
+  const command = textAt(objectAt(update, 'rawInput'), 'command');
+  return command === undefined ? undefined : short(command);
+}
+
+export function toolStatusIn(status: unknown): ToolStatus | undefined {
+  return toolStatuses.find((one) => one === status);
 }
 
 function planEntry(entry: unknown): { content: string; status: string } {
@@ -428,18 +534,18 @@ function short(text: string): string {
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
 }
 
-// Tokens. Each agent that was tried counts in its own way, and the count of one that was not tried is unknown.
+// Tokens. Each agent counts in its own way; for agents that are not listed here the count is unknown.
 
 type Tokens = { input: number; output: number } | null;
 
-/** Where the answer to a prompt holds the sum of its turn. */
+/** Where the answer to a prompt has the sum of its turn. */
 const turnSums: Readonly<Record<string, 'usage' | 'quota'>> = {
   '@agentclientprotocol/claude-agent-acp': 'usage',
   '@agentclientprotocol/codex-acp': 'usage',
   Copilot: 'usage',
   'gemini-cli': 'quota',
 };
-/** Writes what each request took on a chunk without text. */
+/** Reports the tokens of each request with an empty chunk. */
 const CHUNK_USAGE = 'qwen-code';
 
 function tokensOfTurn(agent: string | undefined, result: Fields): Tokens {

@@ -1,6 +1,7 @@
 // The board's entities as the API returns them: workers, pull requests, deployments, tickets, runs, attention, feeds. The
 // board's own types (state/board-types.ts) follow from these.
 import { z } from 'zod';
+import { WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
 import { reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase } from '../runs/signal-file.ts';
@@ -65,6 +66,7 @@ export const Worker = z
       .nullable()
       .describe('Set while an agent has to be started to handle a failed check or a review'),
     recalls: z.int(),
+    agent: WorkerAgent.nullable().describe('Its agent; null: none was started yet'),
     error: z.string().nullable(),
     cost: z
       .object({

@@ -1,5 +1,6 @@
 // Every route of the daemon, by operation id.
 import { accessRoutes } from './access.ts';
+import { agentRoutes } from './agents.ts';
 import { archiveRoutes } from './archive.ts';
 import { attentionRoutes } from './attention.ts';
 import { boardRoutes } from './board.ts';
@@ -25,6 +26,7 @@ export const api = {
   ...eventRoutes,
   ...attentionRoutes,
   ...workerRoutes,
+  ...agentRoutes,
   ...runRoutes,
   ...ticketRoutes,
   ...feedRoutes,

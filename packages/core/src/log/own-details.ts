@@ -1,6 +1,7 @@
 // The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
 // findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
+import { AgentRequest, toolStatuses, WorkerAgent } from '../agent/schemas.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
 import { Detail, topicFamily } from './topic-family.ts';
@@ -221,6 +222,54 @@ export const FindingFiledDetail = FindingDetail.extend({
 });
 export const DrainDetail = Detail.extend({ file: text, filed: z.int().nonnegative(), failed: count });
 
+// Agents that svc talks to. Only what happened, without the content of tools: the journal has that.
+const AgentDetail = Detail.extend({ attempt: z.int().positive() });
+export const AgentSessionDetail = AgentDetail.extend({
+  agent: z.string(),
+  version: text,
+  protocol: z.boolean().describe('false: a command line that svc cannot talk to'),
+  how: z.enum(['new', 'resume', 'load']).optional(),
+  sessionId: text,
+  mode: text,
+  model: text,
+  reason: text.describe('why it runs as a command line'),
+});
+export const AgentFailedDetail = AgentDetail.extend({ problem: z.string() });
+export const AgentEndedDetail = AgentDetail.extend({ exitCode: z.int().optional(), signal: text });
+const AgentAmounts = {
+  context: WorkerAgent.shape.context.optional(),
+  tokens: WorkerAgent.shape.tokens.optional(),
+  cost: WorkerAgent.shape.cost.optional(),
+};
+export const AgentTurnDetail = AgentDetail.extend({
+  turn: z.int(),
+  text: text.describe('the start of the prompt'),
+  by: text,
+  ok: z.boolean().optional(),
+  reason: text.describe('why it ended'),
+  ...AgentAmounts,
+});
+export const AgentToolDetail = AgentDetail.extend({
+  tool: z.string().describe('its id'),
+  title: z.string(),
+  kind: text,
+  status: z.enum(toolStatuses),
+  paths: z.array(z.string()).optional(),
+  exitCode: z.int().optional(),
+});
+export const AgentRequestDetail = AgentDetail.extend({ request: AgentRequest });
+export const AgentAnswerDetail = AgentDetail.extend({
+  request: z.string().describe('its id'),
+  answer: z.string().describe('the kind of the option, cancelled, or withdrawn by the agent'),
+  by: text,
+});
+export const AgentMessageDetail = AgentDetail.extend({ text: z.string() });
+export const AgentPlanDetail = AgentDetail.extend({
+  entries: z.array(z.object({ content: z.string(), status: z.string() })),
+});
+export const AgentModeDetail = AgentDetail.extend({ mode: text, model: text });
+export const AgentUsageDetail = AgentDetail.extend(AgentAmounts);
+
 export const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
   files: count,
@@ -265,6 +314,17 @@ export const ownTopics = {
   ...topicFamily('feedback', ['finding_added'], FindingDetail),
   ...topicFamily('feedback', ['finding_filed'], FindingFiledDetail),
   ...topicFamily('feedback', ['drained'], DrainDetail),
+  ...topicFamily('agent.session', ['started'], AgentSessionDetail),
+  ...topicFamily('agent.session', ['failed'], AgentFailedDetail),
+  ...topicFamily('agent.session', ['ended'], AgentEndedDetail),
+  ...topicFamily('agent.turn', ['started', 'ended'], AgentTurnDetail),
+  ...topicFamily('agent.tool', ['started', 'ended'], AgentToolDetail),
+  ...topicFamily('agent.request', ['opened'], AgentRequestDetail),
+  ...topicFamily('agent.request', ['answered'], AgentAnswerDetail),
+  ...topicFamily('agent', ['message'], AgentMessageDetail),
+  ...topicFamily('agent', ['plan_changed'], AgentPlanDetail),
+  ...topicFamily('agent', ['mode_changed'], AgentModeDetail),
+  ...topicFamily('agent', ['usage'], AgentUsageDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
 };
 

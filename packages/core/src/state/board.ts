@@ -19,6 +19,7 @@ import type {
   Worker,
 } from './board-types.ts';
 import type { Effect } from './effect.ts';
+import { agentFolds } from './fold-agent.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
@@ -138,7 +139,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 8;
+const BOARD_FORM = 9;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -229,9 +230,14 @@ export { scopeOfWorker } from './worker-attention.ts';
 export type FoldLine = (board: Board, line: FoldedLine) => Effect[];
 
 const folds: ReadonlyMap<string, Fold> = new Map(
-  [...pullRequestFolds, ...deploymentFolds, ...workerFolds, ...subjectFolds, ...ruleFolds].flatMap((fold) =>
-    fold.topics.map((topic) => [topic, fold] as const),
-  ),
+  [
+    ...pullRequestFolds,
+    ...deploymentFolds,
+    ...workerFolds,
+    ...agentFolds,
+    ...subjectFolds,
+    ...ruleFolds,
+  ].flatMap((fold) => fold.topics.map((topic) => [topic, fold] as const)),
 );
 
 /**

@@ -216,6 +216,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     reactions: noReactions,
     recall: null,
     recalls: 0,
+    agent: null,
     raised: [],
     proofsAsked: [],
     lastSeq: line.seq,

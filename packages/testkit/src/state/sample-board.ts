@@ -38,6 +38,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     statusSeq: 10,
     phase: null,
     claim: null,
+    agent: null,
     policy: verifiedPolicy,
     merge: null,
     deploy: null,

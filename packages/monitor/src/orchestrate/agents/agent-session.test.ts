@@ -29,10 +29,12 @@ function startAgent() {
   onTestFinished(() => {
     if (child.pid !== undefined && existsSync(`/proc/${child.pid}`)) process.kill(-child.pid, 'SIGKILL');
   });
+  const queue: { key: string; text: string; by: null }[] = [];
   const talk = async (prompt: string, mode: string | null = 'ask') => {
     const talking = await talkToAgent({
       files,
-      wish: { cwd: folder, resume: null, mode, model: null, prompt },
+      setup: { cwd: folder, resume: null, mode, model: null, prompt, continuation: null },
+      messages: () => queue,
       onProblem: (error) => {
         throw error;
       },
@@ -42,12 +44,13 @@ function startAgent() {
   };
   return {
     files,
+    queue,
     talk,
     received: () => readFileSync(files.received, 'utf8').split('\n').filter(Boolean),
   };
 }
 
-test('a session begins with the wished mode, and its first prompt runs', async () => {
+test('a session starts with the mode that was asked for, and its first prompt runs', async () => {
   const { talk, received } = startAgent();
   const talking = await talk('say 3');
   await until(() => talking.session().turns === 1);
@@ -65,11 +68,11 @@ test('a permission is open until it is answered, by kind, once', async () => {
   const talking = await talk('ask');
   await until(() => talking.session().state === 'needs-permission');
   const [request] = talking.session().open;
-  expect(request).toMatchObject({ kind: 'permission', tool: { title: 'touch made' } });
-  const id = request?.requestId ?? '';
-  expect(await talking.answer(id, 'reject_always')).toBe('no-such-option');
-  expect(await talking.answer(id, 'allow_once')).toBe('sent');
-  expect(await talking.answer(id, 'allow_once')).toBe('not-open');
+  expect(request).toMatchObject({ kind: 'permission', title: 'touch made' });
+  const id = request?.request ?? '';
+  expect(await talking.answer({ request: id, answer: 'reject_always', by: 'mia' })).toBe('not-offered');
+  expect(await talking.answer({ request: id, answer: 'allow_once', by: 'mia' })).toBe('sent');
+  expect(await talking.answer({ request: id, answer: 'allow_once', by: 'mia' })).toBe('not-open');
   await until(() => talking.session().state === 'idle');
   expect(received()).toHaveLength(2);
   expect(received()[1]).toContain('"optionId":"yes"');
@@ -83,7 +86,7 @@ test('another reader takes over in mid-turn: open requests and the turn are know
   const second = await talk('ask');
   await until(() => second.session().state === 'needs-permission');
   const [request] = second.session().open;
-  await second.answer(request?.requestId ?? '', 'reject_once');
+  await second.answer({ request: request?.request ?? '', answer: 'reject_once', by: 'mia' });
   await until(() => second.session().state === 'idle');
   await second.stop();
   const third = await talk('ask');
@@ -103,20 +106,41 @@ test('cancel ends the turn', async () => {
   const { talk } = startAgent();
   const talking = await talk('wait');
   await until(() => talking.session().state === 'running');
-  await talking.cancel();
+  await talking.cancel('mia');
   await until(() => talking.session().state === 'idle');
   expect(talking.session().lastTurn).toEqual({ ok: true, reason: 'cancelled' });
 });
 
-test('a line that was cut off by a crash is not taken for sent', async () => {
-  const { files, talk, received } = startAgent();
+test('a line that was cut off by a crash does not count as sent', async () => {
+  const { files, talk, received, queue } = startAgent();
   const first = await talk('say 1');
   await until(() => first.session().turns === 1);
   await first.stop();
   writeFileSync(files.sent, '{"jsonrpc":"2.0","id":9,"method":"session/pro', { flag: 'a' });
   const second = await talk('say 1');
   await until(() => second.session().state === 'idle');
-  await second.prompt('say 2');
+  queue.push({ key: 'k1', text: 'say 2', by: null });
+  await second.goOn();
   await until(() => second.session().turns === 2);
   expect(received()).toEqual(['prompt say 1', 'prompt say 2']);
+});
+
+test('messages wait until the agent is idle, and each is sent once', async () => {
+  const { talk, received, queue } = startAgent();
+  const talking = await talk('ask');
+  await until(() => talking.session().state === 'needs-permission');
+  queue.push({ key: 'k1', text: 'say 1', by: null }, { key: 'k2', text: 'say 2', by: null });
+  await talking.goOn();
+  expect(received()).toEqual(['prompt ask']);
+  const [request] = talking.session().open;
+  await talking.answer({ request: request?.request ?? '', answer: 'allow_once', by: 'mia' });
+  await until(() => talking.session().turns === 3);
+  await talking.stop();
+  const next = await talk('ask');
+  await until(() => next.session().turns === 3);
+  expect(received().filter((line) => line.startsWith('prompt'))).toEqual([
+    'prompt ask',
+    'prompt say 1',
+    'prompt say 2',
+  ]);
 });

@@ -1,34 +1,36 @@
-// Lines out of pieces of a file that is being written.
+// Lines from pieces of a file that is being written.
 const NEWLINE = 0x0a;
+const HEAD_BYTES = 4 * 1024;
+
+/** Of a line that is longer than the limit, only its start is passed on. */
+export type ReadLine = { isWhole: boolean; size: number; end: number };
 
 export type LineReader = {
-  /**
-   * Hands over the whole lines, each with where it ends in this piece; returns how many were left out because they were
-   * longer than the limit.
-   */
-  add: (bytes: Buffer, hand: (line: string, end: number) => void) => number;
+  /** Passes on the whole lines, each with its size and where it ends in this piece. */
+  add: (bytes: Buffer, onLine: (line: string, read: ReadLine) => void) => void;
 };
 
 export function createLineReader(longest: number): LineReader {
   let parts: Buffer[] = [];
-  let length = 0;
+  let size = 0;
+  /** Copied: the caller uses the same memory for the next piece. */
+  function keep(piece: Buffer): void {
+    size += piece.length;
+    if (size <= longest) parts.push(Buffer.from(piece));
+    else if (parts.length > 0 || size === piece.length)
+      parts = [Buffer.concat([...parts, piece.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES)];
+  }
   return {
-    add(bytes, hand) {
-      let passed = 0;
+    add(bytes, onLine) {
       let from = 0;
-      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-        length += end - from;
-        if (length > longest) passed += 1;
-        else hand(Buffer.concat([...parts, bytes.subarray(from, end)]).toString('utf8'), end + 1);
+      for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
+        keep(bytes.subarray(from, at));
+        onLine(Buffer.concat(parts).toString('utf8'), { isWhole: size <= longest, size, end: at + 1 });
         parts = [];
-        length = 0;
-        from = end + 1;
+        size = 0;
+        from = at + 1;
       }
-      length += bytes.length - from;
-      if (length > longest) parts = [];
-      // A copy: the reader uses the same memory for the next piece.
-      else if (from < bytes.length) parts.push(Buffer.from(bytes.subarray(from)));
-      return passed;
+      if (from < bytes.length) keep(bytes.subarray(from));
     },
   };
 }

@@ -25,6 +25,7 @@ import { createLineReader, type LineReader } from './line-reader.ts';
 const CHUNK = 64 * 1024;
 /** Longer lines are skipped: the important ones are short. */
 const LONGEST_LINE = 1024 * 1024;
+const NEWLINE = 0x0a;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export type OutputWatch = {
@@ -74,8 +75,9 @@ export function watchOutput({
         const { bytesRead } = await handle.read(chunk, 0, length, file.offset);
         if (bytesRead === 0) break;
         file.offset += bytesRead;
-        tooLong += file.lines.add(chunk.subarray(0, bytesRead), (line) => {
-          stream = readAgentStream(stream, line);
+        file.lines.add(chunk.subarray(0, bytesRead), (line, { isWhole }) => {
+          if (isWhole) stream = readAgentStream(stream, line);
+          else tooLong += 1;
         });
       }
     } finally {

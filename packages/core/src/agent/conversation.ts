@@ -1,0 +1,232 @@
+// The conversation with an agent, for people: prompts, messages, thoughts, tools with their output and diffs, plans and
+// requests. Folded from the same lines as the session; every item is an upsert by its id, with a revision that grows with
+// each change. Texts are bounded, and the oldest items are dropped: the journal has everything.
+
+import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { shownRequest } from './facts.ts';
+import type { AgentRequest, ConversationItem } from './schemas.ts';
+import { type AgentEntry, type AgentSession, isReplayed, STEERING, toolStatusIn } from './session.ts';
+
+const MOST_ITEMS = 2_000;
+const LONGEST_TEXT = 64 * 1024;
+const LONGEST_DIFF = 256 * 1024;
+const MOST_DIFFS = 20;
+
+type Item<Kind extends ConversationItem['kind']> = Extract<ConversationItem, { kind: Kind }>;
+type ToolItem = Item<'tool'>;
+
+export type Conversation = {
+  rev: number;
+  /** By id, oldest first. */
+  items: Map<string, ConversationItem>;
+  dropped: number;
+  /** The message or thought that the next chunk without an id belongs to. */
+  current: string | null;
+};
+
+export function newConversation(): Conversation {
+  return { rev: 0, items: new Map(), dropped: 0, current: null };
+}
+
+/** Changes the conversation in place: it is long, and only its newest items change. */
+export function addToConversation(
+  conversation: Conversation,
+  entry: AgentEntry,
+  { before, after }: { before: AgentSession; after: AgentSession },
+): void {
+  if (entry.from === 'process') return cutOffTools(conversation);
+  const { message } = entry;
+  if (entry.from === 'svc') addSent(conversation, message, before);
+  else if (message['method'] === 'session/update') {
+    if (!isReplayed(before)) addUpdate(conversation, objectAt(objectAt(message, 'params'), 'update'));
+  } else if (message['method'] === '$/cancel_request') closeWithdrawn(conversation, after);
+  else if (message['method'] === 'session/request_permission')
+    // Some agents announce the tool only with the request.
+    addTool(conversation, objectAt(objectAt(message, 'params'), 'toolCall'));
+  for (const request of after.open)
+    if (!before.open.some((one) => one.request === request.request))
+      put(conversation, {
+        id: `r${request.request}`,
+        rev: 0,
+        kind: 'request',
+        request: shownRequest(request),
+        answer: null,
+        by: null,
+      });
+  if (after.turns > before.turns && after.lastTurn !== null) {
+    if (after.prompts.length === 0) cutOffTools(conversation);
+    put(conversation, { id: `t${after.turns}`, rev: 0, kind: 'turn', ...after.lastTurn });
+    conversation.current = null;
+  }
+}
+
+/** The items with a higher revision. */
+export function itemsAfter({ items }: Conversation, rev: number): ConversationItem[] {
+  return [...items.values()].filter((item) => item.rev > rev);
+}
+
+function put(conversation: Conversation, item: ConversationItem): void {
+  conversation.rev += 1;
+  conversation.items.set(item.id, { ...item, rev: conversation.rev });
+  const [oldest] = conversation.items.keys();
+  if (conversation.items.size <= MOST_ITEMS || oldest === undefined) return;
+  conversation.items.delete(oldest);
+  conversation.dropped += 1;
+}
+
+function addSent(conversation: Conversation, message: Fields, before: AgentSession): void {
+  const params = objectAt(message, 'params');
+  const by = textAt(objectAt(objectAt(params, '_meta'), 'svc'), 'by') ?? null;
+  if (message['method'] === 'session/prompt' || message['method'] === STEERING) {
+    const text = listAt(params, 'prompt')
+      .map((block) => textAt(asFields(block) ?? {}, 'text') ?? '')
+      .join('\n');
+    put(conversation, { id: `p${String(message['id'])}`, rev: 0, kind: 'prompt', text: head(text), by });
+    conversation.current = null;
+    return;
+  }
+  if (message['method'] !== undefined) return;
+  const request = JSON.stringify(message['id']);
+  const known = conversation.items.get(`r${request}`);
+  if (known?.kind !== 'request' || !before.open.some((one) => one.request === request)) return;
+  const result = objectAt(message, 'result');
+  const answerBy = textAt(objectAt(objectAt(result, '_meta'), 'svc'), 'by') ?? null;
+  put(conversation, { ...known, answer: answerName(known.request, result), by: answerBy });
+}
+
+function answerName({ options }: AgentRequest, result: Fields): string {
+  const outcome = objectAt(result, 'outcome');
+  const kind = textAt(objectAt(objectAt(result, '_meta'), 'svc'), 'kind');
+  return (
+    options.find((option) => option.kind === kind)?.name ??
+    textAt(outcome, 'outcome') ??
+    textAt(result, 'action') ??
+    'answered'
+  );
+}
+
+function closeWithdrawn(conversation: Conversation, { open }: AgentSession): void {
+  for (const item of conversation.items.values())
+    if (
+      item.kind === 'request' &&
+      item.answer === null &&
+      !open.some(({ request }) => request === item.request.request)
+    )
+      put(conversation, { ...item, answer: 'withdrawn by the agent' });
+}
+
+function addUpdate(conversation: Conversation, update: Fields): void {
+  switch (update['sessionUpdate']) {
+    case 'agent_message_chunk':
+      return addChunk(conversation, 'message', update);
+    case 'agent_thought_chunk':
+      return addChunk(conversation, 'thought', update);
+    case 'tool_call':
+    case 'tool_call_update':
+      return addTool(conversation, update);
+    case 'plan': {
+      const entries = listAt(update, 'entries')
+        .slice(0, 100)
+        .map((one) => {
+          const fields = asFields(one) ?? {};
+          return {
+            content: head(textAt(fields, 'content') ?? ''),
+            status: textAt(fields, 'status') ?? 'unknown',
+          };
+        });
+      return put(conversation, { id: 'plan', rev: 0, kind: 'plan', entries });
+    }
+    default:
+  }
+}
+
+function addChunk(conversation: Conversation, kind: 'message' | 'thought', update: Fields): void {
+  const text = textAt(objectAt(update, 'content'), 'text') ?? '';
+  if (text === '') return;
+  const given = textAt(update, 'messageId');
+  const current = conversation.current === null ? undefined : conversation.items.get(conversation.current);
+  const id =
+    given !== undefined
+      ? `${kind}:${given}`
+      : current?.kind === kind
+        ? current.id
+        : `${kind}:${conversation.rev}`;
+  const known = conversation.items.get(id);
+  const before = known?.kind === kind ? known.text : '';
+  const cut = before.length + text.length > LONGEST_TEXT;
+  put(conversation, { id, rev: 0, kind, text: cut ? before.slice(0, LONGEST_TEXT) : before + text, cut });
+  conversation.current = id;
+}
+
+function addTool(conversation: Conversation, update: Fields): void {
+  const id = textAt(update, 'toolCallId');
+  if (id === undefined) return;
+  const known = conversation.items.get(`tool:${id}`);
+  if (known === undefined) conversation.current = null;
+  put(conversation, withUpdate(known?.kind === 'tool' ? known : newTool(id), update));
+}
+
+function newTool(id: string): ToolItem {
+  return {
+    id: `tool:${id}`,
+    rev: 0,
+    kind: 'tool',
+    title: 'a tool',
+    toolKind: 'other',
+    status: 'pending',
+    paths: [],
+    command: null,
+    output: '',
+    exitCode: null,
+    diffs: [],
+    cut: false,
+  };
+}
+
+function withUpdate(before: ToolItem, update: Fields): ToolItem {
+  const content = listAt(update, 'content').map((one) => asFields(one) ?? {});
+  const diffs = content
+    .filter((one) => one['type'] === 'diff')
+    .slice(0, MOST_DIFFS)
+    .map(diffOf);
+  const texts = content.flatMap((one) => textAt(objectAt(one, 'content'), 'text') ?? []);
+  const meta = objectAt(update, '_meta');
+  const live = textAt(objectAt(meta, 'terminal_output'), 'data');
+  const paths = listAt(update, 'locations').flatMap((one) => textAt(asFields(one) ?? {}, 'path') ?? []);
+  const output =
+    live === undefined ? (texts.length > 0 ? texts.join('\n') : before.output) : before.output + live;
+  return {
+    ...before,
+    title: head(textAt(update, 'title') ?? before.title),
+    toolKind: textAt(update, 'kind') ?? before.toolKind,
+    status: toolStatusIn(update['status']) ?? before.status,
+    paths: [...new Set([...before.paths, ...paths])].slice(0, MOST_DIFFS),
+    command: textAt(objectAt(update, 'rawInput'), 'command') ?? before.command,
+    // The end of a long output matters more than its start.
+    output: output.slice(-LONGEST_TEXT),
+    exitCode: integerAt(objectAt(meta, 'terminal_exit'), 'exit_code') ?? before.exitCode,
+    diffs: diffs.length > 0 ? diffs.map(({ cut: _, ...diff }) => diff) : before.diffs,
+    cut: before.cut || output.length > LONGEST_TEXT || diffs.some(({ cut }) => cut),
+  };
+}
+
+function diffOf(content: Fields): { path: string; before: string; after: string; cut: boolean } {
+  const before = textAt(content, 'oldText') ?? '';
+  const after = textAt(content, 'newText') ?? '';
+  return {
+    path: textAt(content, 'path') ?? '',
+    before: before.slice(0, LONGEST_DIFF),
+    after: after.slice(0, LONGEST_DIFF),
+    cut: before.length > LONGEST_DIFF || after.length > LONGEST_DIFF,
+  };
+}
+
+function cutOffTools(conversation: Conversation): void {
+  for (const item of conversation.items.values())
+    if (item.kind === 'tool' && (item.status === 'pending' || item.status === 'in_progress'))
+      put(conversation, { ...item, status: 'cut-off' });
+}
+
+function head(text: string): string {
+  return text.slice(0, LONGEST_TEXT);
+}

@@ -1,0 +1,105 @@
+// What is known of an agent, for the log, the board and the API: one definition for all of them.
+import { z } from 'zod';
+
+export const agentStates = [
+  'starting',
+  'running',
+  'needs-permission',
+  'needs-input',
+  'idle',
+  'ended',
+] as const;
+export const optionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+export const toolStatuses = ['pending', 'in_progress', 'completed', 'failed', 'cut-off'] as const;
+
+const Amounts = {
+  context: z
+    .object({ used: z.number(), size: z.number() })
+    .nullable()
+    .describe('Tokens in its context window; null: the agent does not report it'),
+  tokens: z
+    .object({ input: z.number(), output: z.number() })
+    .nullable()
+    .describe('Null: the agent does not report it'),
+  cost: z
+    .object({ amount: z.number(), currency: z.string() })
+    .nullable()
+    .describe('Null: the agent does not report it'),
+};
+
+export const AgentRequest = z.object({
+  request: z.string().describe('Its id, for the answer'),
+  kind: z.enum(['permission', 'input']),
+  title: z.string().describe('What the agent wants to do, or its question'),
+  toolKind: z.string().nullable().describe('As the agent reports it: read, edit, execute, fetch, …'),
+  paths: z.array(z.string()),
+  command: z.string().nullable(),
+  options: z.array(z.object({ kind: z.enum(optionKinds), name: z.string() })),
+  fields: z
+    .array(
+      z.object({
+        name: z.string(),
+        title: z.string(),
+        type: z.enum(['text', 'number', 'flag', 'choice']),
+        choices: z.array(z.string()),
+        required: z.boolean(),
+      }),
+    )
+    .describe('Of a question: what has to be answered'),
+});
+export type AgentRequest = z.infer<typeof AgentRequest>;
+
+/** On the board, from the log. */
+export const WorkerAgent = z
+  .object({
+    attempt: z.int().describe('Counts the starts of the ticket’s agent, from 1'),
+    name: z.string().describe('Its name in svc.orchestration.agents, or the program of the command line'),
+    version: z.string().nullable(),
+    protocol: z.boolean().describe('False: it runs as a command line that svc cannot talk to'),
+    reason: z.string().nullable().describe('Why it runs as a command line'),
+    state: z.enum(agentStates).nullable().describe('Null: the agent cannot report it'),
+    since: z.iso.datetime({ offset: true }),
+    doing: z.string().nullable().describe('The tool that it runs, or the end of its last message'),
+    mode: z.string().nullable().describe('Its permission mode'),
+    model: z.string().nullable(),
+    ...Amounts,
+    open: z.array(AgentRequest).describe('Requests that wait for an answer'),
+    problem: z.string().nullable(),
+  })
+  .meta({ id: 'WorkerAgent' });
+export type WorkerAgent = z.infer<typeof WorkerAgent>;
+
+const item = { id: z.string(), rev: z.int().describe('Grows with each change of the conversation') };
+export const ConversationItem = z
+  .discriminatedUnion('kind', [
+    z.object({ ...item, kind: z.literal('prompt'), text: z.string(), by: z.string().nullable() }),
+    z.object({ ...item, kind: z.enum(['message', 'thought']), text: z.string(), cut: z.boolean() }),
+    z.object({
+      ...item,
+      kind: z.literal('tool'),
+      title: z.string(),
+      toolKind: z.string(),
+      status: z.enum(toolStatuses),
+      paths: z.array(z.string()),
+      command: z.string().nullable(),
+      output: z.string(),
+      exitCode: z.int().nullable(),
+      diffs: z.array(z.object({ path: z.string(), before: z.string(), after: z.string() })),
+      cut: z.boolean().describe('Output or diffs were shortened'),
+    }),
+    z.object({
+      ...item,
+      kind: z.literal('plan'),
+      entries: z.array(z.object({ content: z.string(), status: z.string() })),
+    }),
+    z.object({
+      ...item,
+      kind: z.literal('request'),
+      request: AgentRequest,
+      answer: z.string().nullable().describe('Null while it is open'),
+      by: z.string().nullable(),
+    }),
+    z.object({ ...item, kind: z.literal('turn'), ok: z.boolean(), reason: z.string() }),
+  ])
+  .meta({ id: 'ConversationItem' });
+export type ConversationItem = z.infer<typeof ConversationItem>;

@@ -1,0 +1,179 @@
+// The agent of a ticket: what it is doing, its conversation, its open requests, and what a person can do about it. And the
+// agents that can be chosen on this machine.
+import { z } from 'zod';
+import { ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
+import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
+
+const AgentView = z
+  .object({
+    ticket: z.string(),
+    orchestrator: z.string(),
+    agent: WorkerAgent.nullable().describe('Null: no agent was started for this ticket yet'),
+    waiting: z.array(z.string()).describe('Messages that are sent when the agent is idle'),
+    instanceId: z.string().describe('Revisions can be compared only within one instance'),
+    rev: z.int().describe('Pass as `after` to get only newer items'),
+    dropped: z.int().describe('How many of the oldest items were left out'),
+    items: z.array(ConversationItem).describe('Oldest first'),
+    journal: z.string().nullable().describe('The file with everything that the agent wrote'),
+  })
+  .meta({ id: 'AgentView' });
+export type AgentView = z.infer<typeof AgentView>;
+
+export const ChangedFile = z.object({
+  path: z.string(),
+  from: z.string().nullable().describe('The former path of a renamed file'),
+  status: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
+  added: z.int().nullable().describe('Lines; null: a binary file'),
+  removed: z.int().nullable(),
+  diff: z.string().describe('Unified diff; empty for a binary file or when it was left out'),
+  cut: z.boolean().describe('The diff was left out because of its size'),
+});
+const WorktreeChanges = z
+  .object({
+    ticket: z.string(),
+    orchestrator: z.string(),
+    worktree: z.string(),
+    base: z.string().describe('The branch that the changes are compared with'),
+    baseSha: z.string(),
+    files: z.array(ChangedFile),
+    cut: z.boolean().describe('There are more files than shown'),
+  })
+  .meta({ id: 'WorktreeChanges' });
+export type WorktreeChanges = z.infer<typeof WorktreeChanges>;
+
+const AgentEntry = z.object({
+  name: z.string(),
+  builtIn: z.boolean(),
+  command: z.string(),
+  args: z.array(z.string()),
+  mode: z.string().nullable(),
+  model: z.string().nullable(),
+  program: z.string().nullable().describe('Where the program was found; null: not installed'),
+  install: z.string().nullable().describe('How to install it'),
+});
+const AgentCheck = AgentEntry.extend({
+  ok: z.boolean(),
+  version: z.string().nullable(),
+  protocolVersion: z.int().nullable(),
+  capabilities: z.array(z.string()),
+  loginNeeded: z.boolean().nullable().describe('Null: unknown'),
+  modes: z.array(z.string()).describe('The permission modes that it offers'),
+  problem: z.string().nullable(),
+  remedy: z.string().nullable(),
+}).meta({ id: 'AgentCheck' });
+export type AgentCheck = z.infer<typeof AgentCheck>;
+export type ListedAgent = z.infer<typeof AgentEntry>;
+
+const ofAgent = { tag: 'agents', params: TicketParams } as const;
+const KEY = 'the same key twice acts once; default: each request counts';
+const asked = z.strictObject({
+  ...OfRun,
+  after: z.int().min(0).optional().describe('only items with a higher rev; of the same instance'),
+  instanceId: z.string().optional().describe('the instance that `after` is from'),
+});
+const failures = ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready'] as const;
+const OfProject = { project: text(4_096).describe('the project folder') };
+
+export const agentRoutes = {
+  getAgent: apiRoute({
+    ...ofAgent,
+    method: 'GET',
+    path: '/api/workers/{ticket}/agent',
+    summary: "Show what a ticket's agent is doing, its conversation and its open requests",
+    verbs: ['svc agent show'],
+    query: asked,
+    answer: AgentView,
+    failures: ['usage', 'unknown-ticket', 'state-not-ready', 'file-unusable'],
+  }),
+  streamAgent: apiRoute({
+    ...ofAgent,
+    method: 'GET',
+    path: '/api/workers/{ticket}/agent/stream',
+    summary: "Stream what a ticket's agent is doing (server-sent events)",
+    description:
+      'Each message is an AgentView with the items that changed since the one before, at most ten a second. A comment is sent every 15 seconds.',
+    query: asked,
+    answer: z.string(),
+    answerType: 'text/event-stream',
+    failures: ['usage', 'unknown-ticket', 'state-not-ready', 'file-unusable', 'busy'],
+  }),
+  answerAgent: apiRoute({
+    ...ofAgent,
+    method: 'POST',
+    path: '/api/workers/{ticket}/agent/answer',
+    summary: "Answer an agent's request for a permission or for input",
+    description:
+      'A permission is answered by the kind of an option that the agent offers. allow_always needs `confirm`, because the agent decides what else it then allows. A question is answered with accept and its content, or with decline.',
+    verbs: ['svc agent answer'],
+    body: z.strictObject({
+      request: text(200).describe('the id of the request'),
+      answer: z.enum([...optionKinds, 'accept', 'decline']),
+      content: z
+        .record(z.string().max(200), z.union([z.string().max(10_000), z.number(), z.boolean()]))
+        .optional(),
+      confirm: z.boolean().optional().describe('true: yes, always'),
+      by,
+      ...OfRun,
+    }),
+    answer: z.object({ ok: z.literal(true), answered: z.string() }),
+    failures,
+  }),
+  messageAgent: apiRoute({
+    ...ofAgent,
+    method: 'POST',
+    path: '/api/workers/{ticket}/agent/message',
+    summary: "Send a message to a ticket's agent",
+    description:
+      'A running agent gets it when it is idle, or at once if it can take messages while it works. If the agent has ended, it is started again and resumes its session.',
+    verbs: ['svc agent send'],
+    body: z.strictObject({
+      text: text(100_000),
+      key: text(100).optional().describe(KEY),
+      by,
+      ...OfRun,
+    }),
+    answer: z.object({ ok: z.literal(true), queued: z.string().describe('What happens to it') }),
+    failures,
+  }),
+  stopAgent: apiRoute({
+    ...ofAgent,
+    method: 'POST',
+    path: '/api/workers/{ticket}/agent/stop',
+    summary: "Stop what a ticket's agent is doing, and cancel its open requests",
+    description: 'The agent stays alive and takes messages.',
+    verbs: ['svc agent stop'],
+    body: z.strictObject({ by, ...OfRun }),
+    answer: z.object({ ok: z.literal(true) }),
+    failures,
+  }),
+  getChanges: apiRoute({
+    ...ofAgent,
+    method: 'GET',
+    path: '/api/workers/{ticket}/changes',
+    summary: "Show the changes in a ticket's worktree against its base",
+    verbs: ['svc agent changes'],
+    query: z.strictObject(OfRun),
+    answer: WorktreeChanges,
+    failures: ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready', 'file-unusable'],
+  }),
+  listAgents: apiRoute({
+    method: 'GET',
+    path: '/api/agents',
+    tag: 'agents',
+    summary: 'List the agents that a run can use',
+    verbs: ['svc agents list'],
+    query: z.strictObject(OfProject),
+    answer: z.object({ agents: z.array(AgentEntry) }),
+    failures: ['usage', 'unknown-project', 'config-invalid'],
+  }),
+  checkAgent: apiRoute({
+    method: 'POST',
+    path: '/api/agents/check',
+    tag: 'agents',
+    summary: 'Start an agent and ask what it can do',
+    verbs: ['svc agents check'],
+    body: z.strictObject({ ...OfProject, name: text(100) }),
+    answer: AgentCheck,
+    failures: ['usage', 'unknown-project', 'config-invalid'],
+  }),
+};

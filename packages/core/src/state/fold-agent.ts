@@ -1,0 +1,156 @@
+// Events of agents: what the agent of a worker is doing, as its events report it.
+import type { WorkerAgent } from '../agent/schemas.ts';
+import type { Topic } from '../log/topics.ts';
+import { putWorker, short, timeOf } from './board-entities.ts';
+import type { Worker } from './board-types.ts';
+import { type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
+import { workerKey } from './reduce-worker.ts';
+import { withOwnAttention } from './worker-attention.ts';
+
+type AgentTopic = Extract<Topic, `agent.${string}`>;
+const MOST_OPEN = 50;
+
+function foldAgent(context: FoldContext<AgentTopic>): void {
+  const { board, line } = context;
+  const { orchestrator, ticket } = line.scope;
+  // Only the daemon talks to agents.
+  if (line.source !== 'orchestrator' || orchestrator === undefined || ticket === undefined) return;
+  const worker = board.workers.get(workerKey(orchestrator, ticket));
+  const agent = worker && after(worker.agent, line);
+  if (worker === undefined || agent === undefined || agent === worker.agent) return;
+  const next: Worker = { ...worker, agent, lastSeq: line.seq, lastAt: line.ts };
+  putWorker(board, withOwnAttention(context, next));
+}
+
+function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgent | undefined {
+  const { attempt } = line.detail;
+  if (attempt === undefined) return undefined;
+  if (line.event === 'agent.session.started') return started(before, line);
+  const known = before?.attempt === attempt ? before : unstarted(attempt, line);
+  // An earlier attempt no longer matters.
+  if (before !== null && before.attempt > attempt) return undefined;
+  switch (line.event) {
+    case 'agent.session.failed':
+      return { ...known, problem: short(line.detail.problem) ?? 'unknown' };
+    case 'agent.session.ended':
+      return inState({ ...known, open: [], doing: null }, 'ended', line);
+    case 'agent.turn.started':
+      return inState({ ...known, doing: null, problem: null }, 'running', line);
+    case 'agent.turn.ended': {
+      const { ok, reason, tokens, cost, context } = line.detail;
+      const problem = ok === false ? (short(reason) ?? 'unknown') : null;
+      const amounts = {
+        tokens: tokens ?? known.tokens,
+        cost: cost ?? known.cost,
+        context: context ?? known.context,
+      };
+      return inState({ ...known, ...amounts, problem }, known.state === 'ended' ? 'ended' : 'idle', line);
+    }
+    case 'agent.tool.started':
+      return { ...known, doing: short(line.detail.title) ?? null };
+    case 'agent.tool.ended':
+      return known;
+    case 'agent.request.opened': {
+      const { request } = line.detail;
+      if (request === undefined) return known;
+      const open = [...known.open.filter((one) => one.request !== request.request), request].slice(
+        -MOST_OPEN,
+      );
+      return waiting({ ...known, open }, line);
+    }
+    case 'agent.request.answered': {
+      const open = known.open.filter((one) => one.request !== line.detail.request);
+      return waiting({ ...known, open }, line);
+    }
+    case 'agent.message':
+      return { ...known, doing: short(line.detail.text) ?? null };
+    case 'agent.plan_changed':
+      return known;
+    case 'agent.mode_changed':
+      return {
+        ...known,
+        mode: short(line.detail.mode) ?? known.mode,
+        model: short(line.detail.model) ?? known.model,
+      };
+    case 'agent.usage': {
+      const { tokens, cost, context } = line.detail;
+      return {
+        ...known,
+        tokens: tokens ?? known.tokens,
+        cost: cost ?? known.cost,
+        context: context ?? known.context,
+      };
+    }
+  }
+}
+
+/** A request is open only while a turn runs. */
+function waiting(agent: WorkerAgent, line: LineOf): WorkerAgent {
+  if (agent.state === 'ended' || agent.state === 'idle') return agent;
+  const isPermission = agent.open.some(({ kind }) => kind === 'permission');
+  return inState(
+    agent,
+    isPermission ? 'needs-permission' : agent.open.length > 0 ? 'needs-input' : 'running',
+    line,
+  );
+}
+
+function inState(agent: WorkerAgent, state: WorkerAgent['state'], line: LineOf): WorkerAgent {
+  return agent.state === state ? agent : { ...agent, state, since: timeOf(line) };
+}
+
+function started(before: WorkerAgent | null, line: LineOf<'agent.session.started'>): WorkerAgent | undefined {
+  const { attempt = 1, agent, version, protocol, reason, mode, model } = line.detail;
+  if (before !== null && before.attempt > attempt) return undefined;
+  return {
+    ...unstarted(attempt, line),
+    name: short(agent) ?? 'unknown',
+    version: short(version) ?? null,
+    protocol: protocol === true,
+    reason: short(reason) ?? null,
+    state: protocol === true ? 'idle' : null,
+    mode: short(mode) ?? null,
+    model: short(model) ?? null,
+  };
+}
+
+function unstarted(attempt: number, line: LineOf): WorkerAgent {
+  return {
+    attempt,
+    name: 'unknown',
+    version: null,
+    protocol: true,
+    reason: null,
+    state: 'starting',
+    since: timeOf(line),
+    doing: null,
+    mode: null,
+    model: null,
+    context: null,
+    tokens: null,
+    cost: null,
+    open: [],
+    problem: null,
+  };
+}
+
+export const agentFolds: readonly Fold[] = [
+  on(
+    [
+      'agent.session.started',
+      'agent.session.failed',
+      'agent.session.ended',
+      'agent.turn.started',
+      'agent.turn.ended',
+      'agent.tool.started',
+      'agent.tool.ended',
+      'agent.request.opened',
+      'agent.request.answered',
+      'agent.message',
+      'agent.plan_changed',
+      'agent.mode_changed',
+      'agent.usage',
+    ],
+    foldAgent,
+  ),
+];
