@@ -96,6 +96,21 @@ export function isReady(session: AgentSession, setup: SessionSetup, sent: readon
   return sent.includes('session/prompt') || (isContinued(session, sent) && setup.continuation === null);
 }
 
+/** Why the session cannot be used; null while that is not certain. */
+export function startProblem(
+  session: AgentSession,
+  setup: SessionSetup,
+  sent: readonly string[],
+): string | null {
+  const { exit, failed, pending, sessionId, mode, modes, problem } = session;
+  if (exit !== null || isReady(session, setup, sent) || Object.keys(pending).length > 0) return null;
+  if (failed.includes('initialize')) return problem;
+  if (sessionId === null) return failed.includes(NEW) ? problem : null;
+  if (setup.mode === null || mode === setup.mode || dueRequest(session, setup, sent) !== null) return null;
+  const offered = modes.map(({ id }) => id).join(', ');
+  return `The agent did not switch to the permission mode ${setup.mode}. It offers: ${offered || 'none'}`;
+}
+
 const SET_MODE = 'session/set_mode';
 const SET_OPTION = 'session/set_config_option';
 const NEW = 'session/new';

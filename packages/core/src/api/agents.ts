@@ -112,6 +112,7 @@ export const agentRoutes = {
         .record(z.string().max(200), z.union([z.string().max(10_000), z.number(), z.boolean()]))
         .optional(),
       confirm: z.boolean().optional().describe('true: yes, always'),
+      key: text(100).optional().describe(KEY),
       by,
       ...OfRun,
     }),

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
-import { reactionCauses } from '../orchestrate/reaction-causes.ts';
+import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase } from '../runs/signal-file.ts';
 import { ticketPhases } from '../state/effect.ts';
 import { DeploymentState, deployFields } from './deploy.ts';
@@ -11,7 +11,6 @@ import { Seq, Time } from './route.ts';
 
 const key = z.string().describe('Unique among entities of its kind, and stable');
 const last = { lastSeq: Seq.describe('The last event about it'), lastAt: Time };
-const ReactionCause = z.enum(reactionCauses);
 
 export type WorkerView = z.infer<typeof Worker>;
 export const Worker = z
@@ -62,9 +61,9 @@ export const Worker = z
       .readonly()
       .describe('Ids of the failed checks and reviews that were reported to it'),
     recall: z
-      .object({ cause: ReactionCause, at: Time, seq: Seq })
+      .object({ cause: z.enum(recallCauses), at: Time, seq: Seq })
       .nullable()
-      .describe('Set while an agent has to be started to handle a failed check or a review'),
+      .describe('Set while an agent has to be started to handle a failed check, a review or a message'),
     recalls: z.int(),
     agent: WorkerAgent.nullable().describe('Its agent; null: none was started yet'),
     error: z.string().nullable(),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { AgentRequest, toolStatuses, WorkerAgent } from '../agent/schemas.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
+import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
 import { Detail, topicFamily } from './topic-family.ts';
 
@@ -59,9 +60,9 @@ export const WorkerProcessDetail = WorkerDetail.extend({
 });
 /** A person restarts the worker. */
 export const WorkerRetriedDetail = Detail.extend({ by: z.string(), note: text });
-/** Its agent is started again to handle failed checks or a review. */
+/** Its agent is started again to handle failed checks, a review or a message. */
 export const WorkerRecallDetail = Detail.extend({
-  reason: z.enum(['checks', 'review']),
+  reason: z.enum(recallCauses),
   number: count.describe('how often for this reason, from 1'),
 });
 export const WorkerCorruptDetail = Detail.extend({ path: z.string(), problem: z.string() });
@@ -247,6 +248,7 @@ export const AgentTurnDetail = AgentDetail.extend({
   by: text,
   ok: z.boolean().optional(),
   reason: text.describe('why it ended'),
+  queued: count.describe('messages that are sent next'),
   ...AgentAmounts,
 });
 export const AgentToolDetail = AgentDetail.extend({

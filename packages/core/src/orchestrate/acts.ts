@@ -1,9 +1,10 @@
 // What the run loop knows, and what it has to do. Every act may be requested again until the board or the disk shows
 // its result: executing it twice must have the same effect as once.
+import type { AgentState } from '../agent/session.ts';
 import type { HoldReason } from '../api/runs.ts';
 import type { Run, Worker } from '../state/board-types.ts';
 import type { RunPlan } from './plan.ts';
-import type { ReactionCause } from './reaction-causes.ts';
+import type { RecallCause } from './reaction-causes.ts';
 
 /** Limits of the run's project, as currently configured. */
 export type ProjectLimits = {
@@ -29,6 +30,8 @@ export type LiveAgent = {
   state: 'starting' | 'running';
   /** The latest of its start, its last output and the last change of its signal file. */
   lastActivityAt: string;
+  /** What the agent itself reports; null: unknown. */
+  reported: AgentState | null;
 };
 
 /** Of a worker with a launched agent, since its dispatch or since a person's retry. */
@@ -79,7 +82,7 @@ export const defaultTimings: RunTimings = {
 };
 
 export type Act = { orchestrator: string } & (
-  | { kind: 'end'; ticket: string; why: 'run-over' | 'canceled' | 'worker-ended' }
+  | { kind: 'end'; ticket: string; why: 'run-over' | 'canceled' | 'worker-ended' | 'idle' }
   | { kind: 'end-hanging'; ticket: string; silentSince: string }
   /** Writes the status into the signal file and raises the reason. */
   | {
@@ -98,8 +101,8 @@ export type Act = { orchestrator: string } & (
   | { kind: 'complete-run' }
   /** `attempt` counts the revivals from 1; it was allowed from `notBefore` on. */
   | { kind: 'revive'; ticket: string; wave: number; attempt: number; notBefore: string }
-  /** It has a message about its pull request but no process: its agent is started again, which is not a revival. */
-  | { kind: 'recall'; ticket: string; wave: number; cause: ReactionCause }
+  /** It has a message but no process: its agent is started again, which is not a revival. */
+  | { kind: 'recall'; ticket: string; wave: number; cause: RecallCause }
   | { kind: 'dispatch'; ticket: string; wave: number }
   /** Nothing to execute: only shows why something is waiting. */
   | { kind: 'hold'; ticket: string | null; why: HoldReason; message: string; until: string | null }

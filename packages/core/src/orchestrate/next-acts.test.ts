@@ -67,7 +67,10 @@ function world(given: Given): World {
     runs: given.runs ?? [run([['A', 'B'], ['C']], ['started'])],
     workers: new Map((given.workers ?? []).map((worker) => [worker.key, worker])),
     processes: new Map(
-      keyed(given.live).map(([key, live]) => [key, { state: 'running', lastActivityAt: ago(10), ...live }]),
+      keyed(given.live).map(([key, live]) => [
+        key,
+        { state: 'running', lastActivityAt: ago(10), reported: null, ...live },
+      ]),
     ),
     revivals: new Map(
       keyed(given.revivals).map(([key, one]) => [

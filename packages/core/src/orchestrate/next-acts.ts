@@ -3,6 +3,7 @@
 
 import type { HoldReason } from '../api/runs.ts';
 import { isEnded, isUnmerged } from '../deploy/worker-stage.ts';
+import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';
 import {
@@ -276,7 +277,7 @@ export function agentEnds(world: World, { run, limits }: PlannedRun, timings: Ru
   for (const [key, agent] of world.processes) {
     if (!key.startsWith(`${orchestrator}/`)) continue;
     const ticket = key.slice(orchestrator.length + 1);
-    const why = whyEnded(world.workers.get(key), timings, world.now);
+    const why = whyEnded(world.workers.get(key), agent, timings, world.now);
     if (why !== undefined) acts.push({ kind: 'end', orchestrator, ticket, why });
     else if (isSilent(agent, limits.stallAfterSec, world.now))
       acts.push({ kind: 'end-hanging', orchestrator, ticket, silentSince: agent.lastActivityAt });
@@ -303,15 +304,24 @@ export function endsWithItsRun({ status, merge, removed, corrupt }: Worker): boo
 
 function whyEnded(
   worker: Worker | undefined,
+  { reported }: LiveAgent,
   { afterEndSec }: RunTimings,
   now: string,
-): 'canceled' | 'worker-ended' | undefined {
-  if (worker === undefined || !isEnded(worker.status)) return undefined;
+): 'canceled' | 'worker-ended' | 'idle' | undefined {
+  if (worker === undefined) return undefined;
+  // Its part is done, and it has no message: a later one starts it again.
+  if (reported === 'idle' && !isAgentsWork(worker.status) && worker.recall === null) return 'idle';
+  if (!isEnded(worker.status)) return undefined;
   if (worker.status === 'canceled') return 'canceled';
   return later(worker.statusSince, afterEndSec) <= now ? 'worker-ended' : undefined;
 }
 
-/** Creating a worktree may take long, and has its own limits. */
-function isSilent({ state, lastActivityAt }: LiveAgent, stallAfterSec: number, now: string): boolean {
+/** Creating a worktree may take long, and has its own limits. An agent that waits for a person may be silent. */
+function isSilent(
+  { state, reported, lastActivityAt }: LiveAgent,
+  stallAfterSec: number,
+  now: string,
+): boolean {
+  if (reported === 'needs-permission' || reported === 'needs-input' || reported === 'idle') return false;
   return state === 'running' && later(lastActivityAt, stallAfterSec) <= now;
 }

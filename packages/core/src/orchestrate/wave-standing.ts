@@ -5,7 +5,7 @@ import { type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
 import type { LiveAgent, ProjectLimits, Revivals, RunTimings, Verification } from './acts.ts';
-import type { ReactionCause } from './reaction-causes.ts';
+import type { RecallCause } from './reaction-causes.ts';
 
 export type Standing =
   | { is: 'complete' }
@@ -14,8 +14,8 @@ export type Standing =
   | { is: 'to-dispatch' }
   /** Its process is gone and its work is not done. `due` is the earliest time for the next step. */
   | { is: 'dead'; due: string; next: 'revive' | 'give-up' }
-  /** Its agent is needed for a message about its pull request. */
-  | { is: 'recalled'; cause: ReactionCause }
+  /** Its agent is needed for a message. */
+  | { is: 'recalled'; cause: RecallCause }
   | { is: 'claiming'; until: string }
   | { is: 'to-verify'; mergeSha: string }
   | { is: 'merge-commit-unknown' }

@@ -18,7 +18,9 @@ function foldAgent(context: FoldContext<AgentTopic>): void {
   const worker = board.workers.get(workerKey(orchestrator, ticket));
   const agent = worker && after(worker.agent, line);
   if (worker === undefined || agent === undefined || agent === worker.agent) return;
-  const next: Worker = { ...worker, agent, lastSeq: line.seq, lastAt: line.ts };
+  // A message that the agent gets fulfils the recall.
+  const recall = line.event === 'agent.turn.started' ? null : worker.recall;
+  const next: Worker = { ...worker, agent, recall, lastSeq: line.seq, lastAt: line.ts };
   putWorker(board, withOwnAttention(context, next));
 }
 
@@ -37,19 +39,16 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
     case 'agent.turn.started':
       return inState({ ...known, doing: null, problem: null }, 'running', line);
     case 'agent.turn.ended': {
-      const { ok, reason, tokens, cost, context } = line.detail;
+      const { ok, reason, queued } = line.detail;
       const problem = ok === false ? (short(reason) ?? 'unknown') : null;
-      const amounts = {
-        tokens: tokens ?? known.tokens,
-        cost: cost ?? known.cost,
-        context: context ?? known.context,
-      };
-      return inState({ ...known, ...amounts, problem }, known.state === 'ended' ? 'ended' : 'idle', line);
+      const next = { ...withAmounts(known, line.detail), problem, doing: null };
+      // The next message is sent at once.
+      return known.state === 'ended' || queued ? next : inState(next, 'idle', line);
     }
     case 'agent.tool.started':
       return { ...known, doing: short(line.detail.title) ?? null };
     case 'agent.tool.ended':
-      return known;
+      return { ...known, doing: null };
     case 'agent.request.opened': {
       const { request } = line.detail;
       if (request === undefined) return known;
@@ -63,7 +62,7 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       return waiting({ ...known, open }, line);
     }
     case 'agent.message':
-      return { ...known, doing: short(line.detail.text) ?? null };
+      return { ...known, message: short(line.detail.text) ?? null };
     case 'agent.plan_changed':
       return known;
     case 'agent.mode_changed':
@@ -72,16 +71,21 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
         mode: short(line.detail.mode) ?? known.mode,
         model: short(line.detail.model) ?? known.model,
       };
-    case 'agent.usage': {
-      const { tokens, cost, context } = line.detail;
-      return {
-        ...known,
-        tokens: tokens ?? known.tokens,
-        cost: cost ?? known.cost,
-        context: context ?? known.context,
-      };
-    }
+    case 'agent.usage':
+      return withAmounts(known, line.detail);
   }
+}
+
+function withAmounts(
+  agent: WorkerAgent,
+  { tokens, cost, context }: LineOf<'agent.usage'>['detail'],
+): WorkerAgent {
+  return {
+    ...agent,
+    tokens: tokens ?? agent.tokens,
+    cost: cost ?? agent.cost,
+    context: context ?? agent.context,
+  };
 }
 
 /** A request is open only while a turn runs. */
@@ -108,7 +112,8 @@ function started(before: WorkerAgent | null, line: LineOf<'agent.session.started
     version: short(version) ?? null,
     protocol: protocol === true,
     reason: short(reason) ?? null,
-    state: protocol === true ? 'idle' : null,
+    state: protocol === true ? 'starting' : null,
+    sessionId: short(line.detail.sessionId) ?? null,
     mode: short(mode) ?? null,
     model: short(model) ?? null,
   };
@@ -123,6 +128,8 @@ function unstarted(attempt: number, line: LineOf): WorkerAgent {
     reason: null,
     state: 'starting',
     since: timeOf(line),
+    sessionId: null,
+    message: null,
     doing: null,
     mode: null,
     model: null,

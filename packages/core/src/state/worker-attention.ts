@@ -29,6 +29,8 @@ const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker)
   ['signal-corrupt', corruptFile],
   ['verification-failed', failedVerification],
   ['reaction-exhausted', exhaustedReactions],
+  ['agent-needs-permission', (_board, worker) => agentWaits(worker, 'needs-permission')],
+  ['agent-needs-input', (_board, worker) => agentWaits(worker, 'needs-input')],
 ];
 
 function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
@@ -82,6 +84,26 @@ function exhaustedReactions(board: Board, worker: Worker): Raised | undefined {
   const what = cause === 'checks' ? 'Checks still fail' : 'A reviewer still requests changes';
   const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, although the worker was notified ${MOST_REACTIONS} times`;
   return { message, severity: 'medium', remedy: 'svc why' };
+}
+
+/** Its agent has asked, or has ended its turn before its work was done. */
+function agentWaits(worker: Worker, state: 'needs-permission' | 'needs-input'): Raised | undefined {
+  const { agent, status, removed } = worker;
+  if (removed || agent === null) return undefined;
+  if (agent.state === state) {
+    const [request, ...others] = agent.open;
+    const what = inOneLine(request?.command ?? request?.title ?? 'something');
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    const message =
+      state === 'needs-permission'
+        ? `The agent asks for permission: ${what}${more}`
+        : `The agent asks a question: ${what}${more}`;
+    return { message, severity: 'high', remedy: 'svc agent answer' };
+  }
+  if (state !== 'needs-input' || agent.state !== 'idle' || !isAgentsWork(status)) return undefined;
+  const last = agent.problem ?? agent.message;
+  const message = `The agent stopped while its ticket is ${status}${last === null ? '' : `: ${inOneLine(last)}`}`;
+  return { message, severity: 'high', remedy: 'svc agent send' };
 }
 
 /** It has ended, or its signal file was deleted: its pull request and its process no longer matter. */

@@ -3,6 +3,7 @@ import { type CommandUnknownOpts, createCommand, type Option } from '@commander-
 import { defaultText } from './describe-program.ts';
 import type { Terminal } from './terminal.ts';
 import { addFindingVerb } from './verbs/add-finding.ts';
+import { agentVerbs } from './verbs/agent.ts';
 import { archiveVerbs } from './verbs/archive.ts';
 import { attentionVerbs } from './verbs/attention.ts';
 import { boardVerb } from './verbs/board.ts';
@@ -46,7 +47,10 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
     'Look:',
     [boardVerb, whyVerb, receiptVerb, traceVerb, workerVerbs, eventsVerbs, summarizeVerb, briefingVerb],
   ],
-  ['Act:', [attentionVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs]],
+  [
+    'Act:',
+    [attentionVerbs, agentVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs],
+  ],
   ['Run agents:', [orchestrateVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
   [
     'Configure:',

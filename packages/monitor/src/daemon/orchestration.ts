@@ -17,6 +17,7 @@ import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { createRunEndFindings } from '../feedback/run-end.ts';
 import type { EventLog } from '../log/event-log.ts';
+import { type Agents, createAgents } from '../orchestrate/agents/agents.ts';
 import type { AskDependencies } from '../orchestrate/runs/begin-run.ts';
 import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { AskModel } from '../orchestrate/runs/run-ends.ts';
@@ -31,6 +32,7 @@ import { createTrackerClient } from '../tracker/client.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;
+  agents: Agents;
   projects: RunProjects;
   served: ServedFolders;
   dependenciesOf: AskDependencies;
@@ -44,6 +46,9 @@ export function createOrchestration(options: {
   signals: SignalStore;
   state: StateFollower;
   log: EventLog;
+  instanceId: string;
+  /** Resolves when the board has the current content of the worker's signal file. */
+  syncSignal: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   summarizer: () => Summarizer;
   logger: Logger;
   now: () => Date;
@@ -106,6 +111,18 @@ export function createOrchestration(options: {
     processStarts,
     now,
   });
+  const agents = createAgents({
+    runsDir,
+    instanceId: options.instanceId,
+    state,
+    append: log.appendOnce,
+    signals,
+    syncSignal: options.syncSignal,
+    policyAnswer: async () => null,
+    processStarts,
+    logger,
+    now,
+  });
   const orchestrator = createOrchestrator({
     runsDir,
     state,
@@ -113,6 +130,7 @@ export function createOrchestration(options: {
     projects,
     signals,
     startAgent,
+    agents,
     processStarts,
     askModel,
     logger,
@@ -121,6 +139,7 @@ export function createOrchestration(options: {
   });
   return {
     orchestrator,
+    agents,
     projects,
     // A project that was registered a moment ago is served from now on, with its deploy policy and its feeds.
     async served() {

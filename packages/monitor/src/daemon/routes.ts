@@ -9,6 +9,7 @@ import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { createSelfCheck } from '../feeds/self-check.ts';
+import { agentRoutes } from '../http/agent-routes.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -84,6 +85,7 @@ export function daemonRoutes(parts: {
     boardRoutes({ state, boardAt, instanceId: parts.instanceId, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
+    agentRoutes({ state, agents: orchestration.agents }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),

@@ -199,6 +199,8 @@ async function openDaemon(
     signals,
     state,
     log,
+    instanceId: identity.instance,
+    syncSignal: (worker) => workers.sync(worker),
     summarizer: () => summaries.current().summarizer,
     logger,
     now,

@@ -85,7 +85,7 @@ export function workerHistoryRoutes(options: {
   };
 }
 
-function unknownTicket(ticket: string, orchestrator?: string): Failure {
+export function unknownTicket(ticket: string, orchestrator?: string): Failure {
   const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
   return new Failure(
     'unknown-ticket',

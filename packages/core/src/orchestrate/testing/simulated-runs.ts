@@ -100,7 +100,7 @@ export function simulateRuns({
     const before = planned?.run.waves.filter((one) => one.wave <= wave);
     if (before?.length !== wave || before.some(({ state }) => state !== 'completed'))
       problems.push(`${key} was started before the previous wave was complete`);
-    processes.set(key, { state: 'starting', lastActivityAt: now() });
+    processes.set(key, { state: 'starting', lastActivityAt: now(), reported: null });
     if (!workers.has(key)) workers.set(key, newWorker(id, ticket, now()));
     if (inProject.length + 1 > projectMost) problems.push(`${key} was one too many in its project`);
     const own = inProject.filter((other) => other.startsWith(`${id}/`)).length;
@@ -170,7 +170,7 @@ export function simulateRuns({
   const some = <T>(values: readonly T[]): T | undefined =>
     values.length === 0 ? undefined : values[choose(values.length)];
   const launched = (key: string): void => {
-    processes.set(key, { state: 'running', lastActivityAt: now() });
+    processes.set(key, { state: 'running', lastActivityAt: now(), reported: null });
     revivals.set(key, { count: revivals.get(key)?.count ?? 0, lastDeathAt: null, lastEnd: 'died' });
   };
 
@@ -235,7 +235,7 @@ export function simulateRuns({
     const worker = workers.get(key);
     if (status === undefined || worker === undefined || worker.status === 'canceled' || worker.merge !== null)
       return;
-    processes.set(key, { state: 'running', lastActivityAt: now() });
+    processes.set(key, { state: 'running', lastActivityAt: now(), reported: null });
     const claim = choose(5) === 0 ? ({ status: 'done', at: now(), seq: 1 } as const) : null;
     toStatus(key, status, { claim });
   }

@@ -24,6 +24,7 @@ import {
   promptRequest,
   requestName,
   type SessionSetup,
+  startProblem,
   steeringRequest,
   textAt,
   withMark,
@@ -43,18 +44,25 @@ const NEWLINE = 0x0a;
 const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+export type SessionFiles = { sent: string; journal: string };
 export type QueuedMessage = { key: string; text: string; by: string | null };
 
 export type AgentTalk = {
   session: () => AgentSession;
+  /** Why the agent cannot be given its work; null while it starts, and when it has started. */
+  startProblem: () => string | null;
   /** Whether the first prompt was sent, or the session is waiting for messages. */
   isReady: () => boolean;
+  /** Messages that were not sent yet. */
+  waiting: () => QueuedMessage[];
   /** Bytes of the journal that were read. */
   read: () => number;
   answer: (given: {
     request: string;
     answer: Answer;
     by: string;
+    /** The same answer with the same key again changes nothing. */
+    key?: string | undefined;
     content?: Fields | undefined;
   }) => Promise<'sent' | 'not-open' | 'not-offered'>;
   /** Ends the turn, and every open request with it. */
@@ -67,42 +75,43 @@ export type AgentTalk = {
   stop: () => Promise<void>;
 };
 
-export async function talkToAgent(given: {
-  files: { sent: string; journal: string };
-  setup: SessionSetup;
-  /** Messages for the agent, oldest first. One is sent when the agent can take it, and once by its key. */
-  messages: () => readonly QueuedMessage[];
-  /** Each line in its order. Those from before a restart are passed again. */
-  onEntry?: (entry: AgentEntry, sessions: { before: AgentSession; after: AgentSession }) => void;
-  onProblem: (error: unknown) => void;
-}): Promise<AgentTalk> {
-  const { files, setup, messages, onEntry, onProblem } = given;
-  const outgoing = await open(files.sent, appending, 0o600);
-  const before = await readSent(outgoing);
+type OnEntry = (entry: AgentEntry, sessions: { before: AgentSession; after: AgentSession }) => void;
+
+/** Folds the journal and what was sent, in the order in which things happened. */
+function createFolding({
+  journal,
+  sent,
+  onEntry,
+}: {
+  journal: string;
+  sent: readonly Fields[];
+  onEntry: OnEntry;
+}) {
+  const reader = createLineReader(LONGEST_LINE);
+  /** Sent before this start and not folded yet. */
+  const unfolded = [...sent];
+  const names: string[] = [];
+  const keys = new Set<string>();
+  /** Keys after which the agent has written nothing: it may not have read them. */
+  const unseen = new Set<string>();
   let session = newAgentSession;
   /** Of the journal: how much was read, and how much of that was folded. */
   let offset = 0;
   let folded = 0;
-  /** Sent before this start and not folded yet. */
-  const unfolded = [...before.messages];
-  const sent: string[] = [];
-  const sentKeys = new Set<string>();
-  let lines = before.lines;
-  let appends: Promise<unknown> = Promise.resolve();
-  const reader = createLineReader(LONGEST_LINE);
-  let watcher: FSWatcher | undefined;
-  let gathering: NodeJS.Timeout | undefined;
 
   function fold(entry: AgentEntry): void {
-    const last = session;
+    const before = session;
     session = foldAgent(session, entry);
     if (entry.from === 'svc') {
       const method = textAt(entry.message, 'method');
-      if (method !== undefined) sent.push(requestName(method, objectAt(entry.message, 'params')));
+      if (method !== undefined) names.push(requestName(method, objectAt(entry.message, 'params')));
       const { key } = markIn(entry.message);
-      if (key !== undefined) sentKeys.add(key);
-    }
-    onEntry?.(entry, { before: last, after: session });
+      if (key !== undefined) {
+        keys.add(key);
+        unseen.add(key);
+      }
+    } else if (entry.from === 'agent') unseen.clear();
+    onEntry(entry, { before, after: session });
   }
 
   function foldSentUpTo(position: number): void {
@@ -112,16 +121,93 @@ export async function talkToAgent(given: {
     }
   }
 
+  return {
+    session: () => session,
+    /** The names of our requests so far, and the keys of messages. */
+    names: () => names,
+    keys: () => keys,
+    seenKeys: () => [...keys].filter((key) => !unseen.has(key)),
+    offset: () => offset,
+    folded: () => folded,
+    fold,
+    /** Returns the agent's requests that no person can answer. */
+    async read(): Promise<Fields[]> {
+      const requests: Fields[] = [];
+      const handle = await open(journal, reading);
+      try {
+        const { size } = await handle.stat();
+        const chunk = Buffer.alloc(Math.min(CHUNK, Math.max(1, size - offset)));
+        while (offset < size) {
+          const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, size - offset), offset);
+          if (bytesRead === 0) break;
+          reader.add(chunk.subarray(0, bytesRead), (line, read) => {
+            foldSentUpTo(folded);
+            folded = offset + read.end;
+            const message = messageIn(line, read);
+            if (message === undefined) return;
+            fold({ from: 'agent', message });
+            const isRequest = textAt(message, 'method') !== undefined && message['id'] !== undefined;
+            if (isRequest && !isForPeople(message)) requests.push(message);
+          });
+          offset += bytesRead;
+        }
+      } finally {
+        await handle.close();
+      }
+      foldSentUpTo(Number.POSITIVE_INFINITY);
+      return requests;
+    },
+  };
+}
+
+/** A session whose process is gone, as its files show it, and the keys of the messages that it got. */
+export async function readSession(files: SessionFiles, onEntry: OnEntry): Promise<{ keys: string[] }> {
+  const handle = await open(files.sent, reading);
+  try {
+    const { messages } = await readSent(handle);
+    const folding = createFolding({ journal: files.journal, sent: messages, onEntry });
+    await folding.read();
+    folding.fold({ from: 'process', ended: null });
+    return { keys: folding.seenKeys() };
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function talkToAgent(given: {
+  files: SessionFiles;
+  setup: SessionSetup;
+  /** Messages for the agent, oldest first. One is sent when the agent can take it, and once by its key. */
+  messages: () => readonly QueuedMessage[];
+  /** Each line in its order. Those from before a restart are passed again. */
+  onEntry?: OnEntry;
+  onProblem: (error: unknown) => void;
+}): Promise<AgentTalk> {
+  const { files, setup, messages, onEntry = () => undefined, onProblem } = given;
+  const outgoing = await open(files.sent, appending, 0o600);
+  const before = await readSent(outgoing);
+  if (before.isTorn) {
+    await outgoing.appendFile('\n');
+    await outgoing.datasync();
+  }
+  const folding = createFolding({ journal: files.journal, sent: before.messages, onEntry });
+  const { session, names } = folding;
+  let lines = before.lines;
+  let isOver = false;
+  let appends: Promise<unknown> = Promise.resolve();
+  let watcher: FSWatcher | undefined;
+  let gathering: NodeJS.Timeout | undefined;
+
   /** One after another, each durable before it counts. */
   function send(make: () => { message: Fields; mark?: Omit<Mark, 'read'> } | undefined): Promise<boolean> {
     const work = appends.then(async () => {
       const made = make();
       if (made === undefined) return false;
-      const line = withMark(made.message, { read: folded, ...made.mark });
+      const line = withMark(made.message, { read: folding.folded(), ...made.mark });
       await outgoing.appendFile(`${JSON.stringify(line)}\n`);
       await outgoing.datasync();
       lines += 1;
-      fold({ from: 'svc', message: line });
+      folding.fold({ from: 'svc', message: line });
       return true;
     });
     appends = work.catch(() => undefined);
@@ -130,9 +216,9 @@ export async function talkToAgent(given: {
 
   /** When it is idle, or at once if it takes messages while it works. */
   function nextMessage(): { message: Fields; mark: Omit<Mark, 'read'> } | undefined {
-    const { sessionId, refused, state, can } = session;
-    if (sessionId === null || !isReady(session, setup, sent)) return undefined;
-    const next = messages().find(({ key }) => !sentKeys.has(key) || refused.includes(key));
+    const { sessionId, refused, state, can } = session();
+    if (sessionId === null || !isReady(session(), setup, names())) return undefined;
+    const next = messages().find(({ key }) => !folding.keys().has(key) || refused.includes(key));
     if (next === undefined) return undefined;
     const isSteered = state === 'running' && can.steer && !refused.includes(next.key);
     if (state !== 'idle' && !isSteered) return undefined;
@@ -141,49 +227,25 @@ export async function talkToAgent(given: {
   }
 
   function due(): { message: Fields; mark?: Omit<Mark, 'read'> } | undefined {
-    const next = dueRequest(session, setup, sent);
+    const next = dueRequest(session(), setup, names());
     return next === null ? nextMessage() : { message: { id: lines, ...next } };
   }
 
   /** Every request of the agent gets an answer, and the agent gets what is due. */
-  async function respond(unanswered: readonly Fields[]): Promise<void> {
-    for (const message of unanswered)
+  async function goOn(): Promise<void> {
+    const requests = await folding.read();
+    // Nothing is sent to a process that is gone: it would count as sent.
+    if (isOver) return;
+    for (const message of requests)
       await send(() =>
-        session.answered.includes(JSON.stringify(message['id']))
+        session().answered.includes(JSON.stringify(message['id']))
           ? undefined
           : { message: methodNotFound(message) },
       );
-    while (session.exit === null && (await send(due)));
+    while (session().exit === null && (await send(due)));
   }
 
-  async function readJournal(): Promise<void> {
-    const unanswered: Fields[] = [];
-    const handle = await open(files.journal, reading);
-    try {
-      const { size } = await handle.stat();
-      const chunk = Buffer.alloc(Math.min(CHUNK, Math.max(1, size - offset)));
-      while (offset < size) {
-        const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, size - offset), offset);
-        if (bytesRead === 0) break;
-        reader.add(chunk.subarray(0, bytesRead), (line, read) => {
-          foldSentUpTo(folded);
-          folded = offset + read.end;
-          const message = messageIn(line, read);
-          if (message === undefined) return;
-          fold({ from: 'agent', message });
-          const isRequest = textAt(message, 'method') !== undefined && message['id'] !== undefined;
-          if (isRequest && !isForPeople(message)) unanswered.push(message);
-        });
-        offset += bytesRead;
-      }
-    } finally {
-      await handle.close();
-    }
-    foldSentUpTo(Number.POSITIVE_INFINITY);
-    await respond(unanswered);
-  }
-
-  const rounds = every(READ_EVERY_MS, readJournal, onProblem);
+  const rounds = every(READ_EVERY_MS, goOn, onProblem);
   function wake(): void {
     gathering ??= setTimeout(() => {
       gathering = undefined;
@@ -200,32 +262,38 @@ export async function talkToAgent(given: {
   void rounds.runNow();
 
   return {
-    session: () => session,
-    isReady: () => isReady(session, setup, sent),
-    read: () => offset,
-    async answer({ request, answer, by, content }) {
-      if (!session.open.some((one) => one.request === request)) return 'not-open';
-      if (answerTo(session, request, answer, content) === undefined) return 'not-offered';
+    session,
+    startProblem: () => startProblem(session(), setup, names()),
+    isReady: () => isReady(session(), setup, names()),
+    waiting: () => messages().filter(({ key }) => !folding.keys().has(key)),
+    read: folding.offset,
+    async answer({ request, answer, by, key, content }) {
+      const make = (): Fields | undefined => answerTo(session(), request, answer, content);
+      if (key !== undefined && folding.keys().has(key)) return 'sent';
+      if (!session().open.some((one) => one.request === request)) return 'not-open';
+      if (make() === undefined) return 'not-offered';
       const isSent = await send(() => {
-        const message = answerTo(session, request, answer, content);
-        return message && { message, mark: { by, kind: answer } };
+        const message = make();
+        return message && { message, mark: { by, key, kind: answer } };
       });
       return isSent ? 'sent' : 'not-open';
     },
     async cancel(by) {
-      await send(() =>
-        session.sessionId === null ? undefined : { message: cancelNotice(session.sessionId), mark: { by } },
-      );
-      for (const { request } of session.open)
+      await send(() => {
+        const { sessionId } = session();
+        return sessionId === null ? undefined : { message: cancelNotice(sessionId), mark: { by } };
+      });
+      for (const { request } of session().open)
         await send(() => {
-          const message = answerTo(session, request, 'cancelled');
+          const message = answerTo(session(), request, 'cancelled');
           return message && { message, mark: { by, kind: 'cancelled' } };
         });
     },
     goOn: rounds.runAfresh,
     async end(how) {
+      isOver = true;
       await rounds.runAfresh();
-      if (session.exit === null) fold({ from: 'process', ended: how });
+      if (session().exit === null) folding.fold({ from: 'process', ended: how });
     },
     async stop() {
       watcher?.close();
@@ -251,14 +319,10 @@ function messageIn(line: string, { isWhole, size }: ReadLine): Fields | undefine
   return { method: 'session/update', params: { update } };
 }
 
-/** A line that was cut off by a crash was never read as one: it is ended, and its content is sent again. */
-async function readSent(handle: FileHandle): Promise<{ messages: Fields[]; lines: number }> {
+/** A line that was cut off by a crash was never read as one: its content is sent again. */
+async function readSent(handle: FileHandle): Promise<{ messages: Fields[]; lines: number; isTorn: boolean }> {
   const bytes = await handle.readFile();
-  if (bytes.length > 0 && bytes.at(-1) !== NEWLINE) {
-    await handle.appendFile('\n');
-    await handle.datasync();
-  }
   const lines = bytes.toString('utf8').split('\n').filter(Boolean);
   const messages = lines.map(jsonIn).filter((message) => message !== undefined);
-  return { messages, lines: lines.length };
+  return { messages, lines: lines.length, isTorn: bytes.length > 0 && bytes.at(-1) !== NEWLINE };
 }

@@ -59,14 +59,20 @@ export function wrotePidFile(
   return before >= -TOLERANCE_MS && before <= LONGEST_START_MS;
 }
 
-// The files of an agent: `<runs folder>/<orchestrator>/workers/{output,pids}/`. Every attempt appends to the same output;
-// each attempt has its own pid file, and there is never a second one for the same attempt.
+// The files of an agent: `<runs folder>/<orchestrator>/workers/{output,pids}/`. Every attempt of a command line appends to
+// the same output. Each attempt has its own pid file, and there is never a second one for the same attempt; an agent that
+// svc talks to also has its own record, journal and file of sent messages per attempt.
 
 export type AgentFiles = {
   pidFile: string;
   /** The stream of JSON lines. */
   output: string;
   errors: string;
+  /** How the attempt was started (AgentRecord). */
+  record: string;
+  /** Everything that svc sends to the agent, and everything that the agent writes. */
+  sent: string;
+  journal: string;
 };
 
 const pidFileName = /^(.{1,120})\.(\d{1,6})\.pid$/;
@@ -87,6 +93,9 @@ export function agentFiles(
     pidFile: join(pidFolder(runsDir, orchestrator), `${ticket}.${attempt}.pid`),
     output: join(output, `${ticket}-stream.jsonl`),
     errors: join(output, `${ticket}-stderr.log`),
+    record: join(output, `${ticket}.${attempt}.agent.json`),
+    sent: join(output, `${ticket}.${attempt}.sent.jsonl`),
+    journal: join(output, `${ticket}.${attempt}.journal.jsonl`),
   };
 }
 
@@ -136,11 +145,11 @@ export async function endAgent({
 
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
 /**
- * For an agent that reads a protocol from its standard input. What is appended to the file goes to the agent through
- * `tail`, which is in its group and outlives the daemon. It begins with the first line of the file.
+ * For an agent that svc talks to: `tail` copies the file of sent messages to its standard input, from the first line on.
+ * It is in the agent's group and outlives the daemon. Without it the agent's input ends, and the agent with it.
  */
 const FED_LAUNCHER =
-  'set -C; echo $$ > "$1" || exit 75; shift; in=$1; fifo=$2; shift 2; mkfifo -m 600 "$fifo" || exit 1; tail -n +1 -f "$in" > "$fifo" & exec "$@" < "$fifo"';
+  'set -C; echo $$ > "$1" || exit 75; fifo="$1.in"; sent=$2; shift 2; mkfifo -m 600 "$fifo" || exit 1; tail -n +1 -f "$sent" > "$fifo" & exec < "$fifo"; rm -f "$fifo"; exec "$@"';
 const REFUSED = 75;
 const START_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 1_000;
@@ -149,7 +158,9 @@ const GRACE_MS = 5_000;
 const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /** Unknown: the daemon was not running when it ended. */
-type AgentEnd = { known: true; exitCode: number | null; signal: NodeJS.Signals | null } | { known: false };
+export type AgentEnd =
+  | { known: true; exitCode: number | null; signal: NodeJS.Signals | null }
+  | { known: false };
 
 export type LaunchedAgent = {
   pid: number;
@@ -170,6 +181,7 @@ export async function launchAgent({
   cwd,
   environment,
   files,
+  isTalkedTo = false,
   processStarts,
   start = spawn,
   graceMs = GRACE_MS,
@@ -178,6 +190,8 @@ export async function launchAgent({
   cwd: string;
   environment: Readonly<Record<string, string>>;
   files: AgentFiles;
+  /** Its standard input is the file of sent messages, and its output goes to its own journal. */
+  isTalkedTo?: boolean;
   processStarts: ReadProcessStarts;
   start?: typeof spawn;
   /** How long the processes that the agent left running may take to end. */
@@ -187,13 +201,18 @@ export async function launchAgent({
   if (known !== null) return { state: 'already-started', pid: known.pid };
   // Without this check the system would report that the shell is missing.
   if (!(await isFolder(cwd))) return { state: 'failed', problem: `The folder ${cwd} does not exist.` };
-  const child = await spawnInto(files, (output, errors) =>
-    start('/bin/sh', ['-c', LAUNCHER, 'svc-agent', files.pidFile, ...argv], {
-      cwd,
-      env: environment,
-      detached: true,
-      stdio: ['ignore', output, errors],
-    }),
+  const launcher = isTalkedTo
+    ? [FED_LAUNCHER, 'svc-agent', files.pidFile, files.sent]
+    : [LAUNCHER, 'svc-agent', files.pidFile];
+  const child = await spawnInto(
+    { ...files, ...(isTalkedTo && { output: files.journal }) },
+    (output, errors) =>
+      start('/bin/sh', ['-c', ...launcher, ...argv], {
+        cwd,
+        env: environment,
+        detached: true,
+        stdio: ['ignore', output, errors],
+      }),
   );
   if ('problem' in child) return { state: 'failed', problem: child.problem };
   const { pid } = child;

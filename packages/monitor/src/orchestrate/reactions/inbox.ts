@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ReactionCause, safeSegment } from '@svc/core';
+import { type Fields, jsonIn, type RecallCause, safeSegment } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../../disk/atomic-write.ts';
 import { makeFolder } from '../../disk/make-folder.ts';
@@ -19,9 +19,10 @@ export type InboxMessage = {
   /** The key of the effect that caused it. */
   key: string;
   at: string;
-  cause: ReactionCause;
-  /** Per cause, from 1. */
-  number: number;
+  cause: RecallCause;
+  /** Per cause, from 1; null: a person's message. */
+  number: number | null;
+  by?: string;
   url: string | null;
   text: string;
 };
@@ -35,23 +36,20 @@ export function inboxPath(
   return join(runsDir, orchestrator, 'workers', 'inbox', `${ticket}.jsonl`);
 }
 
-export async function hasMessages(path: string): Promise<boolean> {
-  return (await readInbox(path)) !== '';
+/** Oldest first. A line that was cut off by a kill is ignored. */
+export async function readInbox(path: string): Promise<InboxMessage[]> {
+  const lines = (await inboxText(path)).split('\n');
+  return lines.map(jsonIn).filter(isMessage);
 }
 
-/** When the message with this key was written; undefined when there is none. */
-export async function messageWrittenAt(path: string, key: string): Promise<string | undefined> {
-  for (const line of (await readInbox(path)).split('\n')) {
-    const message = messageIn(line);
-    if (message?.key === key) return String(message.at);
-  }
-  return undefined;
+function isMessage(fields: Fields | undefined): fields is InboxMessage {
+  return ['key', 'at', 'text'].every((name) => typeof fields?.[name] === 'string');
 }
 
 /** Call it only when the message is not there yet; one call at a time for a key. */
 export async function writeMessage(path: string, message: InboxMessage): Promise<void> {
   makeFolder(dirname(path), 0o700);
-  const before = await readInbox(path);
+  const before = await inboxText(path);
   const handle = await open(path, appending, 0o600);
   try {
     // In one write, and never after an incomplete line.
@@ -64,18 +62,7 @@ export async function writeMessage(path: string, message: InboxMessage): Promise
   }
 }
 
-/** A line that was cut off by a kill is ignored. */
-function messageIn(line: string): { key?: unknown; at?: unknown } | undefined {
-  try {
-    const message: unknown = JSON.parse(line);
-    return typeof message === 'object' && message !== null ? message : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-async function readInbox(path: string): Promise<string> {
+async function inboxText(path: string): Promise<string> {
   const handle = await ifPresent(open(path, reading));
   if (handle === undefined) return '';
   try {

@@ -16,7 +16,7 @@ import { expect, test } from 'vitest';
 import { createGh, failed, type Gh } from '../../codehost/gh.ts';
 import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import { agentFiles } from '../agents/launch.ts';
-import { hasMessages, inboxPath } from './inbox.ts';
+import { inboxPath, readInbox } from './inbox.ts';
 import { createWorkerMessenger, type MessageWorker } from './message-worker.ts';
 
 const head = 'c'.repeat(40);
@@ -194,7 +194,7 @@ test('it is written once, even after an incomplete line, and delivered when an a
   });
   expect(await send(effect)).toMatchObject({ waiting: true });
   expect(messages()).toHaveLength(1);
-  expect(await hasMessages(inbox)).toBe(true);
+  expect(await readInbox(inbox)).toHaveLength(1);
   agent(NOBODY, 2, -1);
   expect(await send(effect)).toEqual({ done: 'delivered: an agent was started for it' });
   expect(messages()).toHaveLength(1);

@@ -29,7 +29,7 @@ import { type Gh, parsed } from '../../codehost/gh.ts';
 import type { Outcome } from '../../outbox/attempt.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { findAgents } from '../agents/find-agents.ts';
-import { inboxPath, messageWrittenAt, writeMessage } from './inbox.ts';
+import { inboxPath, readInbox, writeMessage } from './inbox.ts';
 
 const CHECK_AGAIN_MS = 5_000;
 
@@ -55,7 +55,7 @@ export function createWorkerMessenger(options: {
   return async (effect) => {
     const { orchestrator, ticket } = effect;
     const path = inboxPath(runsDir, effect);
-    const known = await messageWrittenAt(path, effect.key);
+    const known = (await readInbox(path)).find(({ key }) => key === effect.key)?.at;
     const over = endingOf(board(), effect, known !== undefined);
     if (over !== undefined) return { done: over };
     const writtenAt = known ?? (await write(path, effect));

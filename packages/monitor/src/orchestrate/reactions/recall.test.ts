@@ -28,6 +28,7 @@ import { findAgents } from '../agents/find-agents.ts';
 import { createOrchestrator } from '../runs/orchestrator.ts';
 import type { RunProject } from '../runs/run-project.ts';
 import { createStartAgent } from '../runs/start-agent.ts';
+import { unfollowed } from '../runs/testing/run-world.ts';
 import { noFindings, nothing } from '../worktrees/testing/no-findings.ts';
 import { inboxPath } from './inbox.ts';
 import { createWorkerMessenger } from './message-worker.ts';
@@ -101,6 +102,7 @@ async function setUp() {
       fileFindings: async () => nothing,
     },
     findings: noFindings,
+    agentFor: async () => ({ name: 'sh', protocol: false, reason: 'not a known agent' }),
     verifier: {},
   } as unknown as RunProject;
   const { board, append, state, messages } = logInMemory();
@@ -135,6 +137,7 @@ async function setUp() {
       now,
     }),
     processStarts,
+    agents: unfollowed,
     askModel: async () => null,
     logger: pino({ level: 'silent' }),
     now,

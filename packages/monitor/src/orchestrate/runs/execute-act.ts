@@ -22,7 +22,7 @@ import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { type FoundAgent, markEnd, nextAttempt } from '../agents/find-agents.ts';
-import { cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';
+import { type AgentEnd, cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';
 import { readErrors } from '../agents/output.ts';
 import type { CleanUp } from './clean-up.ts';
 import { isLive, type Observation, type RunMemory } from './observe.ts';
@@ -48,6 +48,8 @@ export function createExecutor(options: {
   processStarts: ReadProcessStarts;
   /** Appends an event and resolves when the board has it. */
   append: (draft: EventDraft) => Promise<void>;
+  /** How an agent ended. */
+  noteEnd: (agent: { orchestrator: string; ticket: string; attempt: number }, how: AgentEnd) => void;
   /** Something has ended: run another round. */
   wake: () => void;
   stopping: AbortSignal;
@@ -99,6 +101,7 @@ export function createExecutor(options: {
             wave,
             attempt,
             plan,
+            previous: observed.world.workers.get(key)?.agent ?? null,
             project,
             signal: stopping,
           });
@@ -119,6 +122,7 @@ export function createExecutor(options: {
     const startedAt = now().getTime();
     try {
       const how = await ended;
+      options.noteEnd(agent, how);
       const atOnce = now().getTime() - startedAt < AT_ONCE_MS;
       if (how.known && atOnce && cannotStart(how.exitCode))
         await markEnd(options.runsDir, agent, 'unstartable');
@@ -249,7 +253,7 @@ export function createExecutor(options: {
   /** Logged before the file is written: after a restart in between it is logged again, and nothing is missed. */
   async function giveUp(act: Of<'fail'>, { world, agents }: Observation): Promise<void> {
     const { orchestrator, ticket, message } = act;
-    const { process: known, signal = null } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
+    const { process: known, signal = null, agent } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
     const last = agents.findLast((agent) => agent.orchestrator === orchestrator && agent.ticket === ticket);
     const stderr = await readErrors({
       runsDir: options.runsDir,
@@ -261,7 +265,8 @@ export function createExecutor(options: {
       const died = { pid: signal?.pid ?? 0, reason: message, ...(stderr !== '' && { stderr }) };
       await append(workerDied({ orchestrator, ticket }, died, signal));
     }
-    const error = stderr === '' ? message : `${message}: ${inOneLine(stderr)}`;
+    const why = agent?.problem ?? stderr;
+    const error = why === '' ? message : `${message}: ${inOneLine(why)}`;
     await endSignal(orchestrator, ticket, act.status, error);
   }
 

@@ -115,14 +115,20 @@ export function createObserver({
     const processes = new Map<string, LiveAgent>();
     for (const agent of agents.filter(isLive)) {
       const key = workerKey(agent.orchestrator, agent.ticket);
-      const output = await changedAt(agentFiles(runsDir, agent).output);
+      const { output, journal } = agentFiles(runsDir, agent);
+      const known = board.workers.get(key)?.agent;
+      const reported = known?.attempt === agent.attempt ? known.state : null;
       const reportedAt = board.workers.get(key)?.signal?.updatedAt ?? '';
       const lastActivityAt =
-        [agent.launchedAt, output, inUtc(reportedAt)].toSorted().at(-1) ?? agent.launchedAt;
-      processes.set(key, { state: agent.state === 'starting' ? 'starting' : 'running', lastActivityAt });
+        [agent.launchedAt, await changedAt(output), await changedAt(journal), inUtc(reportedAt)]
+          .toSorted()
+          .at(-1) ?? agent.launchedAt;
+      const processState = agent.state === 'starting' ? 'starting' : 'running';
+      processes.set(key, { state: processState, lastActivityAt, reported });
     }
     for (const [key, since] of starting) {
-      if (!processes.has(key)) processes.set(key, { state: 'starting', lastActivityAt: since });
+      if (!processes.has(key))
+        processes.set(key, { state: 'starting', lastActivityAt: since, reported: null });
     }
     return processes;
   }

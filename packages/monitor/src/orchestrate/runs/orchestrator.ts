@@ -17,6 +17,7 @@ import type { Logger } from 'pino';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
+import type { Agents } from '../agents/agents.ts';
 import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { type OutputWatch, watchOutput } from '../agents/output.ts';
@@ -171,6 +172,7 @@ export function createOrchestrator(options: {
   signals: SignalStore;
   startAgent: StartAgent;
   processStarts: ReadProcessStarts;
+  agents: Pick<Agents, 'follow' | 'noteEnd' | 'settled' | 'stop'>;
   /** A model's text about a finished run, for its summary. */
   askModel: AskModel;
   logger: Logger;
@@ -178,7 +180,7 @@ export function createOrchestrator(options: {
   timings?: RunTimings;
   everyMs?: number;
 }): Orchestrator {
-  const { state, append, projects, signals, logger, timings = defaultTimings } = options;
+  const { state, append, projects, signals, agents, logger, timings = defaultTimings } = options;
   const memory = emptyMemory();
   const stopping = new AbortController();
   const observe = createObserver(options);
@@ -195,6 +197,7 @@ export function createOrchestrator(options: {
     ...options,
     memory,
     cleanUp,
+    noteEnd: agents.noteEnd,
     append: appendAndWait,
     wake,
     stopping: stopping.signal,
@@ -202,7 +205,10 @@ export function createOrchestrator(options: {
   const ends = createRunEnds({
     ...options,
     board: state.board,
-    costsWritten: costs.written,
+    async costsWritten() {
+      await costs.written();
+      await agents.settled();
+    },
     append: appendAndWait,
     stopping: stopping.signal,
   });
@@ -222,6 +228,7 @@ export function createOrchestrator(options: {
     const acts = nextActs(observed.world, timings);
     last = { observed, acts };
     costs.follow(observed.agents);
+    agents.follow(observed.agents);
     leftovers.end(observed.agents);
     problem = observed.unreadable[0]?.problem ?? null;
     for (const act of acts) {
@@ -279,6 +286,7 @@ export function createOrchestrator(options: {
       await Promise.all(memory.jobs);
       await ends.stop();
       await costs.stop();
+      await agents.stop();
     },
   };
 }

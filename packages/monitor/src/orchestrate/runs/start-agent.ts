@@ -7,13 +7,15 @@ import {
   fillAgentTemplate,
   type RunPlan,
   type SignalFile,
+  type WorkerAgent,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { signalPath } from '../../runs/signal-folder.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
+import { makeRecord, writeRecord } from '../agents/agent-record.ts';
 import { agentFiles, type LaunchedAgent, launchAgent } from '../agents/launch.ts';
-import { hasMessages, inboxPath } from '../reactions/inbox.ts';
+import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
 import { type RunProject, variableSources } from './run-project.ts';
 
@@ -24,6 +26,8 @@ export type StartRequest = {
   /** Counts every launch of the ticket in this run, from 1. */
   attempt: number;
   plan: RunPlan;
+  /** What the board knows of the attempt before this one. */
+  previous: WorkerAgent | null;
   project: RunProject;
   signal: AbortSignal;
 };
@@ -73,20 +77,18 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
     const { orchestrator, ticket, attempt, plan, project } = request;
     const worktree = await worktreeFor(project.worktrees, request);
     await writeSignal(request, worktree);
+    const agent = { orchestrator, ticket, attempt };
+    const chosen = await project.agentFor(plan, ticket);
     const inbox = inboxPath(runsDir, request);
-    const filled = fillAgentTemplate(project.config.svc.orchestration.agent, {
-      PROMPT: agentPrompt(plan.workerCommand, ticket, (await hasMessages(inbox)) ? inbox : undefined),
-      MODEL: plan.workerModel,
-      TICKET_ID: ticket,
-      BRANCH_NAME: worktree.branch,
-      WORKTREE_PATH: worktree.path,
-    });
-    if (!filled.ok) throw new Failure('config-invalid', filled.problems.join(' '));
+    const record = await makeRecord({ ...request, runsDir, agent, chosen, cwd: worktree.path, inbox });
+    await writeRecord(runsDir, agent, record);
+    const { environment: variables } = environmentOf(options, request, environment(), worktree.branch);
     const launch = await launchAgent({
-      argv: filled.argv,
+      argv: chosen.protocol ? chosen.argv : await commandLine(request, worktree, inbox),
       cwd: worktree.path,
-      environment: environmentOf(options, request, environment(), worktree.branch).environment,
-      files: agentFiles(runsDir, { orchestrator, ticket, attempt }),
+      environment: chosen.protocol ? { ...variables, ...chosen.env } : variables,
+      files: agentFiles(runsDir, agent),
+      isTalkedTo: chosen.protocol,
       processStarts,
     });
     if (launch.state === 'failed') throw new Failure('start-failed', launch.problem);
@@ -95,6 +97,23 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
     await signals.update(orchestrator, ticket, (before) => withProcess(before, pid, startedAt));
     return launch.agent;
   };
+}
+
+async function commandLine(
+  { ticket, plan, project }: StartRequest,
+  worktree: { path: string; branch: string },
+  inbox: string,
+): Promise<[program: string, ...args: string[]]> {
+  const hasMessages = (await readInbox(inbox)).length > 0;
+  const filled = fillAgentTemplate(project.config.svc.orchestration.agent, {
+    PROMPT: agentPrompt(plan.workerCommand, ticket, hasMessages ? inbox : undefined),
+    MODEL: plan.workerModel,
+    TICKET_ID: ticket,
+    BRANCH_NAME: worktree.branch,
+    WORKTREE_PATH: worktree.path,
+  });
+  if (!filled.ok) throw new Failure('config-invalid', filled.problems.join(' '));
+  return filled.argv;
 }
 
 /** The existing worktree, or a new one if the existing one was never finished. */

@@ -26,6 +26,14 @@ import type { ListedWorktree } from '../../worktrees/worktrees.ts';
 import { emptyMemory } from '../observe.ts';
 import type { RunProject } from '../run-project.ts';
 
+/** For runs whose agents are command lines. */
+export const unfollowed = {
+  follow: () => undefined,
+  noteEnd: () => undefined,
+  settled: async () => undefined,
+  stop: async () => undefined,
+};
+
 export const RUN = 'run-1';
 
 export type RunWorld = ReturnType<typeof runWorld>;
@@ -99,6 +107,8 @@ export function runWorld(svc: object = {}) {
     append,
     fold,
     memory: emptyMemory(),
+    agents: unfollowed,
+    noteEnd: unfollowed.noteEnd,
     askModel: async () => null,
     logger: pino({ level: 'silent' }),
     processStarts: async (pids: readonly number[]) =>

@@ -1,0 +1,487 @@
+// Follows the agents of all runs: writes what they do to the log, shows their conversations, sends them messages and
+// answers. It stores nothing itself: after a restart the files of each attempt are read again, and every event has a name
+// by which the log takes it once.
+import {
+  type AgentEntry,
+  type AgentFact,
+  type AgentSession,
+  type AgentView,
+  type Answer,
+  addToConversation,
+  agentFacts,
+  type Conversation,
+  draft,
+  type EventDraft,
+  type Fields,
+  itemsAfter,
+  newConversation,
+  type OpenRequest,
+  type SignalFile,
+  scopeOfWorker,
+  shownRequest,
+  type Worker,
+  workerKey,
+} from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { pause } from '@svc/lib/timeout';
+import type { Logger } from 'pino';
+import { Failure } from '../../errors.ts';
+import type { ReadProcessStarts } from '../../runs/processes.ts';
+import type { SignalStore } from '../../runs/signal-store.ts';
+import type { StateFollower } from '../../state/state-follower.ts';
+import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import { type AgentRecord, readRecord } from './agent-record.ts';
+import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
+import { type FoundAgent, markEnd } from './find-agents.ts';
+import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
+
+/** Slow machines need long for a first start. */
+const START_TIMEOUT_MS = 180_000;
+const USAGE_EVERY_MS = 5_000;
+const LOG_AGAIN_MS = 1_000;
+/** A file cannot be cut while it is written: the session continues in a new one. */
+const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
+
+type Attempt = { orchestrator: string; ticket: string; attempt: number };
+type WorkerName = { orchestrator: string; ticket: string };
+
+export type Agents = {
+  /** Call it in each round, with every attempt that was found. */
+  follow: (found: readonly FoundAgent[]) => void;
+  noteEnd: (agent: Attempt, how: AgentEnd) => void;
+  view: (worker: Worker, asked: { after: number; instanceId: string | undefined }) => Promise<AgentView>;
+  /** Calls back when the view of the worker may have changed. */
+  onChange: (worker: WorkerName, changed: () => void) => () => void;
+  answer: (
+    worker: Worker,
+    given: {
+      request: string;
+      answer: Answer;
+      by: string;
+      key?: string | undefined;
+      content?: Fields | undefined;
+    },
+  ) => Promise<void>;
+  /** Returns what happens to the message. */
+  message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
+  cancel: (worker: Worker, by: string) => Promise<void>;
+  /** Resolves when everything that ended agents did is in the log. */
+  settled: () => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+type Followed = {
+  agent: Attempt;
+  record: AgentRecord;
+  /** Null for a command line. */
+  talk: AgentTalk | null;
+  conversation: Conversation;
+  inbox: QueuedMessage[];
+  since: number;
+  /** What was reported of its use, and when. */
+  usage: { text: string; at: number };
+  /** Of requests that the policy was asked about. */
+  judged: Set<string>;
+  isFailed: boolean;
+  logged: Promise<void>;
+};
+
+export function createAgents(options: {
+  runsDir: string;
+  instanceId: string;
+  state: Pick<StateFollower, 'board' | 'onChange'>;
+  /** `log.appendOnce` */
+  append: (draft: EventDraft) => Promise<unknown>;
+  signals: Pick<SignalStore, 'update'>;
+  /** Resolves when the board has the current content of the worker's signal file. */
+  syncSignal: (worker: WorkerName) => Promise<void>;
+  /** The answer that the user's policy gives; null: a person is asked. */
+  policyAnswer: (worker: Worker, request: OpenRequest) => Promise<Answer | null>;
+  processStarts: ReadProcessStarts;
+  logger: Logger;
+  now: () => Date;
+}): Agents {
+  const { runsDir, instanceId, append, signals, syncSignal, processStarts, logger, now } = options;
+  const { board } = options.state;
+  const followed = new Map<string, Followed>();
+  const opening = new Map<string, Promise<void>>();
+  const ends = new Map<string, AgentEnd>();
+  /** Attempts without a record, which an earlier version started. */
+  const unrecorded = new Set<string>();
+  const listeners = new Map<string, Set<() => void>>();
+  const stopping = new AbortController();
+
+  const keyOf = ({ orchestrator, ticket }: WorkerName): string => workerKey(orchestrator, ticket);
+  const problem = (agent: Attempt) => (error: unknown) =>
+    logger.error({ err: error, ...agent }, 'an agent cannot be followed');
+
+  function notify(key: string): void {
+    for (const changed of listeners.get(key) ?? []) changed();
+  }
+
+  const unsubscribe = options.state.onChange(({ lines }) => {
+    for (const { event, scope } of lines)
+      if (event.startsWith('agent.')) notify(workerKey(scope.orchestrator ?? '', scope.ticket ?? ''));
+  });
+
+  /** In order, and again after a failure: a full disk must not lose what an agent did. */
+  function log(one: Followed, fact: Pick<AgentFact, 'event' | 'detail'> & { name?: string }): void {
+    const { orchestrator, ticket, attempt } = one.agent;
+    one.logged = one.logged.then(async () => {
+      while (!stopping.signal.aborted) {
+        try {
+          if (fact.event === 'agent.turn.ended') await syncSignal(one.agent);
+          const worker = board().workers.get(keyOf(one.agent));
+          const id = { deliveryId: `agent:${keyOf(one.agent)}.${attempt}:${fact.name}` };
+          // Each fact has the detail of its topic.
+          await append({
+            event: fact.event,
+            source: 'orchestrator',
+            via: 'local',
+            ...(fact.name !== undefined && id),
+            scope: worker ? scopeOfWorker(worker) : { orchestrator, ticket },
+            detail: { attempt, ...fact.detail },
+          } as EventDraft);
+          return;
+        } catch (error) {
+          problem(one.agent)(error);
+          await pause(LOG_AGAIN_MS, stopping.signal);
+        }
+      }
+    });
+  }
+
+  function onEntry(
+    one: Followed,
+    entry: AgentEntry,
+    sessions: { before: AgentSession; after: AgentSession },
+  ): void {
+    addToConversation(one.conversation, entry, sessions);
+    for (const fact of agentFacts(entry, sessions.before, sessions.after)) log(one, completed(one, fact));
+    logUsage(one, sessions.after);
+    if (sessions.after.turns > sessions.before.turns) writeCost(one, sessions.after);
+    notify(keyOf(one.agent));
+  }
+
+  /** With the name that the agent has in the configuration, and with what follows a turn. */
+  function completed(one: Followed, fact: AgentFact): AgentFact {
+    if (fact.event === 'agent.session.started')
+      return { ...fact, detail: { ...fact.detail, agent: one.record.agent } };
+    if (fact.event === 'agent.turn.ended')
+      return { ...fact, detail: { ...fact.detail, queued: one.talk?.waiting().length ?? 0 } };
+    return fact;
+  }
+
+  function logUsage(one: Followed, { context, tokens, cost, state }: AgentSession): void {
+    const text = JSON.stringify([context, tokens, cost]);
+    const isDue = performance.now() - one.usage.at >= USAGE_EVERY_MS;
+    if (text === one.usage.text || !isDue || state !== 'running' || one.talk === null) return;
+    one.usage = { text, at: performance.now() };
+    log(one, { event: 'agent.usage', detail: { context, tokens, cost } });
+  }
+
+  function writeCost(one: Followed, { tokens, cost }: AgentSession): void {
+    const known: SignalFile['cost'] = {
+      ...(cost?.currency === 'USD' && { usd: cost.amount }),
+      ...(tokens !== null && { inputTokens: tokens.input, outputTokens: tokens.output }),
+    };
+    if (Object.keys(known).length === 0) return;
+    const { orchestrator, ticket } = one.agent;
+    one.logged = one.logged.then(async () => {
+      await signals
+        .update(orchestrator, ticket, (signal) => ({ ...signal, cost: { ...signal.cost, ...known } }))
+        .catch(problem(one.agent));
+    });
+  }
+
+  async function readMessages({
+    agent,
+    record,
+  }: Pick<Followed, 'agent' | 'record'>): Promise<QueuedMessage[]> {
+    const messages = await readInbox(inboxPath(runsDir, agent));
+    return messages
+      .filter(({ key }) => !record.delivered.includes(key))
+      .map(({ key, text, by = null }) => ({ key, text, by }));
+  }
+
+  function newFollowed(agent: Attempt, record: AgentRecord): Followed {
+    return {
+      agent,
+      record,
+      talk: null,
+      conversation: newConversation(),
+      inbox: [],
+      since: performance.now(),
+      usage: { text: '', at: performance.now() },
+      judged: new Set(),
+      isFailed: false,
+      logged: Promise.resolve(),
+    };
+  }
+
+  async function open(agent: Attempt): Promise<void> {
+    const record = await readRecord(runsDir, agent);
+    if (record === undefined || stopping.signal.aborted) return;
+    const one = newFollowed(agent, record);
+    one.inbox = await readMessages(one);
+    followed.set(keyOf(agent), one);
+    if (record.setup === null) return logCommandLine(one);
+    one.talk = await talkToAgent({
+      files: agentFiles(runsDir, agent),
+      setup: record.setup,
+      messages: () => one.inbox,
+      onEntry: (entry, sessions) => onEntry(one, entry, sessions),
+      onProblem: problem(agent),
+    });
+  }
+
+  /** An agent that ended while no daemon was running. */
+  async function logEnded(agent: Attempt): Promise<void> {
+    const record = await readRecord(runsDir, agent);
+    if (record === undefined) unrecorded.add(`${keyOf(agent)}.${agent.attempt}`);
+    if (record === undefined || stopping.signal.aborted) return;
+    const one = newFollowed(agent, record);
+    if (record.setup === null) logCommandLine(one);
+    else await readSession(agentFiles(runsDir, agent), (entry, sessions) => onEntry(one, entry, sessions));
+    if (record.setup === null) await end(one);
+    await one.logged;
+  }
+
+  function logCommandLine(one: Followed): void {
+    const { agent: name, reason } = one.record;
+    log(one, {
+      event: 'agent.session.started',
+      name: 'session',
+      detail: { agent: name, protocol: false, ...(reason !== null && { reason }) },
+    });
+  }
+
+  /** What no line of the agent causes: new messages, a policy, a start that fails, a journal that is full. */
+  async function check(one: Followed): Promise<void> {
+    const { agent, talk } = one;
+    if (talk === null || one.isFailed) return;
+    const messages = await readMessages(one);
+    if (messages.length !== one.inbox.length) {
+      one.inbox = messages;
+      await talk.goOn();
+    }
+    await applyPolicy(one, talk);
+    const isLate = !talk.isReady() && performance.now() - one.since > START_TIMEOUT_MS;
+    const failure =
+      talk.startProblem() ?? (isLate ? `The agent did not start within ${START_TIMEOUT_MS / 1_000} s` : null);
+    if (failure !== null) {
+      one.isFailed = true;
+      log(one, { event: 'agent.session.failed', name: 'session', detail: { problem: failure } });
+      await one.logged;
+      await markEnd(runsDir, agent, 'unstartable');
+      await endProcess(one);
+    } else if (talk.read() > MOST_JOURNAL_BYTES && talk.session().state === 'idle') {
+      logger.warn(
+        { ...agent, bytes: talk.read() },
+        'the journal is full: the session continues in a new one',
+      );
+      await endProcess(one);
+    }
+  }
+
+  async function applyPolicy(one: Followed, talk: AgentTalk): Promise<void> {
+    const worker = board().workers.get(keyOf(one.agent));
+    for (const request of talk.session().open) {
+      if (one.judged.has(request.request) || worker === undefined) continue;
+      const answer = await options.policyAnswer(worker, request);
+      one.judged.add(request.request);
+      if (answer !== null) await talk.answer({ request: request.request, answer, by: 'policy' });
+    }
+  }
+
+  async function endProcess({ agent }: Followed): Promise<void> {
+    const process = last.get(keyOf(agent));
+    if (process?.state !== 'running' || process.attempt !== agent.attempt) return;
+    const { pid, startedAt } = process;
+    await endAgent({ pid, startedAt, processStarts });
+  }
+
+  async function end(one: Followed): Promise<void> {
+    const { agent, talk } = one;
+    const key = keyOf(agent);
+    const how = ends.get(`${key}.${agent.attempt}`);
+    const exit = how?.known === true ? { exitCode: how.exitCode, signal: how.signal } : null;
+    if (talk !== null) await talk.end(exit);
+    else
+      log(one, {
+        event: 'agent.session.ended',
+        name: 'end',
+        detail: {
+          ...(typeof exit?.exitCode === 'number' && { exitCode: exit.exitCode }),
+          ...(typeof exit?.signal === 'string' && { signal: exit.signal }),
+        },
+      });
+    await one.logged;
+    await talk?.stop();
+    ends.delete(`${key}.${agent.attempt}`);
+    if (followed.get(key) === one) followed.delete(key);
+    notify(key);
+  }
+
+  function inBackground(key: string, work: Promise<void>, agent: Attempt): void {
+    const job = work.catch(problem(agent)).finally(() => opening.delete(key));
+    opening.set(key, job);
+  }
+
+  /** The newest attempt of each worker. */
+  let last = new Map<string, FoundAgent>();
+
+  /** Everything that it did is in the log. */
+  function isLogged(agent: FoundAgent): boolean {
+    const known = board().workers.get(keyOf(agent))?.agent;
+    return known !== undefined && known !== null && known.attempt >= agent.attempt && known.state === 'ended';
+  }
+
+  async function live(worker: Worker): Promise<Followed & { talk: AgentTalk }> {
+    const one = followed.get(worker.key);
+    if (one?.talk !== null && one !== undefined && last.get(worker.key)?.state !== 'gone')
+      return { ...one, talk: one.talk };
+    const why = one === undefined ? 'is not running' : `runs as a command line (${one.record.reason ?? ''})`;
+    throw new Failure(
+      'not-allowed-now',
+      `svc cannot talk to the agent of ${worker.ticket}: it ${why}.`,
+      `See what it does: svc agent show ${worker.ticket}`,
+    );
+  }
+
+  /** Of an attempt that has ended. */
+  async function readConversation(agent: Attempt): Promise<Conversation> {
+    const conversation = newConversation();
+    await readSession(agentFiles(runsDir, agent), (entry, sessions) =>
+      addToConversation(conversation, entry, sessions),
+    );
+    return conversation;
+  }
+
+  return {
+    follow(found) {
+      last = new Map(found.map((agent) => [keyOf(agent), agent]));
+      for (const [key, agent] of last) {
+        // The events of an agent belong to a worker of the board.
+        if (opening.has(key) || !board().workers.has(key)) continue;
+        const one = followed.get(key);
+        const isGone = agent.state === 'gone';
+        if (one === undefined) {
+          if (!isGone) inBackground(key, open(agent), agent);
+          else if (!isLogged(agent) && !unrecorded.has(`${key}.${agent.attempt}`))
+            inBackground(key, logEnded(agent), agent);
+        } else if (isGone || one.agent.attempt !== agent.attempt) {
+          inBackground(key, end(one), agent);
+        } else inBackground(key, check(one), agent);
+      }
+    },
+    noteEnd(agent, how) {
+      ends.set(`${keyOf(agent)}.${agent.attempt}`, how);
+    },
+    async view(worker, { after, instanceId: asked }) {
+      const { key, orchestrator, ticket, agent } = worker;
+      const one = followed.get(key);
+      const attempt = one?.agent.attempt ?? agent?.attempt;
+      const isTalk = one === undefined ? agent?.protocol === true : one.talk !== null;
+      const conversation =
+        one?.conversation ??
+        (isTalk && attempt !== undefined
+          ? await readConversation({ orchestrator, ticket, attempt })
+          : newConversation());
+      const session = one?.talk?.session();
+      return {
+        ticket,
+        orchestrator,
+        // What it does now: the log is a moment behind.
+        agent:
+          agent !== null && session !== undefined && agent.attempt === attempt
+            ? { ...agent, state: session.state, open: session.open.map(shownRequest) }
+            : agent,
+        waiting: one?.talk?.waiting().map(({ text }) => text) ?? [],
+        instanceId,
+        rev: conversation.rev,
+        dropped: conversation.dropped,
+        items: itemsAfter(conversation, asked === instanceId ? after : 0),
+        journal:
+          isTalk && attempt !== undefined
+            ? agentFiles(runsDir, { orchestrator, ticket, attempt }).journal
+            : null,
+      };
+    },
+    onChange({ orchestrator, ticket }, changed) {
+      const key = workerKey(orchestrator, ticket);
+      const known = listeners.get(key) ?? new Set();
+      listeners.set(key, known.add(changed));
+      return () => {
+        known.delete(changed);
+        if (known.size === 0) listeners.delete(key);
+      };
+    },
+    async answer(worker, { request, answer, by, key, content }) {
+      const { talk } = await live(worker);
+      const { open: requests } = talk.session();
+      const result = await talk.answer({ request, answer, by, key, content });
+      if (result === 'sent') return;
+      const offered = requests.find((one) => one.request === request)?.options.map(({ kind }) => kind);
+      if (result === 'not-offered')
+        throw new Failure(
+          'usage',
+          `This request cannot be answered with ${answer}. It offers: ${offered?.join(', ') || 'accept, decline'}.`,
+        );
+      throw new Failure(
+        'not-allowed-now',
+        `The request ${request} of ${worker.ticket} is not open.`,
+        `See what is open: svc agent show ${worker.ticket}`,
+      );
+    },
+    async message(worker, { text, by, key }) {
+      const path = inboxPath(runsDir, worker);
+      const id = `person:${key}`;
+      if (!(await readInbox(path)).some((one) => one.key === id))
+        await writeMessage(path, {
+          key: id,
+          at: now().toISOString(),
+          cause: 'message',
+          number: null,
+          url: null,
+          text,
+          by,
+        });
+      const one = followed.get(worker.key);
+      if (one?.talk && last.get(worker.key)?.state !== 'gone') {
+        one.inbox = await readMessages(one);
+        await one.talk.goOn();
+        return one.talk.waiting().some((message) => message.key === id)
+          ? 'queued until the agent is idle'
+          : 'sent';
+      }
+      if (one !== undefined && last.get(worker.key)?.state !== 'gone')
+        return 'queued: the agent reads it at its next check';
+      await append({
+        ...draft('orchestrator.worker.recalled', scopeOfWorker(worker), { reason: 'message' }),
+        source: 'orchestrator',
+        via: 'local',
+        deliveryId: `recall:${worker.key}:${id}`,
+      });
+      return 'queued: the agent is started again';
+    },
+    async cancel(worker, by) {
+      await (await live(worker)).talk.cancel(by);
+    },
+    async settled() {
+      await Promise.all(opening.values());
+      for (const { logged } of followed.values()) await logged;
+    },
+    async stop() {
+      stopping.abort();
+      unsubscribe();
+      await Promise.all(opening.values());
+      for (const one of followed.values()) {
+        await one.talk
+          ?.stop()
+          .catch((error: unknown) => logger.warn({ err: messageOf(error) }, 'an agent’s files'));
+        await one.logged;
+      }
+    },
+  };
+}
