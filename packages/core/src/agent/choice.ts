@@ -1,4 +1,8 @@
-// How the agent of a ticket is run: through the protocol, or as the command line of `svc.orchestration.agent`.
+// Which agent works on a ticket, and how it is run: through the protocol, or as the command line of
+// `svc.orchestration.agent`. And which permissions it gets without asking a person.
+import type { Config } from '../config/schema/config.ts';
+import type { RunPlan } from '../orchestrate/plan.ts';
+import type { OpenRequest } from './session.ts';
 
 export type ChosenAgent =
   | {
@@ -12,3 +16,163 @@ export type ChosenAgent =
     }
   /** `reason` is shown to people: why svc cannot talk to it. */
   | { name: string; protocol: false; reason: string };
+
+/** An agent that svc can talk to, whether or not it is installed. */
+export type KnownAgent = {
+  name: string;
+  builtIn: boolean;
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** The permission mode that is set before the first prompt; null leaves the agent's default. */
+  mode: string | null;
+  model: string | null;
+  /** The command that installs the version that was tried; null: not known. */
+  install: string | null;
+  /** How a person logs in; null: not known. */
+  login: string | null;
+};
+
+type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode' | 'login'> & { package: string; env?: object };
+
+/** The tried agents, each in the mode in which it asks a person before it edits a file or runs a command. */
+const builtIn: Readonly<Record<string, BuiltIn>> = {
+  claude: {
+    command: 'claude-agent-acp',
+    args: [],
+    mode: 'default',
+    package: '@agentclientprotocol/claude-agent-acp@0.99.1',
+    login: 'claude auth login',
+  },
+  codex: {
+    command: 'codex-acp',
+    args: [],
+    mode: 'read-only',
+    package: '@agentclientprotocol/codex-acp@2.6.0',
+    login: 'codex login',
+  },
+  gemini: {
+    command: 'gemini',
+    args: ['--acp'],
+    mode: 'default',
+    package: '@google/gemini-cli@0.61.0',
+    login: 'gemini',
+  },
+  opencode: {
+    command: 'opencode',
+    args: ['acp'],
+    // Its mode says which tools it has; whether it asks is in its permissions.
+    env: { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask","external_directory":"ask"}' },
+    mode: 'build',
+    package: 'opencode-ai@1.18.33',
+    login: 'opencode auth login',
+  },
+  qwen: {
+    command: 'qwen',
+    args: ['--acp'],
+    mode: 'default',
+    package: '@qwen-code/qwen-code@0.24.4',
+    login: 'qwen auth',
+  },
+  copilot: {
+    command: 'copilot',
+    args: ['--acp'],
+    mode: 'https://agentclientprotocol.com/protocol/session-modes#agent',
+    package: '@github/copilot@1.0.102',
+    login: 'copilot login',
+  },
+};
+
+export const builtInAgents: readonly string[] = Object.keys(builtIn);
+
+type Orchestration = Config['svc']['orchestration'];
+
+/** The built-in agents and the configured ones, by name. A configured field replaces the built-in one. */
+export function knownAgents({ agents }: Pick<Orchestration, 'agents'>): KnownAgent[] {
+  const names = new Set([...builtInAgents, ...Object.keys(agents)]);
+  return [...names].flatMap((name) => knownAgent(name, builtIn[name], agents[name] ?? {}) ?? []);
+}
+
+function knownAgent(
+  name: string,
+  base: BuiltIn | undefined,
+  given: Orchestration['agents'][string],
+): KnownAgent | undefined {
+  const command = given.command ?? base?.command;
+  if (command === undefined) return undefined;
+  const isOwn = given.command === undefined && base !== undefined;
+  return {
+    name,
+    builtIn: base !== undefined,
+    command,
+    args: given.args ?? base?.args ?? [],
+    env: { ...base?.env, ...given.env },
+    mode: given.mode === undefined ? (base?.mode ?? null) : given.mode,
+    model: given.model ?? null,
+    install: isOwn ? `npm install --global ${base.package}` : null,
+    login: base?.login ?? null,
+  };
+}
+
+/** What happened, and the fix. */
+export type AgentProblem = { problem: string; remedy: string };
+
+export function notInstalled({ name, command, install }: KnownAgent): AgentProblem {
+  return {
+    problem: `The agent ${name} is not installed: ${command} was not found in the daemon's PATH.`,
+    remedy:
+      install === null
+        ? `Install it, or set svc.orchestration.agents.${name}.command to its full path. After changing PATH: svc-monitor.sh restart`
+        : `Run: ${install}`,
+  };
+}
+
+/**
+ * The agent that was chosen for the ticket, else for the run, else the one that the command line names. One that was
+ * chosen is never replaced by another. `locate` finds the program of an agent; null: it is not installed.
+ */
+export async function chooseAgent(
+  orchestration: Pick<Orchestration, 'agents' | 'agent'>,
+  plan: Pick<RunPlan, 'agent' | 'agents' | 'workerModel'>,
+  ticket: string,
+  locate: (agent: KnownAgent) => Promise<string | null>,
+): Promise<ChosenAgent | AgentProblem> {
+  const { agents = {} } = plan;
+  const chosen = Object.hasOwn(agents, ticket) ? agents[ticket] : plan.agent;
+  const name = chosen ?? orchestration.agent[0]?.split('/').at(-1) ?? '';
+  const all = knownAgents(orchestration);
+  const agent = all.find((one) => one.name === name);
+  if (agent === undefined) {
+    if (chosen === undefined) {
+      const reason = `svc.orchestration.agent runs ${JSON.stringify(name)}, which is not a known agent`;
+      return { name, protocol: false, reason };
+    }
+    const names = all.map((one) => one.name).join(', ');
+    return {
+      problem: `There is no agent ${JSON.stringify(name.slice(0, 100))}.`,
+      remedy: `Choose one of: ${names}; or add it to svc.orchestration.agents.`,
+    };
+  }
+  const program = await locate(agent);
+  if (program === null)
+    return chosen === undefined
+      ? { name, protocol: false, reason: `${agent.command} is not installed` }
+      : notInstalled(agent);
+  const { args, env, mode } = agent;
+  const model = agent.model ?? (chosen === undefined ? plan.workerModel : null);
+  return { name, protocol: true, argv: [program, ...args], env, mode, model };
+}
+
+/**
+ * The answer that the user's policy gives to a request; null: a person is asked. Only once, never always: what the agent
+ * would then allow is its own decision. A kind of tool that is not in the policy is asked for.
+ */
+export function policyAnswer(
+  policy: Orchestration['permissions'],
+  { kind, toolKind, options }: OpenRequest,
+): 'allow_once' | 'reject_once' | null {
+  if (kind !== 'permission') return null;
+  const rule = Object.entries(policy).find(([name]) => name === toolKind)?.[1] ?? 'ask';
+  const answer = ({ ask: null, allow: 'allow_once', reject: 'reject_once' } as const)[rule];
+  return options.some((option) => option.kind === answer) ? answer : null;
+}

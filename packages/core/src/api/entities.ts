@@ -194,6 +194,11 @@ export const Run = z
         workerCommand: z.string(),
         workerModel: z.string(),
         maxParallel: z.int(),
+        agent: z.string().optional().describe('The agent that was chosen for the run'),
+        agents: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe('The agents that were chosen for single tickets'),
       })
       .nullable()
       .describe('Null for a run that svc does not orchestrate'),

@@ -1,4 +1,5 @@
 // Checks that involve more than one value.
+import { builtInAgents } from '../agent/choice.ts';
 import { problemsOfRules } from '../rules/rules.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, isPlainWord } from './problems.ts';
@@ -21,6 +22,7 @@ export function crossChecks(values: readonly ResolvedValue[]): ConfigProblem[] {
     ...together.flatMap((keys) => allOrNone(keys, byKey)),
     ...providersHaveKeys(values),
     ...rulesCanWork(values),
+    ...agentsHaveCommands(values),
   ];
 }
 
@@ -115,6 +117,18 @@ function rulesCanWork(values: readonly ResolvedValue[]): ConfigProblem[] {
       }),
     ),
   ];
+}
+
+function agentsHaveCommands(values: readonly ResolvedValue[]): ConfigProblem[] {
+  const ofAgents = values.filter(({ path }) => path[1] === 'orchestration' && path[2] === 'agents');
+  const complete = ofAgents.filter(({ path, value }) => path.at(-1) === 'command' && value !== undefined);
+  const names = new Set([...builtInAgents, ...complete.map(({ path }) => path[3] ?? '')]);
+  return ofAgents
+    .filter(({ path, source }) => source.kind === 'file' && !names.has(path[3] ?? ''))
+    .map((value): ConfigProblem => {
+      const message = 'is set, but the agent has no command.';
+      return { ...locationOf(value), severity: 'error', code: 'incomplete', message };
+    });
 }
 
 function locationOf({ key, source }: ResolvedValue): Pick<ConfigProblem, 'file' | 'line' | 'key'> {

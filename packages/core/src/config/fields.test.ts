@@ -44,6 +44,7 @@ const list = (key: string, fallback: string[] | undefined, more: Partial<Row> = 
 const state = (phase: string, name: string): Row =>
   text(`svc.tracker.stateMap.${phase}`, 'project', { default: name, value: null, wrong: false });
 const deploy = (field: string) => `svc.deploy.acme/web.${field}`;
+const agent = (field: string) => `svc.orchestration.agents.codex.${field}`;
 const url = { value: 'https://relay.example/abc', wrong: 'not a url' };
 
 const rows: Row[] = [
@@ -159,6 +160,19 @@ const rows: Row[] = [
     'GH_TOKEN',
     'GITHUB_TOKEN',
   ]),
+  text(agent('command'), 'global', { wrong: 'bin/mine' }),
+  list(agent('args'), undefined, { layer: 'global' }),
+  { key: agent('env'), layer: 'global', value: { LEVEL: '1' }, wrong: { API_KEY: 'x' } },
+  text(agent('mode'), 'global', { value: null }),
+  text(agent('model'), 'global', { value: null }),
+  ...['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other'].map(
+    (kind) =>
+      text(`svc.orchestration.permissions.${kind}`, 'global', {
+        default: 'ask',
+        value: 'reject',
+        wrong: 'allow_always',
+      }),
+  ),
   { key: 'svc.orchestration.stallAfterSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
   { key: 'svc.orchestration.maxAwaitingReview', layer: 'project', default: null, value: 5, wrong: 0 },
   text('svc.orchestration.testCommand', 'project'),
@@ -247,7 +261,8 @@ test('the table has a row for every field', () => {
     key
       .replace('acme/web', '<name>')
       .replace('providers.provider-a', 'providers.<name>')
-      .replace('commands.note', 'commands.<name>');
+      .replace('commands.note', 'commands.<name>')
+      .replace('agents.codex', 'agents.<name>');
   expect(rows.map((row) => placeholder(row.key)).toSorted()).toEqual(keys.toSorted());
 });
 
@@ -258,7 +273,7 @@ test('every key is under svc, except those of ai, otel and archive', () => {
 
 describe.each(rows)('$key', (row) => {
   const path = pathOf(row.key);
-  const keyed = /^svc\.(deploy|ai\.providers|commands)\./.test(row.key);
+  const keyed = /^svc\.(deploy|ai\.providers|commands|orchestration\.agents)\./.test(row.key);
 
   test('has its default', () => {
     // A keyed group has fields as soon as a file has an entry in it, even an empty one.

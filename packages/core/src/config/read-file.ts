@@ -178,7 +178,10 @@ function findSecrets(file: ConfigFile, data: unknown, path: KeyPath, problems: C
     severity: 'error',
     code: 'secret-in-project-file',
     message: `looks like ${kind}, but this file is committed.`,
-    remedy: `Remove it, revoke it, and store a new one: svc config set --layer secrets ${formatKey(path)} -`,
+    remedy:
+      path.at(-2) === 'env'
+        ? `Remove it, revoke it, set a new one in the daemon's environment, and add its name to svc.orchestration.agentEnv`
+        : `Remove it, revoke it, and store a new one: svc config set --layer secrets ${formatKey(path)} -`,
   });
 }
 

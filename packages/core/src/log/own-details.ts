@@ -23,6 +23,8 @@ export const RunDetail = Detail.extend({
   base: text.describe('the branch that worktrees start from'),
   workerCommand: text,
   workerModel: text,
+  agent: text.describe('the agent that was chosen for the run'),
+  agents: z.record(z.string(), z.string()).optional().describe('the agent that was chosen for each ticket'),
   reason: text,
   by: text,
 });

@@ -24,6 +24,10 @@ export type RunPlan = Pick<Plan, 'waves'> & {
   workerCommand: string;
   workerModel: string;
   maxParallel: number;
+  /** The name of the agent that was chosen for the run. */
+  agent?: string | undefined;
+  /** The names of the agents that were chosen for single tickets. */
+  agents?: Record<string, string> | undefined;
 };
 
 /** `place` is its position: `tickets[2].blockedBy[0]`. */

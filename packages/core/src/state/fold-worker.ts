@@ -91,7 +91,18 @@ function planIn({ event, detail }: RunLine): RunPlan | null {
   if (plan === undefined || !project || base === undefined) return null;
   if (workerCommand === undefined || workerModel === undefined || maxParallel === undefined) return null;
   const waves = plan.slice(0, MOST_WAVES).map((tickets) => textsIn(tickets));
-  return { waves, project, base, workerCommand, workerModel, maxParallel };
+  const tickets = new Set(waves.flat());
+  const agents = Object.entries(detail.agents ?? {}).filter(([ticket]) => tickets.has(ticket));
+  return {
+    waves,
+    project,
+    base,
+    workerCommand,
+    workerModel,
+    maxParallel,
+    ...(detail.agent !== undefined && { agent: detail.agent.slice(0, 100) }),
+    ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
+  };
 }
 
 function blockersIn(blockedBy: Blockers = {}): Blockers | undefined {

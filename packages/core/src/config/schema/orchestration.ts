@@ -4,7 +4,9 @@ import {
   workerCommandForm,
   workerCommandPattern,
 } from '../../orchestrate/worker-command.ts';
-import { field, kinds, optionalField, orNull, wholeNumber } from '../field.ts';
+import { field, kinds, oneOf, optionalField, orNull, wholeNumber } from '../field.ts';
+import { secretKind } from '../secret-shapes.ts';
+import { isProgram } from './rules.ts';
 
 const layers = ['project'] as const;
 
@@ -23,6 +25,61 @@ const workerCommand = {
   schema: z.string().regex(workerCommandPattern, 'not /<plugin>:<skill>'),
   expects: workerCommandForm,
 };
+
+// An agent is a program on this machine, so the user's own file comes before the project's.
+const agentLayers = ['global', 'project'] as const;
+const agentName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected a-z, 0-9 and dashes, at most 31 characters, a letter first');
+
+/** The value is shown by `svc config`, so a secret must be passed by the name of its variable. */
+const agentEnvironment = {
+  schema: z
+    .record(
+      z
+        .string()
+        .regex(/^(?!SVC_)[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'not the name of a variable that an agent may get'),
+      z.string().max(10_000),
+    )
+    .refine(
+      (variables) =>
+        Object.entries(variables).every(([name, value]) => secretKind(name, value) === undefined),
+      'a secret',
+    ),
+  expects:
+    'an object of variables and their values, none of them a secret (a secret is passed by its name in svc.orchestration.agentEnv)',
+};
+
+const Agent = z.object({
+  command: optionalField(
+    {
+      schema: z.string().min(1).refine(isProgram, 'a relative path'),
+      expects: 'a program on the PATH or its absolute path',
+    },
+    { layers: agentLayers, description: 'Program that speaks the Agent Client Protocol' },
+  ),
+  args: optionalField(kinds.list, { layers: agentLayers, description: 'Arguments of the program' }),
+  env: optionalField(agentEnvironment, {
+    layers: agentLayers,
+    description: 'Variables that only this agent gets; they are added to those of a built-in agent',
+  }),
+  mode: optionalField(orNull(kinds.text), {
+    layers: agentLayers,
+    description: 'Id of its permission mode, see svc agents check; null: the agent’s own default',
+  }),
+  model: optionalField(orNull(kinds.text), {
+    layers: agentLayers,
+    description: 'Model, as the agent names it; null: the agent’s own default',
+  }),
+});
+
+/** Only in the user's own file: a committed file must not decide what an agent may do on this machine. */
+const permission = (what: string) =>
+  field(oneOf(['ask', 'allow', 'reject']), {
+    layers: ['global'],
+    description: `Answer to an agent that asks to ${what}`,
+    default: 'ask',
+  });
 
 const tests = (scope: string) =>
   field(kinds.list, {
@@ -77,6 +134,22 @@ export const Orchestration = z
       description: 'Environment variables to pass to a worker in addition to the standard ones',
       default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
     }),
+    /** Keyed by the name of the agent; see `builtInAgents`. */
+    agents: z.record(agentName, Agent).prefault({}),
+    permissions: z
+      .object({
+        read: permission('read files'),
+        edit: permission('change files'),
+        delete: permission('delete files'),
+        move: permission('move files'),
+        search: permission('search'),
+        execute: permission('run a command'),
+        think: permission('use a tool that only thinks'),
+        fetch: permission('read from the network'),
+        switch_mode: permission('change its permission mode'),
+        other: permission('use any other tool'),
+      })
+      .prefault({}),
     stallAfterSec: field(wholeNumber(1), {
       layers,
       description: 'Seconds without output or a signal file change after which a worker counts as stalled',

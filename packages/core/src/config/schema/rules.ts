@@ -61,6 +61,11 @@ export const rules = field(
   { layers, description: 'Automations: what to do when a matching event arrives', default: [] },
 );
 
+/** On the PATH, or an absolute path: what a relative path means depends on the folder. */
+export function isProgram(text: string): boolean {
+  return text.startsWith('/') || !text.includes('/');
+}
+
 /** Never a shell: the program gets exactly these arguments, and nothing from the event. */
 const argv = {
   schema: z
@@ -68,7 +73,7 @@ const argv = {
     .min(1)
     .max(100)
     .refine(
-      ([program = '']) => program.startsWith('/') || !program.includes('/'),
+      ([program = '']) => isProgram(program),
       'expected a program on the PATH or an absolute path first',
     ),
   expects: 'a list: a program on the PATH or its absolute path, then its arguments',

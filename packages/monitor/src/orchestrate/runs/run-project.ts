@@ -4,7 +4,9 @@ import { realpath } from 'node:fs/promises';
 import {
   type AgentVariableSources,
   agentVariables,
+  type ChosenAgent,
   type Config,
+  chooseAgent,
   type Environment,
   type EventDraft,
   feedSecretVariables,
@@ -19,6 +21,7 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
+import { locateAgent } from '../agents/check-agent.ts';
 import { checkProgram } from '../agents/launch.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/context.ts';
@@ -66,6 +69,8 @@ export type RunProject = {
   repo: string | null;
   /** Rejects with the fix when the program of its agents cannot be started. */
   checkAgent: () => Promise<void>;
+  /** Rejects with the fix when the agent that was chosen for the ticket is not installed. Starts nothing. */
+  agentFor: (plan: RunPlan, ticket: string) => Promise<ChosenAgent>;
 };
 
 export type RunProjects = {
@@ -112,6 +117,8 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   async function make(folder: string, config: Config): Promise<Omit<RunProject, 'problems'>> {
     const environment = options.environment();
     const findings = options.findingsOf(config);
+    const variables = () =>
+      agentVariables(variableSources(config, options.environment(), options.locations)).environment;
     return {
       folder,
       config,
@@ -123,10 +130,16 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
         checkProgram({
           template: config.svc.orchestration.agent,
           folder,
-          environment: agentVariables(variableSources(config, options.environment(), options.locations))
-            .environment,
+          environment: variables(),
           run,
         }),
+      async agentFor(plan, ticket) {
+        const chosen = await chooseAgent(config.svc.orchestration, plan, ticket, (agent) =>
+          locateAgent(agent, variables()),
+        );
+        if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
+        return chosen;
+      },
     };
   }
 
