@@ -25,7 +25,7 @@ import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { summaryRoutes } from '../http/summary-routes.ts';
-import { phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
+import { changesRoutes, phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -85,6 +85,7 @@ export function daemonRoutes(parts: {
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
+    changesRoutes({ state, projects: orchestration.projects }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({
