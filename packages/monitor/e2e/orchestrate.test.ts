@@ -6,6 +6,7 @@ import type { RunView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import { changesVerb } from '../src/cli/verbs/agent-changes.ts';
 import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
@@ -260,4 +261,29 @@ test('a run whose project cannot be read continues with the last valid configura
       status: 'degraded',
       runs: { state: 'degraded', remedy: expect.stringContaining('svc config validate') },
     });
+});
+
+test('the changes in the worktree of a ticket, over the API and on the command line', async () => {
+  const { svc, base, terminal, daemon, write, environment, folder } = await world();
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
+  const path = join(base, 'A-1');
+  await expect.poll(async () => (await daemon.get('/api/workers/a-1/changes')).status).toBe(200);
+  write(path, 'README.md', 'two\u001b[31m\n');
+  const { status, body } = await daemon.get('/api/workers/a-1/changes');
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { ticket: 'A-1', orchestrator: 'run-1', worktree: path, base: 'main', cut: false },
+  });
+  expect(body['files']).toMatchObject([
+    { path: '.seen', status: 'untracked' },
+    { path: 'README.md', status: 'modified', added: 1, removed: 1 },
+  ]);
+  const shown = { ...testTerminal(), home: terminal.home, folder, environment };
+  await changesVerb(shown).parseAsync(['A-1'], { from: 'user' });
+  expect(shown.printed()).toMatch(
+    /^2 changed files in .*\/A-1 since main \(\w{12}\)\n  untracked  \+1 -0  \.seen\n  modified   \+1 -1  README\.md\n/,
+  );
+  expect(shown.printed()).toContain('\n-one\n+two?[31m');
+  expect((await daemon.get('/api/workers/A-2/changes')).body).toMatchObject({ code: 'unknown-ticket' });
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toBe(0);
 });

@@ -6,6 +6,7 @@ import {
   type EventDraft,
   feedSecretVariables,
   formatProblem,
+  policyAnswer,
   withoutSecrets,
 } from '@svc/core';
 import type { Logger } from 'pino';
@@ -118,7 +119,11 @@ export function createOrchestration(options: {
     append: log.appendOnce,
     signals,
     syncSignal: options.syncSignal,
-    policyAnswer: async () => null,
+    async policyAnswer({ orchestrator }, request) {
+      const plan = state.board().runs.get(orchestrator)?.plan;
+      if (!plan) return null;
+      return policyAnswer((await projects.of(plan.project)).config.svc.orchestration.permissions, request);
+    },
     processStarts,
     logger,
     now,

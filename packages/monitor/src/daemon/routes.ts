@@ -26,7 +26,7 @@ import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { summaryRoutes } from '../http/summary-routes.ts';
-import { phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
+import { changesRoutes, phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { Rules } from '../rules/rules.ts';
@@ -87,6 +87,7 @@ export function daemonRoutes(parts: {
     workerRoutes({ state, append, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
+    changesRoutes({ state, projects: orchestration.projects }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({

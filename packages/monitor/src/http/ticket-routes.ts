@@ -18,6 +18,7 @@ import {
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { readOutput } from '../orchestrate/agents/output.ts';
+import type { RunProjects } from '../orchestrate/runs/run-project.ts';
 import type { MoveEnding } from '../tracker/move-ticket.ts';
 import { gatherTrace } from './gather-trace.ts';
 import { type Routes, route } from './route.ts';
@@ -83,6 +84,26 @@ export function workerHistoryRoutes(options: {
       },
     );
   };
+}
+
+/** The worktree is found by the plan of the run, never by a path that a worker reports. */
+export function changesRoutes({ state, projects }: { state: StateAccess; projects: RunProjects }): Routes {
+  return (app) =>
+    route(app, api.getChanges, async ({ params: { ticket }, query: { orchestrator: named } }) => {
+      const board = boardOf(state);
+      const worker = createLookup(board).ofTicket(ticket, named)?.worker;
+      if (worker === null || worker === undefined) throw unknownTicket(ticket, named);
+      const { orchestrator, ticket: name } = worker;
+      const plan = board.runs.get(orchestrator)?.plan ?? null;
+      if (plan === null)
+        throw new Failure(
+          'not-allowed-now',
+          `svc did not start the run ${orchestrator}, so it does not know the worktree of ${name}.`,
+          'Start runs with svc to see their changes: svc orchestrate start',
+        );
+      const { worktrees } = await projects.of(plan.project);
+      return { ticket: name, orchestrator, ...(await worktrees.changes(name, plan.base)) };
+    });
 }
 
 export function unknownTicket(ticket: string, orchestrator?: string): Failure {

@@ -1,4 +1,4 @@
-// svc agent show | answer | send | stop
+// svc agent show | answer | send | stop | changes
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { Failure } from '../../errors.ts';
@@ -7,6 +7,7 @@ import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { ageText, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import { changesVerb } from './agent-changes.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
 type Item = AgentView['items'][number];
@@ -27,7 +28,7 @@ export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
       summary: "See what a ticket's agent does, answer it and steer it",
       example: ['svc agent show ABC-12', 'svc agent answer ABC-12 allow'],
     },
-    [showVerb(terminal), answerVerb(terminal), sendVerb(terminal), stopVerb(terminal)],
+    [showVerb(terminal), answerVerb(terminal), sendVerb(terminal), stopVerb(terminal), changesVerb(terminal)],
   );
 }
 

@@ -1,7 +1,7 @@
 // Git for worktrees. It runs the repository's hooks, which see what git sees: none of our secrets.
 import { branchNameProblem, type Environment, withoutSecrets } from '@svc/core';
 import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/lib/git';
-import type { RunCommand } from '@svc/lib/process';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
 /** For a checkout of a large repository, or a bundle of one. */
@@ -14,6 +14,8 @@ export type Git = {
   ask: (folder: string, args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
   /** The standard output; fails when git fails. */
   run: (folder: string, args: readonly string[], options?: GitOptions) => Promise<string>;
+  /** The same; undefined when the output, or the list of arguments, is too long. */
+  runUpTo: (folder: string, args: readonly string[], options: GitOptions) => Promise<string | undefined>;
 };
 
 export function createGit({
@@ -28,28 +30,34 @@ export function createGit({
 }): Git {
   const runGit = createGitRunner(run, withoutSecrets(environment, secretNames));
 
-  async function ask(folder: string, args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
-    const end = await runGit(folder, args, options);
-    if (end.ended === 'exit') return end;
-    const isMissing = end.ended === 'not-started' && end.reason === 'ENOENT';
-    throw new Failure(
-      'file-unusable',
-      `git ${args[0] ?? ''} in ${folder} ${gitEndWords(end)}.`,
-      isMissing ? 'Install git.' : undefined,
-    );
-  }
-
   return {
-    ask,
-    async run(folder, args, options) {
-      const { exitCode, stdout, stderr } = await ask(folder, args, options);
-      if (exitCode === 0) return stdout;
-      throw new Failure(
-        'file-unusable',
-        `git ${args.slice(0, 2).join(' ')} in ${folder} failed (${exitCode}): ${lastLines(stderr || stdout)}`,
-      );
+    ask: async (folder, args, options) => answerIn(await runGit(folder, args, options), folder, args),
+    run: async (folder, args, options) => outputIn(await runGit(folder, args, options), folder, args),
+    async runUpTo(folder, args, options) {
+      const end = await runGit(folder, args, options);
+      const isTooLong = end.ended === 'too-large' || (end.ended === 'not-started' && end.reason === 'E2BIG');
+      return isTooLong ? undefined : outputIn(end, folder, args);
     },
   };
+}
+
+function answerIn(end: CommandEnd, folder: string, args: readonly string[]): GitAnswer {
+  if (end.ended === 'exit') return end;
+  const isMissing = end.ended === 'not-started' && end.reason === 'ENOENT';
+  throw new Failure(
+    'file-unusable',
+    `git ${args[0] ?? ''} in ${folder} ${gitEndWords(end)}.`,
+    isMissing ? 'Install git.' : undefined,
+  );
+}
+
+function outputIn(end: CommandEnd, folder: string, args: readonly string[]): string {
+  const { exitCode, stdout, stderr } = answerIn(end, folder, args);
+  if (exitCode === 0) return stdout;
+  throw new Failure(
+    'file-unusable',
+    `git ${args.slice(0, 2).join(' ')} in ${folder} failed (${exitCode}): ${lastLines(stderr || stdout)}`,
+  );
 }
 
 /** The lines of an output whose records end with a line break. */

@@ -13,7 +13,7 @@ import { endGroup } from './steps.ts';
 /** This many are listed; all are counted. */
 const NAMED = 20;
 /** Created by svc in every worktree, and not the user's work. */
-const OWN_FILE = '.svc/.workflow-context.json';
+export const OWN_FILE = '.svc/.workflow-context.json';
 
 export type Losses = {
   uncommitted: { count: number; paths: string[] };

@@ -8,6 +8,7 @@ import { type Config, type Environment, secretVariables, type WorktreeRecord } f
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { processStartsOf } from '../../runs/processes.ts';
+import { type Changes, worktreeChanges } from './changes.ts';
 import {
   createRecords,
   type FiledFindings,
@@ -35,6 +36,8 @@ export type Worktrees = {
   /** The folder that contains them. */
   base: () => Promise<string>;
   inspect: (name: string) => Promise<{ name: string; losses: Losses }>;
+  /** Its changes since it left the base branch, committed or not. */
+  changes: (name: string, base: string) => Promise<Changes>;
   /** Files the findings that wait in it, if the project has consent; a removed worktree has none. */
   fileFindings: (name: string, options: FileOptions) => Promise<FiledFindings>;
   remove: (name: string, options?: RemoveOptions) => Promise<RemovedWorktree>;
@@ -81,6 +84,7 @@ export function createWorktrees(options: {
     list: async () => listWorktrees(await context()),
     base: async () => (await context()).layout.base,
     inspect: async (name) => inspectWorktree(await context(), name),
+    changes: async (name, base) => worktreeChanges(await context(), name, base),
     async fileFindings(name, given) {
       const opened = await context();
       const project = projectIn(opened, folderIn(opened.layout.base, name));
