@@ -47,8 +47,13 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
   const wasGivenUp = status === 'failed' && process.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
   if (worker.process.state !== 'dead' || worker.process.reviving === true) return undefined;
+  const problem = worker.agent?.problem ?? null;
   const errors =
-    process.stderr === undefined ? '' : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
+    problem !== null
+      ? `. ${inOneLine(problem)}`
+      : process.stderr === undefined
+        ? ''
+        : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
   const message = `The worker process is gone; its last status is ${worker.status}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }

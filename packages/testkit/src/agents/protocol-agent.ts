@@ -49,6 +49,8 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
     case 'session/resume':
       return write({ id, result: { sessionId, configOptions: options() } });
     case 'session/set_config_option':
+      if (params['value'] !== 'ask' && params['value'] !== 'auto')
+        return write({ id, error: { code: -32602, message: 'Invalid params', data: { details: 'unknown mode' } } });
       mode = String(params['value']);
       return write({ id, result: { configOptions: options() } });
     case 'session/cancel':
