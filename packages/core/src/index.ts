@@ -3,6 +3,7 @@ export * from './agent/choice.ts';
 export * from './agent/conversation.ts';
 export * from './agent/facts.ts';
 export * from './agent/messages.ts';
+export { isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
 export * from './agent/schemas.ts';
 export * from './agent/session.ts';
 export type { AgentCheck, AgentView, ListedAgent, WorktreeChanges } from './api/agents.ts';

@@ -25,7 +25,11 @@ async function world(settings: { user?: object; agent?: object } = {}) {
     ...settings.agent,
   };
   const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents: { sh: agent } };
-  repository.write(folder, '.svc/config.json', JSON.stringify({ svc: { projectKey: 'demo', orchestration } }));
+  repository.write(
+    folder,
+    '.svc/config.json',
+    JSON.stringify({ svc: { projectKey: 'demo', orchestration } }),
+  );
   const user = { svc: { projects: [folder], ...settings.user } };
   repository.write(home, '.config/svc/config.json', JSON.stringify(user));
   let daemon = await startInProcess({ home, environment });
@@ -39,7 +43,11 @@ async function world(settings: { user?: object; agent?: object } = {}) {
       return shown?.agent?.state === state ? shown : undefined;
     });
   const attention = async (): Promise<{ reason: string; message: string; remedy: string }[]> =>
-    ((await daemon.get('/api/attention')).body as { open: { reason: string; message: string; remedy: string }[] }).open;
+    (
+      (await daemon.get('/api/attention')).body as {
+        open: { reason: string; message: string; remedy: string }[];
+      }
+    ).open;
   return {
     ...repository,
     terminal,
@@ -49,10 +57,10 @@ async function world(settings: { user?: object; agent?: object } = {}) {
     attention,
     lines: () => daemon.lines(),
     received: () => readFileSync(received, 'utf8').split('\n').filter(Boolean),
-    async start(): Promise<void> {
+    start: async (): Promise<void> => {
       expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
     },
-    async restart(): Promise<void> {
+    restart: async (): Promise<void> => {
       await daemon.close();
       daemon = await startInProcess({ home, environment });
     },
@@ -115,7 +123,7 @@ test('an agent that was killed is started again and resumes its session', async 
   process.kill(pid, 'SIGKILL');
   await untilState('ended');
   expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
-  await until(() => received().includes('prompt say 2'), 60_000);
+  await until(() => received().includes('prompt say 2'));
   const started = lines().filter(({ event }) => event === 'agent.session.started');
   expect(started.map(({ detail }) => detail['how'])).toEqual(['new', 'resume']);
 });
@@ -150,6 +158,6 @@ test('an agent that does not take the permission mode gets no prompt, and the re
   const { start, untilState, attention, received } = await world({ agent: { mode: 'nothing-asks' } });
   await start();
   await untilState('ended');
-  await until(async () => (await attention()).some(({ message }) => message.includes('nothing-asks')), 60_000);
+  await until(async () => (await attention()).some(({ message }) => message.includes('nothing-asks')));
   expect(received()).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { resolveConfig } from '../config/resolve.ts';
 import { Config } from '../config/schema/config.ts';
 import { chooseAgent, knownAgents, policyAnswer } from './choice.ts';
+import type { OpenRequest } from './requests.ts';
 import { optionKinds } from './schemas.ts';
-import type { OpenRequest } from './session.ts';
 
 const settings = (orchestration: object = {}) => Config.parse({ svc: { orchestration } }).svc.orchestration;
 

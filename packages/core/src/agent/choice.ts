@@ -2,7 +2,7 @@
 // `svc.orchestration.agent`. And which permissions it gets without asking a person.
 import type { Config } from '../config/schema/config.ts';
 import type { RunPlan } from '../orchestrate/plan.ts';
-import type { OpenRequest } from './session.ts';
+import type { OpenRequest } from './requests.ts';
 
 export type ChosenAgent =
   | {

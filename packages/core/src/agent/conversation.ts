@@ -3,9 +3,10 @@
 // each change. Texts are bounded, and the oldest items are dropped: the journal has everything.
 
 import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
-import { shownRequest } from './facts.ts';
+import { shownRequest } from './requests.ts';
 import type { AgentRequest, ConversationItem } from './schemas.ts';
-import { type AgentEntry, type AgentSession, isReplayed, STEERING, toolStatusIn } from './session.ts';
+import { type AgentEntry, type AgentSession, isReplayed, STEERING } from './session.ts';
+import { toolStatusIn } from './tools.ts';
 
 const MOST_ITEMS = 2_000;
 const LONGEST_TEXT = 64 * 1024;

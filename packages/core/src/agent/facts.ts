@@ -6,8 +6,9 @@ import { cutText } from '../log/cut-text.ts';
 import type { DetailOf, Topic } from '../log/topics.ts';
 import { asFields, type Fields, listAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
 import { markIn } from './messages.ts';
-import type { AgentRequest } from './schemas.ts';
-import type { AgentEntry, AgentSession, AgentTool, OpenRequest } from './session.ts';
+import { type OpenRequest, shownRequest } from './requests.ts';
+import type { AgentEntry, AgentSession } from './session.ts';
+import { type AgentTool, isToolOver } from './tools.ts';
 
 const LONGEST_MESSAGE = 4_000;
 const LONGEST_PROMPT = 400;
@@ -84,15 +85,6 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
     else if (!isToolOver(tool) && tool.isNamed && known?.isNamed !== true)
       add('agent.tool.started', `tool ${tool.id}`, detail);
   }
-}
-
-/** Without the ids of options: an answer names a kind. */
-export function shownRequest({ toolId: _, options, ...request }: OpenRequest): AgentRequest {
-  return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
-}
-
-function isToolOver({ status }: AgentTool): boolean {
-  return status !== 'pending' && status !== 'in_progress';
 }
 
 function started({ pending }: AgentSession, { agent, sessionId, mode, model }: AgentSession) {

@@ -2,7 +2,8 @@
 // session starts. Each contains how far the journal had been read when it was written, so both files can be read again in
 // the order in which things happened.
 import { asFields, type Fields, integerAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
-import { type AgentSession, type OptionKind, PROTOCOL_VERSION, STEERING } from './session.ts';
+import type { OptionKind } from './requests.ts';
+import { type AgentSession, PROTOCOL_VERSION, STEERING } from './session.ts';
 
 /** A message that has no id yet. */
 export type Request = { method: string; params: Fields };

@@ -18,7 +18,17 @@ import {
   objectAt,
   textAt,
 } from '../receive/payload-fields.ts';
-import { type AgentRequest, agentStates, optionKinds, toolStatuses } from './schemas.ts';
+import {
+  isQuestion,
+  MOST_OPTIONS,
+  type OpenRequest,
+  permissionIn,
+  questionIn,
+  shortText,
+} from './requests.ts';
+import type { agentStates } from './schemas.ts';
+import { addTokens, tokensOfChunk, tokensOfTurn } from './tokens.ts';
+import { type AgentTool, cutOff, toolOf } from './tools.ts';
 
 export type AgentState = (typeof agentStates)[number];
 
@@ -26,28 +36,6 @@ export type AgentState = (typeof agentStates)[number];
 export type AgentEntry =
   | { from: 'svc' | 'agent'; message: Fields }
   | { from: 'process'; ended: { exitCode: number | null; signal: string | null } | null };
-
-type ToolStatus = (typeof toolStatuses)[number];
-export type AgentTool = {
-  id: string;
-  title: string;
-  /** False while the agent has announced it without saying what it does. */
-  isNamed: boolean;
-  /** As the agent reports it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
-  kind: string;
-  status: ToolStatus;
-  paths: readonly string[];
-  command: string | null;
-  exitCode: number | null;
-};
-
-export type OptionKind = (typeof optionKinds)[number];
-type PermissionOption = AgentRequest['options'][number] & { id: string };
-/** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
-export type OpenRequest = Omit<AgentRequest, 'options'> & {
-  toolId: string | null;
-  options: readonly PermissionOption[];
-};
 
 export type TurnEnd = { ok: boolean; reason: string };
 
@@ -100,14 +88,10 @@ export type AgentSession = {
 export const PROTOCOL_VERSION = 1;
 export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
-const LONGEST_TEXT = 400;
 const MOST_TOOLS = 200;
-const MOST_PATHS = 20;
-const MOST_OPTIONS = 12;
 const MOST_PLAN = 100;
 const MOST_OPEN = 50;
 const MOST_ANSWERED = 1_000;
-const MOST_FIELDS = 20;
 
 export const newAgentSession: AgentSession = {
   state: 'starting',
@@ -233,9 +217,11 @@ function afterSteering(session: AgentSession, params: Fields, message: Fields): 
 function afterError(session: AgentSession, id: number, method: string, error: Fields): AgentSession {
   const details = textAt(objectAt(error, 'data'), 'details');
   const reason = [textAt(error, 'message') ?? 'unknown error', details].filter(Boolean).join(': ');
-  const problem = short(`${method}: ${reason}`);
+  const problem = shortText(`${method}: ${reason}`);
   const failed: AgentSession = { ...session, problem, failed: [...session.failed, method] };
-  return method === 'session/prompt' ? turnEnded(failed, id, { ok: false, reason: short(reason) }) : failed;
+  return method === 'session/prompt'
+    ? turnEnded(failed, id, { ok: false, reason: shortText(reason) })
+    : failed;
 }
 
 function initialized(session: AgentSession, result: Fields): AgentSession {
@@ -246,7 +232,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
   const sessions = objectAt(can, 'sessionCapabilities');
   return {
     ...session,
-    agent: { name: short(textAt(info, 'name') ?? 'unknown'), version: textAt(info, 'version') ?? null },
+    agent: { name: shortText(textAt(info, 'name') ?? 'unknown'), version: textAt(info, 'version') ?? null },
     can: {
       resume: asFields(sessions['resume']) !== undefined,
       load: flagAt(can, 'loadSession') === true,
@@ -254,7 +240,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
     },
     logins: listAt(result, 'authMethods').map((one) =>
-      short(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
+      shortText(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
     ),
     failed: isKnown ? session.failed : [...session.failed, 'initialize'],
     problem: isKnown
@@ -275,7 +261,7 @@ function opened(session: AgentSession, result: Fields, sessionId: string | undef
     sessionId,
     problem: null,
     mode: textAt(modes, 'currentModeId') ?? session.mode,
-    modes: choices(listAt(modes, 'availableModes'), 'id'),
+    modes: offered(listAt(modes, 'availableModes'), 'id'),
     model: textAt(models, 'currentModelId') ?? session.model,
   };
   return withOptions(known, listAt(result, 'configOptions'));
@@ -289,7 +275,7 @@ function withOptions(session: AgentSession, options: readonly unknown[]): AgentS
     const value = textAt(option, 'currentValue') ?? null;
     if (id === undefined) continue;
     if (option['category'] === 'mode')
-      next = { ...next, mode: value, modeOption: id, modes: choices(listAt(option, 'options'), 'value') };
+      next = { ...next, mode: value, modeOption: id, modes: offered(listAt(option, 'options'), 'value') };
     if (option['category'] === 'model') next = { ...next, model: value, modelOption: id };
   }
   const isChanged = next.mode !== session.mode || next.model !== session.model;
@@ -301,11 +287,11 @@ function withMode(session: AgentSession, mode: string | undefined): AgentSession
   return { ...session, mode, settings: session.settings + 1 };
 }
 
-function choices(list: readonly unknown[], key: 'id' | 'value'): { id: string; name: string }[] {
+function offered(list: readonly unknown[], key: 'id' | 'value'): { id: string; name: string }[] {
   return list.slice(0, MOST_OPTIONS).flatMap((one) => {
     const fields = asFields(one) ?? {};
     const id = textAt(fields, key);
-    return id === undefined ? [] : [{ id, name: short(textAt(fields, 'name') ?? id) }];
+    return id === undefined ? [] : [{ id, name: shortText(textAt(fields, 'name') ?? id) }];
   });
 }
 
@@ -323,12 +309,6 @@ function turnEnded(session: AgentSession, id: number, end: TurnEnd, result: Fiel
   };
 }
 
-function cutOff(tool: AgentTool): AgentTool {
-  return isOver(tool) ? tool : { ...tool, status: 'cut-off' };
-}
-
-const isOver = ({ status }: AgentTool): boolean => status !== 'pending' && status !== 'in_progress';
-
 function afterItsRequest(session: AgentSession, method: string, message: Fields): AgentSession {
   const params = objectAt(message, 'params');
   const request = JSON.stringify(message['id']);
@@ -340,70 +320,8 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   const call = objectAt(params, 'toolCall');
   const next = upsertTool(session, call);
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
-  const open: OpenRequest = {
-    request,
-    kind: 'permission',
-    title: tool.title,
-    toolId: tool.id,
-    toolKind: tool.kind,
-    paths: [...tool.paths],
-    command: tool.command,
-    options: listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn),
-    fields: [],
-  };
+  const open = permissionIn(request, tool, params);
   return { ...next, open: [...next.open, open] };
-}
-
-/** Whether a person can answer the request: a permission, or a question with a form. */
-export function isForPeople(message: Fields): boolean {
-  const method = textAt(message, 'method') ?? '';
-  return method === 'session/request_permission' || isQuestion(method, objectAt(message, 'params'));
-}
-
-function isQuestion(method: string, params: Fields): boolean {
-  return method === 'elicitation/create' && params['mode'] === 'form';
-}
-
-function questionIn(request: string, params: Fields): OpenRequest {
-  const schema = objectAt(params, 'requestedSchema');
-  const required = listAt(schema, 'required');
-  const fields = Object.entries(objectAt(schema, 'properties'))
-    .slice(0, MOST_FIELDS)
-    .map(([name, given]) => {
-      const property = asFields(given) ?? {};
-      const choices = listAt(property, 'enum')
-        .concat(listAt(property, 'oneOf').map((one) => asFields(one)?.['const']))
-        .filter((choice) => typeof choice === 'string')
-        .slice(0, MOST_OPTIONS);
-      const title = short(textAt(property, 'title') ?? textAt(property, 'description') ?? name);
-      return { name, title, type: fieldType(property, choices), choices, required: required.includes(name) };
-    });
-  return {
-    request,
-    kind: 'input',
-    title: short(textAt(params, 'message') ?? 'The agent asks for input'),
-    toolId: null,
-    toolKind: null,
-    paths: [],
-    command: null,
-    options: [],
-    fields,
-  };
-}
-
-function fieldType({ type }: Fields, choices: readonly string[]): AgentRequest['fields'][number]['type'] {
-  if (choices.length > 0) return 'choice';
-  if (type === 'number' || type === 'integer') return 'number';
-  return type === 'boolean' ? 'flag' : 'text';
-}
-
-function optionIn(option: unknown): PermissionOption[] {
-  const fields = asFields(option) ?? {};
-  const id = textAt(fields, 'optionId');
-  const kind = optionKinds.find((one) => one === fields['kind']);
-  return id === undefined || kind === undefined
-    ? []
-    : [{ id, kind, name: short(textAt(fields, 'name') ?? id) }];
 }
 
 function closeRequest(session: AgentSession, request: string): AgentSession {
@@ -481,41 +399,12 @@ function upsertTool(session: AgentSession, update: Fields): AgentSession {
   return { ...session, tools, open, isMessageDone };
 }
 
-function toolOf(update: Fields, before: AgentTool | undefined): AgentTool {
-  const paths = listAt(update, 'locations')
-    .concat(listAt(update, 'content').filter((one) => asFields(one)?.['type'] === 'diff'))
-    .flatMap((one) => textAt(asFields(one) ?? {}, 'path') ?? []);
-  const exit = objectAt(objectAt(update, '_meta'), 'terminal_exit');
-  const title = textAt(update, 'title') ?? before?.title ?? 'a tool';
-  return {
-    id: before?.id ?? textAt(update, 'toolCallId') ?? '',
-    title: short(title),
-    isNamed: before?.isNamed === true || saysWhat(update),
-    kind: textAt(update, 'kind') ?? before?.kind ?? 'other',
-    status: toolStatusIn(update['status']) ?? before?.status ?? 'pending',
-    paths: paths.length === 0 ? (before?.paths ?? []) : [...new Set(paths)].slice(0, MOST_PATHS),
-    command: commandIn(update) ?? before?.command ?? null,
-    exitCode: numberAt(exit, 'exit_code') ?? before?.exitCode ?? null,
-  };
-}
-
-function saysWhat(update: Fields): boolean {
-  const hasInput = Object.keys(objectAt(update, 'rawInput')).length > 0;
-  return hasInput || update['status'] === 'in_progress' || listAt(update, 'locations').length > 0;
-}
-
-function commandIn(update: Fields): string | undefined {
-  const command = textAt(objectAt(update, 'rawInput'), 'command');
-  return command === undefined ? undefined : short(command);
-}
-
-export function toolStatusIn(status: unknown): ToolStatus | undefined {
-  return toolStatuses.find((one) => one === status);
-}
-
 function planEntry(entry: unknown): { content: string; status: string } {
   const fields = asFields(entry) ?? {};
-  return { content: short(textAt(fields, 'content') ?? ''), status: textAt(fields, 'status') ?? 'unknown' };
+  return {
+    content: shortText(textAt(fields, 'content') ?? ''),
+    status: textAt(fields, 'status') ?? 'unknown',
+  };
 }
 
 function withUsage(session: AgentSession, update: Fields): AgentSession {
@@ -528,47 +417,4 @@ function withUsage(session: AgentSession, update: Fields): AgentSession {
     // Cumulative, where it is reported at all.
     cost: amount === undefined || currency === undefined ? session.cost : { amount, currency },
   };
-}
-
-function short(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
-}
-
-// Tokens. Each agent counts in its own way; for agents that are not listed here the count is unknown.
-
-type Tokens = { input: number; output: number } | null;
-
-/** Where the answer to a prompt has the sum of its turn. */
-const turnSums: Readonly<Record<string, 'usage' | 'quota'>> = {
-  '@agentclientprotocol/claude-agent-acp': 'usage',
-  '@agentclientprotocol/codex-acp': 'usage',
-  Copilot: 'usage',
-  'gemini-cli': 'quota',
-};
-/** Reports the tokens of each request with an empty chunk. */
-const CHUNK_USAGE = 'qwen-code';
-
-function tokensOfTurn(agent: string | undefined, result: Fields): Tokens {
-  const where = agent === undefined ? undefined : turnSums[agent];
-  if (where === 'usage') return tokensIn(objectAt(result, 'usage'), 'inputTokens', 'outputTokens');
-  if (where === 'quota') {
-    const count = objectAt(objectAt(objectAt(result, '_meta'), 'quota'), 'token_count');
-    return tokensIn(count, 'input_tokens', 'output_tokens');
-  }
-  return null;
-}
-
-function tokensOfChunk(agent: string | undefined, update: Fields): Tokens {
-  if (agent !== CHUNK_USAGE) return null;
-  return tokensIn(objectAt(objectAt(update, '_meta'), 'usage'), 'inputTokens', 'outputTokens');
-}
-
-function tokensIn(fields: Fields, input: string, output: string): Tokens {
-  const [one, other] = [numberAt(fields, input), numberAt(fields, output)];
-  return one === undefined || other === undefined ? null : { input: one, output: other };
-}
-
-function addTokens(before: Tokens, added: Tokens): Tokens {
-  if (added === null) return before;
-  return { input: (before?.input ?? 0) + added.input, output: (before?.output ?? 0) + added.output };
 }

@@ -34,7 +34,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 
 async function handle({ id, method }: Message, params: Record<string, unknown>): Promise<void> {
-  switch (method) {
+  switch (method ?? '') {
     case 'initialize':
       return write({
         id,
@@ -50,8 +50,11 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
       return write({ id, result: { sessionId, configOptions: options() } });
     case 'session/set_config_option':
       if (params['value'] !== 'ask' && params['value'] !== 'auto')
-        return write({ id, error: { code: -32602, message: 'Invalid params', data: { details: 'unknown mode' } } });
-      mode = String(params['value']);
+        return write({
+          id,
+          error: { code: -32602, message: 'Invalid params', data: { details: 'unknown mode' } },
+        });
+      mode = params['value'];
       return write({ id, result: { configOptions: options() } });
     case 'session/cancel':
       for (const end of turns) end();

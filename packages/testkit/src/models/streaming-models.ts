@@ -193,7 +193,7 @@ const responses: Format = {
   read: (body) =>
     listIn(body['input']).map((item) => ({
       text: item['role'] === 'user' ? textOf(item) : '',
-      isResult: String(item['type'] ?? '').endsWith('_output'),
+      isResult: typeof item['type'] === 'string' && item['type'].endsWith('_output'),
     })),
   tools: (body) =>
     [

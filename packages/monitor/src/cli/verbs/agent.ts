@@ -2,7 +2,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { Failure } from '../../errors.ts';
-import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { ageText, plainText } from '../text.ts';
@@ -194,12 +193,17 @@ function printAgent(
     return;
   }
   const { name, version, protocol, reason, state, since, mode, model } = agent;
-  const setting = (label: string, value: string | null): string =>
-    `${label} ${plainText(value ?? 'unknown')}`;
   terminal.out(`${plainText(name)} ${plainText(version ?? '')}`.trimEnd());
   if (!protocol) terminal.out(`Runs as a command line: ${plainText(reason ?? 'unknown')}`);
   terminal.out(`State: ${state ?? 'unknown'}, since ${ageText(since, terminal.now())}`);
-  if (protocol) terminal.out([setting('mode', mode), setting('model', model), usageText(agent)].join(', '));
+  if (protocol)
+    terminal.out(
+      [
+        `mode ${plainText(mode ?? 'unknown')}`,
+        `model ${plainText(model ?? 'unknown')}`,
+        usageText(agent),
+      ].join(', '),
+    );
   if (agent.problem !== null) terminal.out(paint(terminal, 'red', `Problem: ${plainText(agent.problem)}`));
   for (const item of items.slice(-limit)) printItem(terminal, item);
   for (const text of waiting) terminal.out(paint(terminal, 'dim', `waiting to be sent: ${plainText(text)}`));

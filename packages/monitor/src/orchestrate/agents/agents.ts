@@ -3,12 +3,10 @@
 // by which the log takes it once.
 import {
   type AgentEntry,
-  type AgentFact,
   type AgentSession,
   type AgentView,
   type Answer,
   addToConversation,
-  agentFacts,
   type Conversation,
   draft,
   type EventDraft,
@@ -16,20 +14,19 @@ import {
   itemsAfter,
   newConversation,
   type OpenRequest,
-  type SignalFile,
   scopeOfWorker,
   shownRequest,
   type Worker,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { pause } from '@svc/lib/timeout';
 import type { Logger } from 'pino';
 import { Failure } from '../../errors.ts';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import { type AgentLog, createAgentLog } from './agent-log.ts';
 import { type AgentRecord, readRecord } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
@@ -37,8 +34,6 @@ import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 
 /** Slow machines need long for a first start. */
 const START_TIMEOUT_MS = 180_000;
-const USAGE_EVERY_MS = 5_000;
-const LOG_AGAIN_MS = 1_000;
 /** A file cannot be cut while it is written: the session continues in a new one. */
 const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
 
@@ -78,12 +73,10 @@ type Followed = {
   conversation: Conversation;
   inbox: QueuedMessage[];
   since: number;
-  /** What was reported of its use, and when. */
-  usage: { text: string; at: number };
   /** Of requests that the policy was asked about. */
   judged: Set<string>;
   isFailed: boolean;
-  logged: Promise<void>;
+  log: AgentLog;
 };
 
 export function createAgents(options: {
@@ -101,7 +94,7 @@ export function createAgents(options: {
   logger: Logger;
   now: () => Date;
 }): Agents {
-  const { runsDir, instanceId, append, signals, syncSignal, processStarts, logger, now } = options;
+  const { runsDir, instanceId, append, processStarts, logger, now } = options;
   const { board } = options.state;
   const followed = new Map<string, Followed>();
   const opening = new Map<string, Promise<void>>();
@@ -111,7 +104,6 @@ export function createAgents(options: {
   const listeners = new Map<string, Set<() => void>>();
   const stopping = new AbortController();
 
-  const keyOf = ({ orchestrator, ticket }: WorkerName): string => workerKey(orchestrator, ticket);
   const problem = (agent: Attempt) => (error: unknown) =>
     logger.error({ err: error, ...agent }, 'an agent cannot be followed');
 
@@ -124,76 +116,6 @@ export function createAgents(options: {
       if (event.startsWith('agent.')) notify(workerKey(scope.orchestrator ?? '', scope.ticket ?? ''));
   });
 
-  /** In order, and again after a failure: a full disk must not lose what an agent did. */
-  function log(one: Followed, fact: Pick<AgentFact, 'event' | 'detail'> & { name?: string }): void {
-    const { orchestrator, ticket, attempt } = one.agent;
-    one.logged = one.logged.then(async () => {
-      while (!stopping.signal.aborted) {
-        try {
-          if (fact.event === 'agent.turn.ended') await syncSignal(one.agent);
-          const worker = board().workers.get(keyOf(one.agent));
-          const id = { deliveryId: `agent:${keyOf(one.agent)}.${attempt}:${fact.name}` };
-          // Each fact has the detail of its topic.
-          await append({
-            event: fact.event,
-            source: 'orchestrator',
-            via: 'local',
-            ...(fact.name !== undefined && id),
-            scope: worker ? scopeOfWorker(worker) : { orchestrator, ticket },
-            detail: { attempt, ...fact.detail },
-          } as EventDraft);
-          return;
-        } catch (error) {
-          problem(one.agent)(error);
-          await pause(LOG_AGAIN_MS, stopping.signal);
-        }
-      }
-    });
-  }
-
-  function onEntry(
-    one: Followed,
-    entry: AgentEntry,
-    sessions: { before: AgentSession; after: AgentSession },
-  ): void {
-    addToConversation(one.conversation, entry, sessions);
-    for (const fact of agentFacts(entry, sessions.before, sessions.after)) log(one, completed(one, fact));
-    logUsage(one, sessions.after);
-    if (sessions.after.turns > sessions.before.turns) writeCost(one, sessions.after);
-    notify(keyOf(one.agent));
-  }
-
-  /** With the name that the agent has in the configuration, and with what follows a turn. */
-  function completed(one: Followed, fact: AgentFact): AgentFact {
-    if (fact.event === 'agent.session.started')
-      return { ...fact, detail: { ...fact.detail, agent: one.record.agent } };
-    if (fact.event === 'agent.turn.ended')
-      return { ...fact, detail: { ...fact.detail, queued: one.talk?.waiting().length ?? 0 } };
-    return fact;
-  }
-
-  function logUsage(one: Followed, { context, tokens, cost, state }: AgentSession): void {
-    const text = JSON.stringify([context, tokens, cost]);
-    const isDue = performance.now() - one.usage.at >= USAGE_EVERY_MS;
-    if (text === one.usage.text || !isDue || state !== 'running' || one.talk === null) return;
-    one.usage = { text, at: performance.now() };
-    log(one, { event: 'agent.usage', detail: { context, tokens, cost } });
-  }
-
-  function writeCost(one: Followed, { tokens, cost }: AgentSession): void {
-    const known: SignalFile['cost'] = {
-      ...(cost?.currency === 'USD' && { usd: cost.amount }),
-      ...(tokens !== null && { inputTokens: tokens.input, outputTokens: tokens.output }),
-    };
-    if (Object.keys(known).length === 0) return;
-    const { orchestrator, ticket } = one.agent;
-    one.logged = one.logged.then(async () => {
-      await signals
-        .update(orchestrator, ticket, (signal) => ({ ...signal, cost: { ...signal.cost, ...known } }))
-        .catch(problem(one.agent));
-    });
-  }
-
   async function readMessages({
     agent,
     record,
@@ -205,18 +127,39 @@ export function createAgents(options: {
   }
 
   function newFollowed(agent: Attempt, record: AgentRecord): Followed {
-    return {
+    const one: Followed = {
       agent,
       record,
       talk: null,
       conversation: newConversation(),
       inbox: [],
       since: performance.now(),
-      usage: { text: '', at: performance.now() },
       judged: new Set(),
       isFailed: false,
-      logged: Promise.resolve(),
+      log: createAgentLog({
+        ...options,
+        agent,
+        name: record.agent,
+        scope() {
+          const worker = board().workers.get(keyOf(agent));
+          return worker ? scopeOfWorker(worker) : { orchestrator: agent.orchestrator, ticket: agent.ticket };
+        },
+        queued: () => one.talk?.waiting().length ?? 0,
+        onProblem: problem(agent),
+        stopping: stopping.signal,
+      }),
     };
+    return one;
+  }
+
+  function onEntry(
+    one: Followed,
+    entry: AgentEntry,
+    sessions: { before: AgentSession; after: AgentSession },
+  ): void {
+    addToConversation(one.conversation, entry, sessions);
+    one.log.addEntry(entry, sessions);
+    notify(keyOf(one.agent));
   }
 
   async function open(agent: Attempt): Promise<void> {
@@ -244,12 +187,12 @@ export function createAgents(options: {
     if (record.setup === null) logCommandLine(one);
     else await readSession(agentFiles(runsDir, agent), (entry, sessions) => onEntry(one, entry, sessions));
     if (record.setup === null) await end(one);
-    await one.logged;
+    await one.log.written();
   }
 
   function logCommandLine(one: Followed): void {
     const { agent: name, reason } = one.record;
-    log(one, {
+    one.log.add({
       event: 'agent.session.started',
       name: 'session',
       detail: { agent: name, protocol: false, ...(reason !== null && { reason }) },
@@ -271,8 +214,8 @@ export function createAgents(options: {
       talk.startProblem() ?? (isLate ? `The agent did not start within ${START_TIMEOUT_MS / 1_000} s` : null);
     if (failure !== null) {
       one.isFailed = true;
-      log(one, { event: 'agent.session.failed', name: 'session', detail: { problem: failure } });
-      await one.logged;
+      one.log.add({ event: 'agent.session.failed', name: 'session', detail: { problem: failure } });
+      await one.log.written();
       await markEnd(runsDir, agent, 'unstartable');
       await endProcess(one);
     } else if (talk.read() > MOST_JOURNAL_BYTES && talk.session().state === 'idle') {
@@ -308,7 +251,7 @@ export function createAgents(options: {
     const exit = how?.known === true ? { exitCode: how.exitCode, signal: how.signal } : null;
     if (talk !== null) await talk.end(exit);
     else
-      log(one, {
+      one.log.add({
         event: 'agent.session.ended',
         name: 'end',
         detail: {
@@ -316,7 +259,7 @@ export function createAgents(options: {
           ...(typeof exit?.signal === 'string' && { signal: exit.signal }),
         },
       });
-    await one.logged;
+    await one.log.written();
     await talk?.stop();
     ends.delete(`${key}.${agent.attempt}`);
     if (followed.get(key) === one) followed.delete(key);
@@ -470,7 +413,7 @@ export function createAgents(options: {
     },
     async settled() {
       await Promise.all(opening.values());
-      for (const { logged } of followed.values()) await logged;
+      for (const { log } of followed.values()) await log.written();
     },
     async stop() {
       stopping.abort();
@@ -480,8 +423,12 @@ export function createAgents(options: {
         await one.talk
           ?.stop()
           .catch((error: unknown) => logger.warn({ err: messageOf(error) }, 'an agent’s files'));
-        await one.logged;
+        await one.log.written();
       }
     },
   };
+}
+
+function keyOf({ orchestrator, ticket }: WorkerName): string {
+  return workerKey(orchestrator, ticket);
 }

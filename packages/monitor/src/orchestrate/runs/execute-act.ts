@@ -253,7 +253,8 @@ export function createExecutor(options: {
   /** Logged before the file is written: after a restart in between it is logged again, and nothing is missed. */
   async function giveUp(act: Of<'fail'>, { world, agents }: Observation): Promise<void> {
     const { orchestrator, ticket, message } = act;
-    const { process: known, signal = null, agent } = world.workers.get(workerKey(orchestrator, ticket)) ?? {};
+    const worker = world.workers.get(workerKey(orchestrator, ticket));
+    const { process: known, signal = null } = worker ?? {};
     const last = agents.findLast((agent) => agent.orchestrator === orchestrator && agent.ticket === ticket);
     const stderr = await readErrors({
       runsDir: options.runsDir,
@@ -265,7 +266,7 @@ export function createExecutor(options: {
       const died = { pid: signal?.pid ?? 0, reason: message, ...(stderr !== '' && { stderr }) };
       await append(workerDied({ orchestrator, ticket }, died, signal));
     }
-    const why = agent?.problem ?? stderr;
+    const why = worker?.agent?.problem ?? stderr;
     const error = why === '' ? message : `${message}: ${inOneLine(why)}`;
     await endSignal(orchestrator, ticket, act.status, error);
   }

@@ -243,7 +243,6 @@ async function untrackedDiff(worktree: string, path: string): Promise<string | u
 }
 
 function asNew(path: string, mode: string, content: string): string {
-  const quoted = (text: string): string => (/["\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : text);
   const head = `diff --git ${quoted(`a/${path}`)} ${quoted(`b/${path}`)}\nnew file mode ${mode}\n`;
   if (content === '') return head;
   const ends = content.endsWith('\n');
@@ -256,4 +255,8 @@ function asNew(path: string, mode: string, content: string): string {
     ...(ends ? [] : [String.raw`\ No newline at end of file`]),
     '',
   ].join('\n');
+}
+
+function quoted(text: string): string {
+  return /["\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : text;
 }

@@ -1,0 +1,91 @@
+// The requests of an agent that a person answers: a permission for a tool, or a question with a form.
+import { asFields, type Fields, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { type AgentRequest, optionKinds } from './schemas.ts';
+import type { AgentTool } from './tools.ts';
+
+const LONGEST_TEXT = 400;
+export const MOST_OPTIONS = 12;
+const MOST_FIELDS = 20;
+
+export type OptionKind = (typeof optionKinds)[number];
+type PermissionOption = AgentRequest['options'][number] & { id: string };
+/** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
+export type OpenRequest = Omit<AgentRequest, 'options'> & {
+  toolId: string | null;
+  options: readonly PermissionOption[];
+};
+
+export function permissionIn(request: string, tool: AgentTool, params: Fields): OpenRequest {
+  return {
+    request,
+    kind: 'permission',
+    title: tool.title,
+    toolId: tool.id,
+    toolKind: tool.kind,
+    paths: [...tool.paths],
+    command: tool.command,
+    options: listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn),
+    fields: [],
+  };
+}
+
+/** Whether a person can answer the request: a permission, or a question with a form. */
+export function isForPeople(message: Fields): boolean {
+  const method = textAt(message, 'method') ?? '';
+  return method === 'session/request_permission' || isQuestion(method, objectAt(message, 'params'));
+}
+
+export function isQuestion(method: string, params: Fields): boolean {
+  return method === 'elicitation/create' && params['mode'] === 'form';
+}
+
+export function questionIn(request: string, params: Fields): OpenRequest {
+  const schema = objectAt(params, 'requestedSchema');
+  const required = listAt(schema, 'required');
+  const fields = Object.entries(objectAt(schema, 'properties'))
+    .slice(0, MOST_FIELDS)
+    .map(([name, given]) => {
+      const property = asFields(given) ?? {};
+      const choices = listAt(property, 'enum')
+        .concat(listAt(property, 'oneOf').map((one) => asFields(one)?.['const']))
+        .filter((choice) => typeof choice === 'string')
+        .slice(0, MOST_OPTIONS);
+      const title = shortText(textAt(property, 'title') ?? textAt(property, 'description') ?? name);
+      return { name, title, type: fieldType(property, choices), choices, required: required.includes(name) };
+    });
+  return {
+    request,
+    kind: 'input',
+    title: shortText(textAt(params, 'message') ?? 'The agent asks for input'),
+    toolId: null,
+    toolKind: null,
+    paths: [],
+    command: null,
+    options: [],
+    fields,
+  };
+}
+
+function fieldType({ type }: Fields, choices: readonly string[]): AgentRequest['fields'][number]['type'] {
+  if (choices.length > 0) return 'choice';
+  if (type === 'number' || type === 'integer') return 'number';
+  return type === 'boolean' ? 'flag' : 'text';
+}
+
+function optionIn(option: unknown): PermissionOption[] {
+  const fields = asFields(option) ?? {};
+  const id = textAt(fields, 'optionId');
+  const kind = optionKinds.find((one) => one === fields['kind']);
+  return id === undefined || kind === undefined
+    ? []
+    : [{ id, kind, name: shortText(textAt(fields, 'name') ?? id) }];
+}
+
+/** Without the ids of options: an answer names a kind. */
+export function shownRequest({ toolId: _, options, ...request }: OpenRequest): AgentRequest {
+  return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
+}
+
+export function shortText(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
+}

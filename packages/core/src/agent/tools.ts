@@ -1,0 +1,62 @@
+// A tool call of an agent, as far as the log and the board need it. Every update is an upsert: a missing field keeps its
+// value.
+import { asFields, type Fields, listAt, numberAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { shortText } from './requests.ts';
+import { toolStatuses } from './schemas.ts';
+
+const MOST_PATHS = 20;
+
+type ToolStatus = (typeof toolStatuses)[number];
+export type AgentTool = {
+  id: string;
+  title: string;
+  /** False while the agent has announced it without saying what it does. */
+  isNamed: boolean;
+  /** As the agent reports it: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. */
+  kind: string;
+  status: ToolStatus;
+  paths: readonly string[];
+  command: string | null;
+  exitCode: number | null;
+};
+
+export function cutOff(tool: AgentTool): AgentTool {
+  return isToolOver(tool) ? tool : { ...tool, status: 'cut-off' };
+}
+
+/** It has ended, in whatever way. */
+export function isToolOver({ status }: AgentTool): boolean {
+  return status !== 'pending' && status !== 'in_progress';
+}
+
+export function toolOf(update: Fields, before: AgentTool | undefined): AgentTool {
+  const paths = listAt(update, 'locations')
+    .concat(listAt(update, 'content').filter((one) => asFields(one)?.['type'] === 'diff'))
+    .flatMap((one) => textAt(asFields(one) ?? {}, 'path') ?? []);
+  const exit = objectAt(objectAt(update, '_meta'), 'terminal_exit');
+  const title = textAt(update, 'title') ?? before?.title ?? 'a tool';
+  return {
+    id: before?.id ?? textAt(update, 'toolCallId') ?? '',
+    title: shortText(title),
+    isNamed: before?.isNamed === true || saysWhat(update),
+    kind: textAt(update, 'kind') ?? before?.kind ?? 'other',
+    status: toolStatusIn(update['status']) ?? before?.status ?? 'pending',
+    paths: paths.length === 0 ? (before?.paths ?? []) : [...new Set(paths)].slice(0, MOST_PATHS),
+    command: commandIn(update) ?? before?.command ?? null,
+    exitCode: numberAt(exit, 'exit_code') ?? before?.exitCode ?? null,
+  };
+}
+
+function saysWhat(update: Fields): boolean {
+  const hasInput = Object.keys(objectAt(update, 'rawInput')).length > 0;
+  return hasInput || update['status'] === 'in_progress' || listAt(update, 'locations').length > 0;
+}
+
+function commandIn(update: Fields): string | undefined {
+  const command = textAt(objectAt(update, 'rawInput'), 'command');
+  return command === undefined ? undefined : shortText(command);
+}
+
+export function toolStatusIn(status: unknown): ToolStatus | undefined {
+  return toolStatuses.find((one) => one === status);
+}
