@@ -127,6 +127,14 @@ export function notInstalled({ name, command, install }: KnownAgent): AgentProbl
   };
 }
 
+/** What was chosen for the ticket when the run was started. */
+export function namedAgent(
+  { agent, agents = {} }: Pick<RunPlan, 'agent' | 'agents'>,
+  ticket: string,
+): string | undefined {
+  return Object.hasOwn(agents, ticket) ? agents[ticket] : agent;
+}
+
 /**
  * The agent that was chosen for the ticket, else for the run, else the one that the command line names. One that was
  * chosen is never replaced by another. `locate` finds the program of an agent; null: it is not installed.
@@ -137,8 +145,7 @@ export async function chooseAgent(
   ticket: string,
   locate: (agent: KnownAgent) => Promise<string | null>,
 ): Promise<ChosenAgent | AgentProblem> {
-  const { agents = {} } = plan;
-  const chosen = Object.hasOwn(agents, ticket) ? agents[ticket] : plan.agent;
+  const chosen = namedAgent(plan, ticket);
   const name = chosen ?? orchestration.agent[0]?.split('/').at(-1) ?? '';
   const all = knownAgents(orchestration);
   const agent = all.find((one) => one.name === name);

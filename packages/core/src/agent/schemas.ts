@@ -1,6 +1,11 @@
 // What is known of an agent, for the log, the board and the API: one definition for all of them.
 import { z } from 'zod';
 
+/** The name of an agent in `svc.orchestration.agents`. */
+export const AgentName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected a-z, 0-9 and dashes, at most 31 characters, a letter first');
+
 export const agentStates = [
   'starting',
   'running',

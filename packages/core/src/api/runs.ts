@@ -1,5 +1,6 @@
 // Runs: many tickets in parallel, in waves.
 import { z } from 'zod';
+import { AgentName } from '../agent/schemas.ts';
 import { MOST_TICKETS, MOST_WAVES } from '../orchestrate/plan.ts';
 import { apiRoute, by, Time, text } from './route.ts';
 
@@ -95,6 +96,12 @@ export const runRoutes = {
         name: name.optional(),
         maxParallel: z.int().min(1).max(100).optional(),
         base: name.optional().describe('the branch that worktrees start from'),
+        agent: AgentName.optional().describe('the agent of every ticket, see GET /api/agents'),
+        agents: z
+          .record(name, AgentName)
+          .refine((agents) => Object.keys(agents).length <= MOST_TICKETS, 'has too many tickets')
+          .optional()
+          .describe('by ticket: the agent that it gets instead'),
         by,
       })
       .refine(

@@ -31,6 +31,11 @@ test('the blockers of tickets stay in the plan, unless there are too many', () =
   });
 });
 
+test('a ticket may have an agent', () => {
+  const tickets = [{ ticket: 'A-2', blockedBy: ['A-1'], agent: 'codex' }, { ticket: 'A-1' }, 'A-3'];
+  expect(readPlan({ file: { tickets } })).toMatchObject({ plan: { agents: { 'A-2': 'codex' } } });
+});
+
 test.each([
   [{ tickets: [] }, 'tickets: is empty'],
   [{ waves: [] }, 'waves: is empty'],
@@ -51,6 +56,8 @@ test.each([
   [{ file: { tickets: [{ blockedBy: [] }] } }, 'tickets[0].ticket: is not a string'],
   [{ file: { tickets: [{ ticket: 'A-1', blocks: [] }] } }, 'tickets[0]."blocks": is unknown'],
   [{ file: { tickets: [{ ticket: 'A-1', blockedBy: 'A-2' }] } }, 'tickets[0].blockedBy: is not a list'],
+  [{ file: { tickets: [{ ticket: 'A-1', agent: '../x' }] } }, 'tickets[0].agent: "../x" is not the name'],
+  [{ file: { tickets: [{ ticket: 'A-1', agent: null }] } }, 'tickets[0].agent: null is not the name'],
   [{ file: { tickets: [{ ticket: 'A-1', blockedBy: ['A-9'] }] } }, '"A-9" is not in this plan'],
   [{ file: { tickets: [{ ticket: 'A-1', blockedBy: [4] }] } }, 'tickets[0].blockedBy[0]: 4 is not in'],
   [

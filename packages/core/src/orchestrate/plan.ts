@@ -1,5 +1,6 @@
 // The tickets of a run in waves, from the command line or from a plan file. A plan is accepted as a whole, or rejected
 // with every problem and its position, before anything is created.
+import { AgentName } from '../agent/schemas.ts';
 import { cutText } from '../log/cut-text.ts';
 import { type BlockedTicket, wavesFromBlockers } from './waves.ts';
 
@@ -13,10 +14,15 @@ const LONGEST_SHOWN = 80;
 
 /** A ticket's blockers, if the plan has them: the waves follow from them, and a person can see why. */
 export type Blockers = Record<string, string[]>;
-export type Plan = { waves: string[][]; blockedBy?: Blockers };
+export type Plan = {
+  waves: string[][];
+  blockedBy?: Blockers;
+  /** By ticket: the name of the agent that it gets. */
+  agents?: Record<string, string> | undefined;
+};
 
 /** A run as it was started; it is in `orchestrator.run.started`, so it survives a restart. */
-export type RunPlan = Pick<Plan, 'waves'> & {
+export type RunPlan = Pick<Plan, 'waves' | 'agents'> & {
   /** The folder of the project. */
   project: string;
   /** The branch that worktrees are created from. */
@@ -26,8 +32,6 @@ export type RunPlan = Pick<Plan, 'waves'> & {
   maxParallel: number;
   /** The name of the agent that was chosen for the run. */
   agent?: string | undefined;
-  /** The names of the agents that were chosen for single tickets. */
-  agents?: Record<string, string> | undefined;
 };
 
 /** `place` is its position: `tickets[2].blockedBy[0]`. */
@@ -36,7 +40,8 @@ export type ReadPlan = { ok: true; plan: Plan } | { ok: false; problems: PlanPro
 
 /**
  * `readPlan({ tickets: ['A-1', 'A-2'] })` is one wave. A file is one of `{ "tickets": ["A-1"] }`,
- * `{ "waves": [["A-1"], ["A-2"]] }` and `{ "tickets": [{ "ticket": "A-2", "blockedBy": ["A-1"] }] }`.
+ * `{ "waves": [["A-1"], ["A-2"]] }` and
+ * `{ "tickets": [{ "ticket": "A-2", "blockedBy": ["A-1"], "agent": "codex" }] }`.
  */
 export function readPlan(
   input: { tickets: readonly string[] } | { waves: readonly (readonly string[])[] } | { file: unknown },
@@ -96,13 +101,16 @@ function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undef
   if (tickets.length > MOST_TICKETS) return tooMany(problems, 'tickets');
   const places = new Map<string, string>();
   const read: BlockedTicket[] = [];
+  const agents: [ticket: string, agent: string][] = [];
   for (const [index, entry] of tickets.entries()) {
     const place = `tickets[${index}]`;
     const [item, at] = isObject(entry)
       ? [entryOf(entry, place, problems), `${place}.ticket`]
-      : [{ ticket: entry, blockedBy: [] }, place];
-    for (const ticket of named(item.ticket, at, places, problems))
+      : [{ ticket: entry, blockedBy: [], agent: undefined }, place];
+    for (const ticket of named(item.ticket, at, places, problems)) {
       read.push({ ticket, blockedBy: item.blockedBy });
+      if (item.agent !== undefined) agents.push([ticket, item.agent]);
+    }
   }
   refuseUnknownBlockers(tickets, new Set(read.map(({ ticket }) => ticket)), problems);
   if (problems.length > 0) return undefined;
@@ -112,23 +120,29 @@ function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undef
   if (waves.length > MOST_WAVES) return tooManyWaves(problems, 'tickets', waves.length);
   const blocked = read.filter(({ blockedBy }) => blockedBy.length > 0);
   const count = blocked.reduce((sum, { blockedBy }) => sum + blockedBy.length, 0);
-  if (count === 0 || count > MOST_BLOCKERS) return { waves };
   return {
     waves,
-    blockedBy: Object.fromEntries(blocked.map(({ ticket, blockedBy }) => [ticket, [...blockedBy]])),
+    ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
+    ...(count > 0 &&
+      count <= MOST_BLOCKERS && {
+        blockedBy: Object.fromEntries(blocked.map(({ ticket, blockedBy }) => [ticket, [...blockedBy]])),
+      }),
   };
 }
 
-type Entry = { ticket: unknown; blockedBy: string[] };
+type Entry = { ticket: unknown; blockedBy: string[]; agent?: string | undefined };
 
 function entryOf(entry: Record<string, unknown>, place: string, problems: PlanProblem[]): Entry {
-  const { ticket, blockedBy = [], ...others } = entry;
+  const { ticket, blockedBy = [], agent: given, ...others } = entry;
   for (const name of Object.keys(others).slice(0, MOST_PROBLEMS))
-    refuse(problems, `${place}.${shown(name)}`, 'is unknown; an entry has "ticket" and "blockedBy"');
+    refuse(problems, `${place}.${shown(name)}`, 'is unknown; an entry has "ticket", "blockedBy" and "agent"');
+  const agent = AgentName.optional().safeParse(given).data;
+  if (given !== undefined && agent === undefined)
+    refuse(problems, `${place}.agent`, `${shown(given)} is not the name of an agent`);
   if (isList(blockedBy) && blockedBy.length <= MOST_TICKETS)
-    return { ticket, blockedBy: blockedBy.filter((blocker) => typeof blocker === 'string') };
+    return { ticket, agent, blockedBy: blockedBy.filter((blocker) => typeof blocker === 'string') };
   refuse(problems, `${place}.blockedBy`, `is not a list of at most ${MOST_TICKETS} tickets`);
-  return { ticket, blockedBy: [] };
+  return { ticket, agent, blockedBy: [] };
 }
 
 function refuseUnknownBlockers(

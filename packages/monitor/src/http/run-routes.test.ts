@@ -246,7 +246,7 @@ describe('a ticket', () => {
     const signal = world.signal('ABC-1', { status: 'failed' });
     await world.signals.create(signal);
     world.report(signal);
-    world.project.checkAgent = () => Promise.reject(new Failure('start-failed', 'no claude', 'Install it'));
+    world.project.checkAgents = () => Promise.reject(new Failure('start-failed', 'no claude', 'Install it'));
     expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
       body: { code: 'start-failed', error: 'no claude', remedy: 'Install it' },
     });

@@ -155,7 +155,7 @@ export function runRoutes(options: {
     const read = await signals.read(run.orchestrator, ticket);
     if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
     if (read.state === 'ok' && !isUnmerged(read.signal.status)) throw notNow(ticket, { ok: true });
-    if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgent();
+    if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgents(run.plan, [ticket]);
     const word = eventOf(run, 'orchestrator.worker.retried', { by }, ticket);
     // Launches are compared with the machine's clock; the event's own time may be ahead of it.
     await appendAndWait(options, { ...word, occurredAt: now().toISOString() });

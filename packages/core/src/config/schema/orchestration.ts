@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AgentName } from '../../agent/schemas.ts';
 import {
   DEFAULT_WORKER_COMMAND,
   workerCommandForm,
@@ -28,10 +29,6 @@ const workerCommand = {
 
 // An agent is a program on this machine, so the user's own file comes before the project's.
 const agentLayers = ['global', 'project'] as const;
-const agentName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected a-z, 0-9 and dashes, at most 31 characters, a letter first');
-
 /** The value is shown by `svc config`, so a secret must be passed by the name of its variable. */
 const agentEnvironment = {
   schema: z
@@ -135,7 +132,7 @@ export const Orchestration = z
       default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
     }),
     /** Keyed by the name of the agent; see `builtInAgents`. */
-    agents: z.record(agentName, Agent).prefault({}),
+    agents: z.record(AgentName, Agent).prefault({}),
     permissions: z
       .object({
         read: permission('read files'),

@@ -61,6 +61,13 @@ test('start: tickets, waves or a plan, with all options', async () => {
   expect(world.appended[0]?.detail).toMatchObject({ by: 'kim', project: terminal.home });
 });
 
+test('start: an agent for the run, and another one for a ticket', async () => {
+  const { world, svc } = await machine();
+  const agents = ['--agent', 'codex', '--agent', 'ABC-2=claude'];
+  expect(await svc('start', 'ABC-1', 'ABC-2', ...agents)).toBe(0);
+  expect(world.appended[0]?.detail).toMatchObject({ agent: 'codex', agents: { 'ABC-2': 'claude' } });
+});
+
 test('start: one ticket is singular', async () => {
   const { svc, lines } = await machine();
   expect(await svc('start', 'ABC-1', '--name', RUN)).toBe(0);
@@ -91,6 +98,9 @@ test('start: invalid plans are rejected, and nothing is started', async () => {
     ['ABC-1', '--max-parallel', '0'],
     ['ABC-1', '--name', '../x'],
     ['--wave', 'ABC-1,,ABC-2'],
+    ['ABC-1', '--agent', 'claude', '--agent', 'codex'],
+    ['ABC-1', '--agent', '../x'],
+    ['ABC-1', '--agent', 'ABC-2=codex'],
     ['--', '--help', '$(id)'],
   ])
     expect([words, await svc('start', ...words)]).toEqual([words, 2]);

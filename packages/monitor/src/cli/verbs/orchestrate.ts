@@ -37,6 +37,7 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
       'svc orchestrate start --wave ABC-1,ABC-2 --wave ABC-3',
       'svc orchestrate start ABC-1 ABC-2 ABC-3 --dependencies',
       'svc orchestrate start --file plan.json',
+      'svc orchestrate start ABC-1 ABC-2 --agent codex --agent ABC-2=claude',
     ],
     route: 'POST /api/runs',
   })
@@ -46,6 +47,7 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--file <path>', 'JSON plan, see docs/guide/orchestration.md')
     .option('--max-parallel <count>', 'number of agents at once', Number)
     .option('--base <branch>', 'branch to create worktrees from')
+    .option('--agent <name>', 'agent of the run; ABC-2=claude: of one ticket', collect, [] as string[])
     .option('--name <id>', 'name of the run')
     .option('--json', 'print JSON')
     .action(async (tickets, options) => {
@@ -59,6 +61,7 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
           dependencies,
           base,
           name,
+          ...agentsIn(options.agent),
           ...requestedBy(terminal),
         },
       });
@@ -77,6 +80,20 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
 
 function collect(value: string, before: string[]): string[] {
   return [...before, value];
+}
+
+/** `codex` is for the run, `ABC-2=claude` for a ticket. */
+function agentsIn(given: readonly string[]): { agent?: string; agents?: Record<string, string> } {
+  const [forRun = [], forTickets = []] = [false, true].map((hasTicket) =>
+    given.filter((text) => text.includes('=') === hasTicket),
+  );
+  const [agent, second] = forRun;
+  if (second !== undefined)
+    throw new Failure('usage', 'A run has one agent. For a single ticket: --agent ABC-2=claude');
+  const agents = Object.fromEntries(
+    forTickets.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
+  );
+  return { ...(agent !== undefined && { agent }), ...(forTickets.length > 0 && { agents }) };
 }
 
 async function planOf(

@@ -12,7 +12,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 function world(
   svc: object = {},
   base: () => Promise<string> = async () => '/wt',
-  checkAgent: () => Promise<void> = async () => undefined,
+  checkAgents: RunProject['checkAgents'] = async () => undefined,
 ) {
   const root = realpathSync(temporaryFolder());
   const project = join(root, 'web');
@@ -32,7 +32,7 @@ function world(
             config,
             problems: [],
             worktrees: { base },
-            checkAgent,
+            checkAgents,
           } as unknown as RunProject;
         },
       },
@@ -71,6 +71,22 @@ test('a request overrides the configuration', async () => {
   const { begin } = world();
   const { scope, detail }: EventFields = await begin({ maxParallel: 7, name: 'night' });
   expect([scope.orchestrator, detail['maxParallel'], detail['base']]).toEqual(['night', 7, 'main']);
+});
+
+test('the choice of agents is in the plan of the run; the request comes before the file', async () => {
+  const asked: unknown[] = [];
+  const { begin, board } = world({}, undefined, async (...question: unknown[]) => void asked.push(question));
+  const file = {
+    tickets: [{ ticket: 'ABC-1', agent: 'qwen' }, { ticket: 'ABC-2', agent: 'claude' }, 'ABC-3'],
+  };
+  const draft = await begin({ plan: { file }, agent: 'codex', agents: { 'ABC-1': 'gemini' } });
+  started(board, draft);
+  const plan = board.runs.get(draft.scope.orchestrator)?.plan;
+  expect(plan).toMatchObject({ agent: 'codex', agents: { 'ABC-1': 'gemini', 'ABC-2': 'claude' } });
+  expect(asked).toEqual([[plan, ['ABC-1', 'ABC-2', 'ABC-3']]]);
+  await expect(world().begin({ agents: { 'ABC-9': 'codex' } })).rejects.toThrow(
+    'An agent is chosen for "ABC-9", which is not in this run.',
+  );
 });
 
 const hostile = [

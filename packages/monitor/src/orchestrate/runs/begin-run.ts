@@ -9,6 +9,7 @@ import {
   type EventDraft,
   type OutsideBlocker,
   type PlanProblem,
+  type RunPlan,
   readPlan,
   safeSegment,
 } from '@svc/core';
@@ -23,6 +24,9 @@ export type RunRequest = {
   name?: string | undefined;
   maxParallel?: number | undefined;
   base?: string | undefined;
+  /** The agent of every ticket, and by ticket the one that it gets instead. */
+  agent?: string | undefined;
+  agents?: Record<string, string> | undefined;
   by: string;
 };
 
@@ -42,7 +46,7 @@ export async function beginRun({
   now: Date;
 }): Promise<EventDraft & { scope: { orchestrator: string } }> {
   const folder = await realFolder(request.project);
-  const { config, problems, worktrees, checkAgent } = await projects.of(folder);
+  const { config, problems, worktrees, checkAgents } = await projects.of(folder);
   if (problems.length > 0)
     throw new Failure(
       'config-invalid',
@@ -57,7 +61,15 @@ export async function beginRun({
   const read = readPlan(request.plan);
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
-  refuseTaken(board, folder, waves.flat());
+  const tickets = waves.flat();
+  refuseTaken(board, folder, tickets);
+  const agents = { ...read.plan.agents, ...request.agents };
+  const stranger = Object.keys(agents).find((ticket) => !tickets.includes(ticket));
+  if (stranger !== undefined)
+    throw new Failure(
+      'usage',
+      `An agent is chosen for ${JSON.stringify(stranger)}, which is not in this run.`,
+    );
   const orchestrator = request.name ?? idOf(projectKey ?? 'run', now);
   if (!safeSegment(orchestrator) || !runName.test(orchestrator))
     throw new Failure(
@@ -72,22 +84,27 @@ export async function beginRun({
     throw new Failure('usage', `The base ${JSON.stringify(base)} ${baseProblem}.`);
   // A project without a key or a repository has no folder for worktrees.
   await worktrees.base();
-  await checkAgent();
-  const maxParallel = request.maxParallel ?? orchestration.maxParallel;
+  const plan: RunPlan = {
+    waves,
+    project: folder,
+    base,
+    workerCommand: orchestration.workerCommand,
+    workerModel: orchestration.workerModel,
+    maxParallel: request.maxParallel ?? orchestration.maxParallel,
+    ...(request.agent !== undefined && { agent: request.agent }),
+    ...(Object.keys(agents).length > 0 && { agents }),
+  };
+  await checkAgents(plan, tickets);
   return {
     event: 'orchestrator.run.started',
     source: 'orchestrator',
     via: 'local',
     scope: { orchestrator },
     detail: {
+      ...plan,
       plan: waves,
       ...(blockedBy && { blockedBy }),
       waves: waves.length,
-      maxParallel,
-      project: folder,
-      base,
-      workerCommand: orchestration.workerCommand,
-      workerModel: orchestration.workerModel,
       by: request.by,
     },
   };

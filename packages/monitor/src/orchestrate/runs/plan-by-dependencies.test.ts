@@ -26,7 +26,7 @@ async function started(given: RunRequest) {
         config,
         problems: [],
         worktrees: { base: async () => '/base' },
-        checkAgent: async () => undefined,
+        checkAgents: async () => undefined,
       }) as unknown as RunProject,
   };
   return beginRun({ request: given, board: emptyBoard(), projects, now: new Date(0) });

@@ -10,6 +10,7 @@ import {
   type Environment,
   type EventDraft,
   feedSecretVariables,
+  namedAgent,
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
@@ -67,8 +68,8 @@ export type RunProject = {
   findings: Findings;
   /** `owner/name`, from the configuration or its origin; null if neither has it. */
   repo: string | null;
-  /** Rejects with the fix when the program of its agents cannot be started. */
-  checkAgent: () => Promise<void>;
+  /** Rejects with the fix when an agent of these tickets cannot be started. */
+  checkAgents: (plan: RunPlan, tickets: readonly string[]) => Promise<void>;
   /** Rejects with the fix when the agent that was chosen for the ticket is not installed. Starts nothing. */
   agentFor: (plan: RunPlan, ticket: string) => Promise<ChosenAgent>;
 };
@@ -119,6 +120,22 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
     const findings = options.findingsOf(config);
     const variables = () =>
       agentVariables(variableSources(config, options.environment(), options.locations)).environment;
+    async function agentFor(plan: RunPlan, ticket: string): Promise<ChosenAgent> {
+      const chosen = await chooseAgent(config.svc.orchestration, plan, ticket, (agent) =>
+        locateAgent(agent, variables()),
+      );
+      if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
+      return chosen;
+    }
+
+    async function checkAgents(plan: RunPlan, tickets: readonly string[]): Promise<void> {
+      const byAgent = new Map(tickets.map((ticket) => [namedAgent(plan, ticket), ticket]));
+      const chosen = await Promise.all(byAgent.values().map((ticket) => agentFor(plan, ticket)));
+      const template = config.svc.orchestration.agent;
+      if (chosen.some(({ protocol }) => !protocol))
+        await checkProgram({ template, folder, environment: variables(), run });
+    }
+
     return {
       folder,
       config,
@@ -126,20 +143,8 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       findings,
       verifier: createVerifier({ ...options, environment, config, limit, run }),
       repo: await repoOf(folder, config, environment),
-      checkAgent: () =>
-        checkProgram({
-          template: config.svc.orchestration.agent,
-          folder,
-          environment: variables(),
-          run,
-        }),
-      async agentFor(plan, ticket) {
-        const chosen = await chooseAgent(config.svc.orchestration, plan, ticket, (agent) =>
-          locateAgent(agent, variables()),
-        );
-        if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
-        return chosen;
-      },
+      checkAgents,
+      agentFor,
     };
   }
 

@@ -60,7 +60,7 @@ export function runWorld(svc: object = {}) {
     config: Config.parse({ svc: { projectKey: 'web', ...svc } }),
     problems: [],
     repo: 'acme/web',
-    checkAgent: async () => undefined,
+    checkAgents: async () => undefined,
     worktrees: {
       base: async () => '/wt',
       list: async () => worktrees.filter(({ name }) => !removed.includes(name)),
