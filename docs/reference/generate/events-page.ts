@@ -131,6 +131,11 @@ const families: readonly Family[] = [
     about: 'An accepted delivery of another type: stored without interpretation',
     by: delivered,
   },
+  {
+    prefix: 'agent.',
+    about: 'What an agent does: its session, turns, tools, requests and messages',
+    by: 'the daemon, from what the agent reports through its protocol',
+  },
   { prefix: 'orchestrator.run.', about: 'A run: many tickets in parallel', by: `${run}; ${person}` },
   { prefix: 'orchestrator.wave.', about: 'A wave of a run', by: run },
   {

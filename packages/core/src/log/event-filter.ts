@@ -65,6 +65,7 @@ export const eventFamilies = [
   'monitor',
   'feedback',
   'archive',
+  'agent',
 ] as const;
 
 export type EventFamily = (typeof eventFamilies)[number];

@@ -40,6 +40,8 @@ export function waitOf(subject: Subject): Wait {
       waitsFor: `a readable configuration (svc config validate), or a person: svc deploy accept ${worker.ticket}`,
       until: null,
     };
+  if (worker.agent?.state === 'needs-permission' || worker.agent?.state === 'needs-input')
+    return { waitsFor: `a person: svc agent answer ${worker.ticket}`, until: null };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge, or a person: svc deploy accept ${worker.ticket}`, until: null };
   return isPreMerge(worker.status) ? { waitsFor: waitOfPullRequest(subject), until: null } : nothing;

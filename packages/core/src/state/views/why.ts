@@ -1,5 +1,6 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 
+import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/worker-stage.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
@@ -107,6 +108,7 @@ function ofWorker({ worker }: Subject): Fact[] {
         text: `Its standard error ends with: ${inOneLine(process.stderr)}`,
       });
   }
+  facts.push(...ofAgent(worker));
   if (corrupt !== null)
     facts.push({
       at: null,
@@ -132,6 +134,28 @@ function ofWorker({ worker }: Subject): Fact[] {
       source: 'person',
       text: 'A person accepted it as done.',
     });
+  return facts;
+}
+
+const agentStateTexts: Readonly<Record<AgentState, string>> = {
+  starting: 'is starting',
+  running: 'is working',
+  'needs-permission': 'is waiting for a permission',
+  'needs-input': 'is waiting for input',
+  idle: 'has ended its turn',
+  ended: 'has ended',
+};
+
+function ofAgent({ agent, lastSeq: seq }: Worker): Fact[] {
+  if (agent === null) return [];
+  const { name, protocol, reason, state, since: at, doing, problem } = agent;
+  const what = protocol
+    ? `The agent ${name}`
+    : `The agent ${name} runs as a command line (${reason ?? 'unknown'}) and`;
+  const now = doing === null || state !== 'running' ? '' : `: ${doing}`;
+  const known = state === null ? 'does not report what it does' : `${agentStateTexts[state]}${now}`;
+  const facts: Fact[] = [{ at, seq, source: 'observed', text: `${what} ${known}.` }];
+  if (problem !== null) facts.push({ at, seq, source: 'observed', text: `The agent reports: ${problem}` });
   return facts;
 }
 

@@ -21,6 +21,7 @@ const familyColours: Record<EventFamily, ChartSeries['colour']> = {
   monitor: 'series-2',
   feedback: 'series-3',
   archive: 'series-4',
+  agent: 'series-5',
 };
 
 const REFRESH_MS = 10_000;

@@ -16,6 +16,7 @@ import type { Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { VERSION } from '../version.ts';
 import { answerText, flagWith, type Scope, type Tool, type ToolContext } from './tool.ts';
+import { agentActTool, agentTool } from './tools/agents.ts';
 import { attentionActTool, attentionTool } from './tools/attention.ts';
 import { boardTool, receiptTool, statusTool, summarizeTool, whyTool } from './tools/board.ts';
 import { eventsTool, waitForTool } from './tools/events.ts';
@@ -31,6 +32,8 @@ const tools: readonly Tool[] = [
   receiptTool,
   attentionTool,
   attentionActTool,
+  agentTool,
+  agentActTool,
   summarizeTool,
   findingsTool,
   addFindingTool,

@@ -81,6 +81,7 @@ export function linesOf(terminal: Terminal, print: (terminal: Terminal) => void)
 export const scopes = {
   read: 'read the daemon’s status, board, events, attention and findings',
   attention: 'acknowledge, snooze, hand over and resolve attention items',
+  agents: 'answer, message and stop agents',
   findings: 'add a finding to the queue',
   summarize: 'ask a model provider for a summary, which costs money',
 } as const;

@@ -24,7 +24,7 @@ export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'agent',
     {
-      summary: "See what a ticket's agent does, answer it and steer it",
+      summary: "Show what a ticket's agent does, answer it, steer it",
       example: ['svc agent show ABC-12', 'svc agent answer ABC-12 allow'],
     },
     [showVerb(terminal), answerVerb(terminal), sendVerb(terminal), stopVerb(terminal), changesVerb(terminal)],
@@ -113,7 +113,7 @@ function sendVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .argument('<ticket>')
     .argument('<text>')
-    .option('--key <key>', 'send once, however often this is repeated with the same key')
+    .option('--key <key>', 'send only once for the same key')
     .option('--orchestrator <run>', 'worker of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, text, { key, orchestrator, json }) => {
@@ -183,7 +183,7 @@ function contentOf(
   );
 }
 
-function printAgent(
+export function printAgent(
   terminal: Terminal,
   { agent, ticket, waiting, items, journal }: AgentView,
   limit: number,
