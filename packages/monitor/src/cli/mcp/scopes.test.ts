@@ -10,7 +10,7 @@ test.each([
 });
 
 test.each(['', 'write', 'read,', 'Read', 'toString'])('%j is an error that lists the scopes', (text) => {
-  expect(() => scopesFrom(text)).toThrow('Use read, attention, findings, summarize.');
+  expect(() => scopesFrom(text)).toThrow('Use read, attention, agents, findings, summarize.');
 });
 
 test('the flag that adds a scope', () => {
