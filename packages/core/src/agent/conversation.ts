@@ -5,7 +5,7 @@
 import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { shownRequest } from './requests.ts';
 import type { AgentRequest, ConversationItem } from './schemas.ts';
-import { type AgentEntry, type AgentSession, isReplayed, STEERING } from './session.ts';
+import { type AgentEntry, type AgentSession, STEERING } from './session.ts';
 import { toolStatusIn } from './tools.ts';
 
 const MOST_ITEMS = 2_000;
@@ -35,12 +35,13 @@ export function addToConversation(
   entry: AgentEntry,
   { before, after }: { before: AgentSession; after: AgentSession },
 ): void {
-  if (entry.from === 'process') return cutOffTools(conversation);
+  if (entry.from === 'process') return endConversation(conversation, before);
   const { message } = entry;
   if (entry.from === 'svc') addSent(conversation, message, before);
   else if (message['method'] === 'session/update') {
-    if (!isReplayed(before)) addUpdate(conversation, objectAt(objectAt(message, 'params'), 'update'));
-  } else if (message['method'] === '$/cancel_request') closeWithdrawn(conversation, after);
+    if (!before.isReplaying) addUpdate(conversation, objectAt(objectAt(message, 'params'), 'update'));
+  } else if (message['method'] === '$/cancel_request')
+    closeRequests(conversation, after.open, 'withdrawn by the agent');
   else if (message['method'] === 'session/request_permission')
     // Some agents announce the tool only with the request.
     addTool(conversation, objectAt(objectAt(message, 'params'), 'toolCall'));
@@ -106,14 +107,23 @@ function answerName({ options }: AgentRequest, result: Fields): string {
   );
 }
 
-function closeWithdrawn(conversation: Conversation, { open }: AgentSession): void {
+/** All that are no longer open. */
+function closeRequests(conversation: Conversation, open: AgentSession['open'], answer: string): void {
   for (const item of conversation.items.values())
     if (
       item.kind === 'request' &&
       item.answer === null &&
       !open.some(({ request }) => request === item.request.request)
     )
-      put(conversation, { ...item, answer: 'withdrawn by the agent' });
+      put(conversation, { ...item, answer });
+}
+
+/** With the process, what was running and what was asked end too. */
+function endConversation(conversation: Conversation, { prompts, turns }: AgentSession): void {
+  cutOffTools(conversation);
+  closeRequests(conversation, [], 'cancelled');
+  if (prompts.length > 0)
+    put(conversation, { id: `t${turns + 1}`, rev: 0, kind: 'turn', ok: false, reason: 'the agent ended' });
 }
 
 function addUpdate(conversation: Conversation, update: Fields): void {

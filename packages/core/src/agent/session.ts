@@ -27,7 +27,7 @@ import {
   shortText,
 } from './requests.ts';
 import type { agentStates } from './schemas.ts';
-import { addTokens, tokensOfChunk, tokensOfTurn } from './tokens.ts';
+import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
 import { type AgentTool, cutOff, toolOf } from './tools.ts';
 
 export type AgentState = (typeof agentStates)[number];
@@ -81,6 +81,8 @@ export type AgentSession = {
   /** Why the last request failed: a session that could not be opened, a prompt that was refused. */
   problem: string | null;
   exit: { exitCode: number | null; signal: string | null } | null;
+  /** A session was loaded and nothing was sent to it yet: what the agent reports is of earlier processes. */
+  isReplaying: boolean;
   /** Our requests without an answer: by id, the method and what the answer is needed for. */
   pending: Readonly<Record<number, { method: string; params: Fields }>>;
 };
@@ -123,6 +125,7 @@ export const newAgentSession: AgentSession = {
   failed: [],
   problem: null,
   exit: null,
+  isReplaying: false,
   pending: {},
 };
 
@@ -175,8 +178,10 @@ function afterOurRequest(session: AgentSession, method: string, message: Fields)
   const id = message['id'];
   if (typeof id !== 'number') return session;
   const pending = { ...session.pending, [id]: { method, params: objectAt(message, 'params') } };
+  if (method === 'session/load') return { ...session, pending, isReplaying: true };
+  if (method === 'session/new') return { ...session, pending, isReplaying: false };
   if (method !== 'session/prompt') return { ...session, pending };
-  return { ...session, pending, prompts: [...session.prompts, id], problem: null };
+  return { ...session, pending, isReplaying: false, prompts: [...session.prompts, id], problem: null };
 }
 
 function afterAnswer(session: AgentSession, message: Fields): AgentSession {
@@ -305,7 +310,7 @@ function turnEnded(session: AgentSession, id: number, end: TurnEnd, result: Fiel
     isMessageDone: true,
     // Tools of a turn end with it, also those whose end was never reported.
     tools: prompts.length === 0 ? session.tools.map(cutOff) : session.tools,
-    tokens: addTokens(session.tokens, tokensOfTurn(session.agent?.name, result)),
+    tokens: tokensAfterTurn(session.agent?.name, session.tokens, result),
   };
 }
 
@@ -318,7 +323,8 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   // The transport refuses every other request at once.
   if (method !== 'session/request_permission') return session;
   const call = objectAt(params, 'toolCall');
-  const next = upsertTool(session, call);
+  // What it asks for is known, also where the tool was never announced.
+  const next = upsertTool(session, call, true);
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
   const open = permissionIn(request, tool, params);
   return { ...next, open: [...next.open, open] };
@@ -327,11 +333,6 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
 function closeRequest(session: AgentSession, request: string): AgentSession {
   const open = session.open.filter((one) => one.request !== request);
   return open.length === session.open.length ? session : { ...session, open };
-}
-
-/** An agent that loads a session reports all of it again, until it answers the request. */
-export function isReplayed({ pending }: AgentSession): boolean {
-  return Object.values(pending).some(({ method }) => method === 'session/load');
 }
 
 function afterUpdate(session: AgentSession, params: Fields): AgentSession {
@@ -343,7 +344,8 @@ function afterUpdate(session: AgentSession, params: Fields): AgentSession {
       return withOptions(session, listAt(update, 'configOptions'));
     default:
   }
-  if (isReplayed(session)) return session;
+  // An agent that loads a session reports all of it again; some still do after they have answered the request.
+  if (session.isReplaying) return session;
   switch (update['sessionUpdate']) {
     case 'agent_message_chunk':
       return withChunk(session, 'message', update);
@@ -383,11 +385,12 @@ function withChunk(session: AgentSession, kind: 'message' | 'thought', update: F
   };
 }
 
-function upsertTool(session: AgentSession, update: Fields): AgentSession {
+function upsertTool(session: AgentSession, update: Fields, isNamed = false): AgentSession {
   const id = textAt(update, 'toolCallId');
   if (id === undefined) return session;
   const before = session.tools.find((tool) => tool.id === id);
-  const tool = toolOf(update, before);
+  const described = toolOf(update, before);
+  const tool = isNamed ? { ...described, isNamed } : described;
   const tools =
     before === undefined
       ? [...session.tools, tool].slice(-MOST_TOOLS)
@@ -413,7 +416,8 @@ function withUsage(session: AgentSession, update: Fields): AgentSession {
   const [amount, currency] = [numberAt(cost, 'amount'), textAt(cost, 'currency')];
   return {
     ...session,
-    context: used === undefined || size === undefined ? session.context : { used, size },
+    // After a cancelled turn some report 0: that is not known.
+    context: !used || size === undefined ? session.context : { used, size },
     // Cumulative, where it is reported at all.
     cost: amount === undefined || currency === undefined ? session.cost : { amount, currency },
   };

@@ -3,34 +3,34 @@ import { type Fields, numberAt, objectAt } from '../receive/payload-fields.ts';
 
 export type Tokens = { input: number; output: number } | null;
 
-/** Where the answer to a prompt has the sum of its turn. */
-const turnSums: Readonly<Record<string, 'usage' | 'quota'>> = {
-  '@agentclientprotocol/claude-agent-acp': 'usage',
-  '@agentclientprotocol/codex-acp': 'usage',
-  Copilot: 'usage',
+/** What the answer to a prompt contains: the sum of its turn, of all turns of the process, or of its turn elsewhere. */
+const sums: Readonly<Record<string, 'turn' | 'process' | 'quota'>> = {
+  '@agentclientprotocol/claude-agent-acp': 'turn',
+  '@agentclientprotocol/codex-acp': 'turn',
+  Copilot: 'process',
   'gemini-cli': 'quota',
 };
 /** Reports the tokens of each request with an empty chunk. */
 const CHUNK_USAGE = 'qwen-code';
 
-export function tokensOfTurn(agent: string | undefined, result: Fields): Tokens {
-  const where = agent === undefined ? undefined : turnSums[agent];
-  if (where === 'usage') return tokensIn(objectAt(result, 'usage'), 'inputTokens', 'outputTokens');
-  if (where === 'quota') {
-    const count = objectAt(objectAt(objectAt(result, '_meta'), 'quota'), 'token_count');
-    return tokensIn(count, 'input_tokens', 'output_tokens');
-  }
-  return null;
+export function tokensAfterTurn(agent: string | undefined, before: Tokens, result: Fields): Tokens {
+  const sum = agent === undefined ? undefined : sums[agent];
+  if (sum === 'process') return tokensIn(objectAt(result, 'usage')) ?? before;
+  if (sum === 'turn') return addTokens(before, tokensIn(objectAt(result, 'usage')));
+  if (sum === undefined) return before;
+  const count = objectAt(objectAt(objectAt(result, '_meta'), 'quota'), 'token_count');
+  const [input, output] = [numberAt(count, 'input_tokens'), numberAt(count, 'output_tokens')];
+  return input === undefined || output === undefined ? before : addTokens(before, { input, output });
 }
 
 export function tokensOfChunk(agent: string | undefined, update: Fields): Tokens {
-  if (agent !== CHUNK_USAGE) return null;
-  return tokensIn(objectAt(objectAt(update, '_meta'), 'usage'), 'inputTokens', 'outputTokens');
+  return agent === CHUNK_USAGE ? tokensIn(objectAt(objectAt(update, '_meta'), 'usage')) : null;
 }
 
-function tokensIn(fields: Fields, input: string, output: string): Tokens {
-  const [one, other] = [numberAt(fields, input), numberAt(fields, output)];
-  return one === undefined || other === undefined ? null : { input: one, output: other };
+/** Tokens read from a cache are input tokens too. Some agents include them in `inputTokens`, all of them in the total. */
+function tokensIn(usage: Fields): Tokens {
+  const [total, output] = [numberAt(usage, 'totalTokens'), numberAt(usage, 'outputTokens')];
+  return total === undefined || output === undefined ? null : { input: total - output, output };
 }
 
 export function addTokens(before: Tokens, added: Tokens): Tokens {
