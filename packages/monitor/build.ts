@@ -66,9 +66,9 @@ async function bundleProgram(): Promise<void> {
   bundled.push(...bundledIn(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))));
 }
 
-/** The demo and its code host's client, a file each, and the recorded day; of dependencies only what the program has too. */
+/** The demo, its code host's client and its agent, a file each, and the recorded day; of dependencies only what the program has too. */
 async function bundleDemo(): Promise<void> {
-  for (const name of ['demo', 'gh']) {
+  for (const name of ['demo', 'gh', 'agent']) {
     const { output } = await build({
       cwd: here,
       input: { [name]: `../demo/src/${name}.ts` },

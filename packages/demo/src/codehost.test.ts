@@ -41,7 +41,7 @@ describe('its client program', () => {
     const codehost = await startScriptedCodehost();
     onTestFinished(codehost.close);
     const home = makeHome(temporaryFolder("it's "), process.pid);
-    writePrograms(home);
+    writePrograms(home, undefined);
     const program = join(home.path, 'bin/gh');
     chmodSync(program, 0o700);
     return new Promise<{ code: number; printed: string }>((resolve) => {

@@ -7,6 +7,7 @@
 // started it. Each way goes through `leave`; if that fails, the next demo cleans up.
 import { constants, tmpdir, uptime } from 'node:os';
 import { parseArgs } from 'node:util';
+import { AGENT_TICKET, findGit, makeRepository, startAgentRun } from './agent-run.ts';
 import { openClouds } from './clouds.ts';
 import { DaemonDidNotStart, openDashboard, startDemoDaemon } from './daemon.ts';
 import { DAY_BEGINS, openDay } from './day.ts';
@@ -97,7 +98,9 @@ async function run(): Promise<void> {
   const clouds = await openClouds(home);
   cleanup.push(clouds.close);
   writeConfiguration(home, clouds);
-  writePrograms(home);
+  const git = findGit(process.env['PATH']);
+  writePrograms(home, git);
+  if (git !== undefined) makeRepository(home, git);
   leaving.signal.throwIfAborted();
   const { ready, stop, kill } = startDemoDaemon({
     home,
@@ -123,6 +126,12 @@ async function run(): Promise<void> {
     if (leaving.signal.aborted) return;
     throw new DaemonDidNotStart(`The demo's daemon ended (${how}). Its last output:\n${daemon.lastOutput()}`);
   });
+  if (git !== undefined) {
+    await startAgentRun(daemon, home);
+    print(
+      `The agent of ${AGENT_TICKET} is starting. It asks you before it edits a file: open its card and answer it.\n`,
+    );
+  }
   const playing = playDay({ daemon, clouds, day, lengthMs, print, signal: leaving.signal });
   await Promise.race([playing, ending]);
   leaving.signal.throwIfAborted();

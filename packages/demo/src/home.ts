@@ -41,12 +41,17 @@ export function makeHome(parent: string, pid: number): DemoHome {
   };
 }
 
-/** The only program that the daemon finds: no other program or login of this machine is used. */
-export function writePrograms(home: DemoHome): void {
-  // Next to this file, with the same extension: gh.ts, or gh.js in a build.
-  const gh = join(import.meta.dirname, `gh${extname(import.meta.filename)}`);
-  const script = `#!/bin/sh\nexec ${quoted(process.execPath)} ${quoted(gh)} "$@"\n`;
-  writeFileSync(join(home.path, 'bin/gh'), script, { mode: 0o700 });
+/** The only programs that the daemon finds: no other program or login of this machine is used. */
+export function writePrograms(home: DemoHome, git: string | undefined): void {
+  const start = (program: string, ...words: string[]): string =>
+    `#!/bin/sh\nexec ${[program, ...words].map(quoted).join(' ')} "$@"\n`;
+  writeFileSync(join(home.path, 'bin/gh'), start(process.execPath, besideThis('gh')), { mode: 0o700 });
+  if (git !== undefined) writeFileSync(join(home.path, 'bin/git'), start(git), { mode: 0o700 });
+}
+
+/** With the same extension: gh.ts, or gh.js in a build. */
+function besideThis(name: string): string {
+  return join(import.meta.dirname, `${name}${extname(import.meta.filename)}`);
 }
 
 function quoted(word: string): string {
@@ -75,7 +80,13 @@ export function writeConfiguration(
     archive: { root: join(home.dataDir, 'archives') },
     otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
   });
-  write(join(home.project, '.svc/config.json'), { svc: projectSettings });
+  const agent = {
+    command: process.execPath,
+    args: [besideThis('agent')],
+    env: { DEMO_PID: `${process.pid}` },
+  };
+  const orchestration = { agents: { 'demo-agent': { ...agent, mode: 'ask' } } };
+  write(join(home.project, '.svc/config.json'), { svc: { ...projectSettings, orchestration } });
 }
 
 function write(path: string, value: object): void {

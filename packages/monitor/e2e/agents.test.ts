@@ -1,10 +1,11 @@
 // Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
 // when the agent or the daemon ends.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
@@ -32,6 +33,8 @@ async function world(settings: { user?: object; agent?: object } = {}) {
   );
   const user = { svc: { projects: [folder], ...settings.user } };
   repository.write(home, '.config/svc/config.json', JSON.stringify(user));
+  // Agents outlive their daemon. Registered first, so it runs after the daemon has stopped.
+  onTestFinished(() => endAgents(join(home, 'svc/runs/run-1/workers/pids')));
   let daemon = await startInProcess({ home, environment });
   const terminal = { ...testTerminal(), home, folder, environment };
   const svc = (...words: string[]) => runCommandLine({ ...terminal, environment: { ...environment } }, words);
@@ -65,6 +68,17 @@ async function world(settings: { user?: object; agent?: object } = {}) {
       daemon = await startInProcess({ home, environment });
     },
   };
+}
+
+function endAgents(folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    if (!name.endsWith('.pid')) continue;
+    try {
+      process.kill(-Number(readFileSync(join(folder, name), 'utf8')), 'SIGKILL');
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ESRCH') throw error;
+    }
+  }
 }
 
 test('an agent is seen, asked and answered; the log has its turn in few lines', async () => {
