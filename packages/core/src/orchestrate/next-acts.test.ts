@@ -227,6 +227,25 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     ['revive A 1', 'revive B 1'],
   ],
   [
+    'an agent that waits for a person may be silent',
+    {
+      workers: [worker('A', 'planning'), worker('B', 'implementing')],
+      live: {
+        A: { lastActivityAt: ago(1800), reported: 'needs-permission' },
+        B: { lastActivityAt: ago(1800), reported: 'idle' },
+      },
+    },
+    [],
+  ],
+  [
+    'an idle agent is ended when its part is done',
+    {
+      workers: [worker('A', 'pr-created'), worker('B', 'implementing')],
+      live: { A: { reported: 'idle' }, B: { reported: 'idle' } },
+    },
+    ['end A idle'],
+  ],
+  [
     'silence of half an hour ends an agent, whatever its status',
     {
       workers: [worker('A', 'planning'), worker('B', 'pr-created')],

@@ -60,6 +60,8 @@ export type Agents = {
   /** Returns what happens to the message. */
   message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
   cancel: (worker: Worker, by: string) => Promise<void>;
+  /** Why an agent cannot be followed, if one cannot. */
+  problem: () => string | null;
   /** Resolves when everything that ended agents did is in the log. */
   settled: () => Promise<void>;
   stop: () => Promise<void>;
@@ -104,8 +106,12 @@ export function createAgents(options: {
   const listeners = new Map<string, Set<() => void>>();
   const stopping = new AbortController();
 
-  const problem = (agent: Attempt) => (error: unknown) =>
+  /** Of agents that cannot be followed, by key. */
+  const problems = new Map<string, string>();
+  const problem = (agent: Attempt) => (error: unknown) => {
+    problems.set(keyOf(agent), messageOf(error));
     logger.error({ err: error, ...agent }, 'an agent cannot be followed');
+  };
 
   function notify(key: string): void {
     for (const changed of listeners.get(key) ?? []) changed();
@@ -203,6 +209,7 @@ export function createAgents(options: {
   async function check(one: Followed): Promise<void> {
     const { agent, talk } = one;
     if (talk === null || one.isFailed) return;
+    problems.delete(keyOf(agent));
     const messages = await readMessages(one);
     if (messages.length !== one.inbox.length) {
       one.inbox = messages;
@@ -263,6 +270,7 @@ export function createAgents(options: {
     await talk?.stop();
     ends.delete(`${key}.${agent.attempt}`);
     if (followed.get(key) === one) followed.delete(key);
+    problems.delete(key);
     notify(key);
   }
 
@@ -411,6 +419,7 @@ export function createAgents(options: {
     async cancel(worker, by) {
       await (await live(worker)).talk.cancel(by);
     },
+    problem: () => problems.values().next().value ?? null,
     async settled() {
       await Promise.all(opening.values());
       for (const { log } of followed.values()) await log.written();

@@ -172,7 +172,7 @@ export function createOrchestrator(options: {
   signals: SignalStore;
   startAgent: StartAgent;
   processStarts: ReadProcessStarts;
-  agents: Pick<Agents, 'follow' | 'noteEnd' | 'settled' | 'stop'>;
+  agents: Pick<Agents, 'follow' | 'noteEnd' | 'problem' | 'settled' | 'stop'>;
   /** A model's text about a finished run, for its summary. */
   askModel: AskModel;
   logger: Logger;
@@ -278,7 +278,7 @@ export function createOrchestrator(options: {
       return launched.lastEnd !== 'unstartable' && launched.count < timings.revivalDelaysSec.length;
     },
     running: () => last?.observed.world.processes.size ?? 0,
-    problem: () => problem,
+    problem: () => problem ?? agents.problem(),
     async stop() {
       stopping.abort();
       unsubscribe?.();

@@ -30,6 +30,7 @@ import type { RunProject } from '../run-project.ts';
 export const unfollowed = {
   follow: () => undefined,
   noteEnd: () => undefined,
+  problem: () => null,
   settled: async () => undefined,
   stop: async () => undefined,
 };

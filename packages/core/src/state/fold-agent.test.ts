@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { AgentRequest } from '../agent/schemas.ts';
+import { emptyBoard, foldLine } from './board.ts';
+import { logged } from './testing/lines.ts';
+
+const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
+const request: AgentRequest = {
+  request: '1',
+  kind: 'permission',
+  title: 'Run npm test',
+  toolKind: 'execute',
+  paths: [],
+  command: 'npm test',
+  options: [{ kind: 'allow_once', name: 'Yes' }],
+  fields: [],
+};
+
+/** A worker whose agent has started its first turn. `raised` are the reasons that need a person. */
+function world(status = 'implementing') {
+  const board = emptyBoard();
+  let seq = 0;
+  const raised = new Set<string>();
+  const fold = (event: string, detail: object, more: object = {}): void => {
+    seq += 1;
+    for (const effect of foldLine(board, logged(seq, event, { scope, detail: { ...detail }, ...more }))) {
+      if (effect.kind !== 'append') continue;
+      const { event: topic, detail: made } = effect.draft;
+      const reason = String(Reflect.get(made, 'reason'));
+      if (topic === 'comms.attention') raised.add(reason);
+      if (topic === 'comms.attention_resolved') raised.delete(reason);
+    }
+  };
+  const base = {
+    ...scope,
+    workerName: 'w',
+    startedAt: '2026-01-01T00:00:00Z',
+    updatedAt: '2026-01-01T00:00:00Z',
+  };
+  fold('orchestrator.worker.status_changed', { to: status, signal: { ...base, status } });
+  fold('agent.session.started', { attempt: 2, agent: 'claude', protocol: true, mode: 'default' });
+  fold('agent.turn.started', { attempt: 2, turn: 3 });
+  const agent = () => board.workers.get('run-1/ENG-42')?.agent;
+  return { fold, agent, raised, board };
+}
+
+test('a request raises attention, and its answer resolves it', () => {
+  const { fold, agent, raised } = world();
+  expect(agent()).toMatchObject({
+    attempt: 2,
+    name: 'claude',
+    state: 'running',
+    mode: 'default',
+    tokens: null,
+  });
+  fold('agent.request.opened', { attempt: 2, request });
+  expect(agent()).toMatchObject({ state: 'needs-permission', open: [{ command: 'npm test' }] });
+  expect([...raised]).toEqual(['agent-needs-permission']);
+  fold('agent.request.answered', { attempt: 2, request: '1', answer: 'allow_once' });
+  expect(agent()).toMatchObject({ state: 'running', open: [] });
+  expect([...raised]).toEqual([]);
+});
+
+test.each([
+  ['implementing', 0, 'idle', ['agent-needs-input']],
+  ['implementing', 1, 'running', []],
+  ['pr-created', 0, 'idle', []],
+])('a turn ends while the ticket is %s and %i messages are queued', (status, queued, state, reasons) => {
+  const { fold, agent, raised } = world(status);
+  fold('agent.turn.ended', { attempt: 2, turn: 3, ok: true, reason: 'end_turn', queued });
+  expect(agent()?.state).toBe(state);
+  expect([...raised]).toEqual(reasons);
+});
+
+test('events of an earlier attempt, and of anyone but the daemon, change nothing', () => {
+  const { fold, agent } = world();
+  const before = agent();
+  fold('agent.request.opened', { attempt: 1, request });
+  fold('agent.session.ended', { attempt: 1 });
+  fold('agent.request.opened', { attempt: 2, request }, { source: 'cli' });
+  expect(agent()).toEqual(before);
+});
+
+test('an agent that ends takes its requests with it', () => {
+  const { fold, agent, raised } = world();
+  fold('agent.request.opened', { attempt: 2, request });
+  fold('agent.session.ended', { attempt: 2, exitCode: 1 });
+  expect(agent()).toMatchObject({ state: 'ended', open: [] });
+  expect([...raised]).toEqual([]);
+});
+
+test('a command line reports no state', () => {
+  const { fold, agent } = world();
+  const reason = 'claude-agent-acp is not installed';
+  fold('agent.session.started', { attempt: 3, agent: 'claude', protocol: false, reason });
+  expect(agent()).toMatchObject({ attempt: 3, protocol: false, state: null, reason });
+});
