@@ -373,8 +373,8 @@ function withChunk(session: AgentSession, kind: 'message' | 'thought', update: F
   if (text === '') return tokens === session.tokens ? session : { ...session, tokens };
   const id = textAt(update, 'messageId') ?? 'current';
   const last = session.message;
-  // Without ids, successive chunks of one kind are one message, until a tool starts.
-  const isSame = last?.kind === kind && last.id === id && !(id === 'current' && session.isMessageDone);
+  // What follows a tool is another message, also where the agent continues with the same id: the first part is logged.
+  const isSame = last?.kind === kind && last.id === id && !session.isMessageDone;
   const whole = isSame ? last.text + text : text;
   return {
     ...session,

@@ -1,13 +1,22 @@
 // A small agent that speaks the Agent Client Protocol on its standard input and output, as the real ones do. What it does
 // is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
-// `wait` goes on until it is cancelled, `question` asks for something that no client offers. It writes each prompt that
-// it gets, and each answer to a permission, to the file in RECEIVED, so that a test can count them.
+// `wait` goes on until it is cancelled, `question` asks for something that no client offers, `work <name> 4 2` writes four
+// chunks with pauses and asks two permissions in between. It writes each prompt and each answer that it gets to the file
+// in RECEIVED, so that a test can count them; `TICKET` in it is replaced by the ticket.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-type Message = { id?: number | string; method?: string; params?: Record<string, unknown>; result?: unknown };
+type Message = {
+  id?: number | string;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: unknown;
+};
 
-const received = process.env['RECEIVED'];
+const received = process.env['RECEIVED']?.replace('TICKET', process.env['SVC_TICKET'] ?? '');
+const PAUSE_MS = 25;
 const sessionId = 'session-1';
 const waiting = new Map<number | string, (message: Message) => void>();
 const turns = new Set<() => void>();
@@ -29,7 +38,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } catch {
     return;
   }
-  if (message.method === undefined) return waiting.get(message.id ?? '')?.(message);
+  if (message.method === undefined) {
+    note(`answer ${message.id} ${JSON.stringify(message.result ?? message.error)}`);
+    return waiting.get(message.id ?? '')?.(message);
+  }
   void handle(message, message.params ?? {});
 });
 
@@ -81,25 +93,22 @@ const options = () => [
 
 async function prompt(id: Message['id'], params: Record<string, unknown>): Promise<void> {
   const [block] = params['prompt'] as { text: string }[];
-  const [what = '', amount = '1'] = (block?.text ?? '').split(' ');
+  const [what = '', amount = '1', ...numbers] = (block?.text ?? '').split(' ');
   note(`prompt ${block?.text}`);
   const end = (stopReason: string): void => write({ id, result: { stopReason } });
   const chunk = (text: string): void =>
     update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId: `m${id}` });
   if (what === 'ask') {
-    asked += 1;
-    const toolCallId = `tool-${asked}`;
-    const answer = await request('session/request_permission', {
-      sessionId,
-      toolCall: { toolCallId, title: 'touch made', kind: 'execute', status: 'pending' },
-      options: [
-        { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
-        { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
-        { optionId: 'no', name: 'Reject', kind: 'reject_once' },
-      ],
-    });
-    note(`answer ${JSON.stringify(answer.result)}`);
-    update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' });
+    await ask();
+    return end('end_turn');
+  }
+  if (what === 'work') {
+    const [chunks = 1, asks = 0] = numbers.map(Number);
+    for (let count = 0; count < Math.max(chunks, asks); count += 1) {
+      if (count < chunks) chunk(`${amount}.${count} `);
+      await sleep(PAUSE_MS);
+      if (count < asks) await ask();
+    }
     return end('end_turn');
   }
   if (what === 'question') {
@@ -115,6 +124,21 @@ async function prompt(id: Message['id'], params: Record<string, unknown>): Promi
   }
   for (let count = 0; count < Number(amount); count += 1) chunk(`${count} `);
   end('end_turn');
+}
+
+async function ask(): Promise<void> {
+  asked += 1;
+  const toolCallId = `tool-${asked}`;
+  await request('session/request_permission', {
+    sessionId,
+    toolCall: { toolCallId, title: 'touch made', kind: 'execute', status: 'pending' },
+    options: [
+      { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+      { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+    ],
+  });
+  update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' });
 }
 
 function request(method: string, params: object): Promise<Message> {

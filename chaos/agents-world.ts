@@ -1,0 +1,146 @@
+// The environment of agents that svc talks to: a run whose tickets have the test kit's protocol agent, which writes down
+// everything that it gets, and a person at the API who repeats each request until the daemon has accepted it.
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentView } from '../packages/core/src/api/agents.ts';
+import type { EventLine } from '../packages/core/src/log/event-line.ts';
+import { logLines, writeInto } from '../packages/testkit/src/script.ts';
+import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { agentProcesses, endAgents } from './orchestrate-verdict.ts';
+import { RUN } from './orchestrate-world.ts';
+import { openWorld } from './world.ts';
+
+const AGAIN_MS = 100;
+const program = join(import.meta.dirname, '../packages/testkit/src/agents/protocol-agent.ts');
+
+export type AgentsWorld = Awaited<ReturnType<typeof openAgentsWorld>>;
+
+/** `agents`: by ticket, more variables for its agent. */
+export async function openAgentsWorld(
+  name: string,
+  agents: Readonly<Record<string, Record<string, string>>>,
+) {
+  const timings = { revivalDelaysSec: [1, 1, 1], settleSec: 1 };
+  const world = await openWorld(name, { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) });
+  const { home, daemon, git } = world;
+  const root = home.home;
+  const project = join(root, 'web');
+  const received = join(root, 'received');
+  const tickets = Object.keys(agents);
+  const nameOf = (ticket: string): string => ticket.toLowerCase();
+  for (const folder of [project, received]) mkdirSync(folder);
+  world.configure('.config/svc/config.json', { projects: [project] });
+  world.configure('web/.svc/config.json', {
+    projectKey: 'web',
+    worktree: { setup: [] },
+    orchestration: {
+      agent: ['/bin/false'],
+      maxParallel: Math.max(1, tickets.length),
+      agents: Object.fromEntries(
+        Object.entries(agents).map(([ticket, variables]) => [
+          nameOf(ticket),
+          {
+            command: process.execPath,
+            args: [program],
+            mode: 'ask',
+            env: { RECEIVED: join(received, 'TICKET'), ...variables },
+          },
+        ]),
+      ),
+    },
+  });
+  git(project, 'init', '--quiet', '-b', 'main');
+  writeInto(project, 'README.md', 'one\n');
+  git(project, 'add', '--all');
+  git(project, 'commit', '--quiet', '-m', 'Start');
+  git(root, 'init', '--quiet', '--bare', '-b', 'main', join(root, 'web.git'));
+  git(project, 'remote', 'add', 'origin', join(root, 'web.git'));
+  git(project, 'push', '--quiet', '-u', 'origin', 'main');
+  // However the script ends: agents outlive a daemon.
+  process.on('exit', () => endAgents(root));
+
+  const outputOf = (file: string): string => join(home.dataDir, 'runs', RUN, 'workers/output', file);
+  const linesIn = (path: string): string[] =>
+    existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+
+  /** Again and again while the daemon is down or starts; throws the last refusal. */
+  async function insist<Answer>(path: string, body?: object): Promise<Answer> {
+    for (const deadline = performance.now() + WAIT_MS; ; await sleep(AGAIN_MS)) {
+      try {
+        return await daemon.ask<Answer>(path, body);
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  return {
+    ...world,
+    root,
+    project,
+    tickets,
+    insist,
+    linesIn,
+    async startRun(): Promise<void> {
+      const chosen = Object.fromEntries(tickets.map((ticket) => [ticket, nameOf(ticket)]));
+      await daemon.ask('/api/runs', { project, tickets, agents: chosen, name: RUN, by: 'kim' });
+    },
+    view: (ticket: string): Promise<AgentView> => daemon.ask<AgentView>(`/api/workers/${ticket}/agent`),
+    message: (ticket: string, text: string, key: string): Promise<unknown> =>
+      insist(`/api/workers/${ticket}/agent/message`, { text, key, by: 'kim' }),
+    answer: (ticket: string, request: string, answer: string, more: object = {}): Promise<unknown> =>
+      insist(`/api/workers/${ticket}/agent/answer`, {
+        request,
+        answer,
+        key: `${ticket} ${request}`,
+        by: 'kim',
+        ...more,
+      }),
+    untilState: (ticket: string, state: string): Promise<AgentView> =>
+      until(async () => {
+        const view = await daemon.ask<AgentView>(`/api/workers/${ticket}/agent`);
+        return view.agent?.state === state ? view : undefined;
+      }),
+    /** `prompt …` and `answer …`, as the agent got them. */
+    received: (ticket: string): string[] => linesIn(join(received, ticket)),
+    receivedFile: (ticket: string): string => join(received, ticket),
+    sentFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.sent.jsonl`),
+    journalFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.journal.jsonl`),
+    recordFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.agent.json`),
+    /** The agent itself first, then the feeder. */
+    processesOf: (ticket: string): number[] =>
+      agentProcesses(root)
+        .filter((one) => one.ticket === ticket)
+        .toSorted((one, other) => Number(other.pid === other.group) - Number(one.pid === one.group))
+        .map(({ pid }) => pid),
+    /** Events of agents in the log, oldest first. */
+    events: (): EventLine[] =>
+      logLines(home.eventsDir)
+        .filter((line) => line.includes('"agent.'))
+        .map((line) => JSON.parse(line) as EventLine)
+        .filter(({ event }) => event.startsWith('agent.')),
+    async close(): Promise<void> {
+      await daemon.kill();
+      endAgents(root);
+      await world.close();
+    },
+  };
+}
+
+/** The lines that were added to the file since the last call. */
+export function createTail(path: string): () => string[] {
+  let offset = 0;
+  return () => {
+    if (!existsSync(path)) return [];
+    const file = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(fstatSync(file).size - offset);
+      const whole = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset)).lastIndexOf('\n') + 1;
+      offset += whole;
+      return bytes.toString('utf8', 0, whole).split('\n').filter(Boolean);
+    } finally {
+      closeSync(file);
+    }
+  };
+}
