@@ -16,6 +16,9 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   startRun: { project: '/acme', tickets: ['ABC-1'] },
   retryTicket: { ticket: 'ABC-1' },
   decideDeploy: { action: 'retry' },
+  answerAgent: { request: '1', answer: 'allow_once' },
+  messageAgent: { text: 'go on' },
+  checkAgent: { project: '/acme', name: 'claude' },
   acknowledgeAttention: { id: 'a/b/c' },
   snoozeAttention: { id: 'a/b/c', for: '2h' },
   handOverAttention: { id: 'a/b/c', to: 'kim' },
@@ -26,6 +29,9 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   reportEvent: { event: 'comms.attention' },
   exchangeCode: { code: 'x' },
 };
+
+/** A query for every route that needs one. */
+const queries: Readonly<Record<string, string>> = { listAgents: 'project=/acme&' };
 
 /** Every described route; each returns its request. */
 async function everyRoute(): Promise<string> {
@@ -55,14 +61,14 @@ test('an unknown field is refused, in the query and in the body of every route',
   const url = await everyRoute();
   const refused = { code: 'usage', error: expect.stringContaining('Unknown field "verbos"') };
   for (const [name, { method, path }] of described) {
-    const address = `${url}${path.replaceAll(/\{\w+\}/g, 'ABC-1')}`;
+    const address = `${url}${path.replaceAll(/\{\w+\}/g, 'ABC-1')}?${queries[name] ?? ''}`;
     const body = Object.entries(bodies).find(([known]) => known === name)?.[1];
     const plain = await ask(address, method, body);
     expect(plain, name).toMatchObject({
       status: 200,
       body: { body: body === undefined ? {} : expect.anything() },
     });
-    expect(await ask(`${address}?verbos=1`, method, body), name).toEqual({ status: 400, body: refused });
+    expect(await ask(`${address}verbos=1`, method, body), name).toEqual({ status: 400, body: refused });
     if (method === 'POST')
       expect(await ask(address, method, { ...body, verbos: 1 }), name).toEqual({
         status: 400,
