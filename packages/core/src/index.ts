@@ -1,4 +1,5 @@
 export * from './access/socket-table.ts';
+export * from './agent/check.ts';
 export * from './agent/choice.ts';
 export * from './agent/conversation.ts';
 export * from './agent/facts.ts';

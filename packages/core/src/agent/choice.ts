@@ -127,6 +127,13 @@ export function notInstalled({ name, command, install }: KnownAgent): AgentProbl
   };
 }
 
+export function unknownAgent(name: string, known: readonly KnownAgent[]): AgentProblem {
+  return {
+    problem: `There is no agent ${JSON.stringify(name.slice(0, 100))}.`,
+    remedy: `Choose one of: ${known.map((one) => one.name).join(', ')}; or add it to svc.orchestration.agents.`,
+  };
+}
+
 /** What was chosen for the ticket when the run was started. */
 export function namedAgent(
   { agent, agents = {} }: Pick<RunPlan, 'agent' | 'agents'>,
@@ -154,11 +161,7 @@ export async function chooseAgent(
       const reason = `svc.orchestration.agent runs ${JSON.stringify(name)}, which is not a known agent`;
       return { name, protocol: false, reason };
     }
-    const names = all.map((one) => one.name).join(', ');
-    return {
-      problem: `There is no agent ${JSON.stringify(name.slice(0, 100))}.`,
-      remedy: `Choose one of: ${names}; or add it to svc.orchestration.agents.`,
-    };
+    return unknownAgent(name, all);
   }
   const program = await locate(agent);
   if (program === null)

@@ -43,8 +43,12 @@ export type AgentSession = {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
   can: { resume: boolean; load: boolean; close: boolean; steer: boolean };
+  /** Of the protocol; null while it has not reported it. */
+  protocolVersion: number | null;
   /** The ways to log in that it offers. */
   logins: readonly string[];
+  /** It refused to open a session because nobody is logged in. */
+  needsLogin: boolean;
   sessionId: string | null;
   /** Null while the agent has not reported it. */
   mode: string | null;
@@ -88,6 +92,8 @@ export type AgentSession = {
 };
 
 export const PROTOCOL_VERSION = 1;
+/** The code of the error for a request that needs a login. */
+const LOGIN_NEEDED = -32000;
 export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
 const MOST_TOOLS = 200;
@@ -99,7 +105,9 @@ export const newAgentSession: AgentSession = {
   state: 'starting',
   agent: null,
   can: { resume: false, load: false, close: false, steer: false },
+  protocolVersion: null,
   logins: [],
+  needsLogin: false,
   sessionId: null,
   mode: null,
   modes: [],
@@ -223,7 +231,8 @@ function afterError(session: AgentSession, id: number, method: string, error: Fi
   const details = textAt(objectAt(error, 'data'), 'details');
   const reason = [textAt(error, 'message') ?? 'unknown error', details].filter(Boolean).join(': ');
   const problem = shortText(`${method}: ${reason}`);
-  const failed: AgentSession = { ...session, problem, failed: [...session.failed, method] };
+  const needsLogin = session.needsLogin || error['code'] === LOGIN_NEEDED;
+  const failed: AgentSession = { ...session, problem, needsLogin, failed: [...session.failed, method] };
   return method === 'session/prompt'
     ? turnEnded(failed, id, { ok: false, reason: shortText(reason) })
     : failed;
@@ -244,6 +253,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       close: asFields(sessions['close']) !== undefined,
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
     },
+    protocolVersion: version ?? null,
     logins: listAt(result, 'authMethods').map((one) =>
       shortText(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
     ),

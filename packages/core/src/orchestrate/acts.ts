@@ -72,6 +72,8 @@ export type RunTimings = {
   claimSec: number;
   /** How long a process may continue after its worker has ended. */
   afterEndSec: number;
+  /** How long an agent may take for an answer when it is checked. */
+  agentAnswerSec: number;
 };
 
 export const defaultTimings: RunTimings = {
@@ -79,6 +81,7 @@ export const defaultTimings: RunTimings = {
   settleSec: 5,
   claimSec: 900,
   afterEndSec: 120,
+  agentAnswerSec: 30,
 };
 
 export type Act = { orchestrator: string } & (

@@ -8,6 +8,7 @@ const GivenTimings = z.strictObject({
   settleSec: seconds.optional(),
   claimSec: seconds.optional(),
   afterEndSec: seconds.optional(),
+  agentAnswerSec: seconds.optional(),
 });
 
 /** `readTimings('{"settleSec":1}')`: missing values are the defaults; undefined if the text is invalid. */
@@ -22,11 +23,12 @@ export function readTimings(text: string): RunTimings | undefined {
   }
   const read = GivenTimings.safeParse(given);
   if (!read.success) return undefined;
-  const { revivalDelaysSec, settleSec, claimSec, afterEndSec } = read.data;
+  const { revivalDelaysSec, settleSec, claimSec, afterEndSec, agentAnswerSec } = read.data;
   return {
     revivalDelaysSec: revivalDelaysSec ?? defaultTimings.revivalDelaysSec,
     settleSec: settleSec ?? defaultTimings.settleSec,
     claimSec: claimSec ?? defaultTimings.claimSec,
     afterEndSec: afterEndSec ?? defaultTimings.afterEndSec,
+    agentAnswerSec: agentAnswerSec ?? defaultTimings.agentAnswerSec,
   };
 }

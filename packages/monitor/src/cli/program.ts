@@ -4,6 +4,7 @@ import { defaultText } from './describe-program.ts';
 import type { Terminal } from './terminal.ts';
 import { addFindingVerb } from './verbs/add-finding.ts';
 import { agentVerbs } from './verbs/agent.ts';
+import { agentsVerbs } from './verbs/agents.ts';
 import { archiveVerbs } from './verbs/archive.ts';
 import { attentionVerbs } from './verbs/attention.ts';
 import { boardVerb } from './verbs/board.ts';
@@ -51,7 +52,7 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
     'Act:',
     [attentionVerbs, agentVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs],
   ],
-  ['Run agents:', [orchestrateVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
+  ['Run agents:', [orchestrateVerbs, agentsVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
   [
     'Configure:',
     [

@@ -89,6 +89,7 @@ export function createOrchestration(options: {
     locks,
     environment: forPrograms,
     locations,
+    answerMs: machine.timings.agentAnswerSec * 1_000,
     signals,
     findingsOf: (config) =>
       createRunEndFindings({

@@ -9,7 +9,7 @@ import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { createSelfCheck } from '../feeds/self-check.ts';
-import { agentRoutes } from '../http/agent-routes.ts';
+import { agentRoutes, knownAgentRoutes } from '../http/agent-routes.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -86,6 +86,7 @@ export function daemonRoutes(parts: {
     attentionRoutes({ state, append, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents }),
+    knownAgentRoutes(orchestration),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     changesRoutes({ state, projects: orchestration.projects }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { api, createLookup, isPreMerge, type Worker } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { Agents } from '../orchestrate/agents/agents.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import { type Routes, route } from './route.ts';
 import { createUnsentLimit } from './server.ts';
 import { boardOf, type StateAccess } from './state-access.ts';
@@ -90,6 +91,23 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
       await agents.cancel(workerOf(params.ticket, orchestrator), by);
       return { ok: true as const };
     });
+  };
+}
+
+/** The agents that a run of the project can use. */
+export function knownAgentRoutes({
+  projects,
+  served,
+}: {
+  projects: RunProjects;
+  served: ServedFolders;
+}): Routes {
+  const projectAt = async (folder: string) => projects.of(await servedProject(folder, served));
+  return (app) => {
+    route(app, api.listAgents, async ({ query }) => ({
+      agents: await (await projectAt(query.project)).listAgents(),
+    }));
+    route(app, api.checkAgent, async ({ body }) => (await projectAt(body.project)).checkAgent(body.name));
   };
 }
 

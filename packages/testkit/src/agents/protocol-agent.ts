@@ -2,7 +2,8 @@
 // is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
 // `wait` goes on until it is cancelled, `question` asks for something that no client offers, `work <name> 4 2` writes four
 // chunks with pauses and asks two permissions in between. It writes each prompt and each answer that it gets to the file
-// in RECEIVED, so that a test can count them; `TICKET` in it is replaced by the ticket.
+// in RECEIVED, so that a test can count them; `TICKET` in it is replaced by the ticket. AS makes it
+// an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +18,7 @@ type Message = {
 
 const received = process.env['RECEIVED']?.replace('TICKET', process.env['SVC_TICKET'] ?? '');
 const PAUSE_MS = 25;
+const as = process.env['AS'];
 const sessionId = 'session-1';
 const waiting = new Map<number | string, (message: Message) => void>();
 const turns = new Set<() => void>();
@@ -30,6 +32,13 @@ const update = (fields: object): void =>
 const note = (text: string): void => {
   if (received !== undefined) appendFileSync(received, `${text}\n`);
 };
+
+if (as === 'ended') {
+  process.stderr.write('no configuration found\n');
+  process.exit(3);
+}
+
+if (as === 'silent') note(`${process.pid}`);
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   let message: Message;
@@ -46,12 +55,15 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 
 async function handle({ id, method }: Message, params: Record<string, unknown>): Promise<void> {
+  if (as === 'silent') return undefined;
+  if (as === 'logged-out' && method === 'session/new')
+    return write({ id, error: { code: -32000, message: 'Authentication required' } });
   switch (method ?? '') {
     case 'initialize':
       return write({
         id,
         result: {
-          protocolVersion: 1,
+          protocolVersion: as === 'version-2' ? 2 : 1,
           agentInfo: { name: 'protocol-agent', version: '1.0.0' },
           agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, close: {} } },
           authMethods: [],

@@ -12,6 +12,7 @@ export const quickTimings: RunTimings = {
   settleSec: 5,
   claimSec: 100,
   afterEndSec: 20,
+  agentAnswerSec: 30,
 };
 const STALL_SEC = 200;
 

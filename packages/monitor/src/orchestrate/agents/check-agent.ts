@@ -1,8 +1,24 @@
 // The agents on this machine: where their programs are, and what they answer when they are asked.
-import { access, constants, stat } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { access, constants, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { KnownAgent } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
+import {
+  type AskedAgent,
+  dueRequest,
+  errorTail,
+  foldAgent,
+  inOneLine,
+  jsonIn,
+  type KnownAgent,
+  methodNotFound,
+  newAgentSession,
+  requestName,
+} from '@svc/core';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { within } from '@svc/lib/timeout';
+import { endGroup } from '../worktrees/steps.ts';
+import { createLineReader } from './line-reader.ts';
 
 /** The program's full path, found in the PATH that the agent would get; null: not installed. Runs nothing. */
 export async function locateAgent(
@@ -26,5 +42,105 @@ async function isExecutable(path: string): Promise<boolean> {
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
     return false;
+  }
+}
+
+const GRACE_MS = 2_000;
+/** What it wrote before its end may still be on the way. */
+const OUTPUT_AFTER_END_MS = 500;
+const LONGEST_LINE = 4 * 1024 * 1024;
+const MOST_OUTPUT = 16 * 1024 * 1024;
+const KEPT_ERRORS = 4 * 1024;
+
+type Question = {
+  agent: KnownAgent;
+  program: string;
+  /** What every agent gets. */
+  environment: Readonly<Record<string, string>>;
+  /** The last request. A session is only opened, it gets no work. */
+  last: 'initialize' | 'session/new';
+  /** For each answer. */
+  answerMs: number;
+};
+
+/** Starts the agent in an empty folder, asks what it can do, and ends it with everything that it started. */
+export async function askAgent(question: Question): Promise<AskedAgent> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-agent-')));
+  try {
+    return await askIn(folder, question);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function askIn(folder: string, question: Question): Promise<AskedAgent> {
+  const { agent, program, environment, last, answerMs } = question;
+  let session = newAgentSession;
+  let onAnswer: (() => void) | undefined;
+  let size = 0;
+  let errors = Buffer.alloc(0);
+  const sent: string[] = [];
+  const failed = Promise.withResolvers<string>();
+  const child = spawn(program, agent.args, {
+    cwd: folder,
+    env: { ...environment, ...agent.env },
+    detached: true,
+    stdio: 'pipe',
+  });
+  const reportEnd = (): void => {
+    const printed = inOneLine(errorTail(errors.toString()));
+    const how = child.signalCode ?? `exit code ${child.exitCode}`;
+    failed.resolve(`ended with ${how}${printed === '' ? '' : ` (${printed})`}`);
+  };
+  child.once('error', (error) => failed.resolve(`could not be started: ${messageOf(error)}`));
+  child.once('close', reportEnd);
+  // A process that it left running may keep its output open.
+  child.once('exit', () => setTimeout(reportEnd, OUTPUT_AFTER_END_MS).unref());
+  // It has ended, which is reported.
+  child.stdin.on('error', () => undefined);
+  const write = (message: object): void =>
+    void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  child.stderr.on('data', (bytes: Buffer) => {
+    errors = Buffer.concat([errors, bytes]).subarray(-KEPT_ERRORS);
+  });
+  const lines = createLineReader(LONGEST_LINE);
+  child.stdout.on('data', (bytes: Buffer) => {
+    size += bytes.length;
+    if (size > MOST_OUTPUT) return failed.resolve(`wrote more than ${MOST_OUTPUT} bytes`);
+    lines.add(bytes, (line, { isWhole }) => {
+      const message = isWhole ? jsonIn(line) : undefined;
+      if (message === undefined) return;
+      session = foldAgent(session, { from: 'agent', message });
+      if (message['method'] !== undefined && message['id'] !== undefined) write(methodNotFound(message));
+      if (Object.keys(session.pending).length === 0) onAnswer?.();
+    });
+  });
+
+  const setup = { cwd: folder, resume: null, mode: null, model: null, prompt: '', continuation: null };
+  async function ask(): Promise<string | null> {
+    while (!sent.includes(last)) {
+      const request = dueRequest(session, setup, sent);
+      if (request === null) return null;
+      const message = { id: sent.length, ...request };
+      const answered = Promise.withResolvers<null>();
+      onAnswer = () => answered.resolve(null);
+      sent.push(requestName(request.method, request.params));
+      session = foldAgent(session, { from: 'svc', message });
+      write(message);
+      const failure = await within(
+        Promise.race([answered.promise, failed.promise]),
+        answerMs,
+        () => `did not answer ${request.method} within ${answerMs / 1000} s`,
+      );
+      if (failure !== null) return failure;
+    }
+    return null;
+  }
+
+  try {
+    const failure = await ask();
+    return { session, failure };
+  } finally {
+    if (child.pid !== undefined) await endGroup(child.pid, GRACE_MS);
   }
 }

@@ -2,6 +2,7 @@
 // changes.
 import { realpath } from 'node:fs/promises';
 import {
+  type AgentCheck,
   type AgentVariableSources,
   agentVariables,
   type ChosenAgent,
@@ -10,11 +11,15 @@ import {
   type Environment,
   type EventDraft,
   feedSecretVariables,
+  judgeAgent,
+  knownAgents,
+  type ListedAgent,
   namedAgent,
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
   secretVariables,
+  unknownAgent,
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
@@ -22,7 +27,7 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
-import { locateAgent } from '../agents/check-agent.ts';
+import { askAgent, locateAgent } from '../agents/check-agent.ts';
 import { checkProgram } from '../agents/launch.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/context.ts';
@@ -70,6 +75,10 @@ export type RunProject = {
   repo: string | null;
   /** Rejects with the fix when an agent of these tickets cannot be started. */
   checkAgents: (plan: RunPlan, tickets: readonly string[]) => Promise<void>;
+  /** The agents that can be chosen, and where their programs are. */
+  listAgents: () => Promise<ListedAgent[]>;
+  /** Starts the agent and asks what it can do. */
+  checkAgent: (name: string) => Promise<AgentCheck>;
   /** Rejects with the fix when the agent that was chosen for the ticket is not installed. Starts nothing. */
   agentFor: (plan: RunPlan, ticket: string) => Promise<ChosenAgent>;
 };
@@ -90,6 +99,8 @@ export type RunProjectOptions = {
   environment: () => Environment;
   /** Variables with the locations of the daemon's files. */
   locations: Readonly<Record<string, string>>;
+  /** How long an agent may take for an answer when it is checked. */
+  answerMs: number;
   signals: SignalStore;
   /** Files the findings of a project with this configuration. */
   findingsOf: (config: Config) => Findings;
@@ -104,6 +115,8 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   const { loadConfig, run = runCommand } = options;
   // Tests of two projects at once would slow each other down.
   const limit = createLimit(1);
+  // An agent takes some hundred megabytes.
+  const checks = createLimit(2);
   const known = new Map<string, { settings: string; project: Promise<Omit<RunProject, 'problems'>> }>();
 
   async function repoOf(folder: string, config: Config, environment: Environment): Promise<string | null> {
@@ -134,6 +147,25 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       const template = config.svc.orchestration.agent;
       if (chosen.some(({ protocol }) => !protocol))
         await checkProgram({ template, folder, environment: variables(), run });
+      for (const { name } of chosen.filter(({ protocol }) => protocol)) {
+        const { problem, remedy } = await check(name, 'initialize');
+        if (problem !== null) throw new Failure('start-failed', problem, remedy ?? undefined);
+      }
+    }
+
+    function check(name: string, last: 'initialize' | 'session/new'): Promise<AgentCheck> {
+      return checks(async () => {
+        const all = knownAgents(config.svc.orchestration);
+        const agent = all.find((one) => one.name === name);
+        if (agent === undefined) {
+          const { problem, remedy } = unknownAgent(name, all);
+          throw new Failure('usage', problem, remedy);
+        }
+        const program = await locateAgent(agent, variables());
+        if (program === null) return judgeAgent(agent, null);
+        const question = { agent, program, environment: variables(), last, answerMs: options.answerMs };
+        return judgeAgent(agent, program, await askAgent(question));
+      });
     }
 
     return {
@@ -145,6 +177,15 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       repo: await repoOf(folder, config, environment),
       checkAgents,
       agentFor,
+      listAgents: () =>
+        Promise.all(
+          knownAgents(config.svc.orchestration).map(async ({ env, login, ...agent }) => ({
+            ...agent,
+            args: [...agent.args],
+            program: await locateAgent({ ...agent, env }, variables()),
+          })),
+        ),
+      checkAgent: (name) => check(name, 'session/new'),
     };
   }
 

@@ -1,0 +1,57 @@
+// Whether an agent can be used, from what it answered when it was asked.
+import type { AgentCheck } from '../api/agents.ts';
+import { type AgentProblem, type KnownAgent, notInstalled } from './choice.ts';
+import { type AgentSession, newAgentSession, PROTOCOL_VERSION } from './session.ts';
+
+/** What an agent answered when it was started to ask what it can do. */
+export type AskedAgent = {
+  session: AgentSession;
+  /** How it failed before it answered: `did not answer initialize within 30 s`. */
+  failure: string | null;
+};
+
+/** `asked` is undefined when it is not installed. */
+export function judgeAgent(agent: KnownAgent, program: string | null, asked?: AskedAgent): AgentCheck {
+  const { session } = asked ?? { session: newAgentSession };
+  const { env, login, ...entry } = agent;
+  const found = asked === undefined ? notInstalled(agent) : problemOf(agent, asked);
+  const isOpen = session.sessionId !== null;
+  return {
+    ...entry,
+    args: [...entry.args],
+    program,
+    ok: found === undefined,
+    version: session.agent?.version ?? null,
+    protocolVersion: session.protocolVersion,
+    capabilities: Object.entries(session.can).flatMap(([what, can]) => (can ? what : [])),
+    loginNeeded: session.needsLogin || isOpen ? session.needsLogin : null,
+    modes: session.modes.map(({ id }) => id),
+    problem: found?.problem ?? null,
+    remedy: found?.remedy ?? null,
+  };
+}
+
+function problemOf(agent: KnownAgent, { session, failure }: AskedAgent): AgentProblem | undefined {
+  const { name, command, args, mode, install, login } = agent;
+  const { protocolVersion, needsLogin, logins, sessionId } = session;
+  const seeOutput = `See what it prints: ${[command, ...args].join(' ')}`;
+  if (protocolVersion !== null && protocolVersion !== PROTOCOL_VERSION)
+    return {
+      problem: `The agent ${name} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}.`,
+      remedy: install === null ? 'Install a version that does.' : `Run: ${install}`,
+    };
+  if (needsLogin)
+    return {
+      problem: `The agent ${name} needs a login.`,
+      remedy: `Log in with: ${login ?? (logins.join(', ') || command)}. Or name the variable with its API key in svc.orchestration.agentEnv.`,
+    };
+  if (failure !== null) return { problem: `The agent ${name} ${failure}.`, remedy: seeOutput };
+  if (session.problem !== null)
+    return { problem: `The agent ${name} failed: ${session.problem}.`, remedy: seeOutput };
+  const modes = session.modes.map(({ id }) => id);
+  if (sessionId === null || mode === null || modes.includes(mode)) return undefined;
+  return {
+    problem: `The agent ${name} has no permission mode ${JSON.stringify(mode)}; it has: ${modes.join(', ') || 'none'}.`,
+    remedy: `Choose one of them: svc config set svc.orchestration.agents.${name}.mode <mode>`,
+  };
+}
