@@ -120,6 +120,7 @@ test('the daemon is restarted while a permission is open: it is still open, and 
   await untilState('idle');
   await svc('agent', 'send', 'A-1', 'ask');
   await untilState('needs-permission');
+  await until(() => lines().some(({ event }) => event === 'agent.request.opened'));
   const before = lines().filter(({ event }) => event.startsWith('agent.')).length;
   await restart();
   await untilState('needs-permission');
