@@ -19,7 +19,7 @@ const AgentView = z
   .meta({ id: 'AgentView' });
 export type AgentView = z.infer<typeof AgentView>;
 
-export const ChangedFile = z.object({
+const ChangedFile = z.object({
   path: z.string(),
   from: z.string().nullable().describe('The former path of a renamed file'),
   status: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
