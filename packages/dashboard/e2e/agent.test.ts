@@ -8,6 +8,7 @@ import {
   agentOf,
   changesOf,
   conversation,
+  longDiff,
   type NewItem,
   permission,
   question,
@@ -76,7 +77,7 @@ describe('the conversation', () => {
     expect(await thought.getAttribute('aria-expanded')).toBe('true');
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme });
-      for (const tab of ['Conversation']) {
+      for (const tab of ['Conversation', /^Changes/]) {
         await page.getByRole('tab', { name: tab }).click();
         await settled(page);
         expect(await axeFindings(page), `${theme} ${String(tab)}`).toEqual([]);
@@ -249,13 +250,90 @@ describe('a message', () => {
     await page.getByRole('list', { name: 'Queued messages' }).getByText('Use the hour too.').waitFor();
   });
 
-  it('stops and resumes the agent', async () => {
+  it('stops and resumes the agent, and opens the worktree in an editor', async () => {
     const { page, world } = await open({ items: conversation, files: sampleFiles });
     await button(page, 'Stop').click();
     await expect.poll(() => world.posts.map(({ path }) => path)).toEqual(['stop']);
     world.push([], { state: 'idle' });
     await button(page, 'Resume').click();
     await expect.poll(() => world.posts.at(-1)?.body['text']).toBe('Continue.');
+    const link = page.getByRole('link', { name: 'Open in editor' });
+    expect(await link.getAttribute('href')).toBe('vscode://file/home/kim/svc/wt/tideline/TID%20121%231');
+  });
+});
+
+describe('the changes', () => {
+  const tab = (page: Page) => page.getByRole('tab', { name: /^Changes/ });
+  const diff = (page: Page) => page.getByRole('region', { name: /^Diff of all files/ });
+
+  it('are a tree and a diff with line numbers and signs', async () => {
+    const { page } = await open({ items: conversation, files: sampleFiles });
+    expect((await tab(page).textContent())?.replaceAll(/\s+/g, ' ')).toContain('6');
+    await tab(page).click();
+    const tree = page.getByRole('navigation', { name: 'Changed files' });
+    await tree.getByText('db/migrations').waitFor();
+    await diff(page).getByText('Binary file.').waitFor();
+    const added = diff(page).getByText('if (!isFree(berthOf(stay)').locator('..');
+    expect((await added.textContent())?.replaceAll(/\s+/g, ' ')).toMatch(/^11\+added: if/);
+    await tree.getByRole('button', { name: /extend-stay\.test\.ts/ }).click();
+    await diff(page).getByText("toBe('taken')").waitFor();
+    await tree.getByRole('button', { name: /tides\.json/ }).click();
+    await diff(page).getByText('The diff is too long to show.').waitFor();
+  });
+
+  it('take comments, by mouse and by keyboard, which become one message', async () => {
+    const { page, world } = await open({ items: conversation, files: sampleFiles.slice(0, 2) });
+    await tab(page).click();
+    await diff(page).getByText('A skipper can extend').hover();
+    await diff(page).getByText('A skipper can extend').locator('..').getByRole('button').click();
+    await page.getByLabel('Comment on CHANGELOG.md:5').fill('Say which phone.');
+    await button(page, 'Keep').click();
+    await diff(page).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Comment on db/migrations/0042_extend_stay.sql:2').fill('Is this safe?');
+    await page.getByRole('tab', { name: 'Conversation' }).click();
+    await tab(page).click();
+    await button(page, 'Send 2 comments to the agent').click();
+    await expect
+      .poll(() => world.posts.map(({ body }) => body['text']))
+      .toEqual([
+        'Comments on your changes:\n\nCHANGELOG.md:5\n> - A skipper can extend a stay from the phone.\nSay which phone.\n\ndb/migrations/0042_extend_stay.sql:2\n> alter table berths alter column taken_from type timestamptz;\nIs this safe?',
+      ]);
+    await expect.poll(() => button(page, /^Send \d/).count()).toBe(0);
+  });
+
+  it('are loaded again on request, and when a tool that changes files has ended, at most every 3 s', async () => {
+    const { page, world } = await open({ items: conversation });
+    await tab(page).click();
+    await page.getByText('No changes since').waitFor();
+    world.change(changesOf(of, sampleFiles.slice(0, 1)));
+    await button(page, 'Refresh').click();
+    await page.getByText('1 changed file since').waitFor();
+    world.change(changesOf(of, sampleFiles.slice(0, 2)));
+    const before = world.asked();
+    const started = performance.now();
+    for (let number = 0; number < 20; number += 1) {
+      world.push([toolOf(`e${number}`, { toolKind: 'edit' })]);
+      await page.waitForTimeout(100);
+    }
+    await page.getByText('2 changed files since').waitFor();
+    const seconds = (performance.now() - started) / 1_000;
+    expect(world.asked() - before).toBeLessThanOrEqual(1 + seconds / 3);
+    world.push([toolOf('r1', { toolKind: 'read' })]);
+  });
+
+  it('render only the lines that are visible', async () => {
+    const path = 'src/long.ts';
+    const { page } = await open({
+      files: [{ path, added: 2_500, removed: 1_000, diff: longDiff(path, 5_000) }],
+    });
+    await tab(page).click();
+    await diff(page).getByText('// line 0', { exact: false }).first().waitFor();
+    expect(await diff(page).locator('[data-index]').count()).toBeLessThan(120);
+    await diff(page).evaluate((frame) => frame.scrollTo(0, frame.scrollHeight));
+    await diff(page).getByText('// line 4999').waitFor();
   });
 });
 
@@ -339,6 +417,8 @@ describe('a hostile transcript', () => {
     await button(page, /^Plan/).click();
     await log(page).evaluate((frame) => frame.scrollTo(0, 0));
     await button(page, /Thought/).click();
+    await check();
+    await page.getByRole('tab', { name: /^Changes/ }).click();
     await check();
     await page.setViewportSize(sizes.narrow);
     await check();

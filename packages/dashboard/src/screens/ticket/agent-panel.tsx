@@ -1,13 +1,14 @@
 // The agent of a ticket: what it does, what it waits for, its conversation, and how a person steers it.
-import type { ConversationItem, WorkerAgent } from '@svc/core';
-import { CircleDashed, CircleDot, ListChecks } from 'lucide-react';
+import type { ConversationItem, WorkerAgent, WorktreeChanges } from '@svc/core';
+import { CircleDashed, CircleDot, CodeXml, ListChecks } from 'lucide-react';
 import { Tabs } from 'radix-ui';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { type AgentState, useAgent } from '../../live/agent-stream.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { costWords, countWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
+import { LineCounts } from '../../parts/diff-box.tsx';
 import { agentLabel } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -16,7 +17,9 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { actor } from '../attention/your-name.ts';
 import { AgentRequests } from './agent-requests.tsx';
 import { Composer, newKey, Steering } from './agent-steering.tsx';
+import { ChangesTab, useChanges } from './changes-tab.tsx';
 import { Conversation } from './conversation.tsx';
+import type { Comments } from './diff-list.tsx';
 
 export function AgentPanel(given: {
   ticket: string;
@@ -30,11 +33,22 @@ export function AgentPanel(given: {
 
 type Given = Parameters<typeof AgentPanel>[0];
 
-/** svc cannot talk to it: only its name is known, and why. */
-function CommandLine({ agent }: Given) {
+/** svc cannot talk to it: only its name is known, and why, and what it changed. */
+function CommandLine({ ticket, run, agent, disabledBecause }: Given) {
+  const changes = useChanges(ticket, run, 0);
+  const [comments, setComments] = useState<Comments>(new Map());
   return (
-    <Panel title="Agent">
-      <AgentFacts agent={agent} />
+    <Panel title="Agent" flush aside={<EditorLink worktree={changes.data?.worktree} />}>
+      <div className="border-line border-b px-4 py-3">
+        <AgentFacts agent={agent} />
+      </div>
+      <ChangesTab
+        changes={changes}
+        comments={comments}
+        onComments={setComments}
+        disabledBecause={disabledBecause}
+        onSend={null}
+      />
     </Panel>
   );
 }
@@ -43,6 +57,12 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
   const state = useAgent(ticket, run);
   const agent = state.view?.agent ?? known;
   const { items } = state;
+  const changes = useChanges(
+    ticket,
+    run,
+    useMemo(() => items.filter(isEndedChange).length, [items]),
+  );
+  const [comments, setComments] = useState<Comments>(new Map());
   const send = (text: string, key: string) =>
     client.post('/api/workers/{ticket}/agent/message', {
       params: { ticket },
@@ -54,6 +74,7 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
       flush
       aside={
         <div className="flex flex-wrap items-center gap-2">
+          <EditorLink worktree={changes.data?.worktree} />
           <Steering
             agent={agent}
             disabledBecause={disabledBecause}
@@ -83,9 +104,21 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
       <Tabs.Root defaultValue="conversation">
         <Tabs.List aria-label="Agent" className="flex gap-1 border-line border-b px-3">
           <Tab value="conversation">Conversation</Tab>
+          <Tab value="changes">
+            Changes <Totals changes={changes.data} />
+          </Tab>
         </Tabs.List>
         <Tabs.Content value="conversation">
           <ConversationTab state={state} />
+        </Tabs.Content>
+        <Tabs.Content value="changes">
+          <ChangesTab
+            changes={changes}
+            comments={comments}
+            onComments={setComments}
+            disabledBecause={disabledBecause}
+            onSend={(text) => send(text, newKey())}
+          />
         </Tabs.Content>
       </Tabs.Root>
       <Composer
@@ -95,6 +128,45 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
         onSend={send}
       />
     </Panel>
+  );
+}
+
+const changing = new Set(['edit', 'execute', 'delete', 'move']);
+
+function isEndedChange(item: ConversationItem): boolean {
+  const isOver = item.kind === 'tool' && item.status !== 'pending' && item.status !== 'in_progress';
+  return isOver && changing.has(item.toolKind);
+}
+
+function Totals({ changes }: { changes: WorktreeChanges | undefined }) {
+  if (changes === undefined) return null;
+  const sum = (name: 'added' | 'removed'): number =>
+    changes.files.reduce((total, file) => total + (file[name] ?? 0), 0);
+  return (
+    <>
+      <span className="rounded-full bg-sunken px-1.5 text-text text-tiny">
+        {changes.files.length}
+        {changes.cut && '+'}
+        <span className="sr-only"> files</span>
+      </span>
+      {changes.files.length > 0 && <LineCounts added={sum('added')} removed={sum('removed')} />}
+    </>
+  );
+}
+
+/** The page may run on another machine than the worktree; then the editor shows that the folder does not exist. */
+function EditorLink({ worktree }: { worktree: string | undefined }) {
+  if (worktree === undefined) return null;
+  const path = worktree.split('/').map(encodeURIComponent).join('/');
+  return (
+    <a
+      href={`vscode://file${path.startsWith('/') ? '' : '/'}${path}`}
+      title={worktree}
+      className="inline-flex h-8 items-center gap-1.5 rounded-control border border-line bg-surface px-2.5 font-medium text-ink text-small hover:border-line-strong max-wide:h-11"
+    >
+      <CodeXml aria-hidden="true" className="size-4" />
+      Open in editor
+    </a>
   );
 }
 
