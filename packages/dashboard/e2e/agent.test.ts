@@ -337,6 +337,42 @@ describe('the changes', () => {
   });
 });
 
+describe('the board', () => {
+  it('shows what the agent does, and that it waits for a person', async () => {
+    const { page, world } = await open({}, '/');
+    const card = page.locator(`main a[href^="/tickets/${of.ticket}"]`).first();
+    await card.getByText('claude').waitFor();
+    await card.getByText('Working').waitFor();
+    await card.getByText('Edit src/berths/extend-stay.ts').waitFor();
+    world.push([], { state: 'needs-permission', open: [permission] });
+    await page.reload();
+    await card.getByText('Waiting for your permission').waitFor();
+    await card.getByText(permission.title).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('invents nothing for a command line', async () => {
+    const reason = 'claude-agent-acp is not installed.';
+    const agent = agentOf({
+      name: 'claude',
+      protocol: false,
+      reason,
+      state: null,
+      doing: null,
+      version: null,
+    });
+    const { page, world } = await open({ agent, files: sampleFiles }, '/');
+    const card = page.locator(`main a[href^="/tickets/${of.ticket}"]`).first();
+    await card.getByText('claude').waitFor();
+    expect(await card.getByText(/Working|Idle|Waiting|unknown/).count()).toBe(0);
+    await page.goto(`${world.url}/tickets/${of.ticket}`);
+    await page.getByText('State unknown').waitFor();
+    await page.getByText(reason).waitFor();
+    await page.getByText('Worker output').waitFor();
+    expect(await page.getByLabel('Send a message').count()).toBe(0);
+  });
+});
+
 const escape = String.fromCharCode(0x1b);
 const attack = [
   `<script>window.${PWNED}='script'</script><img src=x onerror="window.${PWNED}='img'">`,
@@ -421,6 +457,14 @@ describe('a hostile transcript', () => {
     await page.getByRole('tab', { name: /^Changes/ }).click();
     await check();
     await page.setViewportSize(sizes.narrow);
+    await check();
+    await page.goto(`${world.url}/`);
+    await page
+      .locator(`main a[href^="/tickets/${of.ticket}"]`)
+      .first()
+      .getByText('[U+202E]')
+      .first()
+      .waitFor();
     await check();
     expect(await problems()).toEqual([]);
   });
