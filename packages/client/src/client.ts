@@ -4,14 +4,15 @@
 //     const { workers } = await client.get('/api/board');
 //     await client.post('/api/workers/{ticket}/deploy', { params: { ticket: 'ABC-1' }, body: { action: 'retry' } });
 import { type Answered, ApiFailure, failureIn, noAnswer } from './failure.ts';
-import { followLines, type Link } from './follow.ts';
+import { followLines, followStream, type Link } from './follow.ts';
 import type { EventLine, Operations } from './operations.ts';
 
 const STREAM = '/api/events/stream';
+const AGENT_STREAM = '/api/workers/{ticket}/agent/stream';
 
 type Method = keyof Operations;
-/** All operations except the stream, which never ends. */
-type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM> & string;
+/** All operations except the streams, which never end. */
+type Path<M extends Method> = Exclude<keyof Operations[M], typeof STREAM | typeof AGENT_STREAM> & string;
 
 type Operation = { params: unknown; query: unknown; body: unknown; answer: unknown };
 type OperationOf<M extends Method, P extends Path<M>> = Operations[M][P] extends Operation
@@ -49,6 +50,17 @@ export type FollowOptions = {
   onLink?: ((link: Link) => void) | undefined;
 };
 
+type AgentView = Operations['GET']['/api/workers/{ticket}/agent']['answer'];
+
+export type FollowAgentOptions = {
+  ticket: string;
+  /** The worker of this run; by default the newest. */
+  orchestrator?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called when the connection is lost; it is opened again. */
+  onLost?: ((why: string) => void) | undefined;
+};
+
 export type Client = {
   url: string;
   get: <P extends Path<'GET'>>(path: P, ...options: CallArguments<'GET', P>) => Promise<Answer<'GET', P>>;
@@ -57,6 +69,8 @@ export type Client = {
   follow: (options?: FollowOptions) => AsyncGenerator<EventLine, void, undefined>;
   /** The same, in batches of the events that have arrived. */
   followBatches: (options?: FollowOptions) => AsyncGenerator<EventLine[], void, undefined>;
+  /** What the agent of a ticket does: each view has the items that changed since the one before it. */
+  followAgent: (options: FollowAgentOptions) => AsyncGenerator<AgentView[], void, undefined>;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -114,12 +128,32 @@ export function createClient(url: string, options: ClientOptions = {}): Client {
         }),
     });
 
+  const followAgent = ({ ticket, orchestrator, ...given }: FollowAgentOptions) => {
+    let known: AgentView | undefined;
+    return followStream<AgentView>({
+      ...given,
+      open(signal) {
+        const query = { orchestrator, after: known?.rev, instanceId: known?.instanceId };
+        const address = addressOf(AGENT_STREAM, { ticket }, query);
+        return ask(base + address, { method: 'GET', headers: sent(), signal });
+      },
+      read(frames) {
+        const views = frames.flatMap(({ event, data }) =>
+          event === undefined ? [JSON.parse(data) as AgentView] : [],
+        );
+        known = views.at(-1) ?? known;
+        return { messages: views };
+      },
+    });
+  };
+
   return {
     url: base,
     // The daemon's tests check that responses match the route's schema.
     get: (path, ...[given]) => call('GET', path, given) as Promise<never>,
     post: (path, ...[given]) => call('POST', path, given) as Promise<never>,
     followBatches,
+    followAgent,
     async *follow(given) {
       for await (const lines of followBatches(given)) yield* lines;
     },

@@ -1,8 +1,8 @@
-// Follows the log. Modes:
-// - connected: events arrive. Left when the stream ends, breaks or goes silent.
-// - waiting: a little longer each time; then it reconnects after the last event.
+// Follows a stream of the daemon. Modes:
+// - connected: messages arrive. Left when the stream ends, breaks or goes silent.
+// - waiting: a little longer each time; then it reconnects after the last message.
 // It ends with its signal, or when the daemon refuses.
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createParser } from 'eventsource-parser';
 import { type Answered, ApiFailure, failureIn } from './failure.ts';
 import type { EventLine } from './operations.ts';
 
@@ -14,33 +14,35 @@ const SILENCE_MS = 40_000;
 /** Live: events after `after` arrive. */
 export type Link = { state: 'live'; after: number } | { state: 'lost'; why: string };
 
-type Followed = {
-  /** Opens the stream after an event; without one, at the position in the request. */
-  open: (after: number | undefined, signal: AbortSignal) => Promise<Answered>;
-  after?: number | undefined;
+type Frame = { event?: string | undefined; id?: string | undefined; data: string };
+type Followed<Message> = {
+  /** Opens the stream after the last message that was read. */
+  open: (signal: AbortSignal) => Promise<Answered>;
+  /** The messages of the frames that have arrived; a failure ends the stream. */
+  read: (frames: readonly Frame[]) => { messages: Message[]; failure?: ApiFailure };
   signal?: AbortSignal | undefined;
-  onLink?: ((link: Link) => void) | undefined;
+  onLost?: ((why: string) => void) | undefined;
 };
-/** The last event received, or where the stream started. */
-type Position = { after: number | undefined };
 
-export async function* followLines(followed: Followed): AsyncGenerator<EventLine[], void, undefined> {
-  const { signal, onLink } = followed;
-  const position: Position = { after: followed.after };
+/** Messages in batches, as they arrive. */
+export async function* followStream<Message>(
+  followed: Followed<Message>,
+): AsyncGenerator<Message[], void, undefined> {
+  const { signal, onLost } = followed;
   let wait = FIRST_WAIT_MS;
   for (;;) {
     let why = 'The daemon ended the stream.';
     try {
-      for await (const lines of connected(followed, position)) {
+      for await (const messages of connected(followed)) {
         wait = FIRST_WAIT_MS;
-        yield lines;
+        yield messages;
       }
     } catch (error) {
       if (error instanceof ApiFailure && error.status < 500) throw error;
       why = error instanceof Error ? error.message : String(error);
     }
     if (isOver(signal)) return;
-    onLink?.({ state: 'lost', why });
+    onLost?.(why);
     // Random, so clients of a restarted daemon do not all reconnect at once.
     await pause(wait * (0.5 + Math.random() / 2), signal);
     if (isOver(signal)) return;
@@ -48,10 +50,7 @@ export async function* followLines(followed: Followed): AsyncGenerator<EventLine
   }
 }
 
-async function* connected(
-  { open, signal, onLink }: Followed,
-  position: Position,
-): AsyncGenerator<EventLine[]> {
+async function* connected<Message>({ open, read, signal }: Followed<Message>): AsyncGenerator<Message[]> {
   const silence = new AbortController();
   let watchdog: ReturnType<typeof setTimeout> | undefined;
   const resetWatchdog = (): void => {
@@ -61,9 +60,9 @@ async function* connected(
   resetWatchdog();
   try {
     const ended = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
-    const response = await open(position.after, ended);
+    const response = await open(ended);
     if (!response.ok || response.body === null) throw await failureIn(response);
-    const frames: EventSourceMessage[] = [];
+    const frames: Frame[] = [];
     const parser = createParser({ onEvent: (frame) => frames.push(frame) });
     const decoder = new TextDecoder();
     const reader = response.body.getReader();
@@ -72,11 +71,9 @@ async function* connected(
       if (done) return;
       resetWatchdog();
       parser.feed(decoder.decode(value, { stream: true }));
-      const isReady = frames.some(({ event }) => event === 'ready');
-      const read = readFrames(frames.splice(0), position);
-      if (isReady && position.after !== undefined) onLink?.({ state: 'live', after: position.after });
-      if (read.lines.length > 0) yield read.lines;
-      if (read.failure !== undefined) throw read.failure;
+      const { messages, failure } = read(frames.splice(0));
+      if (messages.length > 0) yield messages;
+      if (failure !== undefined) throw failure;
     }
   } finally {
     clearTimeout(watchdog);
@@ -85,21 +82,43 @@ async function* connected(
   }
 }
 
-function readFrames(
-  frames: readonly EventSourceMessage[],
-  position: Position,
-): { lines: EventLine[]; failure?: ApiFailure } {
-  const lines: EventLine[] = [];
-  for (const { event, id, data } of frames) {
-    if (id !== undefined) position.after = Number(id);
-    if (event === undefined) lines.push(JSON.parse(data) as EventLine);
-    if (event === 'ready') position.after ??= (JSON.parse(data) as { after: number }).after;
-    if (event === 'filter-failed') {
-      const { error, code } = JSON.parse(data) as { error: string; code: string };
-      return { lines, failure: new ApiFailure({ status: 400, code, message: error }) };
-    }
-  }
-  return { lines };
+/** The log: after a lost connection it goes on after the last event. */
+export function followLines({
+  open,
+  after,
+  signal,
+  onLink,
+}: {
+  /** Opens the stream after an event; without one, at the position in the request. */
+  open: (after: number | undefined, signal: AbortSignal) => Promise<Answered>;
+  after?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onLink?: ((link: Link) => void) | undefined;
+}): AsyncGenerator<EventLine[], void, undefined> {
+  /** The last event received, or where the stream started. */
+  const position = { after };
+  return followStream<EventLine>({
+    open: (ended) => open(position.after, ended),
+    signal,
+    onLost: (why) => onLink?.({ state: 'lost', why }),
+    read(frames) {
+      const lines: EventLine[] = [];
+      let failure: ApiFailure | undefined;
+      for (const { event, id, data } of frames) {
+        if (id !== undefined) position.after = Number(id);
+        if (event === undefined) lines.push(JSON.parse(data) as EventLine);
+        if (event === 'ready') position.after ??= (JSON.parse(data) as { after: number }).after;
+        if (event === 'filter-failed') {
+          const { error, code } = JSON.parse(data) as { error: string; code: string };
+          failure = new ApiFailure({ status: 400, code, message: error });
+          break;
+        }
+      }
+      const isReady = frames.some(({ event }) => event === 'ready');
+      if (isReady && position.after !== undefined) onLink?.({ state: 'live', after: position.after });
+      return { messages: lines, ...(failure && { failure }) };
+    },
+  });
 }
 
 function isOver(signal: AbortSignal | undefined): boolean {

@@ -6,6 +6,7 @@ export {
   type ClientOptions,
   createClient,
   type Fetch,
+  type FollowAgentOptions,
   type FollowOptions,
 } from './client.ts';
 export { ApiFailure } from './failure.ts';

@@ -1,5 +1,6 @@
 // What a web page may import: pure functions that need no schema, so the page stays small.
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
+export { terminalSequence } from './orchestrate/agent-output.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
 export {
   type BoardColumn,

@@ -105,7 +105,7 @@ export async function openPage(
 type Traffic = {
   /** Requests that the page has made so far. */
   made: number;
-  /** Requests without a response yet; the event stream never ends and is left out. */
+  /** Requests without a response yet; streams never end and are left out. */
   underWay: Set<Request>;
 };
 
@@ -115,7 +115,7 @@ function watchRequests(page: Page): void {
   const seen: Traffic = { made: 0, underWay: new Set() };
   trafficOf.set(page, seen);
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/api/events/stream') return;
+    if (new URL(request.url()).pathname.endsWith('/stream')) return;
     seen.made += 1;
     seen.underWay.add(request);
   });

@@ -123,7 +123,7 @@ const request = (fields: Partial<OpenRequest> = {}): OpenRequest => ({
   request: '1',
   kind: 'permission',
   title: 'touch made',
-  toolId: 'tool-1',
+  tool: 'tool-1',
   toolKind: 'execute',
   paths: [],
   command: null,

@@ -11,7 +11,6 @@ export type OptionKind = (typeof optionKinds)[number];
 type PermissionOption = AgentRequest['options'][number] & { id: string };
 /** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
 export type OpenRequest = Omit<AgentRequest, 'options'> & {
-  toolId: string | null;
   options: readonly PermissionOption[];
 };
 
@@ -20,7 +19,7 @@ export function permissionIn(request: string, tool: AgentTool, params: Fields): 
     request,
     kind: 'permission',
     title: tool.title,
-    toolId: tool.id,
+    tool: tool.id,
     toolKind: tool.kind,
     paths: [...tool.paths],
     command: tool.command,
@@ -57,7 +56,7 @@ export function questionIn(request: string, params: Fields): OpenRequest {
     request,
     kind: 'input',
     title: shortText(textAt(params, 'message') ?? 'The agent asks for input'),
-    toolId: null,
+    tool: null,
     toolKind: null,
     paths: [],
     command: null,
@@ -82,7 +81,7 @@ function optionIn(option: unknown): PermissionOption[] {
 }
 
 /** Without the ids of options: an answer names a kind. */
-export function shownRequest({ toolId: _, options, ...request }: OpenRequest): AgentRequest {
+export function shownRequest({ options, ...request }: OpenRequest): AgentRequest {
   return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
 }
 

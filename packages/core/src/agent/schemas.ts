@@ -36,6 +36,7 @@ export const AgentRequest = z.object({
   request: z.string().describe('Its id, for the answer'),
   kind: z.enum(['permission', 'input']),
   title: z.string().describe('What the agent wants to do, or its question'),
+  tool: z.string().nullable().describe('The id of the tool call that it is for'),
   toolKind: z.string().nullable().describe('As the agent reports it: read, edit, execute, fetch, …'),
   paths: z.array(z.string()),
   command: z.string().nullable(),

@@ -406,7 +406,7 @@ function upsertTool(session: AgentSession, update: Fields, isNamed = false): Age
       ? [...session.tools, tool].slice(-MOST_TOOLS)
       : session.tools.map((one) => (one === before ? tool : one));
   const open = session.open.map((one) =>
-    one.toolId === id ? { ...one, title: tool.title, paths: [...tool.paths], command: tool.command } : one,
+    one.tool === id ? { ...one, title: tool.title, paths: [...tool.paths], command: tool.command } : one,
   );
   const isMessageDone = session.isMessageDone || before === undefined;
   return { ...session, tools, open, isMessageDone };

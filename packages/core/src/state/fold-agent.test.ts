@@ -8,6 +8,7 @@ const request: AgentRequest = {
   request: '1',
   kind: 'permission',
   title: 'Run npm test',
+  tool: 'tool-1',
   toolKind: 'execute',
   paths: [],
   command: 'npm test',

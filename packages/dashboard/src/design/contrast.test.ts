@@ -40,11 +40,13 @@ describe.each([
     return contrast(first, second);
   };
   const grounds = ['ground', 'surface', 'raised', 'sunken'];
+  const lines = ['added-soft', 'removed-soft'];
 
-  test.each(grounds.flatMap((ground) => ['ink', 'text', 'muted'].map((text) => [text, ground] as const)))(
-    '%s on %s can be read',
-    (text, ground) => expect(between(text, ground)).toBeGreaterThanOrEqual(4.5),
-  );
+  test.each(
+    [...grounds, ...lines].flatMap((ground) =>
+      ['ink', 'text', 'muted'].map((text) => [text, ground] as const),
+    ),
+  )('%s on %s can be read', (text, ground) => expect(between(text, ground)).toBeGreaterThanOrEqual(4.5));
   test.each(
     meanings.flatMap((meaning) =>
       [...grounds, `${meaning}-soft`].map((ground) => [meaning, ground] as const),

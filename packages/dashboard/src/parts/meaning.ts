@@ -1,5 +1,5 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
-import type { BoardView, Run, WorkerStatus } from '@svc/core';
+import type { BoardView, Run, WorkerAgent, WorkerStatus } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
@@ -124,6 +124,23 @@ export function workerLabel(
   if (needsYou && status !== 'done' && status !== 'canceled')
     return { meaning: 'you', words: status === 'deploy-failed' ? words : `${words}, needs you` };
   return { meaning: statusMeanings[status], words };
+}
+
+const agentStates: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning | null; words: string }> = {
+  starting: { meaning: 'motion', words: 'Starting' },
+  running: { meaning: 'motion', words: 'Working' },
+  'needs-permission': { meaning: 'you', words: 'Waiting for your permission' },
+  'needs-input': { meaning: 'you', words: 'Waiting for your answer' },
+  idle: { meaning: null, words: 'Idle' },
+  ended: { meaning: null, words: 'Ended' },
+};
+
+/** A state without a meaning is plain text: an idle agent is neither in progress nor unknown. */
+export function agentLabel({ state }: Pick<WorkerAgent, 'state'>): {
+  meaning: Meaning | null;
+  words: string;
+} {
+  return state === null ? { meaning: 'unknown', words: 'State unknown' } : agentStates[state];
 }
 
 export function runLabel(state: Run['state']): StateLabel {

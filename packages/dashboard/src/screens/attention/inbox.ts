@@ -73,6 +73,8 @@ const reasonTexts: Record<string, string> = {
   'auth-failing': 'Webhook signatures rejected',
   'outbox-gave-up': 'Action failed after retries',
   question: 'Question from a worker',
+  'agent-needs-permission': 'Agent needs a permission',
+  'agent-needs-input': 'Agent has a question',
 };
 
 /** `deploy-timeout` is `Deploy timed out`; an unlisted `low-disk` is `Low disk`. */

@@ -222,6 +222,16 @@ export function ItemDetail({
           </Button>
         </div>
       )}
+      {ticket !== null && item.reason.startsWith('agent-needs-') && (
+        <Link
+          to="/tickets/$ticket"
+          params={{ ticket }}
+          search={{ run: orchestrator ?? undefined }}
+          className={link}
+        >
+          Answer on the page of {ticket}
+        </Link>
+      )}
       <Fix item={item} isPast={isPast} />
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-6 gap-y-2 text-small">
         {ticket !== null && (

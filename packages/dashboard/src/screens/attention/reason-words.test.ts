@@ -3,6 +3,8 @@ import { reasonWords } from './inbox.ts';
 
 test.each([
   ['worker-dead', 'Worker process exited'],
+  ['agent-needs-permission', 'Agent needs a permission'],
+  ['agent-needs-input', 'Agent has a question'],
   ['low-disk', 'Low disk'],
   ['constructor', 'Constructor'],
   ['', ''],

@@ -1,14 +1,15 @@
 // One card of the board. The whole card is one link; the tooltip explains its state.
 
-import type { BoardCard, BoardColumn } from '@svc/core';
+import type { BoardCard, BoardColumn, WorkerView } from '@svc/core';
 import { Link } from '@tanstack/react-router';
-import { GitPullRequest } from 'lucide-react';
+import { Bot, GitPullRequest, Hand } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
 import { costWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
-import { type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
+import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 
@@ -158,6 +159,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         {steps.some(({ state }) => state !== 'ahead') && <StepRow steps={steps} now={status.meaning} />}
         <span className="font-medium">{status.words}</span>
       </span>
+      {worker !== null && worker.agent !== null && <AgentLine {...worker.agent} />}
       {needsYou && (
         <OutsideText className="line-clamp-3 text-tiny text-text">
           {item?.message ?? worker?.error}
@@ -277,6 +279,39 @@ function CardLink({ card, at, className, children }: Shown & { className: string
 function Words({ meaning, words }: Partial<StateLabel>) {
   if (meaning === undefined) return null;
   return <span className={classNames('text-tiny', textOf[meaning])}>{words}</span>;
+}
+
+/** What the agent does now, and whether it waits for a person. Of a command line only its name is known. */
+function AgentLine({ name, state, doing, open, protocol }: NonNullable<WorkerView['agent']>) {
+  const { meaning, words } = agentLabel({ state });
+  const isWaiting = meaning === 'you';
+  const Icon = isWaiting ? Hand : Bot;
+  const now = isWaiting ? (open[0]?.title ?? null) : state === 'running' ? doing : null;
+  return (
+    <span
+      className={classNames(
+        'flex min-w-0 flex-col rounded-control text-tiny',
+        isWaiting && 'bg-you-soft px-2 py-1 text-you',
+      )}
+    >
+      <span className="flex min-w-0 items-center gap-1.5">
+        <Icon aria-hidden="true" className={classNames('size-3.5 shrink-0', !isWaiting && 'text-muted')} />
+        <OutsideText className={classNames('min-w-0 truncate', !isWaiting && 'text-text')}>
+          {shownText(name)}
+        </OutsideText>
+        {(protocol || state !== null) && (
+          <span className={classNames('shrink-0', meaning === null ? 'text-muted' : textOf[meaning])}>
+            {words}
+          </span>
+        )}
+      </span>
+      {now !== null && (
+        <OutsideText className="line-clamp-2 pl-5 text-text">
+          {shownText(now.slice(0, 300)).replaceAll('\n', ' ')}
+        </OutsideText>
+      )}
+    </span>
+  );
 }
 
 function PullRequestLine(pullRequest: NonNullable<BoardCard['pullRequest']>) {

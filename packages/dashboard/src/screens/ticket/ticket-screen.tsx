@@ -16,6 +16,7 @@ import { For } from '../../parts/since.tsx';
 import { Empty, Loading, PAST } from '../../parts/states.tsx';
 import { clockWords } from '../../parts/time-words.ts';
 import { isWaiting, reasonWords } from '../attention/inbox.ts';
+import { AgentPanel } from './agent-panel.tsx';
 import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
@@ -122,6 +123,7 @@ export function TicketScreen() {
     `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq}`,
   );
 
+  const agent = worker?.agent ?? null;
   const shownRun = run ?? worker?.orchestrator;
   const { error } = useWhy(ticket, shownRun);
   if (loading) return <Loading what="the board" lines={6} />;
@@ -156,7 +158,7 @@ export function TicketScreen() {
         }
       />
       <div className="flex flex-col gap-4">
-        <WorkerAttention items={items} />
+        <WorkerAttention items={items.filter(({ reason }) => !isInPanel(reason, agent))} />
         {!isKnown && (
           <p className="rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown">
             This ticket has settled and is no longer on the board. The details below come from the log.
@@ -164,8 +166,17 @@ export function TicketScreen() {
         )}
         {moment !== null && (
           <p className="rounded-control bg-sunken px-3 py-2 text-small text-muted">
-            Only the header shows the past. Trace, explanation, receipt, output and events are current.
+            Only the header shows the past. Agent, trace, explanation, receipt, output and events are current.
           </p>
+        )}
+        {worker !== null && agent !== null && (
+          <AgentPanel
+            key={worker.key}
+            ticket={worker.ticket}
+            run={worker.orchestrator}
+            agent={agent}
+            disabledBecause={moment === null ? null : PAST}
+          />
         )}
         <TracePanel
           ticket={ticket}
@@ -175,7 +186,7 @@ export function TicketScreen() {
         <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
           <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
             <WhyPanel ticket={ticket} run={shownRun} />
-            {shownRun !== undefined && (
+            {shownRun !== undefined && agent?.protocol !== true && (
               <div className="max-full:order-2">
                 <OutputPanel ticket={ticket} run={shownRun} />
               </div>
@@ -193,6 +204,11 @@ export function TicketScreen() {
       </div>
     </div>
   );
+}
+
+/** An open request is answered in the agent's panel, so its attention item is not repeated above it. */
+function isInPanel(reason: string, agent: WorkerRow['agent']): boolean {
+  return agent !== null && agent.open.length > 0 && reason.startsWith('agent-needs-');
 }
 
 function Unknown({ ticket, error }: { ticket: string; error: ApiFailure }) {

@@ -340,6 +340,8 @@ export function createAgents(options: {
           ? await readConversation({ orchestrator, ticket, attempt })
           : newConversation());
       const session = one?.talk?.session();
+      // The revisions of each start of the agent begin again.
+      const instance = `${instanceId}.${attempt ?? 0}`;
       return {
         ticket,
         orchestrator,
@@ -349,10 +351,10 @@ export function createAgents(options: {
             ? { ...agent, state: session.state, open: session.open.map(shownRequest) }
             : agent,
         waiting: one?.talk?.waiting().map(({ text }) => text) ?? [],
-        instanceId,
+        instanceId: instance,
         rev: conversation.rev,
         dropped: conversation.dropped,
-        items: itemsAfter(conversation, asked === instanceId ? after : 0),
+        items: itemsAfter(conversation, asked === instance ? after : 0),
         journal:
           isTalk && attempt !== undefined
             ? agentFiles(runsDir, { orchestrator, ticket, attempt }).journal
