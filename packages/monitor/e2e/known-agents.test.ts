@@ -52,6 +52,7 @@ test('an agent that can be used: its version, what it can do, its modes', async 
       ` program ${process.execPath}`,
       ' version 1.0.0',
       ' protocol version 1',
+      ' login unknown until it gets work',
       ' can resume, load, close',
       ' modes ask, auto',
       ' mode ask',
@@ -60,7 +61,7 @@ test('an agent that can be used: its version, what it can do, its modes', async 
   const { lines } = await svc('agents', 'check', 'mine', '--json');
   expect(JSON.parse(lines.join('\n'))).toMatchObject({
     ok: true,
-    loginNeeded: false,
+    loginNeeded: null,
     capabilities: ['resume', 'load', 'close'],
   });
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-agent-'))).toEqual([]);
@@ -73,6 +74,11 @@ test('the list, and a check of all: those that are not installed have the comman
   expect(lines).toContain(`codex not installed ${install}`);
   expect(lines).toContain(`mine ${process.execPath} mode ask`);
   expect(lines).toContain('other not installed');
+  const doctor = (await svc('doctor')).lines.join('\n');
+  expect(doctor).toContain('The agent other is not installed: /nowhere/other was not found');
+  expect(doctor).toContain('set svc.orchestration.agents.other.command to its full path');
+  // Nobody has asked for it.
+  expect(doctor).not.toContain('codex');
   const all = await svc('agents', 'check');
   expect(all.code).toBe(0);
   expect(all.lines.join('\n')).toContain(`codex: not installed\n Run: ${install}\n`);
@@ -134,7 +140,7 @@ test('an agent that does not answer is ended at the deadline', async () => {
       'mine: not usable',
       ` ${problem}`,
       expect.any(String),
-      ...Array<unknown>(6).fill(expect.any(String)),
+      ...Array<unknown>(7).fill(expect.any(String)),
     ],
   });
   const pid = Number(readFileSync(received, 'utf8').trim());

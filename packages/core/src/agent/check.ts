@@ -15,7 +15,6 @@ export function judgeAgent(agent: KnownAgent, program: string | null, asked?: As
   const { session } = asked ?? { session: newAgentSession };
   const { env, login, ...entry } = agent;
   const found = asked === undefined ? notInstalled(agent) : problemOf(agent, asked);
-  const isOpen = session.sessionId !== null;
   return {
     ...entry,
     args: [...entry.args],
@@ -24,7 +23,8 @@ export function judgeAgent(agent: KnownAgent, program: string | null, asked?: As
     version: session.agent?.version ?? null,
     protocolVersion: session.protocolVersion,
     capabilities: Object.entries(session.can).flatMap(([what, can]) => (can ? what : [])),
-    loginNeeded: session.needsLogin || isOpen ? session.needsLogin : null,
+    // Some agents open a session without a login, and ask for it when they get work.
+    loginNeeded: session.needsLogin ? true : null,
     modes: session.modes.map(({ id }) => id),
     problem: found?.problem ?? null,
     remedy: found?.remedy ?? null,

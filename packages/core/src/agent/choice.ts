@@ -117,7 +117,11 @@ function knownAgent(
 /** What happened, and the fix. */
 export type AgentProblem = { problem: string; remedy: string };
 
-export function notInstalled({ name, command, install }: KnownAgent): AgentProblem {
+export function notInstalled({
+  name,
+  command,
+  install,
+}: Pick<KnownAgent, 'name' | 'command' | 'install'>): AgentProblem {
   return {
     problem: `The agent ${name} is not installed: ${command} was not found in the daemon's PATH.`,
     remedy:

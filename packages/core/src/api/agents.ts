@@ -56,7 +56,10 @@ const AgentCheck = AgentEntry.extend({
   version: z.string().nullable(),
   protocolVersion: z.int().nullable(),
   capabilities: z.array(z.string()),
-  loginNeeded: z.boolean().nullable().describe('Null: unknown'),
+  loginNeeded: z
+    .boolean()
+    .nullable()
+    .describe('True: it opens no session without a login. Null: unknown, some ask only when they get work'),
   modes: z.array(z.string()).describe('The permission modes that it offers'),
   problem: z.string().nullable(),
   remedy: z.string().nullable(),

@@ -9,17 +9,24 @@ import {
   judgeFeeds,
   judgeHealth,
   judgeSelfCheck,
+  notInstalled,
   type ReportedHealth,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { singleFlight } from '@svc/lib/single-flight';
 import { thisProcess } from '../../control/control.ts';
+import { Failure } from '../../errors.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { checkService, managerIfAny } from '../service/service.ts';
 import { openSession, requestedBy, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorCheck, type DoctorResult, type DoctorTools, fixableBy, runTogether } from './check.ts';
-import { checkConfiguration, type DoctorProjects, loadDoctorProjects } from './configuration.ts';
+import {
+  checkConfiguration,
+  type DoctorProject,
+  type DoctorProjects,
+  loadDoctorProjects,
+} from './configuration.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkDatabase, checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
 import { checkVersion } from './project-setup.ts';
@@ -122,6 +129,7 @@ function daemonChecks(
         return [...fixes(judgeHealth(withoutOurFiles(health, known))), ...notServed(health, known)];
       },
     },
+    { part: 'configuration', run: async () => checkAgentPrograms(daemon, (await projects).projects) },
     {
       part: 'feeds',
       run: async () => judgeFeeds(await daemon.get('/api/feeds')),
@@ -132,6 +140,28 @@ function daemonChecks(
         fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: requestedBy(terminal) }))),
     },
   ];
+}
+
+/** Agents that a file configures, and whose programs the daemon does not find. */
+async function checkAgentPrograms(
+  daemon: DaemonClient,
+  projects: readonly DoctorProject[],
+): Promise<DoctorFinding[]> {
+  const missing = new Map<string, DoctorFinding>();
+  for (const { folder: project, config } of projects) {
+    const configured = Object.keys(config.svc.orchestration.agents);
+    if (configured.length === 0) continue;
+    const { agents } = await daemon.get('/api/agents', { query: { project } }).catch((error: unknown) => {
+      // Reported as a project that is not served.
+      if (error instanceof Failure && error.code === 'unknown-project') return { agents: [] };
+      throw error;
+    });
+    for (const agent of agents.filter(({ name, program }) => configured.includes(name) && program === null)) {
+      const { problem, remedy } = notInstalled(agent);
+      missing.set(problem, doctorFinding('configuration', 'warning', problem.replace(/\.$/, ''), { remedy }));
+    }
+  }
+  return [...missing.values()];
 }
 
 type ServedFolders = { configuration?: { folders?: readonly string[] } };

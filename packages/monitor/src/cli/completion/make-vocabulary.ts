@@ -1,5 +1,6 @@
 // Builds the vocabulary of completion from the program and the lists in core.
 import {
+  builtInAgents,
   type ConfigNode,
   configTree,
   documentTypes,
@@ -21,6 +22,8 @@ export function makeVocabulary(): Vocabulary {
       layer: layers.map((layer) => ({ value: layer, description: layerTitles[layer] })),
       'document-type': bare(documentTypes),
       phase: bare(ticketPhases),
+      // Those that a project adds are known only to its file.
+      agent: bare(builtInAgents),
     },
   };
 }

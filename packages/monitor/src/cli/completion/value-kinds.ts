@@ -3,7 +3,7 @@
 import type { DescribedValue, DescribedVerb } from '../describe-program.ts';
 
 /** Known when svc is built. */
-export const staticKinds = ['topic', 'config-key', 'layer', 'document-type', 'phase'] as const;
+export const staticKinds = ['topic', 'config-key', 'layer', 'document-type', 'phase', 'agent'] as const;
 /** Known only to the running daemon. */
 export const daemonKinds = ['ticket', 'run', 'archived-run', 'attention-item'] as const;
 
@@ -25,6 +25,7 @@ const byPlaceholder: Readonly<Record<string, ValueKind>> = {
 
 /** `<verb> <argument or option>` */
 export const byPosition: Readonly<Record<string, ValueKind>> = {
+  'agents check name': 'agent',
   'archive restore orchId': 'archived-run',
   'archive show orchId': 'archived-run',
   'archive sweep orchId': 'run',
@@ -52,6 +53,7 @@ export const byPosition: Readonly<Record<string, ValueKind>> = {
   'events topics glob': 'topic',
   'events wait-for --event': 'topic',
   'events wait-for --ticket': 'ticket',
+  'orchestrate start --agent': 'agent',
 };
 
 /** `name` is the argument's own, or the option's with its dashes. */

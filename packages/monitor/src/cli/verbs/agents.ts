@@ -88,6 +88,7 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
     return;
   }
   const { name, ok, program, version, protocolVersion, capabilities, modes, mode, problem, remedy } = agent;
+  const { loginNeeded } = agent;
   terminal.out(`${name}: ${ok ? paint(terminal, 'green', 'usable') : paint(terminal, 'red', 'not usable')}`);
   if (problem !== null) terminal.out(`  ${onOneLine(problem)}`);
   if (remedy !== null) terminal.out(`  ${onOneLine(remedy)}`);
@@ -95,6 +96,7 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
     ['program', program],
     ['version', version ?? 'unknown'],
     ['protocol', protocolVersion === null ? 'unknown' : `version ${protocolVersion}`],
+    ['login', loginNeeded === null ? 'unknown until it gets work' : 'needed'],
     ['can', capabilities.join(', ') || 'none of resume, load, close, steer'],
     ['modes', modes.join(', ') || 'unknown'],
     ['mode', mode ?? 'its own default'],
