@@ -228,7 +228,7 @@ export async function talkToAgent(given: {
 
   function due(): { message: Fields; mark?: Omit<Mark, 'read'> } | undefined {
     const next = dueRequest(session(), setup, names());
-    return next === null ? nextMessage() : { message: { id: lines, ...next } };
+    return next === null ? nextMessage() : { message: { id: lines, ...next }, mark: { by: 'svc' } };
   }
 
   /** Every request of the agent gets an answer, and the agent gets what is due. */
