@@ -1,0 +1,178 @@
+// Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
+// when the agent or the daemon ends.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentView } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');
+
+async function world(settings: { user?: object; agent?: object } = {}) {
+  const root = temporaryFolder();
+  const repository = testRepository(root);
+  const { home, folder, environment } = repository;
+  const received = join(home, 'received');
+  writeFileSync(received, '');
+  const agent = {
+    command: process.execPath,
+    args: [program],
+    env: { RECEIVED: received },
+    mode: 'ask',
+    ...settings.agent,
+  };
+  const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents: { sh: agent } };
+  repository.write(
+    folder,
+    '.svc/config.json',
+    JSON.stringify({ svc: { projectKey: 'demo', orchestration } }),
+  );
+  const user = { svc: { projects: [folder], ...settings.user } };
+  repository.write(home, '.config/svc/config.json', JSON.stringify(user));
+  // Agents outlive their daemon. Registered first, so it runs after the daemon has stopped.
+  onTestFinished(() => endAgents(join(home, 'svc/runs/run-1/workers/pids')));
+  let daemon = await startInProcess({ home, environment });
+  const terminal = { ...testTerminal(), home, folder, environment };
+  const svc = (...words: string[]) => runCommandLine({ ...terminal, environment: { ...environment } }, words);
+  const view = async (): Promise<AgentView> =>
+    (await daemon.get('/api/workers/A-1/agent')).body as unknown as AgentView;
+  const untilState = (state: string) =>
+    until(async () => {
+      const shown = await view().catch(() => undefined);
+      return shown?.agent?.state === state ? shown : undefined;
+    });
+  const attention = async (): Promise<{ reason: string; message: string; remedy: string }[]> =>
+    (
+      (await daemon.get('/api/attention')).body as {
+        open: { reason: string; message: string; remedy: string }[];
+      }
+    ).open;
+  return {
+    ...repository,
+    terminal,
+    svc,
+    view,
+    untilState,
+    attention,
+    lines: () => daemon.lines(),
+    received: () => readFileSync(received, 'utf8').split('\n').filter(Boolean),
+    start: async (): Promise<void> => {
+      expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
+    },
+    restart: async (): Promise<void> => {
+      await daemon.close();
+      daemon = await startInProcess({ home, environment });
+    },
+  };
+}
+
+function endAgents(folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    if (!name.endsWith('.pid')) continue;
+    try {
+      process.kill(-Number(readFileSync(join(folder, name), 'utf8')), 'SIGKILL');
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ESRCH') throw error;
+    }
+  }
+}
+
+test('an agent is seen, asked and answered; the log has its turn in few lines', async () => {
+  const { start, svc, untilState, attention, received, terminal, lines } = await world();
+  await start();
+  await untilState('idle');
+  await until(async () => (await attention()).some(({ reason }) => reason === 'agent-needs-input'));
+  expect(await svc('agent', 'send', 'A-1', 'ask'), terminal.complained()).toBe(0);
+  const { agent } = await untilState('needs-permission');
+  expect(agent).toMatchObject({ name: 'sh', protocol: true, mode: 'ask', open: [{ title: 'touch made' }] });
+  const [item] = await until(async () => {
+    const open = await attention();
+    return open.some(({ reason }) => reason === 'agent-needs-permission') ? open : undefined;
+  });
+  expect(item).toMatchObject({
+    reason: 'agent-needs-permission',
+    message: 'The agent asks for permission: touch made',
+    remedy: 'svc agent answer A-1',
+  });
+  expect(await svc('agent', 'answer', 'A-1', 'allow_always')).toBe(2);
+  expect(terminal.complained()).toContain('--confirm');
+  expect(await svc('agent', 'answer', 'A-1', 'reject_always')).toBe(2);
+  expect(received()).toHaveLength(2);
+  expect(await svc('agent', 'answer', 'A-1', 'allow'), terminal.complained()).toBe(0);
+  expect(await svc('agent', 'answer', 'A-1', 'allow')).not.toBe(0);
+  await untilState('idle');
+  expect(received().slice(1)).toEqual(['prompt ask', expect.stringContaining('"optionId":"yes"')]);
+  await until(async () => (await attention()).every(({ reason }) => reason !== 'agent-needs-permission'));
+  const events = lines().filter(({ event }) => event.startsWith('agent.'));
+  expect(events.filter(({ event }) => event === 'agent.request.answered')).toMatchObject([
+    { detail: { answer: 'allow_once' } },
+  ]);
+  expect(events.length).toBeLessThan(30);
+});
+
+test('the daemon is restarted while a permission is open: it is still open, and nothing is sent twice', async () => {
+  const { start, svc, untilState, restart, received, lines } = await world();
+  await start();
+  await untilState('idle');
+  await svc('agent', 'send', 'A-1', 'ask');
+  await untilState('needs-permission');
+  await until(() => lines().some(({ event }) => event === 'agent.request.opened'));
+  const before = lines().filter(({ event }) => event.startsWith('agent.')).length;
+  await restart();
+  await untilState('needs-permission');
+  expect(lines().filter(({ event }) => event.startsWith('agent.'))).toHaveLength(before);
+  expect(await svc('agent', 'answer', 'A-1', 'reject')).toBe(0);
+  await untilState('idle');
+  expect(received()).toHaveLength(3);
+});
+
+test('an agent that was killed is started again and resumes its session', async () => {
+  const { start, untilState, home, lines, svc, received } = await world();
+  await start();
+  await untilState('idle');
+  const pid = Number(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  await untilState('ended');
+  expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
+  await until(() => received().includes('prompt say 2'));
+  const started = lines().filter(({ event }) => event === 'agent.session.started');
+  expect(started.map(({ detail }) => detail['how'])).toEqual(['new', 'resume']);
+});
+
+test('stop cancels the turn and its open requests', async () => {
+  const { start, svc, untilState, lines } = await world();
+  await start();
+  await untilState('idle');
+  await svc('agent', 'send', 'A-1', 'wait');
+  await untilState('running');
+  expect(await svc('agent', 'stop', 'A-1')).toBe(0);
+  await untilState('idle');
+  await until(() => lines().some(({ detail }) => detail['reason'] === 'cancelled'));
+});
+
+test("the user's policy answers, and the log shows that it did", async () => {
+  const { start, svc, received, lines } = await world({
+    user: { orchestration: { permissions: { execute: 'reject' } } },
+  });
+  await start();
+  await until(() => received().length === 1);
+  await svc('agent', 'send', 'A-1', 'ask');
+  await until(() => received().length === 3);
+  expect(received()[2]).toContain('"optionId":"no"');
+  await until(() => lines().some(({ event }) => event === 'agent.request.answered'));
+  expect(lines().find(({ event }) => event === 'agent.request.answered')).toMatchObject({
+    detail: { answer: 'reject_once', by: 'policy' },
+  });
+});
+
+test('an agent that does not take the permission mode gets no prompt, and the reason is shown', async () => {
+  const { start, untilState, attention, received } = await world({ agent: { mode: 'nothing-asks' } });
+  await start();
+  await untilState('ended');
+  await until(async () => (await attention()).some(({ message }) => message.includes('nothing-asks')));
+  expect(received()).toEqual([]);
+});
