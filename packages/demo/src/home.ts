@@ -43,10 +43,12 @@ export function makeHome(parent: string, pid: number): DemoHome {
 
 /** The only programs that the daemon finds: no other program or login of this machine is used. */
 export function writePrograms(home: DemoHome, git: string | undefined): void {
-  const start = (program: string, ...words: string[]): string =>
-    `#!/bin/sh\nexec ${[program, ...words].map(quoted).join(' ')} "$@"\n`;
-  writeFileSync(join(home.path, 'bin/gh'), start(process.execPath, besideThis('gh')), { mode: 0o700 });
-  if (git !== undefined) writeFileSync(join(home.path, 'bin/git'), start(git), { mode: 0o700 });
+  writeFileSync(join(home.path, 'bin/gh'), startOf(process.execPath, besideThis('gh')), { mode: 0o700 });
+  if (git !== undefined) writeFileSync(join(home.path, 'bin/git'), startOf(git), { mode: 0o700 });
+}
+
+function startOf(...words: string[]): string {
+  return `#!/bin/sh\nexec ${words.map(quoted).join(' ')} "$@"\n`;
 }
 
 /** With the same extension: gh.ts, or gh.js in a build. */

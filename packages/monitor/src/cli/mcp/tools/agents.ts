@@ -50,7 +50,7 @@ export const agentActTool = tool({
   async call({ ticket: named, action, request, text }, { terminal }) {
     const daemon = await needDaemon(terminal);
     const params = { ticket: named };
-    const by = `${requestedBy(terminal).by ?? 'a person'}`.slice(0, 90).concat(' via mcp');
+    const by = (requestedBy(terminal).by ?? 'a person').slice(0, 90).concat(' via mcp');
     const done = { structured: { ok: true }, outside: [plainText(named)] };
     if (action === 'stop') {
       await daemon.post('/api/workers/{ticket}/agent/stop', { params, body: { by } });
