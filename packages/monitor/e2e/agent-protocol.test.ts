@@ -115,7 +115,7 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
 });
 
 test('the daemon is restarted while a permission is open: it is still open, and nothing is sent twice', async () => {
-  const { start, svc, untilState, restart, received, lines } = await world();
+  const { start, svc, view, untilState, restart, received, lines } = await world();
   await start();
   await untilState('idle');
   await svc('agent', 'send', 'A-1', 'ask');
@@ -123,6 +123,8 @@ test('the daemon is restarted while a permission is open: it is still open, and 
   await until(() => lines().some(({ event }) => event === 'agent.request.opened'));
   const before = lines().filter(({ event }) => event.startsWith('agent.')).length;
   await restart();
+  // The first view is before the daemon follows the agent again.
+  expect((await view()).items.filter((item) => item.kind === 'request')).toMatchObject([{ answer: null }]);
   await untilState('needs-permission');
   expect(lines().filter(({ event }) => event.startsWith('agent.'))).toHaveLength(before);
   expect(await svc('agent', 'answer', 'A-1', 'reject')).toBe(0);

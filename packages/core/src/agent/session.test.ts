@@ -1,4 +1,4 @@
-// Sessions of six real agents, recorded by `npm run agents:suite -- --record` (chaos/agents), folded again. In each, one
+// Sessions of six real agents, recorded by `npm run agents:suite -- --record` (chaos/agent-suite), folded again. In each, one
 // process gets a greeting, an edit, a command that is allowed, one that is rejected, one with a second message meanwhile,
 // a long answer that is cancelled and one in which the process is killed. Another process continues the session.
 import { readFileSync } from 'node:fs';
@@ -17,15 +17,19 @@ import {
 const REQUEST = { input: 1_500, output: 87 };
 const requests = (count: number) => ({ input: count * REQUEST.input, output: count * REQUEST.output });
 
-/** How the agents differ. Tokens are those of the fake model's answers; null: the agent does not report them. */
+/**
+ * How the agents differ. Tokens are those of the fake model's answers in the recording; null: the agent does not report
+ * them. How many answers a message in mid-turn needs depends on when it arrives.
+ */
 const agents = {
   claude: { takesMessages: true, how: 'resume', rejected: 'failed', tokens: requests(10), cost: true },
-  codex: { takesMessages: true, how: 'resume', rejected: 'failed', tokens: requests(8), cost: false },
+  codex: { takesMessages: true, how: 'resume', rejected: 'failed', tokens: requests(9), cost: false },
   gemini: { takesMessages: false, how: 'load', rejected: 'cut-off', tokens: requests(10), cost: false },
   opencode: { takesMessages: false, how: 'resume', rejected: 'failed', tokens: null, cost: true },
   qwen: { takesMessages: false, how: 'resume', rejected: 'failed', tokens: requests(10), cost: false },
   copilot: { takesMessages: false, how: 'load', rejected: 'failed', tokens: requests(10), cost: false },
 } as const;
+const FILE = '/work/data/wt/demo/A-1/a.txt';
 const names = Object.keys(agents) as (keyof typeof agents)[];
 
 const textOf = (name: string): string =>
@@ -78,13 +82,13 @@ describe.each(names)('%s', (name) => {
     const ended = of('agent.tool.ended').map(({ detail }) => detail);
     expect(ended.map(({ tool }) => tool)).toEqual(started);
     const edits = ended.filter(({ kind }) => kind === 'edit');
-    expect(edits).toMatchObject([{ status: 'completed', paths: ['/work/repo/a.txt'] }]);
+    expect(edits).toMatchObject([{ status: 'completed', paths: [FILE] }]);
     const commands = ended.filter(({ kind }) => kind === 'execute');
     expect(commands.map(({ status }) => status)).toEqual(['completed', expected.rejected, 'completed']);
     const tools = items.filter((item) => item.kind === 'tool');
     expect(tools.map(({ id }) => id)).toEqual(started.map((id) => `tool:${id}`));
     const [diff] = tools.flatMap(({ diffs }) => diffs);
-    expect(diff?.path).toBe('/work/repo/a.txt');
+    expect(diff?.path).toBe(FILE);
     expect([diff?.before, diff?.after]).toEqual([
       expect.stringContaining('two'),
       expect.stringContaining('TWO'),
@@ -101,10 +105,10 @@ describe.each(names)('%s', (name) => {
     ]);
     const answers = ['allow_once', 'allow_once', 'reject_once', 'allow_once'];
     expect(of('agent.request.answered').map(({ detail }) => [detail.answer, detail.by])).toEqual(
-      answers.map((answer) => [answer, 'suite']),
+      answers.map((answer) => [answer, 'a person']),
     );
     const shown = items.filter((item) => item.kind === 'request');
-    expect(shown.map(({ by }) => by)).toEqual(answers.map(() => 'suite'));
+    expect(shown.map(({ by }) => by)).toEqual(answers.map(() => 'a person'));
   });
 
   test('one event for each message, each once, and no more than 30 for a turn', () => {

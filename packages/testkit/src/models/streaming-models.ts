@@ -13,6 +13,8 @@ export type Asked = {
   prompt: string;
   /** Results of tools after it. */
   results: number;
+  /** Texts with the marker before it: the history that the agent sent along. */
+  earlier: number;
   tools: readonly string[];
 };
 
@@ -64,6 +66,7 @@ export async function startStreamingModels(
       format,
       prompt: conversation[last]?.text ?? '',
       results,
+      earlier: conversation.slice(last + 1).filter(({ text }) => text.includes(marker)).length,
       tools: formats[format].tools(body),
     };
     asked.push(question);

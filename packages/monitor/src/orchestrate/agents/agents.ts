@@ -300,12 +300,12 @@ export function createAgents(options: {
     );
   }
 
-  /** Of an attempt that has ended. */
-  async function readConversation(agent: Attempt): Promise<Conversation> {
+  /** Of an attempt that is not followed: it has ended, or this daemon has just started. */
+  async function readConversation(agent: Attempt, hasEnded: boolean): Promise<Conversation> {
     const conversation = newConversation();
-    await readSession(agentFiles(runsDir, agent), (entry, sessions) =>
-      addToConversation(conversation, entry, sessions),
-    );
+    await readSession(agentFiles(runsDir, agent), (entry, sessions) => {
+      if (hasEnded || entry.from !== 'process') addToConversation(conversation, entry, sessions);
+    });
     return conversation;
   }
 
@@ -337,7 +337,7 @@ export function createAgents(options: {
       const conversation =
         one?.conversation ??
         (isTalk && attempt !== undefined
-          ? await readConversation({ orchestrator, ticket, attempt })
+          ? await readConversation({ orchestrator, ticket, attempt }, agent?.state === 'ended')
           : newConversation());
       const session = one?.talk?.session();
       // The revisions of each start of the agent begin again.

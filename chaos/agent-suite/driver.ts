@@ -1,0 +1,127 @@
+// A ticket whose agent is a real program, run by a real daemon in a new home, and driven as a person does it: with `svc`.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentView, EventLine } from '@svc/core';
+import { agentFiles, pidFolder } from '../../packages/monitor/src/orchestrate/agents/launch.ts';
+import { logLines, writeInto } from '../../packages/testkit/src/script.ts';
+import { until } from '../../packages/testkit/src/waiting.ts';
+import { openWorld } from '../world.ts';
+import { binFolder, type Program } from './programs.ts';
+
+const RUN = 'run-1';
+const TICKET = 'A-1';
+
+export type Look = Pick<AgentView, 'items'> & { agent: NonNullable<AgentView['agent']> };
+
+export type Decision = 'allow_once' | 'reject_once';
+
+export type Driver = {
+  /** The worktree. */
+  cwd: string;
+  look: () => Promise<Look>;
+  /** How the newest process got its session: `new`, `resume` or `load`. */
+  how: () => string;
+  answer: (kind: Decision) => Promise<void>;
+  send: (text: string) => Promise<void>;
+  stop: () => Promise<void>;
+  /** SIGKILL of the agent and everything it started. */
+  killAgent: () => Promise<void>;
+  /** SIGKILL of the daemon, while the agent goes on; then another one is started. */
+  killDaemon: () => Promise<void>;
+  /** Ends everything, and removes it after `keep`, which gets the files of each process of the agent and their root. */
+  end: (keep?: (files: { sent: string; journal: string }[], root: string) => Promise<void>) => Promise<void>;
+};
+
+export async function startTicket(program: Program, cache: string, url: string): Promise<Driver> {
+  const variables = program.environment(url);
+  const world = await openWorld(`agents-${program.name}`, {
+    ...variables,
+    PATH: `${binFolder(program, cache)}:${process.env['PATH'] ?? ''}`,
+  });
+  const { home, daemon, svc, git } = world;
+  const folder = join(home.home, 'web');
+  const runsDir = join(home.dataDir, 'runs');
+  writeInto(folder, 'a.txt', 'one\ntwo\nthree\n');
+  const orchestration = { agentEnv: Object.keys(variables), workerCommand: '/suite:hello' };
+  writeInto(folder, '.svc/config.json', { svc: { projectKey: 'demo', orchestration } });
+  world.configure('.config/svc/config.json', { projects: [folder] });
+  for (const [path, content] of Object.entries(program.settings?.(url) ?? {}))
+    writeInto(home.home, path, content);
+  git(home.home, 'init', '-q', '--bare', '-b', 'main', 'origin.git');
+  git(folder, 'init', '-q', '-b', 'main');
+  git(folder, 'add', '.');
+  git(folder, 'commit', '-q', '-m', 'Start');
+  git(folder, 'remote', 'add', 'origin', join(home.home, 'origin.git'));
+  git(folder, 'push', '-q', '-u', 'origin', 'main');
+  daemon.start();
+  await daemon.ready();
+
+  async function run(...words: string[]): Promise<void> {
+    const { code, printed } = await svc(folder, ...words);
+    if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
+  }
+
+  /** Of each process of the agent, oldest first. */
+  function pids(): number[] {
+    const at = pidFolder(runsDir, RUN);
+    if (!existsSync(at)) return [];
+    return readdirSync(at)
+      .toSorted()
+      .map((name) => Number(readFileSync(join(at, name), 'utf8')));
+  }
+
+  function killGroup(pid: number): void {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nothing of it is left.
+    }
+  }
+
+  // Agents outlive the daemon, and would outlive this script.
+  const killAll = (): void => pids().forEach(killGroup);
+  process.once('exit', killAll);
+
+  const view = (): Promise<AgentView> => daemon.ask<AgentView>(`/api/workers/${TICKET}/agent`);
+  /** While there is nothing to see yet, it waits. */
+  const look = (): Promise<Look> =>
+    until(async () => {
+      const { agent, items } = await view();
+      return agent && { agent, items };
+    });
+  await run('orchestrate', 'start', TICKET, '--name', RUN, '--agent', program.name);
+  return {
+    cwd: join(home.dataDir, 'wt/demo', TICKET),
+    look,
+    how() {
+      const lines: EventLine[] = logLines(home.eventsDir).map((line) => JSON.parse(line));
+      return String(lines.findLast(({ event }) => event === 'agent.session.started')?.detail['how']);
+    },
+    answer: (kind) => run('agent', 'answer', TICKET, kind),
+    send: (text) => run('agent', 'send', TICKET, text),
+    stop: () => run('agent', 'stop', TICKET),
+    async killAgent() {
+      const { attempt } = (await look()).agent;
+      killGroup(pids().at(-1) ?? 0);
+      await until(async () => {
+        const { agent } = await look();
+        return agent.attempt > attempt || agent.state === 'ended';
+      });
+    },
+    async killDaemon() {
+      await daemon.kill();
+      daemon.start();
+      await daemon.ready();
+    },
+    async end(keep) {
+      await daemon.kill();
+      killAll();
+      process.removeListener('exit', killAll);
+      const files = pids().map((_, at) =>
+        agentFiles(runsDir, { orchestrator: RUN, ticket: TICKET, attempt: at + 1 }),
+      );
+      await keep?.(files, home.home);
+      await world.close();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { agentsPage, type SuiteResult } from './page.ts';
+import { programs } from './programs.ts';
+
+const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
+const result = JSON.parse(read('results.json')) as SuiteResult;
+
+test('docs/agents.md is what the last run of the suite wrote', () => {
+  expect(read('../../docs/agents.md'), 'Run: npm run agents:suite -- --write').toBe(agentsPage(result));
+});
+
+test('the last run tried the built-in agents in their current versions', () => {
+  const tried = result.agents.map(({ name, version }) => `${name}@${version}`);
+  expect(tried, 'Run: npm run agents:suite -- --write').toEqual(
+    programs.map(({ name, version }) => `${name}@${version}`),
+  );
+});
