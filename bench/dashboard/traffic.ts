@@ -18,7 +18,7 @@ export type Traffic = {
 };
 
 /** Counts the frames of each second until they are read. */
-const countFrames = `
+export const countFrames = `
   window.frames = [];
   let last = performance.now();
   const next = (now) => {
@@ -86,7 +86,7 @@ export async function measureTraffic(
   }
 }
 
-function framesOf(deltas: readonly number[]): Traffic['frames'] {
+export function framesOf(deltas: readonly number[]): Traffic['frames'] {
   const perSecond: number[] = [];
   let count = 0;
   let elapsed = 0;

@@ -23,7 +23,16 @@ import {
   Trash2,
   Wrench,
 } from 'lucide-react';
-import { memo, type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  memo,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { AgentText, CodeBlock, shownText, useShortened } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -67,9 +76,19 @@ export function Conversation({
     scrollEndThreshold: NEAR_END,
   });
   const size = virtual.getTotalSize();
-  useLayoutEffect(() => virtual.scrollToEnd(), [virtual]);
-  const isAtEnd = virtual.isAtEnd();
-  const unseen = useUnseen(isAtEnd, rows.at(-1)?.rev ?? 0, rows.length);
+  const rev = rows.at(-1)?.rev ?? 0;
+  const { stays, handlers } = useStay(frame);
+  // Also after late measurements, as of a font that has just loaded.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when items arrive and when they are measured.
+  useLayoutEffect(() => {
+    if (stays.current && distanceFromEnd(frame.current) > 1) virtual.scrollToEnd();
+  }, [rev, size]);
+  const isAtEnd = stays.current || virtual.isAtEnd();
+  const unseen = useUnseen(isAtEnd, rev, rows.length);
+  const toEnd = (): void => {
+    stays.current = true;
+    virtual.scrollToEnd();
+  };
   return (
     <div className="relative">
       {earlier > 0 && (
@@ -90,6 +109,7 @@ export function Conversation({
         aria-live="off"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
         tabIndex={0}
+        {...handlers}
         className="overflow-y-auto -outline-offset-2"
         style={{ height: size, maxHeight: 'max(22rem, 62dvh)', overflowAnchor: 'none' }}
       >
@@ -114,7 +134,7 @@ export function Conversation({
       </div>
       {!isAtEnd && (
         <Button
-          onClick={() => virtual.scrollToEnd()}
+          onClick={toEnd}
           className="absolute right-4 bottom-3 rounded-full border-line-strong shadow-float"
         >
           <ArrowDown aria-hidden="true" className="size-3.5" />
@@ -123,6 +143,34 @@ export function Conversation({
       )}
     </div>
   );
+}
+
+function distanceFromEnd(element: HTMLElement | null): number {
+  return element === null ? 0 : element.scrollHeight - element.scrollTop - element.clientHeight;
+}
+
+/** How long after the reader's action a scroll counts as theirs: measured rows move the frame too. */
+const BY_READER_MS = 1_000;
+/** Dragging the scroll bar sends one event when it begins. */
+const DRAG_MS = 10_000;
+
+/** Whether the conversation stays at its end: until the reader leaves it, and again when they return. */
+function useStay(frame: RefObject<HTMLDivElement | null>) {
+  const stays = useRef(true);
+  const readerUntil = useRef(0);
+  const byReader = (milliseconds: number) => (): void => {
+    readerUntil.current = performance.now() + milliseconds;
+  };
+  const handlers = {
+    onWheel: byReader(BY_READER_MS),
+    onKeyDown: byReader(BY_READER_MS),
+    onTouchMove: byReader(BY_READER_MS),
+    onPointerDown: byReader(DRAG_MS),
+    onScroll: (): void => {
+      if (performance.now() < readerUntil.current) stays.current = distanceFromEnd(frame.current) < NEAR_END;
+    },
+  };
+  return { stays, handlers };
 }
 
 /** How many items came while the reader was elsewhere; a change of a known item counts as one. */

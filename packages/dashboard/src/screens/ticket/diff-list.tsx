@@ -1,7 +1,7 @@
 // The diffs of all files in one list, of which only the visible lines are rendered, with comments on lines.
 import type { WorktreeChanges } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ChevronDown, ChevronRight, MessageSquarePlus } from 'lucide-react';
+import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -89,9 +89,10 @@ export function DiffList({
     getScrollElement: () => frame.current,
     estimateSize: (index) => heights[list[index]?.kind ?? 'row'],
     getItemKey: (index) => list[index]?.key ?? index,
-    overscan: 20,
+    overscan: 10,
   });
   const shown = virtual.getVirtualItems();
+  const fitting = ((frame.current?.clientWidth ?? 0) - GUTTERS) / CHARACTER;
   const first = list[virtual.range?.startIndex ?? 0]?.file.path ?? null;
   const fold = useCallback(
     (path: string) =>
@@ -172,7 +173,7 @@ export function DiffList({
                   <div
                     key={key}
                     data-index={index}
-                    ref={virtual.measureElement}
+                    ref={isOneLine(row, fitting) ? undefined : virtual.measureElement}
                     className="absolute inset-x-0 top-0"
                     style={{ transform: `translateY(${start}px)` }}
                   >
@@ -196,6 +197,15 @@ export function DiffList({
 }
 
 const heights: Record<ListRow['kind'], number> = { file: 34, row: 20, note: 36, comment: 130 };
+
+/** In pixels: line numbers, sign and edges, and more than a character of the monospaced face is wide. */
+const GUTTERS = 160;
+const CHARACTER = 8;
+
+/** Whether the row certainly has the height of one line, so that it need not be measured. */
+function isOneLine(row: ListRow, fitting: number): boolean {
+  return row.kind === 'row' && isLine(row) && row.row.text.length < fitting && /^[ -~]*$/.test(row.row.text);
+}
 
 function isLine(row: ListRow | undefined): boolean {
   return row?.kind === 'row' && 'before' in row.row;
@@ -236,7 +246,7 @@ const ListRowView = memo(function ListRowView({
               onClick={() => comment(row.file, line)}
               className="absolute top-0 left-0 flex size-4 items-center justify-center rounded-sm bg-ink text-surface opacity-0 hover:opacity-100 focus-visible:opacity-100 group-hover:opacity-100 max-wide:opacity-40"
             >
-              <MessageSquarePlus aria-hidden="true" className="size-3" />
+              +
             </button>
           )}
         </DiffRowView>
