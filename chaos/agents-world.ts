@@ -16,12 +16,12 @@ const program = join(import.meta.dirname, '../packages/testkit/src/agents/protoc
 
 export type AgentsWorld = Awaited<ReturnType<typeof openAgentsWorld>>;
 
-/** `agents`: by ticket, more variables for its agent. */
+/** `agents`: by ticket, more variables for its agent; `timings`: others than usual. */
 export async function openAgentsWorld(
   name: string,
   agents: Readonly<Record<string, Record<string, string>>>,
+  timings: object = {},
 ) {
-  const timings = { revivalDelaysSec: [1, 1, 1], settleSec: 1 };
   const world = await openWorld(name, { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) });
   const { home, daemon, git } = world;
   const root = home.home;
@@ -60,7 +60,9 @@ export async function openAgentsWorld(
   // However the script ends: agents outlive a daemon.
   process.on('exit', () => endAgents(root));
 
-  const outputOf = (file: string): string => join(home.dataDir, 'runs', RUN, 'workers/output', file);
+  const runs = new Map<string, string>();
+  const outputOf = (ticket: string, rest: string): string =>
+    join(home.dataDir, 'runs', runs.get(ticket) ?? RUN, 'workers/output', `${ticket}.${rest}`);
   const linesIn = (path: string): string[] =>
     existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 
@@ -82,9 +84,10 @@ export async function openAgentsWorld(
     tickets,
     insist,
     linesIn,
-    async startRun(): Promise<void> {
-      const chosen = Object.fromEntries(tickets.map((ticket) => [ticket, nameOf(ticket)]));
-      await daemon.ask('/api/runs', { project, tickets, agents: chosen, name: RUN, by: 'kim' });
+    async startRun(started: readonly string[] = tickets, run = RUN): Promise<void> {
+      for (const ticket of started) runs.set(ticket, run);
+      const chosen = Object.fromEntries(started.map((ticket) => [ticket, nameOf(ticket)]));
+      await daemon.ask('/api/runs', { project, tickets: started, agents: chosen, name: run, by: 'kim' });
     },
     view: (ticket: string): Promise<AgentView> => daemon.ask<AgentView>(`/api/workers/${ticket}/agent`),
     message: (ticket: string, text: string, key: string): Promise<unknown> =>
@@ -105,15 +108,18 @@ export async function openAgentsWorld(
     /** `prompt …` and `answer …`, as the agent got them. */
     received: (ticket: string): string[] => linesIn(join(received, ticket)),
     receivedFile: (ticket: string): string => join(received, ticket),
-    sentFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.sent.jsonl`),
-    journalFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.journal.jsonl`),
-    recordFile: (ticket: string, attempt = 1): string => outputOf(`${ticket}.${attempt}.agent.json`),
-    /** The agent itself first, then the feeder. */
+    sentFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.sent.jsonl`),
+    journalFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.journal.jsonl`),
+    recordFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.agent.json`),
+    /** Of the agent and everything that it started. */
     processesOf: (ticket: string): number[] =>
-      agentProcesses(root)
-        .filter((one) => one.ticket === ticket)
-        .toSorted((one, other) => Number(other.pid === other.group) - Number(one.pid === one.group))
-        .map(({ pid }) => pid),
+      agentProcesses(root).flatMap((one) => (one.ticket === ticket ? [one.pid] : [])),
+    processOf: (ticket: string, who: 'agent' | 'feeder'): number | undefined =>
+      agentProcesses(root).find(({ ticket: of, pid, group }) => {
+        const isWanted =
+          who === 'agent' ? pid === group : readFileSync(`/proc/${pid}/comm`, 'utf8') === 'tail\n';
+        return of === ticket && isWanted;
+      })?.pid,
     /** Events of agents in the log, oldest first. */
     events: (): EventLine[] =>
       logLines(home.eventsDir)

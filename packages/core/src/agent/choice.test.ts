@@ -121,6 +121,7 @@ test("a project's file has no say in what an agent may do", () => {
 
 const request = (fields: Partial<OpenRequest> = {}): OpenRequest => ({
   request: '1',
+  number: 0,
   kind: 'permission',
   title: 'touch made',
   tool: 'tool-1',

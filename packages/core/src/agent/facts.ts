@@ -43,12 +43,13 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
       before.tools.find(({ id }) => id === tool.id),
     );
   for (const one of after.open)
-    if (!before.open.some(({ request }) => request === one.request))
-      add('agent.request.opened', `request ${one.request}`, { request: shownRequest(one) });
+    if (!before.open.some(({ number }) => number === one.number))
+      add('agent.request.opened', `request ${one.number}`, { request: shownRequest(one) });
   for (const one of before.open)
-    if (!after.open.some(({ request }) => request === one.request))
-      add('agent.request.answered', `answer ${one.request}`, {
+    if (!after.open.some(({ number }) => number === one.number))
+      add('agent.request.answered', `answer ${one.number}`, {
         request: one.request,
+        running: after.prompts.length > 0,
         ...answerIn(entry, one),
       });
   if (after.plan !== before.plan)

@@ -11,12 +11,15 @@ export type OptionKind = (typeof optionKinds)[number];
 type PermissionOption = AgentRequest['options'][number] & { id: string };
 /** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
 export type OpenRequest = Omit<AgentRequest, 'options'> & {
+  /** Of all requests of the session, because an agent may use an id again. */
+  number: number;
   options: readonly PermissionOption[];
 };
 
-export function permissionIn(request: string, tool: AgentTool, params: Fields): OpenRequest {
+export function permissionIn(request: string, number: number, tool: AgentTool, params: Fields): OpenRequest {
   return {
     request,
+    number,
     kind: 'permission',
     title: tool.title,
     tool: tool.id,
@@ -38,7 +41,7 @@ export function isQuestion(method: string, params: Fields): boolean {
   return method === 'elicitation/create' && params['mode'] === 'form';
 }
 
-export function questionIn(request: string, params: Fields): OpenRequest {
+export function questionIn(request: string, number: number, params: Fields): OpenRequest {
   const schema = objectAt(params, 'requestedSchema');
   const required = listAt(schema, 'required');
   const fields = Object.entries(objectAt(schema, 'properties'))
@@ -54,6 +57,7 @@ export function questionIn(request: string, params: Fields): OpenRequest {
     });
   return {
     request,
+    number,
     kind: 'input',
     title: shortText(textAt(params, 'message') ?? 'The agent asks for input'),
     tool: null,
@@ -81,7 +85,7 @@ function optionIn(option: unknown): PermissionOption[] {
 }
 
 /** Without the ids of options: an answer names a kind. */
-export function shownRequest({ options, ...request }: OpenRequest): AgentRequest {
+export function shownRequest({ number: _, options, ...request }: OpenRequest): AgentRequest {
   return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
 }
 

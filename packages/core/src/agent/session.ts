@@ -72,7 +72,9 @@ export type AgentSession = {
   tools: readonly AgentTool[];
   plan: readonly { content: string; status: string }[];
   open: readonly OpenRequest[];
-  /** Ids of its newest requests that we have answered: after a restart an answer may be read before its request. */
+  /** How many requests there were. */
+  requests: number;
+  /** Ids of its newest requests that we have answered. */
   answered: readonly string[];
   /** Keys of messages that the agent refused while it was working: they are sent again when it is idle. */
   refused: readonly string[];
@@ -125,6 +127,7 @@ export const newAgentSession: AgentSession = {
   tools: [],
   plan: [],
   open: [],
+  requests: 0,
   answered: [],
   refused: [],
   context: null,
@@ -328,15 +331,19 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   const params = objectAt(message, 'params');
   const request = JSON.stringify(message['id']);
   const isKnown = session.open.some((one) => one.request === request);
-  if (isKnown || session.answered.includes(request) || session.open.length >= MOST_OPEN) return session;
-  if (isQuestion(method, params)) return { ...session, open: [...session.open, questionIn(request, params)] };
+  if (isKnown || session.open.length >= MOST_OPEN) return session;
+  // An id that was answered is used again: it is another request.
+  const answered = session.answered.filter((one) => one !== request);
+  const asked: AgentSession = { ...session, answered, requests: session.requests + 1 };
+  if (isQuestion(method, params))
+    return { ...asked, open: [...asked.open, questionIn(request, session.requests, params)] };
   // The transport refuses every other request at once.
-  if (method !== 'session/request_permission') return session;
+  if (method !== 'session/request_permission') return asked;
   const call = objectAt(params, 'toolCall');
   // What it asks for is known, also where the tool was never announced.
-  const next = upsertTool(session, call, true);
+  const next = upsertTool(asked, call, true);
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
-  const open = permissionIn(request, tool, params);
+  const open = permissionIn(request, session.requests, tool, params);
   return { ...next, open: [...next.open, open] };
 }
 

@@ -265,6 +265,7 @@ export const AgentRequestDetail = AgentDetail.extend({ request: AgentRequest });
 export const AgentAnswerDetail = AgentDetail.extend({
   request: z.string().describe('its id'),
   answer: z.string().describe('the kind of the option, cancelled, or withdrawn by the agent'),
+  running: z.boolean().describe('whether a turn goes on'),
   by: text,
 });
 export const AgentMessageDetail = AgentDetail.extend({ text: z.string() });

@@ -74,6 +74,8 @@ export type RunTimings = {
   afterEndSec: number;
   /** How long an agent may take for an answer when it is checked. */
   agentAnswerSec: number;
+  /** Of a longer journal of an agent, the session continues in a new one. */
+  journalBytes: number;
 };
 
 export const defaultTimings: RunTimings = {
@@ -82,6 +84,7 @@ export const defaultTimings: RunTimings = {
   claimSec: 900,
   afterEndSec: 120,
   agentAnswerSec: 30,
+  journalBytes: 256 * 1024 * 1024,
 };
 
 export type Act = { orchestrator: string } & (

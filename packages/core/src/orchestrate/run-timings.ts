@@ -9,6 +9,7 @@ const GivenTimings = z.strictObject({
   claimSec: seconds.optional(),
   afterEndSec: seconds.optional(),
   agentAnswerSec: seconds.optional(),
+  journalBytes: z.int().min(1).optional(),
 });
 
 /** `readTimings('{"settleSec":1}')`: missing values are the defaults; undefined if the text is invalid. */
@@ -23,12 +24,13 @@ export function readTimings(text: string): RunTimings | undefined {
   }
   const read = GivenTimings.safeParse(given);
   if (!read.success) return undefined;
-  const { revivalDelaysSec, settleSec, claimSec, afterEndSec, agentAnswerSec } = read.data;
+  const { revivalDelaysSec, settleSec, claimSec, afterEndSec, agentAnswerSec, journalBytes } = read.data;
   return {
     revivalDelaysSec: revivalDelaysSec ?? defaultTimings.revivalDelaysSec,
     settleSec: settleSec ?? defaultTimings.settleSec,
     claimSec: claimSec ?? defaultTimings.claimSec,
     afterEndSec: afterEndSec ?? defaultTimings.afterEndSec,
     agentAnswerSec: agentAnswerSec ?? defaultTimings.agentAnswerSec,
+    journalBytes: journalBytes ?? defaultTimings.journalBytes,
   };
 }

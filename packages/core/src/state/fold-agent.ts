@@ -43,7 +43,7 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       const problem = ok === false ? (short(reason) ?? 'unknown') : null;
       const next = { ...withAmounts(known, line.detail), problem, doing: null };
       // The next message is sent at once.
-      return known.state === 'ended' || queued ? next : inState(next, 'idle', line);
+      return queued ? next : waiting(next, 'idle', line);
     }
     case 'agent.tool.started':
       return { ...known, doing: short(line.detail.title) ?? null };
@@ -55,11 +55,12 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       const open = [...known.open.filter((one) => one.request !== request.request), request].slice(
         -MOST_OPEN,
       );
-      return waiting({ ...known, open }, line);
+      return waiting({ ...known, open }, 'running', line);
     }
     case 'agent.request.answered': {
-      const open = known.open.filter((one) => one.request !== line.detail.request);
-      return waiting({ ...known, open }, line);
+      const { request, running } = line.detail;
+      const open = known.open.filter((one) => one.request !== request);
+      return waiting({ ...known, open }, running === false ? 'idle' : 'running', line);
     }
     case 'agent.message':
       return { ...known, message: short(line.detail.text) ?? null };
@@ -88,13 +89,13 @@ function withAmounts(
   };
 }
 
-/** A request is open only while a turn runs. */
-function waiting(agent: WorkerAgent, line: LineOf): WorkerAgent {
-  if (agent.state === 'ended' || agent.state === 'idle') return agent;
+/** An agent may also ask when no turn runs. Without an open request it is in the other state. */
+function waiting(agent: WorkerAgent, other: 'running' | 'idle', line: LineOf): WorkerAgent {
+  if (agent.state === 'ended') return agent;
   const isPermission = agent.open.some(({ kind }) => kind === 'permission');
   return inState(
     agent,
-    isPermission ? 'needs-permission' : agent.open.length > 0 ? 'needs-input' : 'running',
+    isPermission ? 'needs-permission' : agent.open.length > 0 ? 'needs-input' : other,
     line,
   );
 }

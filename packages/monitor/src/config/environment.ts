@@ -68,7 +68,7 @@ export function readMachine(environment: Environment, home: string): Machine {
       setting(
         'SVC_ORCHESTRATE_TIMINGS',
         '',
-        'For tests of runs: JSON of revivalDelaysSec, settleSec, claimSec, afterEndSec and agentAnswerSec',
+        'For tests of runs: JSON of revivalDelaysSec, settleSec, claimSec, afterEndSec, agentAnswerSec and journalBytes',
       ),
     ),
     settings,

@@ -126,6 +126,8 @@ export function createOrchestration(options: {
       return policyAnswer((await projects.of(plan.project)).config.svc.orchestration.permissions, request);
     },
     processStarts,
+    wake: () => void orchestrator.checkNow(),
+    journalBytes: machine.timings.journalBytes,
     logger,
     now,
   });

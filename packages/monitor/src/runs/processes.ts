@@ -58,7 +58,7 @@ async function startFromProc(pid: number, bootedAt: number): Promise<ProcessStar
   return { state: 'running', startedAt: bootedAt + (ticks * 1000) / TICKS_PER_SECOND, mark: String(ticks) };
 }
 
-function exists(pid: number): boolean {
+export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

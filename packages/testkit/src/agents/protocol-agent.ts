@@ -1,9 +1,11 @@
 // A small agent that speaks the Agent Client Protocol on its standard input and output, as the real ones do. What it does
 // is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
 // `wait` goes on until it is cancelled, `question` asks for something that no client offers, `work <name> 4 2` writes four
-// chunks with pauses and asks two permissions in between. It writes each prompt and each answer that it gets to the file
-// in RECEIVED, so that a test can count them; `TICKET` in it is replaced by the ticket. AS makes it
-// an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`.
+// chunks with pauses and asks two permissions in between, `do [["chunks",3],["exit",1]]` takes steps. It writes each
+// prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
+// by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
+// other answers by method; null: none. STAYS keeps it alive without input.
+
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,10 +21,18 @@ type Message = {
 const received = process.env['RECEIVED']?.replace('TICKET', process.env['SVC_TICKET'] ?? '');
 const PAUSE_MS = 25;
 const as = process.env['AS'];
+/** Only for a ticket: the check of an agent before a run gets the usual answers. */
+const otherAnswers: Record<string, object | null> = JSON.parse(
+  (process.env['SVC_TICKET'] && process.env['ANSWERS']) || '{}',
+);
+/** Of an agent that loads a session. */
+const REPLAYED = 500;
+if (process.env['STAYS'] !== undefined) setInterval(() => undefined, 60_000);
 const sessionId = 'session-1';
 const waiting = new Map<number | string, (message: Message) => void>();
 const turns = new Set<() => void>();
 let asked = 0;
+let answers = 0;
 let mode = 'auto';
 
 const write = (message: object): void =>
@@ -48,6 +58,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     return;
   }
   if (message.method === undefined) {
+    answers += 1;
     note(`answer ${message.id} ${JSON.stringify(message.result ?? message.error)}`);
     return waiting.get(message.id ?? '')?.(message);
   }
@@ -58,6 +69,8 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
   if (as === 'silent') return undefined;
   if (as === 'logged-out' && method === 'session/new')
     return write({ id, error: { code: -32000, message: 'Authentication required' } });
+  const other = otherAnswers[method ?? ''];
+  if (other !== undefined) return other === null ? undefined : write({ id, ...other });
   switch (method ?? '') {
     case 'initialize':
       return write({
@@ -69,6 +82,9 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
           authMethods: [],
         },
       });
+    case 'session/load':
+      for (let count = 0; count < REPLAYED; count += 1) say(`replayed ${count}`, `old-${count}`);
+      return write({ id, result: { configOptions: options() } });
     case 'session/new':
     case 'session/resume':
       return write({ id, result: { sessionId, configOptions: options() } });
@@ -82,6 +98,7 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
       return write({ id, result: { configOptions: options() } });
     case 'session/cancel':
       for (const end of turns) end();
+      turns.clear();
       return undefined;
     case 'session/prompt':
       return prompt(id, params);
@@ -108,17 +125,17 @@ async function prompt(id: Message['id'], params: Record<string, unknown>): Promi
   const [what = '', amount = '1', ...numbers] = (block?.text ?? '').split(' ');
   note(`prompt ${block?.text}`);
   const end = (stopReason: string): void => write({ id, result: { stopReason } });
-  const chunk = (text: string): void =>
-    update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId: `m${id}` });
+  const chunk = (text: string): void => say(text, `m${id}`);
+  if (what === 'do') return takeSteps(id, JSON.parse((block?.text ?? '').slice(3)));
   if (what === 'ask') {
     await ask();
     return end('end_turn');
   }
   if (what === 'work') {
-    const [chunks = 1, asks = 0] = numbers.map(Number);
+    const [chunks = 1, asks = 0, pauseMs = PAUSE_MS] = numbers.map(Number);
     for (let count = 0; count < Math.max(chunks, asks); count += 1) {
       if (count < chunks) chunk(`${amount}.${count} `);
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
       if (count < asks) await ask();
     }
     return end('end_turn');
@@ -137,6 +154,44 @@ async function prompt(id: Message['id'], params: Record<string, unknown>): Promi
   for (let count = 0; count < Number(amount); count += 1) chunk(`${count} `);
   end('end_turn');
 }
+
+type Step = [kind: string, value?: unknown];
+
+/** A turn whose steps are given; one without an end goes on until it is cancelled. */
+async function takeSteps(id: Message['id'], steps: Step[]): Promise<void> {
+  const cancelled = () => write({ id, result: { stopReason: 'cancelled' } });
+  turns.add(cancelled);
+  const before = answers;
+  for (const [kind, value] of steps) {
+    if (kind === 'line') write(value as object);
+    if (kind === 'raw') process.stdout.write(Buffer.from(String(value), 'base64'));
+    if (kind === 'chunks') for (let count = 0; count < Number(value); count += 1) say('x', `m${id}`);
+    if (kind === 'tool')
+      update({
+        sessionUpdate: 'tool_call',
+        toolCallId: 'large',
+        title: 'large',
+        status: 'in_progress',
+        content: [{ type: 'content', content: { type: 'text', text: 'x'.repeat(Number(value)) } }],
+      });
+    if (kind === 'pause') await sleep(Number(value));
+    if (kind === 'answers') while (answers - before < Number(value)) await sleep(5);
+    if (kind === 'note') note(String(value));
+    if (kind === 'time') note(`${String(value)} ${performance.timeOrigin + performance.now()}`);
+    if (kind === 'exit') process.exit(Number(value));
+    if (kind === 'end' || kind === 'error') {
+      turns.delete(cancelled);
+      write(
+        kind === 'end'
+          ? { id, result: { stopReason: 'end_turn' } }
+          : { id, error: { code: -32603, message: 'Internal error' } },
+      );
+    }
+  }
+}
+
+const say = (text: string, messageId: string): void =>
+  update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId });
 
 async function ask(): Promise<void> {
   asked += 1;

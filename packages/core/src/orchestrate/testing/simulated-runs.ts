@@ -13,6 +13,7 @@ export const quickTimings: RunTimings = {
   claimSec: 100,
   afterEndSec: 20,
   agentAnswerSec: 30,
+  journalBytes: 1_000_000,
 };
 const STALL_SEC = 200;
 

@@ -33,14 +33,17 @@ export type AgentRecord = z.infer<typeof AgentRecord>;
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 
-/** Undefined when there is none, or when it cannot be read as one. */
-export async function readRecord(runsDir: string, agent: Attempt): Promise<AgentRecord | undefined> {
+/** Undefined when there is none: an earlier version started the agent. */
+export async function readRecord(
+  runsDir: string,
+  agent: Attempt,
+): Promise<AgentRecord | 'unreadable' | undefined> {
   const text = await ifPresent(readFile(agentFiles(runsDir, agent).record, 'utf8'));
   if (text === undefined) return undefined;
   try {
     return AgentRecord.parse(JSON.parse(text));
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return 'unreadable';
     throw error;
   }
 }
@@ -109,7 +112,9 @@ async function deliveredBefore(runsDir: string, { attempt, ...worker }: Attempt)
   if (attempt === 1) return [];
   const last = { ...worker, attempt: attempt - 1 };
   const record = await readRecord(runsDir, last);
-  if (record === undefined || record.setup === null) return record?.delivered ?? [];
+  if (record === undefined) return [];
+  const before = record === 'unreadable' ? await deliveredBefore(runsDir, last) : record.delivered;
+  if (record !== 'unreadable' && record.setup === null) return before;
   const { keys } = await readSession(agentFiles(runsDir, last), () => undefined);
-  return [...new Set([...record.delivered, ...keys])];
+  return [...new Set([...before, ...keys])];
 }

@@ -57,6 +57,8 @@ export type AgentTalk = {
   waiting: () => QueuedMessage[];
   /** Bytes of the journal that were read. */
   read: () => number;
+  /** Another program has cut or replaced the journal: what the agent does cannot be known any more. */
+  isChanged: () => boolean;
   answer: (given: {
     request: string;
     answer: Answer;
@@ -98,6 +100,8 @@ function createFolding({
   /** Of the journal: how much was read, and how much of that was folded. */
   let offset = 0;
   let folded = 0;
+  let inode: number | undefined;
+  let isChanged = false;
 
   function fold(entry: AgentEntry): void {
     const before = session;
@@ -128,6 +132,7 @@ function createFolding({
     keys: () => keys,
     seenKeys: () => [...keys].filter((key) => !unseen.has(key)),
     offset: () => offset,
+    isChanged: () => isChanged,
     folded: () => folded,
     fold,
     /** Returns the agent's requests that no person can answer. */
@@ -135,7 +140,10 @@ function createFolding({
       const requests: Fields[] = [];
       const handle = await open(journal, reading);
       try {
-        const { size } = await handle.stat();
+        const { size, ino } = await handle.stat();
+        isChanged ||= size < offset || ino !== (inode ?? ino);
+        inode = ino;
+        if (isChanged) return requests;
         const chunk = Buffer.alloc(Math.min(CHUNK, Math.max(1, size - offset)));
         while (offset < size) {
           const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, size - offset), offset);
@@ -267,6 +275,7 @@ export async function talkToAgent(given: {
     isReady: () => isReady(session(), setup, names()),
     waiting: () => messages().filter(({ key }) => !folding.keys().has(key)),
     read: folding.offset,
+    isChanged: folding.isChanged,
     async answer({ request, answer, by, key, content }) {
       const make = (): Fields | undefined => answerTo(session(), request, answer, content);
       if (key !== undefined && folding.keys().has(key)) return 'sent';

@@ -11,31 +11,31 @@ import {
   draft,
   type EventDraft,
   type Fields,
-  itemsAfter,
   newConversation,
   type OpenRequest,
   scopeOfWorker,
-  shownRequest,
   type Worker,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
+import { exists, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
 import { type AgentLog, createAgentLog } from './agent-log.ts';
 import { type AgentRecord, readRecord } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
+import { viewAgent } from './agent-view.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 
+const noRecord = { reason: null, setup: null, delivered: [] };
+/** The end of a process is shown sooner than the next round would find it. */
+const LOOK_EVERY_MS = 500;
 /** Slow machines need long for a first start. */
 const START_TIMEOUT_MS = 180_000;
-/** A file cannot be cut while it is written: the session continues in a new one. */
-const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 type WorkerName = { orchestrator: string; ticket: string };
@@ -78,6 +78,7 @@ type Followed = {
   /** Of requests that the policy was asked about. */
   judged: Set<string>;
   isFailed: boolean;
+  isGone: boolean;
   log: AgentLog;
 };
 
@@ -93,6 +94,10 @@ export function createAgents(options: {
   /** The answer that the user's policy gives; null: a person is asked. */
   policyAnswer: (worker: Worker, request: OpenRequest) => Promise<Answer | null>;
   processStarts: ReadProcessStarts;
+  /** Starts a round. */
+  wake: () => void;
+  /** Of a longer journal the session continues in a new one: a file cannot be cut while it is written. */
+  journalBytes: number;
   logger: Logger;
   now: () => Date;
 }): Agents {
@@ -100,6 +105,8 @@ export function createAgents(options: {
   const { board } = options.state;
   const followed = new Map<string, Followed>();
   const opening = new Map<string, Promise<void>>();
+  /** Agents that ended while something else was done for them. */
+  const missed = new Set<string>();
   const ends = new Map<string, AgentEnd>();
   /** Attempts without a record, which an earlier version started. */
   const unrecorded = new Set<string>();
@@ -142,6 +149,7 @@ export function createAgents(options: {
       since: performance.now(),
       judged: new Set(),
       isFailed: false,
+      isGone: false,
       log: createAgentLog({
         ...options,
         agent,
@@ -171,6 +179,10 @@ export function createAgents(options: {
   async function open(agent: Attempt): Promise<void> {
     const record = await readRecord(runsDir, agent);
     if (record === undefined || stopping.signal.aborted) return;
+    if (record === 'unreadable') {
+      logger.error({ ...agent }, 'the record of an agent cannot be read: it is started again');
+      return endProcess(agent);
+    }
     const one = newFollowed(agent, record);
     one.inbox = await readMessages(one);
     followed.set(keyOf(agent), one);
@@ -189,10 +201,12 @@ export function createAgents(options: {
     const record = await readRecord(runsDir, agent);
     if (record === undefined) unrecorded.add(`${keyOf(agent)}.${agent.attempt}`);
     if (record === undefined || stopping.signal.aborted) return;
-    const one = newFollowed(agent, record);
-    if (record.setup === null) logCommandLine(one);
-    else await readSession(agentFiles(runsDir, agent), (entry, sessions) => onEntry(one, entry, sessions));
-    if (record.setup === null) await end(one);
+    const known = record === 'unreadable' ? { ...noRecord, agent: 'unknown' } : record;
+    const one = newFollowed(agent, known);
+    if (record !== 'unreadable' && record.setup === null) {
+      logCommandLine(one);
+      await end(one);
+    } else await readSession(agentFiles(runsDir, agent), (entry, sessions) => onEntry(one, entry, sessions));
     await one.log.written();
   }
 
@@ -224,13 +238,14 @@ export function createAgents(options: {
       one.log.add({ event: 'agent.session.failed', name: 'session', detail: { problem: failure } });
       await one.log.written();
       await markEnd(runsDir, agent, 'unstartable');
-      await endProcess(one);
-    } else if (talk.read() > MOST_JOURNAL_BYTES && talk.session().state === 'idle') {
+      await endProcess(agent);
+    } else if (talk.isChanged() || (talk.read() > options.journalBytes && talk.session().state === 'idle')) {
+      const why = talk.isChanged() ? 'was changed by another program' : 'is full';
       logger.warn(
         { ...agent, bytes: talk.read() },
-        'the journal is full: the session continues in a new one',
+        `the journal of an agent ${why}: its session continues in a new one`,
       );
-      await endProcess(one);
+      await endProcess(agent);
     }
   }
 
@@ -244,7 +259,7 @@ export function createAgents(options: {
     }
   }
 
-  async function endProcess({ agent }: Followed): Promise<void> {
+  async function endProcess(agent: Attempt): Promise<void> {
     const process = last.get(keyOf(agent));
     if (process?.state !== 'running' || process.attempt !== agent.attempt) return;
     const { pid, startedAt } = process;
@@ -275,12 +290,24 @@ export function createAgents(options: {
   }
 
   function inBackground(key: string, work: Promise<void>, agent: Attempt): void {
-    const job = work.catch(problem(agent)).finally(() => opening.delete(key));
+    const job = work.catch(problem(agent)).finally(() => {
+      opening.delete(key);
+      if (missed.delete(key)) options.wake();
+    });
     opening.set(key, job);
   }
 
   /** The newest attempt of each worker. */
   let last = new Map<string, FoundAgent>();
+
+  const looking = setInterval(() => {
+    for (const [key, agent] of last) {
+      const one = followed.get(key);
+      if (agent.state !== 'running' || one === undefined || one.isGone || exists(agent.pid)) continue;
+      one.isGone = true;
+      options.wake();
+    }
+  }, LOOK_EVERY_MS).unref();
 
   /** Everything that it did is in the log. */
   function isLogged(agent: FoundAgent): boolean {
@@ -300,23 +327,15 @@ export function createAgents(options: {
     );
   }
 
-  /** Of an attempt that is not followed: it has ended, or this daemon has just started. */
-  async function readConversation(agent: Attempt, hasEnded: boolean): Promise<Conversation> {
-    const conversation = newConversation();
-    await readSession(agentFiles(runsDir, agent), (entry, sessions) => {
-      if (hasEnded || entry.from !== 'process') addToConversation(conversation, entry, sessions);
-    });
-    return conversation;
-  }
-
   return {
     follow(found) {
       last = new Map(found.map((agent) => [keyOf(agent), agent]));
       for (const [key, agent] of last) {
+        const isGone = agent.state === 'gone';
+        if (opening.has(key) && isGone) missed.add(key);
         // The events of an agent belong to a worker of the board.
         if (opening.has(key) || !board().workers.has(key)) continue;
         const one = followed.get(key);
-        const isGone = agent.state === 'gone';
         if (one === undefined) {
           if (!isGone) inBackground(key, open(agent), agent);
           else if (!isLogged(agent) && !unrecorded.has(`${key}.${agent.attempt}`))
@@ -329,38 +348,8 @@ export function createAgents(options: {
     noteEnd(agent, how) {
       ends.set(`${keyOf(agent)}.${agent.attempt}`, how);
     },
-    async view(worker, { after, instanceId: asked }) {
-      const { key, orchestrator, ticket, agent } = worker;
-      const one = followed.get(key);
-      const attempt = one?.agent.attempt ?? agent?.attempt;
-      const isTalk = one === undefined ? agent?.protocol === true : one.talk !== null;
-      const conversation =
-        one?.conversation ??
-        (isTalk && attempt !== undefined
-          ? await readConversation({ orchestrator, ticket, attempt }, agent?.state === 'ended')
-          : newConversation());
-      const session = one?.talk?.session();
-      // The revisions of each start of the agent begin again.
-      const instance = `${instanceId}.${attempt ?? 0}`;
-      return {
-        ticket,
-        orchestrator,
-        // What it does now: the log is a moment behind.
-        agent:
-          agent !== null && session !== undefined && agent.attempt === attempt
-            ? { ...agent, state: session.state, open: session.open.map(shownRequest) }
-            : agent,
-        waiting: one?.talk?.waiting().map(({ text }) => text) ?? [],
-        instanceId: instance,
-        rev: conversation.rev,
-        dropped: conversation.dropped,
-        items: itemsAfter(conversation, asked === instance ? after : 0),
-        journal:
-          isTalk && attempt !== undefined
-            ? agentFiles(runsDir, { orchestrator, ticket, attempt }).journal
-            : null,
-      };
-    },
+    view: (worker, asked) =>
+      viewAgent({ worker, followed: followed.get(worker.key), runsDir, instanceId, asked }),
     onChange({ orchestrator, ticket }, changed) {
       const key = workerKey(orchestrator, ticket);
       const known = listeners.get(key) ?? new Set();
@@ -429,6 +418,7 @@ export function createAgents(options: {
     async stop() {
       stopping.abort();
       unsubscribe();
+      clearInterval(looking);
       await Promise.all(opening.values());
       for (const one of followed.values()) {
         await one.talk

@@ -1,14 +1,14 @@
 // Finds the agents of a run by their pid files, even after a restart of the daemon, and ends the processes they left
 // running. The way an agent ended is recorded beside its pid file if it decides what happens next: it went silent, or
 // its program could not be started.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Revivals, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { namesIn } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
 import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
-import { endGroup } from '../worktrees/steps.ts';
+import { endGroup, membersOf, textOf } from '../worktrees/steps.ts';
 import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
 
 const MOST_FILES = 10_000;
@@ -113,7 +113,7 @@ export async function endLeftovers({
   graceMs?: number;
 }): Promise<Leftovers> {
   if (!groupExists(pid)) return 'none';
-  const members = await membersOf(pid);
+  const members = (await membersOf(pid)) ?? [];
   const wanted = [`SVC_ORCHESTRATOR=${orchestrator}`, `SVC_TICKET=${ticket}`];
   for (const member of members) {
     const variables = (await textOf(`/proc/${member}/environ`))?.split('\0') ?? [];
@@ -131,34 +131,6 @@ function groupExists(pid: number): boolean {
     if (systemErrorCode(error) === 'ESRCH') return false;
     if (systemErrorCode(error) === 'EPERM') return true;
     throw error;
-  }
-}
-
-/** Running processes only; zombies do not count. */
-async function membersOf(group: number): Promise<string[]> {
-  const members: string[] = [];
-  for (const name of await readdir('/proc').catch(noProcesses)) {
-    if (!/^\d+$/.test(name)) continue;
-    const text = await textOf(`/proc/${name}/stat`);
-    // The program's name is in parentheses and may itself contain spaces and parentheses.
-    const [state, , own] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
-    if (own === String(group) && state !== 'Z' && state !== 'X') members.push(name);
-  }
-  return members;
-}
-
-function noProcesses(error: unknown): string[] {
-  if (systemErrorCode(error) !== 'ENOENT') throw error;
-  return [];
-}
-
-/** Undefined when the process has ended in the meantime, or belongs to another user. */
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return undefined;
   }
 }
 

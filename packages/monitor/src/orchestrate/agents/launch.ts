@@ -146,11 +146,11 @@ export async function endAgent({
 const LAUNCHER = 'set -C; echo $$ > "$1" || exit 75; shift; exec "$@"';
 /**
  * For an agent that svc talks to: `tail` copies the file of sent messages to its standard input, from the first line on.
- * It is in the agent's group and outlives the daemon. Without it the agent's input ends, and the agent with it. The
+ * It is in the agent's group and outlives the daemon. When it is gone, nothing reaches the agent, so the group ends. The
  * agent's own PATH may not have these programs.
  */
 const FED_LAUNCHER =
-  'set -C; echo $$ > "$1" || exit 75; fifo="$1.in"; sent=$2; shift 2; path=$PATH; PATH=/usr/bin:/bin; mkfifo -m 600 "$fifo" || exit 1; tail -n +1 -f "$sent" > "$fifo" & exec < "$fifo"; rm -f "$fifo"; PATH=$path; exec "$@"';
+  'set -C; echo $$ > "$1" || exit 75; fifo="$1.in"; sent=$2; shift 2; path=$PATH; PATH=/usr/bin:/bin; mkfifo -m 600 "$fifo" || exit 1; (tail -n +1 -f "$sent" > "$fifo"; trap "" TERM; kill 0; sleep 5; kill -9 0) & exec < "$fifo"; rm -f "$fifo"; PATH=$path; exec "$@"';
 const REFUSED = 75;
 const START_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 1_000;

@@ -33,7 +33,14 @@ function startOrchestrator(
       await onStart(request);
       return 'already-started';
     },
-    timings: { revivalDelaysSec: [1, 1], settleSec: 1, claimSec: 60, afterEndSec: 10, agentAnswerSec: 30 },
+    timings: {
+      revivalDelaysSec: [1, 1],
+      settleSec: 1,
+      claimSec: 60,
+      afterEndSec: 10,
+      agentAnswerSec: 30,
+      journalBytes: 1_000_000,
+    },
     everyMs: 20,
   });
   onTestFinished(() => orchestrator.stop());

@@ -1,0 +1,252 @@
+// Agents that svc talks to, and a daemon that is killed with -9 in the middle of their turns. Each ticket gets messages
+// and asks for permissions; a person answers at the API and repeats each request until it is accepted.
+// At the end every prompt and every answer has reached its agent exactly once, every request for a permission was shown
+// and answered, and the log has each turn exactly once.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createStartKiller } from '../packages/testkit/src/daemon/server-process.ts';
+import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
+import { createRandom } from '../packages/testkit/src/random.ts';
+import {
+  describeMachine,
+  failUnless,
+  judgeSabotage,
+  printProblems,
+  scriptOptions,
+  secondsSince,
+} from '../packages/testkit/src/script.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
+import { createTail, openAgentsWorld } from './agents-world.ts';
+
+const options = scriptOptions({
+  kills: 1_000,
+  tickets: 20,
+  /** The longest life of a daemon after its start. */
+  'life-ms': 600,
+  seed: 1,
+  sabotage: false,
+});
+/** Messages of a ticket that wait or run. */
+const MOST_WAITING = 3;
+const MOST_CHUNKS = 8;
+
+type Sent = { name: string; text: string; chunks: number };
+type Driven = {
+  ticket: string;
+  sent: Sent[];
+  /** Requests that were shown as open. */
+  seen: Set<string>;
+  /** What the agent has written and what it got, by its own files. */
+  wrote: { turns: number; requests: string[] };
+  got: { prompts: string[]; answers: string[] };
+  look: () => void;
+};
+
+const random = createRandom(options.seed);
+const names = Array.from({ length: options.tickets }, (_, index) => `A-${index + 1}`);
+const world = await openAgentsWorld('chaos-agents', Object.fromEntries(names.map((name) => [name, {}])));
+const { daemon } = world;
+const killWhileStarting = createStartKiller(world.home, random);
+const driven = names.map(createDriven);
+const kills = { made: 0, starting: 0, inTurn: 0, open: 0 };
+const isOver = { sending: false, answering: false };
+const problems: string[] = [];
+
+console.log(describeMachine());
+console.log(`${options.tickets} tickets, ${options.kills} kills, seed ${options.seed}`);
+try {
+  daemon.start();
+  await daemon.ready();
+  await world.startRun();
+  for (const { ticket } of driven) await world.untilState(ticket, 'idle');
+  const started = performance.now();
+  const answering = answerAll();
+  const sending = driven.map(sendAll);
+  await killAndRestart();
+  isOver.sending = true;
+  await Promise.all(sending);
+  await until(() => driven.every(({ sent, wrote, look }) => (look(), wrote.turns > sent.length))).catch(() =>
+    problems.push('not every message was worked on'),
+  );
+  for (const { ticket } of driven)
+    await world.untilState(ticket, 'idle').catch(() => problems.push(`${ticket} is not shown as idle`));
+  isOver.answering = true;
+  await answering;
+  problems.push(...(await daemon.settle()));
+  const audit = await auditLog(world.home.eventsDir);
+  problems.push(...audit.problems);
+  const found = judge();
+  printProblems([...problems, ...found.all]);
+  const prompts = driven.reduce((sum, { sent }) => sum + sent.length, 0);
+  const requests = driven.reduce((sum, { wrote }) => sum + wrote.requests.length, 0);
+  console.log(
+    `${secondsSince(started)} s, ${kills.made} kills: ${kills.inTurn} in the middle of a turn, ${kills.open} with an open permission, ${kills.starting} while the daemon started; ${audit.lines} lines`,
+  );
+  console.log(
+    `prompts ${prompts} lost ${found.lost.length} twice ${found.twice.length}; permissions ${requests} lost ${found.unanswered.length} answered twice ${found.answeredTwice.length}; log differences ${found.log.length}, other problems ${problems.length}`,
+  );
+  const isKilled = kills.made === options.kills && kills.inTurn > 0 && kills.open > 0;
+  failUnless(problems.length === 0 && found.all.length === 0 && isKilled);
+  if (options.sabotage) tryTheCheck();
+  failUnless((await daemon.stop()) === 0);
+} finally {
+  await world.close();
+}
+
+function createDriven(ticket: string): Driven {
+  const journal = createTail(world.journalFile(ticket));
+  const received = createTail(world.receivedFile(ticket));
+  const [wrote, got]: [Driven['wrote'], Driven['got']] = [
+    { turns: 0, requests: [] },
+    { prompts: [], answers: [] },
+  ];
+  return {
+    ticket,
+    sent: [],
+    seen: new Set(),
+    wrote,
+    got,
+    look() {
+      for (const line of journal()) {
+        if (line.includes('"stopReason"')) wrote.turns += 1;
+        if (line.includes('session/request_permission'))
+          wrote.requests.push(JSON.stringify(JSON.parse(line).id));
+      }
+      for (const line of received()) {
+        const [, kind, rest = ''] = /^(prompt|answer) (.*)$/.exec(line) ?? [];
+        if (kind === 'prompt') got.prompts.push(rest);
+        if (kind === 'answer') got.answers.push(JSON.stringify(rest.split(' ')[0]));
+      }
+    },
+  };
+}
+
+async function sendAll({ ticket, sent, wrote, look }: Driven): Promise<void> {
+  for (let count = 1; !isOver.sending; count += 1) {
+    const name = `${ticket}/${count}`;
+    const chunks = 1 + random.below(MOST_CHUNKS);
+    const text = `work ${name} ${chunks} ${random.below(3)}`;
+    sent.push({ name, text, chunks });
+    await world.message(ticket, text, name);
+    // Now and then once more, as a client does that missed the answer.
+    if (random.chance(0.1)) await world.message(ticket, text, name);
+    const most = 1 + random.below(MOST_WAITING);
+    for (look(); sent.length + 1 - wrote.turns >= most && !isOver.sending; look()) await sleep(20);
+  }
+}
+
+async function answerAll(): Promise<void> {
+  const answered = new Set<string>();
+  for (; !isOver.answering; await sleep(50)) {
+    const workers = (await daemon.board())?.workers ?? [];
+    const open = workers.flatMap(({ ticket, agent }) =>
+      (agent?.open ?? []).map(({ request }) => ({ ticket, request })),
+    );
+    for (const { ticket, request } of open) {
+      const name = `${ticket} ${request}`;
+      if (answered.has(name)) continue;
+      answered.add(name);
+      driven.find((one) => one.ticket === ticket)?.seen.add(request);
+      void answerOne(ticket, request);
+    }
+  }
+}
+
+async function answerOne(ticket: string, request: string): Promise<void> {
+  const kind = random.pick(['allow_once', 'reject_once']);
+  for (let times = random.chance(0.1) ? 2 : 1; times > 0; times -= 1)
+    await world
+      .answer(ticket, request, kind)
+      .catch((error: unknown) => problems.push(`${ticket} ${request}: ${String(error)}`));
+}
+
+/** Some during the daemon's start, the others at any time after it. */
+async function killAndRestart(): Promise<void> {
+  while (kills.made < options.kills) {
+    await daemon.ready();
+    await sleep(random.below(options['life-ms']));
+    for (const { look } of driven) look();
+    if (driven.some(({ wrote, got }) => got.prompts.length > wrote.turns)) kills.inTurn += 1;
+    if (driven.some(({ wrote, got }) => wrote.requests.length > got.answers.length)) kills.open += 1;
+    await daemon.kill();
+    kills.made += 1;
+    if (kills.made % 5 === 2 && kills.made < options.kills) {
+      await killWhileStarting(() => daemon.start());
+      kills.made += 1;
+      kills.starting += 1;
+    }
+    daemon.start();
+  }
+  await daemon.ready();
+}
+
+/** What was promised and did not happen. */
+function judge() {
+  const found = { lost: [], twice: [], unanswered: [], answeredTwice: [], log: [] } as Record<
+    'lost' | 'twice' | 'unanswered' | 'answeredTwice' | 'log',
+    string[]
+  >;
+  const events = Map.groupBy(world.events(), ({ scope }) => scope.ticket ?? '');
+  for (const { ticket, sent, seen, wrote, got } of driven) {
+    const times = (list: readonly string[], one: string): number =>
+      list.filter((other) => other === one).length;
+    for (const { text } of sent) {
+      const count = times(got.prompts, text);
+      if (count === 0) found.lost.push(`${ticket}: lost: ${text}`);
+      if (count > 1) found.twice.push(`${ticket}: ${count} times: ${text}`);
+    }
+    const order = got.prompts.slice(1).join('\n');
+    if (order !== sent.map(({ text }) => text).join('\n'))
+      found.log.push(`${ticket}: prompts in another order`);
+    for (const request of wrote.requests) {
+      const count = times(got.answers, request);
+      if (count === 0 || !seen.has(request)) found.unanswered.push(`${ticket}: not answered: ${request}`);
+      if (count > 1) found.answeredTwice.push(`${ticket}: ${count} answers: ${request}`);
+    }
+    const logged = (events.get(ticket) ?? []).map(({ event, detail }) => {
+      const { turn, text, request } = detail as {
+        turn?: number;
+        text?: string;
+        request?: string | { request: string };
+      };
+      const id = typeof request === 'object' ? request.request : request;
+      return { event, key: text ?? id ?? String(turn), turn };
+    });
+    const expect = (event: string, key: string): void => {
+      const count = logged.filter((one) => one.event === event && one.key === key).length;
+      if (count !== 1) found.log.push(`${ticket}: ${count} lines ${event} ${key}`);
+    };
+    // A message that goes on after a request has one line for each part.
+    const said = logged.filter(({ event }) => event === 'agent.message').map(({ key }) => key);
+    const chunksOf = ({ name, chunks }: Sent) =>
+      Array.from({ length: chunks }, (_, index) => `${name}.${index} `);
+    if (said.join('') !== sent.flatMap(chunksOf).join(''))
+      found.log.push(`${ticket}: other messages in the log: ${said.join('')}`);
+    for (const { text } of sent) expect('agent.turn.started', text);
+    for (const { event, turn } of logged)
+      if (event === 'agent.turn.started') expect('agent.turn.ended', String(turn));
+    for (const request of wrote.requests)
+      for (const event of ['agent.request.opened', 'agent.request.answered']) expect(event, request);
+  }
+  return { ...found, all: Object.values(found).flat() };
+}
+
+/** What must be noticed: a prompt that came twice, one that is missing, and an answer that came twice. */
+function tryTheCheck(): void {
+  const [first] = driven;
+  const [answered] = driven.filter(({ got }) => got.answers.length > 0);
+  if (first === undefined || answered === undefined) return;
+  const [, prompt = ''] = first.got.prompts;
+  first.got.prompts.push(prompt);
+  judgeSabotage('a prompt twice', `${judge().twice.length} twice`, judge().twice.length === 1);
+  first.got.prompts = first.got.prompts.filter((one) => one !== prompt);
+  judgeSabotage('a prompt lost', `${judge().lost.length} lost`, judge().lost.length === 1);
+  const [answer = ''] = answered.got.answers;
+  answered.got.answers.push(answer);
+  judgeSabotage(
+    'an answer twice',
+    `${judge().answeredTwice.length} twice`,
+    judge().answeredTwice.length === 1,
+  );
+  answered.seen.delete(answer);
+  judgeSabotage('a request not shown', `${judge().unanswered.length} lost`, judge().unanswered.length === 1);
+}

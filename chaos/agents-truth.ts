@@ -1,0 +1,166 @@
+// One agent under a fault: what it is made to do, what it wrote down, and whether what is shown equals that in time.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConversationItem, WorkerAgent } from '../packages/core/src/agent/schemas.ts';
+import { until } from '../packages/testkit/src/waiting.ts';
+import type { AgentsWorld } from './agents-world.ts';
+import { RUN } from './orchestrate-world.ts';
+
+/** How long a state must stay as it is. */
+const STAYS_MS = 2_500;
+const LOOK_MS = 25;
+
+export type Truth = { state: WorkerAgent['state']; open?: number; problem?: RegExp };
+/** Steps of the protocol agent. */
+export type Steps = [kind: string, value?: unknown][];
+/** `times`: from the truth to what is shown; `unknown`: shown as unknown when the time was over. */
+export type Found = { problems: string[]; times: number[]; unknown: number };
+export type UnderFault = ReturnType<typeof putUnderFault>;
+
+export const permission = (
+  id: string | number,
+  kinds = ['allow_always', 'allow_once', 'reject_once'],
+): object => ({
+  id,
+  method: 'session/request_permission',
+  params: {
+    sessionId: 'session-1',
+    toolCall: { toolCallId: `t${id}`, title: `touch ${id}`, kind: 'execute', status: 'pending' },
+    options: kinds.map((kind) => ({ optionId: `o-${kind}`, name: kind, kind })),
+  },
+});
+
+export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, limitMs: number) {
+  const { daemon } = world;
+  let messages = 0;
+  let answers = 0;
+  const wrong = (problem: string): void => void found.problems.push(`${ticket}: ${problem}`);
+  const received = (pattern: RegExp): string[] => world.received(ticket).filter((line) => pattern.test(line));
+  const pids = (): number[] => world.processesOf(ticket);
+
+  /** By the API and by the board; null: the daemon does not answer. */
+  async function shown(withBoard: boolean): Promise<(WorkerAgent | null)[] | null> {
+    const view = await world.view(ticket).catch(() => null);
+    const board = await daemon.board();
+    const worker = board?.workers.find((one) => one.ticket === ticket);
+    if (view === null || worker === undefined) return null;
+    return withBoard ? [view.agent, worker.agent] : [view.agent];
+  }
+  const equals = (agent: WorkerAgent | null, { state, open, problem }: Truth): boolean =>
+    agent?.state === state &&
+    (open === undefined || agent.open.length === open) &&
+    (problem === undefined || problem.test(agent.problem ?? ''));
+  const textOf = (agents: readonly (WorkerAgent | null)[] | null): string =>
+    (agents ?? [])
+      .map((agent) => `${agent?.state ?? 'unknown'}/${agent?.open.length ?? 0} ${agent?.problem ?? ''}`)
+      .join(', ');
+
+  async function shows(truth: Truth, withBoard = true): Promise<void> {
+    for (const since = performance.now(); ; await sleep(LOOK_MS)) {
+      const agents = await shown(withBoard);
+      const late = performance.now() - since;
+      if (agents?.every((agent) => equals(agent, truth)) === true && late <= limitMs)
+        return void found.times.push(late);
+      if (late <= limitMs) continue;
+      const isUnknown = agents?.every((agent) => (agent?.state ?? null) === null || equals(agent, truth));
+      if (isUnknown === true) found.unknown += 1;
+      else wrong(`after ${late.toFixed(0)} ms it shows ${textOf(agents)} instead of ${truth.state}`);
+      return;
+    }
+  }
+
+  async function send(text: string): Promise<void> {
+    messages += 1;
+    await world.message(ticket, text, `${ticket}/${messages}`);
+  }
+
+  const takes = async (start: string): Promise<unknown> =>
+    until(() => world.received(ticket).some((line) => line.startsWith(start)));
+
+  /** Until it got them; with `noted`, until it wrote that down. */
+  async function take(steps: Steps, noted = 'prompt do '): Promise<void> {
+    await send(`do ${JSON.stringify(steps)}`);
+    await takes(noted);
+  }
+
+  function kill(signal: NodeJS.Signals, who: 'agent' | 'feeder' = 'agent'): void {
+    const pid = world.processOf(ticket, who);
+    if (pid === undefined) throw new Error(`${ticket} has no ${who}`);
+    process.kill(pid, signal);
+  }
+
+  return {
+    ticket,
+    sentFile: (): string => world.sentFile(ticket),
+    journalFile: (): string => world.journalFile(ticket),
+    recordFile: (): string => world.recordFile(ticket),
+    pids,
+    kill,
+    send,
+    take,
+    takes,
+    shows,
+    received,
+    /** Every turn was answered by the agent. */
+    turnsOver: (): Promise<unknown> =>
+      until(() => {
+        const ends = world.linesIn(world.journalFile(ticket)).filter((line) => line.includes('"stopReason"'));
+        return ends.length === received(/^prompt /).length;
+      }),
+    async stays(truth: Truth): Promise<void> {
+      for (const end = performance.now() + STAYS_MS; performance.now() < end; await sleep(LOOK_MS)) {
+        const agents = await shown(true);
+        if (agents?.every((agent) => (agent?.state ?? null) === null || equals(agent, truth)) === true)
+          continue;
+        return wrong(`it does not stay ${truth.state}: ${textOf(agents)}`);
+      }
+    },
+    /** Asks for a permission in its turn. */
+    async asks(id: string, ...rest: Steps): Promise<void> {
+      await take([['line', permission(id)], ...rest]);
+      await shows({ state: 'needs-permission', open: 1 });
+    },
+    async answer(request: string, answer: string, more: object = {}): Promise<void> {
+      answers += 1;
+      await world.answer(ticket, request, answer, { ...more, key: `${ticket} answer ${answers}` });
+    },
+    stop: (): Promise<unknown> => world.insist(`/api/workers/${ticket}/agent/stop`, { by: 'kim' }),
+    async restartDaemon(between = (): void => undefined): Promise<void> {
+      await daemon.kill();
+      between();
+      daemon.start();
+      await daemon.ready();
+    },
+    /** The agent is killed, started again, and idle. */
+    async revive(): Promise<void> {
+      kill('SIGKILL');
+      await shows({ state: 'ended' });
+      await until(() => world.received(ticket).length > 0 && pids().length > 0);
+      await until(async () =>
+        (await shown(true))?.every((agent) => agent?.attempt === 2 && agent.state === 'idle'),
+      );
+    },
+    got(pattern: RegExp, count: number): void {
+      const lines = received(pattern);
+      if (lines.length !== count)
+        wrong(`the agent got ${String(pattern)} ${lines.length} times, not ${count}`);
+    },
+    async says(text: string): Promise<void> {
+      const { items } = await world.view(ticket);
+      const isMessage = (item: ConversationItem) => item.kind === 'message' && item.text === text;
+      if (items.filter(isMessage).length !== 1)
+        wrong(`the conversation does not have ${text.slice(0, 40)} once`);
+    },
+    /** How many lines of that event the log has, of those that match. */
+    logged(
+      event: string,
+      count: number,
+      matches: (detail: Record<string, unknown>) => boolean = () => true,
+    ): void {
+      const lines = world.events().filter((line) => line.event === event && line.scope.ticket === ticket);
+      const matching = lines.filter(({ detail }) => matches(detail)).length;
+      if (matching !== count) wrong(`the log has ${matching} ${event}, not ${count}`);
+    },
+    start: (): Promise<void> => world.startRun([ticket], `${RUN}-${ticket}`),
+    end: (): Promise<unknown> => world.insist(`/api/runs/${RUN}-${ticket}/cancel`, { by: 'kim' }),
+  };
+}
