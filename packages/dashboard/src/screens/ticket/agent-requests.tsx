@@ -303,7 +303,7 @@ function Question({ request, disabledBecause, onAnswer }: Given) {
 }
 
 /** A flag is always answered; a field that was left empty is left out. */
-export function contentOf(
+function contentOf(
   fields: AgentRequest['fields'],
   given: Readonly<Record<string, string | boolean>>,
 ): Content {

@@ -40,7 +40,7 @@ export function useChanges(ticket: string, run: string, ended: number) {
 const REFRESH_EVERY_MS = 3_000;
 
 /** One message with all comments, as a person would quote them. */
-export function messageOf(comments: readonly LineComment[]): string {
+function messageOf(comments: readonly LineComment[]): string {
   const parts = comments.map(({ path, line, isRemoved, of, text }) =>
     [`${path}:${line}${isRemoved ? ' (removed)' : ''}`, `> ${of}`, text.trim()].join('\n'),
   );

@@ -244,10 +244,8 @@ const ListRowView = memo(function ListRowView({
               tabIndex={-1}
               aria-label={`Comment on line ${line.after ?? line.before}`}
               onClick={() => comment(row.file, line)}
-              className="absolute top-0 left-0 flex size-4 items-center justify-center rounded-sm bg-ink text-surface opacity-0 hover:opacity-100 focus-visible:opacity-100 group-hover:opacity-100 max-wide:opacity-40"
-            >
-              +
-            </button>
+              className="absolute top-0 left-0 flex size-4 items-center justify-center rounded-sm bg-ink text-surface opacity-0 hover:opacity-100 focus-visible:opacity-100 group-hover:opacity-100 max-wide:opacity-40 before:content-['+']"
+            />
           )}
         </DiffRowView>
       );
