@@ -81,6 +81,8 @@ function asker(daemon: Pick<InProcessDaemon, 'url'>) {
   };
 }
 
+const protocolAgent = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');
+
 /** Backends, a tracker and model providers; a project with rules, an agent and a deploy policy. */
 async function world() {
   const repository = testRepository(temporaryFolder());
@@ -100,7 +102,10 @@ async function world() {
     project: { ticketPrefix: 'ENG' },
     tracker: { teamKey: 'ENG', teamId: team.id },
     deploy: { [storyRepo]: { skipDeployVerification: false } },
-    orchestration: { agent: ['/bin/sh', agent] },
+    orchestration: {
+      agent: ['/bin/sh', agent],
+      agents: { mine: { command: process.execPath, args: [protocolAgent], mode: 'ask' } },
+    },
     ai: { enabled: true, providers: { 'provider-a': { apiKeyEnv: 'MODEL_KEY' } } },
   };
   repository.write(folder, '.svc/config.json', JSON.stringify({ svc: config }));
@@ -338,6 +343,31 @@ test('real responses of a daemon with a history match the description', async ()
     const { runs } = await ask('GET /api/health');
     return (runs as { agents: number }).agents === 0;
   });
+  await ask('GET /api/agents', { query: { project: folder } });
+  await ask('POST /api/agents/check', { body: { project: folder, name: 'mine' } });
+  await ask('POST /api/agents/check', { body: { project: folder, name: 'none' }, status: 400 });
+  await ask('POST /api/runs', {
+    body: { project: folder, tickets: ['ENG-103'], name: 'run-3', agents: { 'ENG-103': 'mine' } },
+  });
+  const ofAgent = { params: { ticket: 'ENG-103' } };
+  const untilState = (state: string) =>
+    until(async () => {
+      const response = await daemon.get('/api/workers/ENG-103/agent');
+      const { agent } = response.body as { agent?: { state: string; open: { request: string }[] } | null };
+      return agent?.state === state ? agent : undefined;
+    });
+  await untilState('idle');
+  await ask('GET /api/workers/{ticket}/changes', ofAgent);
+  await ask('POST /api/workers/{ticket}/agent/message', { ...ofAgent, body: { text: 'ask' } });
+  const { open } = await untilState('needs-permission');
+  await ask('GET /api/workers/{ticket}/agent', ofAgent);
+  await ask('POST /api/workers/{ticket}/agent/answer', {
+    ...ofAgent,
+    body: { request: open[0]?.request, answer: 'reject_once' },
+  });
+  await ask('POST /api/workers/{ticket}/agent/stop', ofAgent);
+  await ask('POST /api/runs/{run}/cancel', { params: { run: 'run-3' } });
+
   await ask('POST /api/runs/{run}/pause', { params: run, status: 409 });
   await ask('GET /api/runs/{run}', { params: { run: 'nobody' }, status: 404 });
   await ask('GET /api/board', { query: { all: '1' } });
@@ -462,7 +492,7 @@ test('an undescribed field is refused, wherever fields are described', async () 
 });
 
 test('every operation was checked with a successful response', () => {
-  // Not JSON: a stream, and text for a metrics backend.
-  const exempt = ['GET /api/events/stream', 'GET /metrics'];
+  // Not JSON: two streams, and text for a metrics backend.
+  const exempt = ['GET /api/events/stream', 'GET /api/workers/{ticket}/agent/stream', 'GET /metrics'];
   expect([...operations.keys()].filter((name) => !judged.has(name)).toSorted()).toEqual(exempt.toSorted());
 });
