@@ -22,7 +22,7 @@ export const capabilities = [
 ] as const;
 type Capability = (typeof capabilities)[number];
 
-export type Outcome = { ok: boolean; note: string };
+type Outcome = { ok: boolean; note: string };
 export type AgentResult = {
   name: string;
   version: string;

@@ -109,7 +109,7 @@ export const programs: readonly Program[] = knownAgents({ agents: {} }).map((age
   return { ...agent, ...fake, package: name, version };
 });
 
-const INSTALL_TIMEOUT_MS = 5 * 60_000;
+const INSTALL_TIMEOUT_MS = 2 * 60_000;
 
 export type Installed = { state: 'cached' | 'installed' } | { state: 'missing'; reason: string };
 
@@ -127,11 +127,13 @@ export async function install(program: Program, cache: string): Promise<Installe
       '--no-audit',
       '--no-fund',
       '--loglevel=error',
+      '--fetch-retries=1',
       '--prefix',
       folder,
       `${program.package}@${program.version}`,
     ],
-    environment: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+    // All of it: a machine may reach the registry only with its own certificates or proxy.
+    environment: Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? ''])),
     timeoutMs: INSTALL_TIMEOUT_MS,
     maxBytes: 1024 * 1024,
   });

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type ModelFormat = 'anthropic' | 'responses' | 'chat' | 'gemini';
+type ModelFormat = 'anthropic' | 'responses' | 'chat' | 'gemini';
 
 export type Asked = {
   format: ModelFormat;
