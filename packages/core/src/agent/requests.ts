@@ -1,9 +1,8 @@
 // The requests of an agent that a person answers: a permission for a tool, or a question with a form.
 import { asFields, type Fields, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { type AgentRequest, optionKinds } from './schemas.ts';
-import type { AgentTool } from './tools.ts';
+import { type AgentTool, shortText } from './tools.ts';
 
-const LONGEST_TEXT = 400;
 export const MOST_OPTIONS = 12;
 const MOST_FIELDS = 20;
 
@@ -87,8 +86,4 @@ function optionIn(option: unknown): PermissionOption[] {
 /** Without the ids of options: an answer names a kind. */
 export function shownRequest({ number: _, options, ...request }: OpenRequest): AgentRequest {
   return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
-}
-
-export function shortText(text: string): string {
-  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
 }

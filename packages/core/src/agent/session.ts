@@ -18,17 +18,10 @@ import {
   objectAt,
   textAt,
 } from '../receive/payload-fields.ts';
-import {
-  isQuestion,
-  MOST_OPTIONS,
-  type OpenRequest,
-  permissionIn,
-  questionIn,
-  shortText,
-} from './requests.ts';
+import { isQuestion, MOST_OPTIONS, type OpenRequest, permissionIn, questionIn } from './requests.ts';
 import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
-import { type AgentTool, cutOff, toolOf } from './tools.ts';
+import { type AgentTool, cutOff, shortText, toolOf } from './tools.ts';
 
 export type AgentState = (typeof agentStates)[number];
 

@@ -1,10 +1,10 @@
 // A tool call of an agent, as far as the log and the board need it. Every update is an upsert: a missing field keeps its
 // value.
 import { asFields, type Fields, listAt, numberAt, objectAt, textAt } from '../receive/payload-fields.ts';
-import { shortText } from './requests.ts';
 import { toolStatuses } from './schemas.ts';
 
 const MOST_PATHS = 20;
+const LONGEST_TEXT = 400;
 
 type ToolStatus = (typeof toolStatuses)[number];
 export type AgentTool = {
@@ -59,4 +59,8 @@ function commandIn(update: Fields): string | undefined {
 
 export function toolStatusIn(status: unknown): ToolStatus | undefined {
   return toolStatuses.find((one) => one === status);
+}
+
+export function shortText(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1)}…`;
 }
