@@ -20,14 +20,17 @@ import { createTail, openAgentsWorld } from './agents-world.ts';
 const options = scriptOptions({
   kills: 1_000,
   tickets: 20,
-  /** The longest life of a daemon after its start. */
-  'life-ms': 600,
+  /** The most prompts and answers that agents get in one life of the daemon. */
+  progress: 12,
   seed: 1,
   sabotage: false,
 });
 /** Messages of a ticket that wait or run. */
 const MOST_WAITING = 3;
 const MOST_CHUNKS = 8;
+const LONGEST_LIFE_MS = 10_000;
+/** Of the agents' own steps, about. */
+const PAUSE_MS = 40;
 
 type Sent = { name: string; text: string; chunks: number };
 type Driven = {
@@ -163,8 +166,7 @@ async function answerOne(ticket: string, request: string): Promise<void> {
 async function killAndRestart(): Promise<void> {
   while (kills.made < options.kills) {
     await daemon.ready();
-    await sleep(random.below(options['life-ms']));
-    for (const { look } of driven) look();
+    await untilProgress(random.below(options.progress + 1));
     if (driven.some(({ wrote, got }) => got.prompts.length > wrote.turns)) kills.inTurn += 1;
     if (driven.some(({ wrote, got }) => wrote.requests.length > got.answers.length)) kills.open += 1;
     await daemon.kill();
@@ -177,6 +179,18 @@ async function killAndRestart(): Promise<void> {
     daemon.start();
   }
   await daemon.ready();
+}
+
+/** By what agents got, not by time: a busy machine needs longer to get anywhere. */
+async function untilProgress(wanted: number): Promise<void> {
+  const total = (): number =>
+    driven.reduce((sum, { got, look }) => {
+      look();
+      return sum + got.prompts.length + got.answers.length;
+    }, 0);
+  const [before, since] = [total(), performance.now()];
+  while (total() - before < wanted && performance.now() - since < LONGEST_LIFE_MS) await sleep(5);
+  await sleep(random.below(PAUSE_MS));
 }
 
 /** What was promised and did not happen. */
