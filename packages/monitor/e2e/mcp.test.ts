@@ -93,6 +93,7 @@ describe('the tools', () => {
       ['receipt', 'read'],
       ['attention', 'read'],
       ['attention_act', 'attention'],
+      ['agent', 'read'],
       ['summarize', 'summarize'],
       ['findings', 'read'],
       ['add_finding', 'findings'],
@@ -338,8 +339,9 @@ describe('wait_for', () => {
     await until(() => reported.length === 2);
     await daemon.happens('pull_request merged');
     expect((await waiting).structured['matched']).toBe(true);
-    expect(reported[0]).toMatchObject({ progress: 0, total: 600, message: 'waiting' });
-    expect(reported[1]?.progress).toBeGreaterThanOrEqual(5);
+    expect(reported[0]).toMatchObject({ total: 600, message: 'waiting' });
+    const [first, second] = reported.map(({ progress }) => progress);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(4);
   });
 
   test('a cancelled call ends immediately: its connection to the daemon is closed', async () => {
