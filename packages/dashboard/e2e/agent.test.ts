@@ -268,7 +268,7 @@ describe('the changes', () => {
 
   it('are a tree and a diff with line numbers and signs', async () => {
     const { page } = await open({ items: conversation, files: sampleFiles });
-    expect((await tab(page).textContent())?.replaceAll(/\s+/g, ' ')).toContain('6');
+    await expect.poll(async () => (await tab(page).textContent())?.replaceAll(/\s+/g, ' ')).toContain('6');
     await tab(page).click();
     const tree = page.getByRole('navigation', { name: 'Changed files' });
     await tree.getByText('db/migrations').waitFor();

@@ -15,7 +15,10 @@ export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
 
 /** A client of the running daemon, or undefined. */
 export async function connectDaemon(machine: Machine): Promise<DaemonClient | undefined> {
-  const found = await findDaemon(machine.dataDir);
+  let found = await findDaemon(machine.dataDir);
+  // On a busy machine an answer may be late.
+  for (let tries = 0; found.state === 'not-answering' && tries < 2; tries += 1)
+    found = await findDaemon(machine.dataDir);
   return found.state === 'running' ? daemonAt(machine, found.daemon.url) : undefined;
 }
 
