@@ -57,8 +57,10 @@ async function measurePage(chromium: Browser, { url, push }: AgentWorld): Promis
   try {
     const log = page.getByRole('log', { name: 'Conversation with the agent' });
     const end = log.getByText(`message ${options.items - 1} `);
+    const work = await startWork(page);
     await page.goto(`${url}/tickets/${of.ticket}`);
     await end.waitFor();
+    console.log(`until then: ${await work()}`);
     judgeGoal(
       'conversation, from the navigation to its end on screen',
       await sinceStart(page),

@@ -13,6 +13,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // One file for what several screens share: a request costs more than the bytes that a screen does not use.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } } },
     // The bundled packages, for the notices of the package that serves them.
     license: { fileName: '.vite/license.json' },
   },

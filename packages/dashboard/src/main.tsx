@@ -12,6 +12,9 @@ import { router } from './routes.tsx';
 
 applyTheme();
 await enter();
+const live = startLive();
+// The screen is loaded while the first board is on its way.
+void router.load();
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -29,7 +32,7 @@ if (root === null) throw new Error('index.html has no #app');
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <LiveProvider live={startLive()}>
+      <LiveProvider live={live}>
         <Tooltip.Provider>
           <RouterProvider router={router} />
         </Tooltip.Provider>

@@ -69,7 +69,7 @@ export type AgentSession = {
   requests: number;
   /** Ids of its newest requests that we have answered. */
   answered: readonly string[];
-  /** Keys of messages that the agent refused while it was working: they are sent again when it is idle. */
+  /** Keys of messages that the agent refused while it was working, until they are sent again as a prompt. */
   refused: readonly string[];
   context: { used: number; size: number } | null;
   /** Null where the agent does not report it in a way that is known to be whole. */
@@ -185,7 +185,19 @@ function afterOurRequest(session: AgentSession, method: string, message: Fields)
   if (method === 'session/load') return { ...session, pending, isReplaying: true };
   if (method === 'session/new') return { ...session, pending, isReplaying: false };
   if (method !== 'session/prompt') return { ...session, pending };
-  return { ...session, pending, isReplaying: false, prompts: [...session.prompts, id], problem: null };
+  const key = messageKey(objectAt(message, 'params'));
+  return {
+    ...session,
+    pending,
+    isReplaying: false,
+    prompts: [...session.prompts, id],
+    refused: session.refused.filter((one) => one !== key),
+    problem: null,
+  };
+}
+
+function messageKey(params: Fields): string | undefined {
+  return textAt(objectAt(objectAt(params, '_meta'), 'svc'), 'key');
 }
 
 function afterAnswer(session: AgentSession, message: Fields): AgentSession {
@@ -218,7 +230,7 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
 
 /** Anything but `injected` means that the turn did not get it. */
 function afterSteering(session: AgentSession, params: Fields, message: Fields): AgentSession {
-  const key = textAt(objectAt(objectAt(params, '_meta'), 'svc'), 'key');
+  const key = messageKey(params);
   const isInjected = textAt(objectAt(message, 'result'), 'outcome') === 'injected';
   return isInjected || key === undefined ? session : { ...session, refused: [...session.refused, key] };
 }

@@ -2,11 +2,13 @@
 import { ApiFailure, type Client, createClient } from '@svc/client';
 import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
-import { findDaemon } from '../control/status.ts';
+import { notAnswering } from '../control/control.ts';
+import { type FoundDaemon, waitForDaemon } from '../control/status.ts';
 import { Failure, isFailureCode } from '../errors.ts';
 
 /** Long enough for a reindex of a large log. */
 const TIMEOUT_MS = 600_000;
+const LATE_MS = 5_000;
 
 export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
   /** Sent with every request. */
@@ -15,11 +17,21 @@ export type DaemonClient = Pick<Client, 'url' | 'get' | 'post'> & {
 
 /** A client of the running daemon, or undefined. */
 export async function connectDaemon(machine: Machine): Promise<DaemonClient | undefined> {
-  let found = await findDaemon(machine.dataDir);
-  // On a busy machine an answer may be late.
-  for (let tries = 0; found.state === 'not-answering' && tries < 2; tries += 1)
-    found = await findDaemon(machine.dataDir);
+  const found = await answeringDaemon(machine.dataDir);
   return found.state === 'running' ? daemonAt(machine, found.daemon.url) : undefined;
+}
+
+/** For verbs that cannot work without the daemon. */
+export async function needDaemonOf(machine: Machine): Promise<DaemonClient> {
+  const found = await answeringDaemon(machine.dataDir);
+  if (found.state === 'running') return daemonAt(machine, found.daemon.url);
+  if (found.state !== 'stopped') throw notAnswering(found, machine.dataDir);
+  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc monitor start');
+}
+
+/** On a busy machine an answer may be late. */
+function answeringDaemon(dataDir: string): Promise<FoundDaemon> {
+  return waitForDaemon(dataDir, ({ state }) => state !== 'not-answering', { timeoutMs: LATE_MS });
 }
 
 /** For a daemon of this machine's data root that was found at the address. */

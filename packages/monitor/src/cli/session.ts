@@ -6,7 +6,7 @@ import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { checkRepository } from './checks/repository.ts';
-import { connectDaemon, type DaemonClient } from './daemon-client.ts';
+import { type DaemonClient, needDaemonOf } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Session = { machine: Machine; locks: FileLocks; load: () => Promise<LoadedConfig> };
@@ -73,10 +73,8 @@ export async function projectFolderOf(terminal: Terminal): Promise<string> {
 }
 
 /** For verbs that cannot work without the daemon. */
-export async function needDaemon(terminal: Terminal): Promise<DaemonClient> {
-  const daemon = await connectDaemon(openSession(terminal).machine);
-  if (daemon) return daemon;
-  throw new Failure('daemon-needed', 'The daemon is not running.', 'Start it: svc monitor start');
+export function needDaemon(terminal: Terminal): Promise<DaemonClient> {
+  return needDaemonOf(openSession(terminal).machine);
 }
 
 /** The name of the user who runs the verb, if known. */

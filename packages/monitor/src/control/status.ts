@@ -126,12 +126,12 @@ export async function findDaemon(dataDir: string): Promise<FoundDaemon> {
 export async function waitForDaemon(
   dataDir: string,
   until: (found: FoundDaemon) => boolean,
-  { timeoutMs, interrupted }: { timeoutMs: number; interrupted: AbortSignal },
+  { timeoutMs, interrupted }: { timeoutMs: number; interrupted?: AbortSignal },
 ): Promise<FoundDaemon> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await findDaemon(dataDir);
-    if (until(found) || interrupted.aborted || performance.now() > deadline) return found;
+    if (until(found) || interrupted?.aborted || performance.now() > deadline) return found;
     await sleep(POLL_MS);
   }
 }

@@ -1,36 +1,25 @@
 // The agent of a ticket: what it does, live, and what a person can do about it.
-import type { ServerResponse } from 'node:http';
-import { api, createLookup, isPreMerge, type Worker } from '@svc/core';
+import { api, isPreMerge, type Worker } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { Agents } from '../orchestrate/agents/agents.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import { type Routes, route } from './route.ts';
-import { createUnsentLimit } from './server.ts';
-import { boardOf, type StateAccess } from './state-access.ts';
-import { unknownTicket } from './ticket-routes.ts';
+import { createStreams, type OpenStream } from './server.ts';
+import type { StateAccess } from './state-access.ts';
+import { workerNamed } from './ticket-routes.ts';
 
 const MAX_STREAMS = 100;
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
-/** At most ten messages a second; the first change after a pause is sent at once. */
+/** At most ten messages a second. The first change after a pause is sent at once, and so is a change of its state. */
 const SEND_EVERY_MS = 100;
-const KEEP_ALIVE_MS = 15_000;
 
 export function agentRoutes({ state, agents }: { state: StateAccess; agents: Agents }): Routes {
-  const open = new Set<() => void>();
-  const unsent = createUnsentLimit(MAX_UNSENT_BYTES);
-
-  function workerOf(ticket: string, orchestrator: string | undefined): Worker {
-    const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;
-    if (!worker) throw unknownTicket(ticket, orchestrator);
-    return worker;
-  }
+  const streams = createStreams({ most: MAX_STREAMS, maxUnsentBytes: MAX_UNSENT_BYTES });
+  const workerOf = (ticket: string, orchestrator: string | undefined) =>
+    workerNamed(state, ticket, orchestrator);
 
   return (app) => {
-    // A stream never ends on its own; its client connects again.
-    app.addHook('preClose', (closed) => {
-      for (const end of open) end();
-      closed();
-    });
+    streams.endWith(app);
 
     route(app, api.getAgent, ({ params, query: { orchestrator, after = 0, instanceId } }) =>
       agents.view(workerOf(params.ticket, orchestrator), { after, instanceId }),
@@ -38,28 +27,13 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
 
     route(app, api.streamAgent, async ({ params, query: { orchestrator, after = 0, instanceId } }, reply) => {
       const worker = workerOf(params.ticket, orchestrator);
-      if (open.size >= MAX_STREAMS)
-        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
       // Reports a file that cannot be read while the request can still get an error response.
       const first = await agents.view(worker, { after, instanceId });
-      reply.hijack();
-      const response = reply.raw;
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream',
-        Connection: 'keep-alive',
-        'X-Accel-Buffering': 'no',
-      });
-      const end = streamViews({
-        response,
+      streamViews({
+        stream: streams.open(reply),
         first,
         view: (rev, id) => agents.view(workerOf(params.ticket, orchestrator), { after: rev, instanceId: id }),
         onChange: (changed) => agents.onChange(worker, changed),
-        onSlow: () => unsent.note(response),
-      });
-      open.add(end);
-      response.once('close', () => {
-        end();
-        open.delete(end);
       });
       return reply;
     });
@@ -128,48 +102,54 @@ function refuseLate({ ticket, orchestrator, status, merge, removed }: Worker): v
 }
 
 function streamViews(options: {
-  response: ServerResponse;
+  stream: OpenStream;
   first: Awaited<ReturnType<Agents['view']>>;
   view: (rev: number, instanceId: string) => ReturnType<Agents['view']>;
-  onChange: (changed: () => void) => () => void;
-  onSlow: () => void;
-}): () => void {
-  const { response, first, view, onChange, onSlow } = options;
+  onChange: (changed: (isUrgent: boolean) => void) => () => void;
+}): void {
+  const { stream, first, view, onChange } = options;
+  const { response, signal, onSlow } = stream;
   let { rev, instanceId } = first;
   let lastAt = 0;
   let timer: NodeJS.Timeout | undefined;
-  let isEnded = false;
+  let isReading = false;
+  let isUrgent = false;
   const send = (data: object): void => {
     lastAt = performance.now();
     if (!response.write(`data: ${JSON.stringify(data)}\n\n`)) onSlow();
   };
   const sendNew = async (): Promise<void> => {
+    timer = undefined;
     // A client that does not read gets everything in one message later.
     if (response.writableNeedDrain) return schedule();
+    isUrgent = false;
+    isReading = true;
     const next = await view(rev, instanceId);
-    timer = undefined;
-    if (isEnded) return;
+    isReading = false;
+    if (signal.aborted) return;
     ({ rev, instanceId } = next);
     send(next);
+    if (isUrgent) schedule();
   };
   function schedule(): void {
+    clearTimeout(timer);
+    const isNow = isUrgent && !response.writableNeedDrain;
     timer = setTimeout(
       () => {
         sendNew().catch(() => response.destroy());
       },
-      Math.max(0, lastAt + SEND_EVERY_MS - performance.now()),
+      isNow ? 0 : Math.max(0, lastAt + SEND_EVERY_MS - performance.now()),
     );
   }
-  const unsubscribe = onChange(() => {
-    if (timer === undefined && !isEnded) schedule();
+  const unsubscribe = onChange((isNow) => {
+    isUrgent ||= isNow;
+    if (signal.aborted || isReading) return;
+    if (isNow || timer === undefined) schedule();
   });
-  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
-  send(first);
-  return () => {
-    isEnded = true;
+  signal.addEventListener('abort', () => {
     unsubscribe();
-    clearInterval(keepAlive);
     clearTimeout(timer);
     response.end();
-  };
+  });
+  send(first);
 }

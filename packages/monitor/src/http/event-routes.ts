@@ -9,7 +9,7 @@ import type { JqThreads } from '../log/jq-threads.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import { streamEvents } from './event-stream.ts';
 import { type Asked, momentIn, type Routes, route } from './route.ts';
-import { createUnsentLimit } from './server.ts';
+import { createStreams } from './server.ts';
 
 const MAX_STREAMS = 200;
 /** Pages that are read at once: each may have several megabytes. */
@@ -25,17 +25,11 @@ export function eventRoutes(options: {
   maxUnsentBytes?: number;
 }): Routes {
   const { log, jq, now, maxUnsentBytes = MAX_UNSENT_BYTES } = options;
-  const open = new Set<AbortController>();
-  /** A client that is cut off resumes where it was. */
-  const unsent = createUnsentLimit(maxUnsentBytes);
+  const streams = createStreams({ most: MAX_STREAMS, maxUnsentBytes });
   const atOnce = createLimit(LISTS_AT_ONCE);
   const pages: Pick<EventLog, 'list'> = { list: (query) => atOnce(() => log.list(query)) };
   return (app) => {
-    // A stream never ends on its own; its client resumes at the next daemon.
-    app.addHook('preClose', (closed) => {
-      for (const stream of open) stream.abort();
-      closed();
-    });
+    streams.endWith(app);
 
     route(app, api.listEvents, async ({ query: asked }) => {
       const { filter: text, sha, orchestrator, limit, order } = asked;
@@ -60,28 +54,7 @@ export function eventRoutes(options: {
       const after =
         resumeAfter(reply.request.headers) ??
         (since === undefined ? log.lastSeq() : await seqBefore(log, since));
-      // Nothing is awaited from here on, so two requests cannot take the last slot.
-      if (open.size >= MAX_STREAMS)
-        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
-      reply.hijack();
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      open.add(gone);
-      // The client may have left already; there is no second 'close' event.
-      if (reply.raw.destroyed) gone.abort();
-      try {
-        await streamEvents({
-          log,
-          response: reply.raw,
-          after,
-          filter,
-          matches,
-          onSlow: () => unsent.note(reply.raw),
-          signal: gone.signal,
-        });
-      } finally {
-        open.delete(gone);
-      }
+      await streamEvents({ log, stream: streams.open(reply), after, filter, matches });
       return reply;
     });
 

@@ -6,8 +6,8 @@ import { type EventFilter, matchesFilter } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type LogEntry, TailTooSlow } from '../log/log-entry.ts';
+import type { OpenStream } from './server.ts';
 
-const KEEP_ALIVE_MS = 15_000;
 /** After this many skipped events, the client gets the current position. */
 const POSITION_EVERY = 1_000;
 const PIECE_CHARACTERS = 256 * 1024;
@@ -16,24 +16,16 @@ const STUCK_MS = 30_000;
 
 export async function streamEvents(options: {
   log: Pick<EventLog, 'subscribe'>;
-  response: ServerResponse;
+  stream: OpenStream;
   after: number;
   filter: EventFilter;
   /** A jq filter: whether each event is wanted. */
   matches?: ((lines: string[]) => Promise<boolean[]>) | undefined;
-  /** Called when the client has not read what was written. */
-  onSlow: () => void;
-  signal: AbortSignal;
 }): Promise<void> {
-  const { log, response, after, filter, matches, onSlow, signal } = options;
+  const { log, after, filter, matches } = options;
+  const { response, onSlow, signal } = options.stream;
   let passedOver = 0;
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream',
-    Connection: 'keep-alive',
-    'X-Accel-Buffering': 'no',
-  });
   response.write(`event: ready\ndata: {"after":${after}}\n\n`);
-  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
   try {
     for await (const entries of log.subscribe({ after, signal })) {
       const plain = entries.filter(({ line }) => matchesFilter(line, filter));
@@ -60,7 +52,6 @@ export async function streamEvents(options: {
       );
     else throw error;
   } finally {
-    clearInterval(keepAlive);
     response.end();
   }
 }

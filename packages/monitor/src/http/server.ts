@@ -23,6 +23,7 @@ const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 /** Smaller responses are not counted: a connection gets one after the other. */
 const LARGE_ANSWER = 64 * 1024;
 const READ_WITHIN_MS = 100;
+const KEEP_ALIVE_MS = 15_000;
 const SWEEP_MS = 20;
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -240,7 +241,7 @@ type UnsentLimit = {
  * time, among those that hold at least about an average share. It checks a moment after each write: a client that reads
  * has caught up by then. A single client takes nothing from others and is never cut off.
  */
-export function createUnsentLimit(most: number): UnsentLimit {
+function createUnsentLimit(most: number): UnsentLimit {
   /** Responses with unread bytes, oldest first. */
   const behind = new Set<ServerResponse>();
   let soon: NodeJS.Timeout | undefined;
@@ -266,6 +267,52 @@ export function createUnsentLimit(most: number): UnsentLimit {
         response.off('drain', forget).off('close', forget);
       };
       response.on('drain', forget).on('close', forget);
+    },
+  };
+}
+
+export type OpenStream = {
+  response: ServerResponse;
+  /** Aborted when the client is gone, or when the server closes. */
+  signal: AbortSignal;
+  /** Call it when the client has not read what was written. */
+  onSlow: () => void;
+};
+
+/** Server-sent events. A stream never ends on its own; its client connects again and continues where it was. */
+export function createStreams({ most, maxUnsentBytes }: { most: number; maxUnsentBytes: number }) {
+  const open = new Set<AbortController>();
+  const unsent = createUnsentLimit(maxUnsentBytes);
+  return {
+    endWith(app: FastifyInstance): void {
+      app.addHook('preClose', (closed) => {
+        for (const stream of open) stream.abort();
+        closed();
+      });
+    },
+    /** Takes over the response. Nothing is awaited in it, so two requests cannot take the last slot. */
+    open(reply: FastifyReply): OpenStream {
+      if (open.size >= most)
+        throw new Failure('busy', 'Too many streams are open.', 'Close one and try again.');
+      reply.hijack();
+      const response = reply.raw;
+      const gone = new AbortController();
+      open.add(gone);
+      const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
+      const leave = (): void => {
+        clearInterval(keepAlive);
+        open.delete(gone);
+        gone.abort();
+      };
+      response.once('close', leave);
+      // The client may have left already; there is no second 'close' event.
+      if (response.destroyed) leave();
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream',
+        Connection: 'keep-alive',
+        'X-Accel-Buffering': 'no',
+      });
+      return { response, signal: gone.signal, onSlow: () => unsent.note(response) };
     },
   };
 }

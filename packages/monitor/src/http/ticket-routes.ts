@@ -90,11 +90,8 @@ export function workerHistoryRoutes(options: {
 export function changesRoutes({ state, projects }: { state: StateAccess; projects: RunProjects }): Routes {
   return (app) =>
     route(app, api.getChanges, async ({ params: { ticket }, query: { orchestrator: named } }) => {
-      const board = boardOf(state);
-      const worker = createLookup(board).ofTicket(ticket, named)?.worker;
-      if (worker === null || worker === undefined) throw unknownTicket(ticket, named);
-      const { orchestrator, ticket: name } = worker;
-      const plan = board.runs.get(orchestrator)?.plan ?? null;
+      const { orchestrator, ticket: name } = workerNamed(state, ticket, named);
+      const plan = boardOf(state).runs.get(orchestrator)?.plan ?? null;
       if (plan === null)
         throw new Failure(
           'not-allowed-now',
@@ -104,6 +101,12 @@ export function changesRoutes({ state, projects }: { state: StateAccess; project
       const { worktrees } = await projects.of(plan.project);
       return { ticket: name, orchestrator, ...(await worktrees.changes(name, plan.base)) };
     });
+}
+
+export function workerNamed(state: StateAccess, ticket: string, orchestrator: string | undefined): Worker {
+  const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;
+  if (!worker) throw unknownTicket(ticket, orchestrator);
+  return worker;
 }
 
 export function unknownTicket(ticket: string, orchestrator?: string): Failure {

@@ -7,7 +7,7 @@ import { talkToAgent } from './agent-session.ts';
 
 const agent = join(import.meta.dirname, '../../../../testkit/src/agents/protocol-agent.ts');
 
-function startAgent() {
+function startAgent(answers: object = {}) {
   const folder = temporaryFolder();
   const files = {
     sent: join(folder, 'sent.jsonl'),
@@ -22,7 +22,12 @@ function startAgent() {
     ['-c', script, 'sh', files.sent, join(folder, 'fifo'), process.execPath, agent],
     {
       detached: true,
-      env: { PATH: process.env['PATH'], RECEIVED: files.received },
+      env: {
+        PATH: process.env['PATH'],
+        RECEIVED: files.received,
+        SVC_TICKET: 'ABC-1',
+        ANSWERS: JSON.stringify(answers),
+      },
       stdio: ['ignore', openSync(files.journal, 'a'), 'inherit'],
     },
   );
@@ -123,6 +128,25 @@ test('a line that was cut off by a crash does not count as sent', async () => {
   await second.goOn();
   await until(() => second.session().turns === 2);
   expect(received()).toEqual(['prompt say 1', 'prompt say 2']);
+});
+
+test('a message that a working agent refuses is sent once when it is idle', async () => {
+  const { talk, received, queue } = startAgent({
+    initialize: { result: { protocolVersion: 1, _meta: { steering: { supported: true } } } },
+    '_session/steering': { result: { outcome: 'rejected' } },
+  });
+  const talking = await talk('wait');
+  await until(() => talking.session().state === 'running');
+  queue.push({ key: 'k1', text: 'say 1', by: null });
+  await talking.goOn();
+  await until(() => talking.session().refused.length === 1);
+  expect(talking.waiting()).toMatchObject([{ key: 'k1' }]);
+  await talking.cancel('mia');
+  await until(() => talking.session().turns === 2);
+  await talking.goOn();
+  expect(talking.waiting()).toEqual([]);
+  expect(talking.session()).toMatchObject({ state: 'idle', turns: 2, refused: [] });
+  expect(received()).toEqual(['prompt wait', 'prompt say 1']);
 });
 
 test('messages wait until the agent is idle, and each is sent once', async () => {

@@ -130,7 +130,7 @@ function createFolding({
     /** The names of our requests so far, and the keys of messages. */
     names: () => names,
     keys: () => keys,
-    seenKeys: () => [...keys].filter((key) => !unseen.has(key)),
+    seenKeys: () => [...keys].filter((key) => !unseen.has(key) && !session.refused.includes(key)),
     offset: () => offset,
     isChanged: () => isChanged,
     folded: () => folded,
@@ -222,11 +222,16 @@ export async function talkToAgent(given: {
     return work;
   }
 
+  function waiting(): QueuedMessage[] {
+    const { refused } = session();
+    return messages().filter(({ key }) => !folding.keys().has(key) || refused.includes(key));
+  }
+
   /** When it is idle, or at once if it takes messages while it works. */
   function nextMessage(): { message: Fields; mark: Omit<Mark, 'read'> } | undefined {
     const { sessionId, refused, state, can } = session();
     if (sessionId === null || !isReady(session(), setup, names())) return undefined;
-    const next = messages().find(({ key }) => !folding.keys().has(key) || refused.includes(key));
+    const [next] = waiting();
     if (next === undefined) return undefined;
     const isSteered = state === 'running' && can.steer && !refused.includes(next.key);
     if (state !== 'idle' && !isSteered) return undefined;
@@ -273,7 +278,7 @@ export async function talkToAgent(given: {
     session,
     startProblem: () => startProblem(session(), setup, names()),
     isReady: () => isReady(session(), setup, names()),
-    waiting: () => messages().filter(({ key }) => !folding.keys().has(key)),
+    waiting,
     read: folding.offset,
     isChanged: folding.isChanged,
     async answer({ request, answer, by, key, content }) {

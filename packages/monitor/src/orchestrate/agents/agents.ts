@@ -42,11 +42,11 @@ type WorkerName = { orchestrator: string; ticket: string };
 
 export type Agents = {
   /** Call it in each round, with every attempt that was found. */
-  follow: (found: readonly FoundAgent[]) => void;
+  follow: (agents: readonly FoundAgent[]) => void;
   noteEnd: (agent: Attempt, how: AgentEnd) => void;
   view: (worker: Worker, asked: { after: number; instanceId: string | undefined }) => Promise<AgentView>;
-  /** Calls back when the view of the worker may have changed. */
-  onChange: (worker: WorkerName, changed: () => void) => () => void;
+  /** Calls back when the view of the worker may have changed; urgently when its state did. */
+  onChange: (worker: WorkerName, changed: (isUrgent: boolean) => void) => () => void;
   answer: (
     worker: Worker,
     given: {
@@ -110,7 +110,7 @@ export function createAgents(options: {
   const ends = new Map<string, AgentEnd>();
   /** Attempts without a record, which an earlier version started. */
   const unrecorded = new Set<string>();
-  const listeners = new Map<string, Set<() => void>>();
+  const listeners = new Map<string, Set<(isUrgent: boolean) => void>>();
   const stopping = new AbortController();
 
   /** Of agents that cannot be followed, by key. */
@@ -120,8 +120,8 @@ export function createAgents(options: {
     logger.error({ err: error, ...agent }, 'an agent cannot be followed');
   };
 
-  function notify(key: string): void {
-    for (const changed of listeners.get(key) ?? []) changed();
+  function notify(key: string, isUrgent = false): void {
+    for (const changed of listeners.get(key) ?? []) changed(isUrgent);
   }
 
   const unsubscribe = options.state.onChange(({ lines }) => {
@@ -173,7 +173,8 @@ export function createAgents(options: {
   ): void {
     addToConversation(one.conversation, entry, sessions);
     one.log.addEntry(entry, sessions);
-    notify(keyOf(one.agent));
+    const { before, after } = sessions;
+    notify(keyOf(one.agent), before.state !== after.state || before.open !== after.open);
   }
 
   async function open(agent: Attempt): Promise<void> {
@@ -299,6 +300,8 @@ export function createAgents(options: {
 
   /** The newest attempt of each worker. */
   let last = new Map<string, FoundAgent>();
+  /** Resolved when the first round has looked for them. */
+  const found = Promise.withResolvers<void>();
 
   const looking = setInterval(() => {
     for (const [key, agent] of last) {
@@ -315,7 +318,7 @@ export function createAgents(options: {
     return known !== undefined && known !== null && known.attempt >= agent.attempt && known.state === 'ended';
   }
 
-  async function live(worker: Worker): Promise<Followed & { talk: AgentTalk }> {
+  function live(worker: Worker): Followed & { talk: AgentTalk } {
     const one = followed.get(worker.key);
     if (one?.talk !== null && one !== undefined && last.get(worker.key)?.state !== 'gone')
       return { ...one, talk: one.talk };
@@ -328,8 +331,8 @@ export function createAgents(options: {
   }
 
   return {
-    follow(found) {
-      last = new Map(found.map((agent) => [keyOf(agent), agent]));
+    follow(agents) {
+      last = new Map(agents.map((agent) => [keyOf(agent), agent]));
       for (const [key, agent] of last) {
         const isGone = agent.state === 'gone';
         if (opening.has(key) && isGone) missed.add(key);
@@ -344,6 +347,7 @@ export function createAgents(options: {
           inBackground(key, end(one), agent);
         } else inBackground(key, check(one), agent);
       }
+      found.resolve();
     },
     noteEnd(agent, how) {
       ends.set(`${keyOf(agent)}.${agent.attempt}`, how);
@@ -360,7 +364,7 @@ export function createAgents(options: {
       };
     },
     async answer(worker, { request, answer, by, key, content }) {
-      const { talk } = await live(worker);
+      const { talk } = live(worker);
       const { open: requests } = talk.session();
       const result = await talk.answer({ request, answer, by, key, content });
       if (result === 'sent') return;
@@ -389,6 +393,9 @@ export function createAgents(options: {
           text,
           by,
         });
+      // Just after a start of the daemon nobody knows yet which agents are running.
+      await found.promise;
+      await opening.get(worker.key);
       const one = followed.get(worker.key);
       if (one?.talk && last.get(worker.key)?.state !== 'gone') {
         one.inbox = await readMessages(one);
@@ -408,7 +415,7 @@ export function createAgents(options: {
       return 'queued: the agent is started again';
     },
     async cancel(worker, by) {
-      await (await live(worker)).talk.cancel(by);
+      await live(worker).talk.cancel(by);
     },
     problem: () => problems.values().next().value ?? null,
     async settled() {
@@ -417,6 +424,7 @@ export function createAgents(options: {
     },
     async stop() {
       stopping.abort();
+      found.resolve();
       unsubscribe();
       clearInterval(looking);
       await Promise.all(opening.values());
