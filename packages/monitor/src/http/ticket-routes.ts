@@ -109,7 +109,7 @@ export function workerNamed(state: StateAccess, ticket: string, orchestrator: st
   return worker;
 }
 
-export function unknownTicket(ticket: string, orchestrator?: string): Failure {
+function unknownTicket(ticket: string, orchestrator?: string): Failure {
   const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
   return new Failure(
     'unknown-ticket',
