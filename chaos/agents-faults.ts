@@ -436,6 +436,25 @@ const faults: readonly Fault[] = [
       at.logged('agent.message', 0, ({ text }) => String(text).startsWith('replayed'));
     },
   },
+  ...[2, -2].map(
+    (hours): Fault => ({
+      name: `the clock jumps by ${hours} h in mid-turn, and back while a permission is open`,
+      async inject(at) {
+        await at.take([['chunks', 1], ['pause', 5_000], ['line', permission('p1')], ['answers', 1], ['end']]);
+        await at.shows({ state: 'running' });
+        world.setClockAhead(hours * 3_600_000);
+        await at.stays({ state: 'running' });
+        await until(() => world.linesIn(at.journalFile()).some((line) => line.includes('"p1"')));
+        await at.shows({ state: 'needs-permission', open: 1 });
+        world.setClockAhead(0);
+        await at.stays({ state: 'needs-permission', open: 1 });
+        await at.answer('"p1"', 'allow_once');
+        await at.turnsOver();
+        await at.shows({ state: 'idle', open: 0 });
+        at.got(/^answer p1 /, 1);
+      },
+    }),
+  ),
   {
     name: 'two daemons start at once',
     async inject(at) {

@@ -1,11 +1,21 @@
 // The environment of agents that svc talks to: a run whose tickets have the test kit's protocol agent, which writes down
 // everything that it gets, and a person at the API who repeats each request until the daemon has accepted it.
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentView } from '../packages/core/src/api/agents.ts';
 import type { EventLine } from '../packages/core/src/log/event-line.ts';
-import { logLines, writeInto } from '../packages/testkit/src/script.ts';
+import { logLines, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { agentProcesses, endAgents } from './orchestrate-verdict.ts';
 import { RUN } from './orchestrate-world.ts';
@@ -13,6 +23,7 @@ import { openWorld } from './world.ts';
 
 const AGAIN_MS = 100;
 const program = join(import.meta.dirname, '../packages/testkit/src/agents/protocol-agent.ts');
+const jumpingClock = join(import.meta.dirname, '../packages/testkit/src/daemon/jumping-clock.ts');
 
 export type AgentsWorld = Awaited<ReturnType<typeof openAgentsWorld>>;
 
@@ -22,7 +33,12 @@ export async function openAgentsWorld(
   agents: Readonly<Record<string, Record<string, string>>>,
   timings: object = {},
 ) {
-  const world = await openWorld(name, { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) });
+  const clockFile = join(scriptFolder('chaos-clock'), 'ahead');
+  const world = await openWorld(name, {
+    SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings),
+    NODE_OPTIONS: `--import=${jumpingClock}`,
+    CLOCK_AHEAD: clockFile,
+  });
   const { home, daemon, git } = world;
   const root = home.home;
   const project = join(root, 'web');
@@ -126,6 +142,11 @@ export async function openAgentsWorld(
         .filter((line) => line.includes('"agent.'))
         .map((line) => JSON.parse(line) as EventLine)
         .filter(({ event }) => event.startsWith('agent.')),
+    /** Of the daemon, against that of the machine. */
+    setClockAhead(ms: number): void {
+      writeFileSync(`${clockFile}.new`, String(ms));
+      renameSync(`${clockFile}.new`, clockFile);
+    },
     async close(): Promise<void> {
       await daemon.kill();
       endAgents(root);

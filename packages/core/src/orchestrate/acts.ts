@@ -28,8 +28,8 @@ export type PlannedRun = {
 /** It takes a slot: a live process, or a dispatch in progress (a worktree that is being created). */
 export type LiveAgent = {
   state: 'starting' | 'running';
-  /** The latest of its start, its last output and the last change of its signal file. */
-  lastActivityAt: string;
+  /** For how long it was watched without new output or a change of its signal file. */
+  silentSec: number;
   /** What the agent itself reports; null: unknown. */
   reported: AgentState | null;
 };
@@ -89,7 +89,7 @@ export const defaultTimings: RunTimings = {
 
 export type Act = { orchestrator: string } & (
   | { kind: 'end'; ticket: string; why: 'run-over' | 'canceled' | 'worker-ended' | 'idle' }
-  | { kind: 'end-hanging'; ticket: string; silentSince: string }
+  | { kind: 'end-hanging'; ticket: string }
   /** Writes the status into the signal file and raises the reason. */
   | {
       kind: 'fail';

@@ -69,7 +69,7 @@ function world(given: Given): World {
     processes: new Map(
       keyed(given.live).map(([key, live]) => [
         key,
-        { state: 'running', lastActivityAt: ago(10), reported: null, ...live },
+        { state: 'running', silentSec: 10, reported: null, ...live },
       ]),
     ),
     revivals: new Map(
@@ -92,7 +92,7 @@ const merged = (ticket: string, status: Worker['status'], more: Partial<Worker> 
 /** `revive A 2`, `block-wave 1 A: failed`, `hold slots`. */
 function actText(act: Act): string {
   const words = Object.entries(act).flatMap(([name, value]) =>
-    ['orchestrator', 'message', 'until', 'notBefore', 'tickets', 'mergeSha', 'silentSince'].includes(name) ||
+    ['orchestrator', 'message', 'until', 'notBefore', 'tickets', 'mergeSha'].includes(name) ||
     value === null ||
     (name === 'wave' && 'ticket' in act)
       ? []
@@ -231,8 +231,8 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     {
       workers: [worker('A', 'planning'), worker('B', 'implementing')],
       live: {
-        A: { lastActivityAt: ago(1800), reported: 'needs-permission' },
-        B: { lastActivityAt: ago(1800), reported: 'idle' },
+        A: { silentSec: 1800, reported: 'needs-permission' },
+        B: { silentSec: 1800, reported: 'idle' },
       },
     },
     [],
@@ -249,11 +249,11 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     'silence of half an hour ends an agent, whatever its status',
     {
       workers: [worker('A', 'planning'), worker('B', 'pr-created')],
-      live: { A: { lastActivityAt: ago(1800) }, B: { lastActivityAt: ago(1800) } },
+      live: { A: { silentSec: 1800 }, B: { silentSec: 1800 } },
     },
     ['end-hanging A', 'end-hanging B'],
   ],
-  ['a dispatch is not silent', { live: { A: { state: 'starting', lastActivityAt: ago(9999) }, B: {} } }, []],
+  ['a dispatch is not silent', { live: { A: { state: 'starting', silentSec: 9999 }, B: {} } }, []],
 
   [
     'no more than the slots of the project',
@@ -314,7 +314,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
     {
       runs: [run([['A', 'B', 'C']], ['started'], { state: 'paused' })],
       workers: [worker('B', 'failed')],
-      live: { C: { lastActivityAt: ago(2000) } },
+      live: { C: { silentSec: 2000 } },
     },
     ['end-hanging C', 'block-wave 1 B: failed', 'hold paused'],
   ],
@@ -491,11 +491,11 @@ test('acts contain everything needed to execute them', () => {
       runs: [run([['A', 'B', 'C', 'D']], ['started'])],
       workers: [merged('A', 'done'), worker('B', 'failed')],
       revivals: { C: { lastDeathAt: ago(100) } },
-      live: { D: { lastActivityAt: ago(4000) } },
+      live: { D: { silentSec: 4000 } },
     }),
   );
   expect(acts).toEqual([
-    { kind: 'end-hanging', orchestrator: 'run-1', ticket: 'D', silentSince: ago(4000) },
+    { kind: 'end-hanging', orchestrator: 'run-1', ticket: 'D' },
     { kind: 'start-verification', orchestrator: 'run-1', ticket: 'A', mergeSha: sampleMergeSha },
     { kind: 'block-wave', orchestrator: 'run-1', wave: 1, tickets: ['B'], why: 'B: failed' },
     { kind: 'revive', orchestrator: 'run-1', ticket: 'C', wave: 1, attempt: 1, notBefore: ago(90) },

@@ -279,8 +279,7 @@ export function agentEnds(world: World, { run, limits }: PlannedRun, timings: Ru
     const ticket = key.slice(orchestrator.length + 1);
     const why = whyEnded(world.workers.get(key), agent, timings, world.now);
     if (why !== undefined) acts.push({ kind: 'end', orchestrator, ticket, why });
-    else if (isSilent(agent, limits.stallAfterSec, world.now))
-      acts.push({ kind: 'end-hanging', orchestrator, ticket, silentSince: agent.lastActivityAt });
+    else if (isSilent(agent, limits.stallAfterSec)) acts.push({ kind: 'end-hanging', orchestrator, ticket });
   }
   return acts;
 }
@@ -317,11 +316,7 @@ function whyEnded(
 }
 
 /** Creating a worktree may take long, and has its own limits. An agent that waits for a person may be silent. */
-function isSilent(
-  { state, reported, lastActivityAt }: LiveAgent,
-  stallAfterSec: number,
-  now: string,
-): boolean {
+function isSilent({ state, reported, silentSec }: LiveAgent, stallAfterSec: number): boolean {
   if (reported === 'needs-permission' || reported === 'needs-input' || reported === 'idle') return false;
-  return state === 'running' && later(lastActivityAt, stallAfterSec) <= now;
+  return state === 'running' && silentSec >= stallAfterSec;
 }

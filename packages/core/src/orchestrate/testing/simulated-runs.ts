@@ -30,6 +30,16 @@ export function simulateRuns({
 }) {
   let time = Date.parse('2026-01-01T00:00:00.000Z');
   const now = (): string => new Date(time).toISOString();
+  const active = (state: LiveAgent['state']): LiveAgent => {
+    const since = time;
+    return {
+      state,
+      reported: null,
+      get silentSec() {
+        return (time - since) / 1_000;
+      },
+    };
+  };
   const runs = new Map<string, PlannedRun>();
   const workers = new Map<string, Worker>();
   const processes = new Map<string, LiveAgent>();
@@ -102,7 +112,7 @@ export function simulateRuns({
     const before = planned?.run.waves.filter((one) => one.wave <= wave);
     if (before?.length !== wave || before.some(({ state }) => state !== 'completed'))
       problems.push(`${key} was started before the previous wave was complete`);
-    processes.set(key, { state: 'starting', lastActivityAt: now(), reported: null });
+    processes.set(key, active('starting'));
     if (!workers.has(key)) workers.set(key, newWorker(id, ticket, now()));
     if (inProject.length + 1 > projectMost) problems.push(`${key} was one too many in its project`);
     const own = inProject.filter((other) => other.startsWith(`${id}/`)).length;
@@ -172,7 +182,7 @@ export function simulateRuns({
   const some = <T>(values: readonly T[]): T | undefined =>
     values.length === 0 ? undefined : values[choose(values.length)];
   const launched = (key: string): void => {
-    processes.set(key, { state: 'running', lastActivityAt: now(), reported: null });
+    processes.set(key, active('running'));
     revivals.set(key, { count: revivals.get(key)?.count ?? 0, lastDeathAt: null, lastEnd: 'died' });
   };
 
@@ -237,7 +247,7 @@ export function simulateRuns({
     const worker = workers.get(key);
     if (status === undefined || worker === undefined || worker.status === 'canceled' || worker.merge !== null)
       return;
-    processes.set(key, { state: 'running', lastActivityAt: now(), reported: null });
+    processes.set(key, active('running'));
     const claim = choose(5) === 0 ? ({ status: 'done', at: now(), seq: 1 } as const) : null;
     toStatus(key, status, { claim });
   }

@@ -229,7 +229,7 @@ test('an agent that hangs is marked before it is ended', async () => {
     marked = [...(await endMarks(world.runsDir, RUN)).keys()];
     return processStarts(pids);
   };
-  await hands(world).act({ kind: 'end-hanging', orchestrator, ticket: 'ABC-1', silentSince: '' });
+  await hands(world).act({ kind: 'end-hanging', orchestrator, ticket: 'ABC-1' });
   expect(marked).toEqual(['ABC-1.1']);
 });
 

@@ -58,17 +58,30 @@ test('a process that cannot be identified takes its slot; another with its pid d
   expect([...seen.processes.keys()]).toEqual([`${RUN}/ABC-1`]);
 });
 
-test('the last activity is the latest of launch, output and signal file', async () => {
+test('an agent is silent since its last output or change of its signal file, whatever the clock says', async () => {
   const world = runWorld();
+  let elapsedMs = 0;
   world.begin([['ABC-1']]);
   world.launched('ABC-1', 1, 101);
-  const at = async () => (await lookAt(world)).world.processes.get(`${RUN}/ABC-1`)?.lastActivityAt;
-  expect(await at()).toBe('2026-01-02T03:00:00.000Z');
-  world.pass(10);
+  const silentFor = async () => {
+    const seen = await createObserver({ ...world, elapsedMs: () => elapsedMs })(world.board, world.memory);
+    return seen.world.processes.get(`${RUN}/ABC-1`)?.silentSec;
+  };
+  const pass = (seconds: number): void => {
+    elapsedMs += seconds * 1_000;
+  };
+  expect(await silentFor()).toBe(0);
+  pass(10);
+  expect(await silentFor()).toBe(10);
+  // The clock is set, or the machine was suspended.
+  world.pass(3_600);
+  expect(await silentFor()).toBe(10);
   world.printed('ABC-1');
-  expect(await at()).toBe('2026-01-02T03:00:10.000Z');
+  expect(await silentFor()).toBe(0);
+  pass(20);
+  expect(await silentFor()).toBe(20);
   world.report(world.signal('ABC-1', { updatedAt: '2026-01-02T04:00:20+01:00' }));
-  expect(await at()).toBe('2026-01-02T03:00:20.000Z');
+  expect(await silentFor()).toBe(0);
 });
 
 test("revivals count from the first launch, and again after a person's retry", async () => {

@@ -30,12 +30,20 @@ export type RunMemory = {
   verifying: Set<string>;
   /** When the last process of a worker was first found gone, by worker key and attempt. */
   goneAt: Map<string, string>;
+  /** The last activity of each agent, and since when it is the last one. */
+  activity: Map<string, { last: string; since: number }>;
   /** Jobs that run in the background. */
   jobs: Set<Promise<void>>;
 };
 
 export function emptyMemory(): RunMemory {
-  return { starting: new Map(), verifying: new Set(), goneAt: new Map(), jobs: new Set() };
+  return {
+    starting: new Map(),
+    verifying: new Set(),
+    goneAt: new Map(),
+    activity: new Map(),
+    jobs: new Set(),
+  };
 }
 
 export type Observation = {
@@ -62,11 +70,14 @@ export function createObserver({
   projects,
   processStarts,
   now,
+  elapsedMs = () => performance.now(),
 }: {
   runsDir: string;
   projects: RunProjects;
   processStarts: ReadProcessStarts;
   now: () => Date;
+  /** Time that no change of the clock and no suspend adds to. */
+  elapsedMs?: () => number;
 }): (board: Board, memory: RunMemory) => Promise<Observation> {
   return async (board, memory) => {
     // Before the disk is read: a start that finishes meanwhile has a pid file that may not be found yet.
@@ -100,7 +111,7 @@ export function createObserver({
       now: at,
       runs,
       workers: board.workers,
-      processes: await processesOf(agents, board, starting),
+      processes: await processesOf(agents, board, memory, starting),
       revivals: revivalsOf(agents, ends, board, memory, at),
       verifications: verificationsOf(board, memory),
     };
@@ -110,25 +121,29 @@ export function createObserver({
   async function processesOf(
     agents: readonly FoundAgent[],
     board: Board,
+    memory: RunMemory,
     starting: ReadonlyMap<string, string>,
   ): Promise<Map<string, LiveAgent>> {
     const processes = new Map<string, LiveAgent>();
+    const watched = new Map(memory.activity);
+    memory.activity.clear();
     for (const agent of agents.filter(isLive)) {
       const key = workerKey(agent.orchestrator, agent.ticket);
       const { output, journal } = agentFiles(runsDir, agent);
       const known = board.workers.get(key)?.agent;
       const reported = known?.attempt === agent.attempt ? known.state : null;
       const reportedAt = board.workers.get(key)?.signal?.updatedAt ?? '';
-      const lastActivityAt =
-        [agent.launchedAt, await changedAt(output), await changedAt(journal), inUtc(reportedAt)]
-          .toSorted()
-          .at(-1) ?? agent.launchedAt;
+      const last = [agent.launchedAt, await changedAt(output), await changedAt(journal), reportedAt].join(
+        ' ',
+      );
+      const before = watched.get(key);
+      const since = before?.last === last ? before.since : elapsedMs();
+      memory.activity.set(key, { last, since });
       const processState = agent.state === 'starting' ? 'starting' : 'running';
-      processes.set(key, { state: processState, lastActivityAt, reported });
+      processes.set(key, { state: processState, silentSec: (elapsedMs() - since) / 1_000, reported });
     }
-    for (const [key, since] of starting) {
-      if (!processes.has(key))
-        processes.set(key, { state: 'starting', lastActivityAt: since, reported: null });
+    for (const key of starting.keys()) {
+      if (!processes.has(key)) processes.set(key, { state: 'starting', silentSec: 0, reported: null });
     }
     return processes;
   }
@@ -190,11 +205,6 @@ function reviewLoad(board: Board, runs: readonly Planned[], project: string): nu
   const own = new Set(runs.filter(({ plan }) => plan.project === project).map((run) => run.orchestrator));
   const workers: Worker[] = [...board.workers.values()].filter(({ orchestrator }) => own.has(orchestrator));
   return awaitingReview(workers.flatMap((worker) => pullRequestOfWorker(board, worker) ?? [])).length;
-}
-
-function inUtc(time: string): string {
-  const moment = Date.parse(time);
-  return Number.isNaN(moment) ? '' : new Date(moment).toISOString();
 }
 
 async function changedAt(path: string): Promise<string> {
