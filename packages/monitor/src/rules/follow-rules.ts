@@ -24,7 +24,7 @@ import {
   type Topic,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { untilItWorks } from '@svc/lib/retry';
+import { createRetries } from '@svc/lib/retry';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { Matches } from './ask-jq.ts';
@@ -79,26 +79,9 @@ export function createRuleFollower({
   let mode: FollowerReport['mode'] = 'off';
   let scannedTo = 0;
   let markedAt = 0;
-  let failing: string | null = null;
+  const { untilItWorks, failing } = createRetries({ pauseMs: RETRY_MS, signal, onFailure });
   let batchBegan: number | null = null;
   let running: Promise<void> | undefined;
-
-  /** Retries until it works or the follower is stopped. */
-  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const noted = async (): Promise<T> => {
-      const result = await work();
-      failing = null;
-      return result;
-    };
-    return untilItWorks(noted, {
-      pauseMs: RETRY_MS,
-      signal,
-      onFailure(error) {
-        if (failing === null) onFailure(error);
-        failing = messageOf(error);
-      },
-    });
-  }
 
   async function readBook(): Promise<RuleBook> {
     await log.ready;
@@ -114,7 +97,7 @@ export function createRuleFollower({
 
   /** Appends one of our events; it is folded here as soon as it is durable. */
   async function appendFact(fact: EventDraft): Promise<void> {
-    await keepTrying(async () => {
+    await untilItWorks(async () => {
       const appended = await log.appendOnce(fact);
       if (!appended.duplicate) foldRuleFact(book, appended.line);
     });
@@ -131,7 +114,7 @@ export function createRuleFollower({
   }
 
   async function check(entries: readonly LogEntry[]): Promise<void> {
-    const verdicts = await keepTrying(() =>
+    const verdicts = await untilItWorks(() =>
       evaluate({ rules: active, firings: book.firings, entries, matches }),
     );
     for (const verdict of verdicts ?? []) {
@@ -158,7 +141,7 @@ export function createRuleFollower({
 
   async function run(): Promise<void> {
     mode = 'reading';
-    book = (await keepTrying(readBook)) ?? book;
+    book = (await untilItWorks(readBook)) ?? book;
     for (const switching of switchings(book, rules)) await appendFact(switchDraft(switching, book));
     if (signal.aborted) return;
     active = rules.map((rule) => activeRule(rule, recordOf(book, rule.name).since));
@@ -168,12 +151,12 @@ export function createRuleFollower({
     }
     scannedTo = startAfter(book, rules);
     mode = 'following';
-    await keepTrying(follow);
+    await untilItWorks(follow);
   }
 
   function problem(behind: number): string | null {
     const [first] = stoppedRules;
-    if (failing !== null) return failing;
+    if (failing() !== null) return failing();
     if (first !== undefined) return `the rule ${first[0]} is stopped: ${first[1]}`;
     if (batchBegan !== null && now() - batchBegan > LONGEST_BATCH_MS)
       return `rules are ${behind} events behind the log`;

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Board, EventLine } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createProgress } from '@svc/lib/progress';
-import { untilItWorks } from '@svc/lib/retry';
+import { createRetries } from '@svc/lib/retry';
 import type { LogEntry } from '../log/log-entry.ts';
 import { type BoardRules, boardRules, foldOrSkip } from './board-rules.ts';
 import { type BoardAtSeq, loadBoard, type SnapshotMark, type SnapshotStore } from './snapshot-store.ts';
@@ -105,27 +105,10 @@ export function followState(options: StateOptions): StateFollower {
   let current: BoardAtSeq = { board: rules.emptyBoard(), seq: 0 };
   let last: EventLine | null = null;
   let brokenLines = 0;
-  let failing: string | null = null;
+  const retries = createRetries({ pauseMs: READ_AGAIN_MS, signal: stopped.signal, onFailure });
   let queue: EffectQueue | null = null;
   let taker: SnapshotTaker | null = null;
   let isLive = false;
-
-  /** Required to continue: retries until it works or the follower is stopped. */
-  function keepTrying<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const noted = async (): Promise<T> => {
-      const result = await work();
-      failing = null;
-      return result;
-    };
-    return untilItWorks(noted, {
-      pauseMs: READ_AGAIN_MS,
-      signal: stopped.signal,
-      onFailure(error) {
-        if (failing === null) onFailure(error);
-        failing = messageOf(error);
-      },
-    });
-  }
 
   async function load(): Promise<void> {
     // A log that was cut gives its numbers to new lines, whose effects are not in the outbox.
@@ -162,7 +145,7 @@ export function followState(options: StateOptions): StateFollower {
       // Callers that wait for these lines to be durable go first.
       await nextTurn();
       fold(entries);
-      failing = null;
+      retries.noteProgress();
       notifyListeners(entries);
       await queue?.waitForSpace();
       await snapshotIfDue();
@@ -219,8 +202,8 @@ export function followState(options: StateOptions): StateFollower {
   }
 
   async function run(): Promise<void> {
-    await keepTrying(load);
-    await keepTrying(follow);
+    await retries.untilItWorks(load);
+    await retries.untilItWorks(follow);
   }
 
   const running = run();
@@ -240,7 +223,7 @@ export function followState(options: StateOptions): StateFollower {
       backlog: queue?.backlog() ?? 0,
       snapshotSeq: taker?.lastSeq() ?? 0,
       brokenLines,
-      degraded: failing ?? queue?.failing() ?? taker?.failing() ?? null,
+      degraded: retries.failing() ?? queue?.failing() ?? taker?.failing() ?? null,
     }),
     onChange(listener) {
       listeners.add(listener);
