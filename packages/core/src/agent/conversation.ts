@@ -3,6 +3,7 @@
 // each change. Texts are bounded, and the oldest items are dropped: the journal has everything.
 
 import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { markIn } from './messages.ts';
 import { shownRequest } from './requests.ts';
 import type { AgentRequest, ConversationItem } from './schemas.ts';
 import { type AgentEntry, type AgentSession, STEERING } from './session.ts';
@@ -78,7 +79,7 @@ function put(conversation: Conversation, item: ConversationItem): void {
 
 function addSent(conversation: Conversation, message: Fields, before: AgentSession): void {
   const params = objectAt(message, 'params');
-  const by = textAt(objectAt(objectAt(params, '_meta'), 'svc'), 'by') ?? null;
+  const { by = null, kind } = markIn(message);
   if (message['method'] === 'session/prompt' || message['method'] === STEERING) {
     const text = listAt(params, 'prompt')
       .map((block) => textAt(asFields(block) ?? {}, 'text') ?? '')
@@ -91,14 +92,12 @@ function addSent(conversation: Conversation, message: Fields, before: AgentSessi
   const request = JSON.stringify(message['id']);
   const known = conversation.items.get(`r${request}`);
   if (known?.kind !== 'request' || !before.open.some((one) => one.request === request)) return;
-  const result = objectAt(message, 'result');
-  const answerBy = textAt(objectAt(objectAt(result, '_meta'), 'svc'), 'by') ?? null;
-  put(conversation, { ...known, answer: answerName(known.request, result), by: answerBy });
+  const answer = answerName(known.request, kind, objectAt(message, 'result'));
+  put(conversation, { ...known, answer, by });
 }
 
-function answerName({ options }: AgentRequest, result: Fields): string {
+function answerName({ options }: AgentRequest, kind: string | undefined, result: Fields): string {
   const outcome = objectAt(result, 'outcome');
-  const kind = textAt(objectAt(objectAt(result, '_meta'), 'svc'), 'kind');
   return (
     options.find((option) => option.kind === kind)?.name ??
     textAt(outcome, 'outcome') ??
