@@ -3,6 +3,7 @@ export * from './agent/check.ts';
 export * from './agent/choice.ts';
 export * from './agent/conversation.ts';
 export * from './agent/facts.ts';
+export { isLimitOver, isUnpaid, limitEnd, limitText, pausedBy, resumeMessage } from './agent/limits.ts';
 export * from './agent/messages.ts';
 export { isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
 export * from './agent/schemas.ts';

@@ -190,6 +190,8 @@ export function agentOf(known: Partial<WorkerAgent> = {}): WorkerAgent {
     tokens: { input: 118_400, output: 9_340 },
     cost: { amount: 0.84, currency: 'USD' },
     open: [],
+    limit: null,
+    stopped: null,
     problem: null,
     ...known,
   };

@@ -12,7 +12,7 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');
 
-async function world(settings: { user?: object; agent?: object } = {}) {
+async function world(settings: { user?: object; agent?: object; commandLine?: string } = {}) {
   const root = temporaryFolder();
   const repository = testRepository(root);
   const { home, folder, environment } = repository;
@@ -25,7 +25,12 @@ async function world(settings: { user?: object; agent?: object } = {}) {
     mode: 'ask',
     ...settings.agent,
   };
-  const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents: { sh: agent } };
+  const script = join(home, 'agent.sh');
+  writeFileSync(script, settings.commandLine ?? '');
+  const orchestration =
+    settings.commandLine === undefined
+      ? { agent: ['/bin/sh', '${PROMPT}'], agents: { sh: agent } }
+      : { agent: ['/bin/sh', script, '${PROMPT}'] };
   repository.write(
     folder,
     '.svc/config.json',
@@ -177,4 +182,60 @@ test('an agent that does not take the permission mode gets no prompt, and the re
   await untilState('ended');
   await until(async () => (await attention()).some(({ message }) => message.includes('nothing-asks')));
   expect(received()).toEqual([]);
+});
+
+test('a usage limit is a pause with its end, and a person’s stop ends it', async () => {
+  const { start, svc, untilState, attention, terminal, lines } = await world();
+  await start();
+  await untilState('idle');
+  const limit = { code: 429, message: "You've hit your usage limit. Try again in 2 hours." };
+  await svc('agent', 'send', 'A-1', `do [["error",${JSON.stringify(limit)}]]`);
+  const { agent } = await untilState('paused');
+  const end = agent?.limit?.resumeAt ?? '';
+  expect(Math.abs(Date.parse(end) - Date.now() - 7_200_000)).toBeLessThan(600_000);
+  await until(async () => (await attention()).length === 0);
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain(`State: paused until ${end.slice(0, 10)}`);
+  expect(await svc('why', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain(`svc continues at ${end}`);
+  expect(await svc('agent', 'stop', 'A-1'), terminal.complained()).toBe(0);
+  await untilState('idle');
+  expect(lines().filter(({ event }) => event === 'agent.stopped')).toHaveLength(1);
+});
+
+test('a limit without an end needs a person', async () => {
+  const { start, svc, untilState, attention } = await world();
+  await start();
+  await untilState('idle');
+  const limit = { code: -32603, message: 'Your credit balance is too low to access the API.' };
+  await svc('agent', 'send', 'A-1', `do [["error",${JSON.stringify(limit)}]]`);
+  await untilState('paused');
+  const [item] = await until(async () => {
+    const open = await attention();
+    return open.some(({ reason }) => reason === 'agent-limit') ? open : undefined;
+  });
+  expect(item).toMatchObject({ remedy: 'svc agent send A-1' });
+  expect(item?.message).toContain('svc does not continue by itself');
+});
+
+test('a command line that ends at a usage limit is not started again before its end', async () => {
+  const end = Math.floor(Date.now() / 1_000) + 7_200;
+  const result = {
+    type: 'result',
+    subtype: 'success',
+    is_error: true,
+    result: `Claude AI usage limit reached|${end}`,
+  };
+  const { start, view, attention, terminal, svc, lines } = await world({
+    commandLine: `echo '${JSON.stringify(result)}'; exit 1`,
+  });
+  await start();
+  const resumeAt = new Date(end * 1_000).toISOString();
+  await until(async () => (await view().catch(() => null))?.agent?.limit?.resumeAt === resumeAt);
+  await until(async () => {
+    await svc('orchestrate', 'status', 'run-1', '--json');
+    return terminal.printed().includes('"limit"');
+  });
+  expect(lines().filter(({ event }) => event === 'agent.session.started')).toHaveLength(1);
+  expect((await attention()).filter(({ reason }) => reason !== 'findings-waiting')).toEqual([]);
 });

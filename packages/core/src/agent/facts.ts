@@ -5,10 +5,11 @@
 import { cutText } from '../log/cut-text.ts';
 import type { DetailOf, Topic } from '../log/topics.ts';
 import { asFields, type Fields, listAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
+import { isUnpaid } from './limits.ts';
 import { markIn } from './messages.ts';
 import { type OpenRequest, shownRequest } from './requests.ts';
 import type { AgentEntry, AgentSession } from './session.ts';
-import { type AgentTool, isToolOver } from './tools.ts';
+import { type AgentTool, isToolOver, shortText } from './tools.ts';
 
 const LONGEST_MESSAGE = 4_000;
 const LONGEST_PROMPT = 400;
@@ -60,6 +61,12 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
       `mode ${after.settings}`,
       onlyKnown({ mode: after.mode ?? undefined, model: after.model ?? undefined }),
     );
+  // Before the end of its turn: an agent that waits for a limit never needs a person in between.
+  if (after.limit !== null && after.turns > before.turns) {
+    const turn = before.prompts.find((id) => !after.prompts.includes(id)) ?? 0;
+    const text = after.lastTurn?.ok === false ? after.lastTurn.reason : shortText(after.limit);
+    add('agent.limit.reached', `limit ${turn}`, { turn, text, unpaid: isUnpaid(after.limit) });
+  }
   for (const id of before.prompts)
     if (!after.prompts.includes(id)) add('agent.turn.ended', `turn ${id} end`, turnEnded(id, after));
   if (before.exit === null && after.exit !== null)

@@ -12,6 +12,7 @@ export const agentStates = [
   'needs-permission',
   'needs-input',
   'idle',
+  'paused',
   'ended',
 ] as const;
 export const optionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
@@ -72,6 +73,24 @@ export const WorkerAgent = z
     model: z.string().nullable(),
     ...Amounts,
     open: z.array(AgentRequest).describe('Requests that wait for an answer'),
+    limit: z
+      .object({
+        attempt: z.int(),
+        turn: z.int(),
+        text: z.string().describe('As the agent reports it'),
+        at: z.iso.datetime({ offset: true }),
+        until: z.iso.datetime().nullable().describe('When it ends; null: not reported'),
+        resumeAt: z.iso.datetime().nullable().describe('When svc continues; null: only a person does'),
+        number: z.int().describe('How often in a row, from 1'),
+        endedAt: z.iso.datetime({ offset: true }).nullable().describe('Null: the agent waits for its end'),
+        resumed: z.boolean().describe('svc has continued because it was over'),
+      })
+      .nullable()
+      .describe('The provider’s usage limit that was reached last'),
+    stopped: z
+      .object({ by: z.string(), at: z.iso.datetime({ offset: true }) })
+      .nullable()
+      .describe('A person stopped it, and it got no message since'),
     problem: z.string().nullable(),
   })
   .meta({ id: 'WorkerAgent' });

@@ -7,6 +7,7 @@
 //   needs-permission  it has asked for a permission, and waits for the answer
 //   needs-input       it has asked a question, and waits for the answer
 //   idle              every prompt is answered
+//   paused            only on the board: the provider's usage limit is reached
 //   ended             its process is gone
 
 import {
@@ -18,6 +19,7 @@ import {
   objectAt,
   textAt,
 } from '../receive/payload-fields.ts';
+import { limitInError, limitInMessage } from './limits.ts';
 import { isQuestion, MOST_OPTIONS, type OpenRequest, permissionIn, questionIn } from './requests.ts';
 import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
@@ -77,6 +79,8 @@ export type AgentSession = {
   cost: { amount: number; currency: string } | null;
   /** Methods of our requests that failed. */
   failed: readonly string[];
+  /** The words by which the last turn reported a usage limit. */
+  limit: string | null;
   /** Why the last request failed: a session that could not be opened, a prompt that was refused. */
   problem: string | null;
   exit: { exitCode: number | null; signal: string | null } | null;
@@ -127,6 +131,7 @@ export const newAgentSession: AgentSession = {
   tokens: null,
   cost: null,
   failed: [],
+  limit: null,
   problem: null,
   exit: null,
   isReplaying: false,
@@ -192,6 +197,7 @@ function afterOurRequest(session: AgentSession, method: string, message: Fields)
     isReplaying: false,
     prompts: [...session.prompts, id],
     refused: session.refused.filter((one) => one !== key),
+    limit: null,
     problem: null,
   };
 }
@@ -242,7 +248,7 @@ function afterError(session: AgentSession, id: number, method: string, error: Fi
   const needsLogin = session.needsLogin || error['code'] === LOGIN_NEEDED;
   const failed: AgentSession = { ...session, problem, needsLogin, failed: [...session.failed, method] };
   return method === 'session/prompt'
-    ? turnEnded(failed, id, { ok: false, reason: shortText(reason) })
+    ? { ...turnEnded(failed, id, { ok: false, reason: shortText(reason) }), limit: limitInError(error) }
     : failed;
 }
 
@@ -325,6 +331,7 @@ function turnEnded(session: AgentSession, id: number, end: TurnEnd, result: Fiel
     prompts,
     turns: session.turns + 1,
     lastTurn: end,
+    limit: session.message === null || session.isMessageDone ? null : limitInMessage(session.message.text),
     isMessageDone: true,
     // Tools of a turn end with it, also those whose end was never reported.
     tools: prompts.length === 0 ? session.tools.map(cutOff) : session.tools,

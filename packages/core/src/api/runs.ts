@@ -13,6 +13,8 @@ const Why = z.enum([
   'ticket-elsewhere',
   'claim',
   'merge-commit-unknown',
+  'limit',
+  'stopped',
 ]);
 
 /** The part that comes from the board; `holds` come from the orchestrator. */

@@ -274,6 +274,16 @@ export const AgentPlanDetail = AgentDetail.extend({
 });
 export const AgentModeDetail = AgentDetail.extend({ mode: text, model: text });
 export const AgentUsageDetail = AgentDetail.extend(AgentAmounts);
+/** The provider's usage limit. Attempt and turn identify it. */
+export const AgentLimitDetail = AgentDetail.extend({
+  turn: z.int().describe('0: of a command line'),
+  text: z.string().describe('as the agent reports it'),
+  until: WorkerAgent.shape.limit.unwrap().shape.until.optional(),
+  unpaid: z.boolean().optional().describe('true: waiting does not end it'),
+});
+export const AgentLimitOverDetail = AgentDetail.extend({ turn: z.int() });
+/** A person stopped what the agent was doing. */
+export const AgentStoppedDetail = AgentDetail.extend({ by: z.string() });
 
 export const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
@@ -330,6 +340,9 @@ export const ownTopics = {
   ...topicFamily('agent', ['plan_changed'], AgentPlanDetail),
   ...topicFamily('agent', ['mode_changed'], AgentModeDetail),
   ...topicFamily('agent', ['usage'], AgentUsageDetail),
+  ...topicFamily('agent.limit', ['reached'], AgentLimitDetail),
+  ...topicFamily('agent.limit', ['over'], AgentLimitOverDetail),
+  ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
 };
 

@@ -1,6 +1,7 @@
 // An agent's output for people. For a line of its stream: its text, the tools that it used, its result. A tool's input
 // and output are left out, because they may contain secrets. Also the end of its standard error, where a program
 // reports why it failed.
+import { limitInError } from '../agent/limits.ts';
 import type { WorkerOutput } from '../api/workers.ts';
 import { cutText } from '../log/cut-text.ts';
 import {
@@ -124,6 +125,8 @@ export type AgentStream = {
   sessionId: string | null;
   /** Its last activity, for a person: one line of at most 200 characters. */
   lastActivity: string | null;
+  /** The words by which the last session reported a usage limit. */
+  limit: string | null;
   /** How the last session ended; null while it runs. */
   ended: { ok: boolean; reason: string } | null;
   lines: number;
@@ -136,6 +139,7 @@ export const noAgentStream: AgentStream = {
   cost: { usd: null, inputTokens: 0, outputTokens: 0 },
   sessionId: null,
   lastActivity: null,
+  limit: null,
   ended: null,
   lines: 0,
   garbage: 0,
@@ -152,11 +156,18 @@ export function readAgentStream(before: AgentStream, line: string): AgentStream 
   const known = { ...state, sessionId };
   switch (type) {
     case 'system':
-      return fields['subtype'] === 'init' ? { ...known, ended: null } : known;
+      return fields['subtype'] === 'init' ? { ...known, ended: null, limit: null } : known;
     case 'assistant':
       return afterMessage(known, objectAt(fields, 'message'));
     case 'result':
       return afterResult(known, fields);
+    case 'rate_limit_event': {
+      const info = objectAt(fields, 'rate_limit_info');
+      // Others are only warnings.
+      return info['status'] === 'rejected'
+        ? { ...known, limit: JSON.stringify({ rate_limit: info }) }
+        : known;
+    }
     default:
       return known;
   }
@@ -186,7 +197,8 @@ function afterResult(state: AgentStream, fields: Fields): AgentStream {
   const ok = flagAt(fields, 'is_error') !== true && subtype === 'success';
   const result = plainLine(textAt(fields, 'result') ?? '');
   const reason = ok || result === '' ? subtype : plainLine(`${subtype}: ${result}`);
-  const next: AgentStream = { ...state, ended: { ok, reason } };
+  const limit = ok ? null : limitInError(`${textAt(fields, 'result') ?? ''} ${state.limit ?? ''}`);
+  const next: AgentStream = { ...state, ended: { ok, reason }, limit };
   const usd = bounded(fields['total_cost_usd'], MOST_USD);
   const usage = asFields(fields['usage']);
   return withSession(next, (session) => ({

@@ -104,7 +104,79 @@ function actText(act: Act): string {
 const both = { A: {}, B: {} };
 const recalled = (ticket: string, seconds: number, more: Partial<Worker> = {}): Worker =>
   worker(ticket, 'pr-created', { recall: { cause: 'checks', at: ago(seconds), seq: 5 }, ...more });
+/** Its process is gone; a usage limit was reached, or a person stopped it, a minute ago. */
+const pausedAgent = (given: { endedAt?: string; stopped?: boolean }): Worker['agent'] => ({
+  attempt: 1,
+  name: 'claude',
+  version: null,
+  protocol: true,
+  reason: null,
+  state: 'ended',
+  since: ago(60),
+  sessionId: null,
+  message: null,
+  doing: null,
+  mode: null,
+  model: null,
+  context: null,
+  tokens: null,
+  cost: null,
+  open: [],
+  problem: null,
+  limit: {
+    attempt: 1,
+    turn: 2,
+    text: 'x',
+    at: ago(60),
+    until: null,
+    resumeAt: ago(-60),
+    number: 1,
+    endedAt: given.endedAt ?? null,
+    resumed: false,
+  },
+  stopped: given.stopped === true ? { by: 'mia', at: ago(60) } : null,
+});
 const rows: [name: string, given: Given, acts: string[]][] = [
+  [
+    'a dead agent is not revived before its usage limit is over',
+    { workers: [worker('A', 'planning', { agent: pausedAgent({}) })], live: { B: {} }, revivals: { A: {} } },
+    ['hold A limit'],
+  ],
+  [
+    'but after it',
+    {
+      workers: [worker('A', 'planning', { agent: pausedAgent({ endedAt: ago(1) }) })],
+      live: { B: {} },
+      revivals: { A: {} },
+    },
+    ['revive A 1'],
+  ],
+  [
+    'and for a person’s message, but not for failed checks',
+    {
+      workers: [
+        worker('A', 'planning', {
+          agent: pausedAgent({}),
+          recall: { cause: 'message', at: ago(5), seq: 5 },
+        }),
+        worker('B', 'pr-created', {
+          agent: pausedAgent({}),
+          recall: { cause: 'checks', at: ago(5), seq: 5 },
+        }),
+      ],
+      revivals: { A: {} },
+    },
+    ['hold B limit', 'revive A 1'],
+  ],
+  [
+    'never when a person stopped it during the pause',
+    {
+      workers: [worker('A', 'planning', { agent: pausedAgent({ endedAt: ago(50), stopped: true }) })],
+      live: { B: {} },
+      revivals: { A: {} },
+    },
+    ['hold A stopped'],
+  ],
   [
     'a worker that is needed for its pull request is started again, before others are dispatched',
     { workers: [recalled('B', 60)], runs: [run([['A', 'B']], ['started'], { most: 1 })] },

@@ -1,6 +1,7 @@
 // Decides what the run loop does next. Pure: the same world gives the same acts, so a restart continues from the board
 // and the disk. One step of a wave at a time; the loop decides again after each change.
 
+import type { AgentState } from '../agent/session.ts';
 import type { HoldReason } from '../api/runs.ts';
 import { isEnded, isUnmerged } from '../deploy/worker-stage.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
@@ -95,6 +96,14 @@ function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[]
       return hold('claim', `${ticket} reports a merge; checking with the code host`, standing.until);
     if (standing.is === 'merge-commit-unknown')
       return hold('merge-commit-unknown', `The merge commit of ${ticket} is not known yet`, null);
+    if (standing.is === 'paused')
+      return standing.by === 'limit'
+        ? hold('limit', `${ticket} waits for the end of the provider’s usage limit`, standing.until)
+        : hold(
+            'stopped',
+            `A person stopped the agent of ${ticket}; svc agent send ${ticket} continues`,
+            null,
+          );
     if (standing.is !== 'dead') return [];
     if (standing.due > now)
       return hold('backoff', `The process of ${ticket} is gone; waiting before the next step`, standing.due);
@@ -315,8 +324,10 @@ function whyEnded(
   return later(worker.statusSince, afterEndSec) <= now ? 'worker-ended' : undefined;
 }
 
+const mayBeSilent: ReadonlySet<AgentState> = new Set(['needs-permission', 'needs-input', 'idle', 'paused']);
+
 /** Creating a worktree may take long, and has its own limits. An agent that waits for a person may be silent. */
 function isSilent({ state, reported, silentSec }: LiveAgent, stallAfterSec: number): boolean {
-  if (reported === 'needs-permission' || reported === 'needs-input' || reported === 'idle') return false;
+  if (reported !== null && mayBeSilent.has(reported)) return false;
   return state === 'running' && silentSec >= stallAfterSec;
 }

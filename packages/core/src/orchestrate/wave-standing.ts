@@ -1,5 +1,6 @@
 // The state of a ticket in the current wave, from the accepted state of its worker. Decided once, for dispatch,
 // revival, verification and the wave itself.
+import { pausedBy } from '../agent/limits.ts';
 import { isBudgetExhausted, isPreMerge } from '../deploy/worker-stage.ts';
 import { type WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
@@ -16,6 +17,8 @@ export type Standing =
   | { is: 'dead'; due: string; next: 'revive' | 'give-up' }
   /** Its agent is needed for a message. */
   | { is: 'recalled'; cause: RecallCause }
+  /** Its process is gone, and it is not started again yet. */
+  | { is: 'paused'; by: 'limit' | 'person'; until: string | null }
   | { is: 'claiming'; until: string }
   | { is: 'to-verify'; mergeSha: string }
   | { is: 'merge-commit-unknown' }
@@ -51,7 +54,18 @@ export function standingOfTicket(
   if (agent !== undefined) return { is: 'under-way' };
   if (revivals === undefined) return { is: 'to-dispatch' };
   const until = claimHoldsUntil(worker, timings, now);
-  return until > now ? { is: 'claiming', until } : dead(revivals, timings, now);
+  return until > now ? { is: 'claiming', until } : (paused(worker) ?? dead(revivals, timings, now));
+}
+
+/** By a usage limit, or by a person. A person's message or retry after it counts more. */
+function paused({ agent, recall, retriedAt }: Worker): Standing | undefined {
+  const limit = pausedBy(agent);
+  const since = limit?.at ?? agent?.stopped?.at;
+  if (since === undefined || (retriedAt !== null && retriedAt > since)) return undefined;
+  if (recall?.cause === 'message' && recall.at > since) return undefined;
+  return limit === null
+    ? { is: 'paused', by: 'person', until: null }
+    : { is: 'paused', by: 'limit', until: limit.resumeAt };
 }
 
 /** The worker itself dates its claim: one from the future does not count. */
@@ -90,10 +104,11 @@ function verifiable(subject: Subject, { merge }: Worker, limits: ProjectLimits):
 }
 
 /** Until an agent was launched after it, even if that is not in the log yet. */
-function recalled({ agent, revivals }: Subject, { recall, status, merge }: Worker): Standing | undefined {
+function recalled({ agent, revivals }: Subject, worker: Worker): Standing | undefined {
+  const { recall, status, merge } = worker;
   if (recall === null || agent !== undefined || merge !== null || !isPreMerge(status)) return undefined;
   const wasStarted = revivals?.lastLaunchAt !== undefined && revivals.lastLaunchAt > recall.at;
-  return wasStarted ? undefined : { is: 'recalled', cause: recall.cause };
+  return wasStarted ? undefined : (paused(worker) ?? { is: 'recalled', cause: recall.cause });
 }
 
 /** A program that cannot be started would fail the same way every time. */

@@ -95,3 +95,46 @@ test('a command line reports no state', () => {
   fold('agent.session.started', { attempt: 3, agent: 'claude', protocol: false, reason });
   expect(agent()).toMatchObject({ attempt: 3, protocol: false, state: null, reason });
 });
+
+test('a usage limit is a pause; its end, a message and a stop end it', () => {
+  const limit = { attempt: 2, turn: 3, text: 'Usage limit reached', until: '2026-01-01T05:00:00.000Z' };
+  const failed = { attempt: 2, turn: 3, ok: false, reason: 'Usage limit reached' };
+  const paused = () => {
+    const made = world();
+    made.fold('agent.limit.reached', limit);
+    made.fold('agent.turn.ended', failed);
+    expect(made.agent()).toMatchObject({ state: 'paused', limit: { until: limit.until, endedAt: null } });
+    expect([...made.raised]).toEqual([]);
+    return made;
+  };
+  const over = paused();
+  over.fold('agent.limit.over', { attempt: 2, turn: 3 });
+  expect(over.agent()).toMatchObject({ state: 'paused', limit: { resumed: true } });
+  over.fold('agent.turn.started', { attempt: 2, turn: 4 });
+  expect(over.agent()).toMatchObject({ state: 'running', limit: { resumed: false } });
+
+  const stopped = paused();
+  stopped.fold('agent.stopped', { attempt: 2, by: 'mia' });
+  expect(stopped.agent()).toMatchObject({ state: 'idle', stopped: { by: 'mia' }, limit: { resumed: false } });
+  stopped.fold('agent.limit.over', { attempt: 2, turn: 3 });
+  expect(stopped.agent()?.limit?.resumed).toBe(false);
+
+  // Stopped first, and then the limit is reported.
+  const late = world();
+  late.fold('agent.stopped', { attempt: 2, by: 'mia' });
+  late.fold('agent.limit.reached', limit);
+  late.fold('agent.turn.ended', failed);
+  expect(late.agent()).toMatchObject({ state: 'idle', limit: { endedAt: expect.any(String) } });
+});
+
+test('a process that ended during the pause is started again after it, which is not a revival', () => {
+  for (const status of ['implementing', 'pr-created']) {
+    const { fold, board } = world(status);
+    fold('agent.limit.reached', { attempt: 2, turn: 3, text: 'x', until: null });
+    fold('agent.session.ended', { attempt: 2 });
+    fold('agent.limit.over', { attempt: 2, turn: 3 });
+    expect(board.workers.get('run-1/ENG-42')).toMatchObject(
+      status === 'implementing' ? { recalls: 1, recall: null } : { recalls: 0, recall: { cause: 'message' } },
+    );
+  }
+});

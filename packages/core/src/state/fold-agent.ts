@@ -1,6 +1,8 @@
 // Events of agents: what the agent of a worker is doing, as its events report it.
+import { limitAfter, pausedBy } from '../agent/limits.ts';
 import type { WorkerAgent } from '../agent/schemas.ts';
 import type { Topic } from '../log/topics.ts';
+import { isAgentsWork } from '../runs/worker-statuses.ts';
 import { putWorker, short, timeOf } from './board-entities.ts';
 import type { Worker } from './board-types.ts';
 import { type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
@@ -21,14 +23,23 @@ function foldAgent(context: FoldContext<AgentTopic>): void {
   // A message that the agent gets fulfils the recall.
   const recall = line.event === 'agent.turn.started' ? null : worker.recall;
   const next: Worker = { ...worker, agent, recall, lastSeq: line.seq, lastAt: line.ts };
+  if (line.event === 'agent.limit.over') Object.assign(next, afterLimit(next, line));
   putWorker(board, withOwnAttention(context, next));
+}
+
+/** A process that has ended is started again, which is not a revival. */
+function afterLimit({ agent, status, recall, recalls }: Worker, { ts: at, seq }: LineOf): Partial<Worker> {
+  if (agent?.protocol === true && agent.state !== 'ended') return {};
+  return isAgentsWork(status)
+    ? { recalls: recalls + 1 }
+    : { recall: recall ?? { cause: 'message', at, seq } };
 }
 
 function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgent | undefined {
   const { attempt } = line.detail;
   if (attempt === undefined) return undefined;
   if (line.event === 'agent.session.started') return started(before, line);
-  const known = before?.attempt === attempt ? before : unstarted(attempt, line);
+  const known = before?.attempt === attempt ? before : unstarted(attempt, line, before);
   // An earlier attempt no longer matters.
   if (before !== null && before.attempt > attempt) return undefined;
   switch (line.event) {
@@ -37,13 +48,17 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
     case 'agent.session.ended':
       return inState({ ...known, open: [], doing: null }, 'ended', line);
     case 'agent.turn.started':
-      return inState({ ...known, doing: null, problem: null }, 'running', line);
+      return inState(
+        { ...withoutLimit(known, line), doing: null, problem: null, stopped: null },
+        'running',
+        line,
+      );
     case 'agent.turn.ended': {
       const { ok, reason, queued } = line.detail;
       const problem = ok === false ? (short(reason) ?? 'unknown') : null;
       const next = { ...withAmounts(known, line.detail), problem, doing: null };
       // The next message is sent at once.
-      return queued ? next : waiting(next, 'idle', line);
+      return queued ? next : waiting(next, pausedBy(next) === null ? 'idle' : 'paused', line);
     }
     case 'agent.tool.started':
       return { ...known, doing: short(line.detail.title) ?? null };
@@ -74,6 +89,25 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       };
     case 'agent.usage':
       return withAmounts(known, line.detail);
+    case 'agent.limit.reached': {
+      const { turn = 0, text, until = null, unpaid = false } = line.detail;
+      const given = { attempt, turn, text: short(text) ?? 'unknown', until, unpaid, at: line.ts };
+      const next = { ...known, limit: limitAfter(known.limit, given) };
+      // A person's stop comes first.
+      return next.stopped === null ? next : withoutLimit(next, line);
+    }
+    case 'agent.limit.over': {
+      const limit = pausedBy(known);
+      if (limit === null || limit.turn !== line.detail.turn) return known;
+      return { ...known, limit: { ...limit, endedAt: line.ts, resumed: true } };
+    }
+    case 'agent.stopped': {
+      const next = withoutLimit(
+        { ...known, stopped: { by: short(line.detail.by) ?? 'unknown', at: line.ts } },
+        line,
+      );
+      return next.state === 'paused' ? inState(next, 'idle', line) : next;
+    }
   }
 }
 
@@ -89,8 +123,15 @@ function withAmounts(
   };
 }
 
+/** The pause ends without svc: somebody sent a message, stopped the agent, or started it again. */
+function withoutLimit(agent: WorkerAgent, { ts }: LineOf): WorkerAgent {
+  const { limit } = agent;
+  if (limit === null || (limit.endedAt !== null && !limit.resumed)) return agent;
+  return { ...agent, limit: { ...limit, endedAt: limit.endedAt ?? ts, resumed: false } };
+}
+
 /** An agent may also ask when no turn runs. Without an open request it is in the other state. */
-function waiting(agent: WorkerAgent, other: 'running' | 'idle', line: LineOf): WorkerAgent {
+function waiting(agent: WorkerAgent, other: 'running' | 'idle' | 'paused', line: LineOf): WorkerAgent {
   if (agent.state === 'ended') return agent;
   const isPermission = agent.open.some(({ kind }) => kind === 'permission');
   return inState(
@@ -108,7 +149,7 @@ function started(before: WorkerAgent | null, line: LineOf<'agent.session.started
   const { attempt = 1, agent, version, protocol, reason, mode, model } = line.detail;
   if (before !== null && before.attempt > attempt) return undefined;
   return {
-    ...unstarted(attempt, line),
+    ...unstarted(attempt, line, before),
     name: short(agent) ?? 'unknown',
     version: short(version) ?? null,
     protocol: protocol === true,
@@ -120,7 +161,8 @@ function started(before: WorkerAgent | null, line: LineOf<'agent.session.started
   };
 }
 
-function unstarted(attempt: number, line: LineOf): WorkerAgent {
+function unstarted(attempt: number, line: LineOf, before: WorkerAgent | null): WorkerAgent {
+  const limit = before === null ? null : withoutLimit(before, line).limit;
   return {
     attempt,
     name: 'unknown',
@@ -138,6 +180,8 @@ function unstarted(attempt: number, line: LineOf): WorkerAgent {
     tokens: null,
     cost: null,
     open: [],
+    limit,
+    stopped: null,
     problem: null,
   };
 }
@@ -158,6 +202,9 @@ export const agentFolds: readonly Fold[] = [
       'agent.plan_changed',
       'agent.mode_changed',
       'agent.usage',
+      'agent.limit.reached',
+      'agent.limit.over',
+      'agent.stopped',
     ],
     foldAgent,
   ),

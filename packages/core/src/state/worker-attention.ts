@@ -1,4 +1,5 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
+import { limitText, pausedBy } from '../agent/limits.ts';
 import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
 import { isEnded, isPreMerge, openReasons } from '../deploy/worker-stage.ts';
 import { draft, type EventScope } from '../log/event-line.ts';
@@ -31,6 +32,7 @@ const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker)
   ['reaction-exhausted', exhaustedReactions],
   ['agent-needs-permission', (_board, worker) => agentWaits(worker, 'needs-permission')],
   ['agent-needs-input', (_board, worker) => agentWaits(worker, 'needs-input')],
+  ['agent-limit', unknownLimit],
 ];
 
 function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
@@ -109,6 +111,14 @@ function agentWaits(worker: Worker, state: 'needs-permission' | 'needs-input'): 
   const last = agent.problem ?? agent.message;
   const message = `The agent stopped while its ticket is ${status}${last === null ? '' : `: ${inOneLine(last)}`}`;
   return { message, severity: 'high', remedy: 'svc agent send' };
+}
+
+/** A limit whose end is known needs nobody. */
+function unknownLimit(_board: Board, worker: Worker): Raised | undefined {
+  const limit = pausedBy(worker.agent);
+  if (limit === null || worker.removed || !isPreMerge(worker.status)) return undefined;
+  if (limit.until !== null && limit.resumeAt !== null) return undefined;
+  return { message: limitText(limit), severity: 'high', remedy: 'svc agent send' };
 }
 
 /** It has ended, or its signal file was deleted: its pull request and its process no longer matter. */

@@ -1,6 +1,7 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, WorkerAgent, WorkerStatus } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
+import { clockWords } from './time-words.ts';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
 
@@ -132,14 +133,19 @@ const agentStates: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning 
   'needs-permission': { meaning: 'you', words: 'Waiting for your permission' },
   'needs-input': { meaning: 'you', words: 'Waiting for your answer' },
   idle: { meaning: null, words: 'Idle' },
+  paused: { meaning: 'unknown', words: 'Paused by a usage limit' },
   ended: { meaning: null, words: 'Ended' },
 };
 
 /** A state without a meaning is plain text: an idle agent is neither in progress nor unknown. */
-export function agentLabel({ state }: Pick<WorkerAgent, 'state'>): {
+export function agentLabel({ state, limit }: Pick<WorkerAgent, 'state' | 'limit'>): {
   meaning: Meaning | null;
   words: string;
 } {
+  if (limit?.endedAt === null)
+    return limit.resumeAt === null
+      ? { meaning: 'you', words: 'Usage limit, needs you' }
+      : { meaning: null, words: `Paused until ${clockWords(Date.parse(limit.resumeAt), Date.now())}` };
   return state === null ? { meaning: 'unknown', words: 'State unknown' } : agentStates[state];
 }
 

@@ -184,7 +184,7 @@ async function takeSteps(id: Message['id'], steps: Step[]): Promise<void> {
       write(
         kind === 'end'
           ? { id, result: { stopReason: 'end_turn' } }
-          : { id, error: { code: -32603, message: 'Internal error' } },
+          : { id, error: value ?? { code: -32603, message: 'Internal error' } },
       );
     }
   }

@@ -1,5 +1,6 @@
 // One sentence each: the rule behind a worker's status, and what it is waiting for.
 
+import { pausedBy } from '../../agent/limits.ts';
 import type { DeployProgress } from '../../api/deploy.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isPreMerge, waitsForPolicy } from '../../deploy/worker-stage.ts';
@@ -42,6 +43,9 @@ export function waitOf(subject: Subject): Wait {
     };
   if (worker.agent?.state === 'needs-permission' || worker.agent?.state === 'needs-input')
     return { waitsFor: `a person: svc agent answer ${worker.ticket}`, until: null };
+  const limit = isPreMerge(worker.status) ? pausedBy(worker.agent) : null;
+  if (limit?.resumeAt === null) return { waitsFor: `a person: svc agent send ${worker.ticket}`, until: null };
+  if (limit !== null) return { waitsFor: 'the end of the provider’s usage limit', until: limit.resumeAt };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge, or a person: svc deploy accept ${worker.ticket}`, until: null };
   return isPreMerge(worker.status) ? { waitsFor: waitOfPullRequest(subject), until: null } : nothing;

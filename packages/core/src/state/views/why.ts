@@ -1,5 +1,6 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 
+import { limitText, pausedBy } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/worker-stage.ts';
@@ -143,6 +144,7 @@ const agentStateTexts: Readonly<Record<AgentState, string>> = {
   'needs-permission': 'is waiting for a permission',
   'needs-input': 'is waiting for input',
   idle: 'has ended its turn',
+  paused: 'is paused by a usage limit',
   ended: 'has ended',
 };
 
@@ -155,7 +157,10 @@ function ofAgent({ agent, lastSeq: seq }: Worker): Fact[] {
   const now = doing === null || state !== 'running' ? '' : `: ${doing}`;
   const known = state === null ? 'does not report what it does' : `${agentStateTexts[state]}${now}`;
   const facts: Fact[] = [{ at, seq, source: 'observed', text: `${what} ${known}.` }];
-  if (problem !== null) facts.push({ at, seq, source: 'observed', text: `The agent reports: ${problem}` });
+  const limit = pausedBy(agent);
+  if (limit !== null) facts.push({ at: limit.at, seq, source: 'observed', text: limitText(limit) });
+  else if (problem !== null)
+    facts.push({ at, seq, source: 'observed', text: `The agent reports: ${problem}` });
   return facts;
 }
 

@@ -75,6 +75,7 @@ const reasonTexts: Record<string, string> = {
   question: 'Question from a worker',
   'agent-needs-permission': 'Agent needs a permission',
   'agent-needs-input': 'Agent has a question',
+  'agent-limit': 'Usage limit reached',
 };
 
 /** `deploy-timeout` is `Deploy timed out`; an unlisted `low-disk` is `Low disk`. */

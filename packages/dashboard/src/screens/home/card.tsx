@@ -282,8 +282,8 @@ function Words({ meaning, words }: Partial<StateLabel>) {
 }
 
 /** What the agent does now, and whether it waits for a person. Of a command line only its name is known. */
-function AgentLine({ name, state, doing, open, protocol }: NonNullable<WorkerView['agent']>) {
-  const { meaning, words } = agentLabel({ state });
+function AgentLine({ name, state, limit, doing, open, protocol }: NonNullable<WorkerView['agent']>) {
+  const { meaning, words } = agentLabel({ state, limit });
   const isWaiting = meaning === 'you';
   const Icon = isWaiting ? Hand : Bot;
   const now = isWaiting ? (open[0]?.title ?? null) : state === 'running' ? doing : null;
@@ -299,7 +299,7 @@ function AgentLine({ name, state, doing, open, protocol }: NonNullable<WorkerVie
         <OutsideText className={classNames('min-w-0 truncate', !isWaiting && 'text-text')}>
           {shownText(name)}
         </OutsideText>
-        {(protocol || state !== null) && (
+        {(protocol || state !== null || meaning !== 'unknown') && (
           <span className={classNames('shrink-0', meaning === null ? 'text-muted' : textOf[meaning])}>
             {words}
           </span>

@@ -229,7 +229,10 @@ function AgentFacts({ agent }: { agent: WorkerAgent }) {
           </span>
         )}
       </p>
-      {agent.problem !== null && (
+      {agent.limit?.endedAt === null && (
+        <p className="from-outside text-small text-text">{shownText(agent.limit.text.slice(0, 1_000))}</p>
+      )}
+      {agent.problem !== null && agent.limit?.endedAt !== null && (
         <p className="from-outside text-broken text-small">{shownText(agent.problem.slice(0, 1_000))}</p>
       )}
       {!agent.protocol && (

@@ -1,10 +1,11 @@
 // svc agent show | answer | send | stop | changes
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
+import { limitText, pausedBy } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
-import { ageText, plainText } from '../text.ts';
+import { ageText, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { changesVerb } from './agent-changes.ts';
 
@@ -195,7 +196,11 @@ export function printAgent(
   const { name, version, protocol, reason, state, since, mode, model } = agent;
   terminal.out(`${plainText(name)} ${plainText(version ?? '')}`.trimEnd());
   if (!protocol) terminal.out(`Runs as a command line: ${plainText(reason ?? 'unknown')}`);
-  terminal.out(`State: ${state ?? 'unknown'}, since ${ageText(since, terminal.now())}`);
+  const pause = pausedBy(agent);
+  const until = pause?.resumeAt ? ` until ${utcText(pause.resumeAt)}` : '';
+  const shown = pause === null ? (state ?? 'unknown') : `paused${until}`;
+  terminal.out(`State: ${shown}, since ${ageText(pause?.at ?? since, terminal.now())}`);
+  if (pause !== null) terminal.out(paint(terminal, 'yellow', plainText(limitText(pause))));
   if (protocol)
     terminal.out(
       [
@@ -204,7 +209,8 @@ export function printAgent(
         usageText(agent),
       ].join(', '),
     );
-  if (agent.problem !== null) terminal.out(paint(terminal, 'red', `Problem: ${plainText(agent.problem)}`));
+  if (agent.problem !== null && pause === null)
+    terminal.out(paint(terminal, 'red', `Problem: ${plainText(agent.problem)}`));
   for (const item of items.slice(-limit)) printItem(terminal, item);
   for (const text of waiting) terminal.out(paint(terminal, 'dim', `waiting to be sent: ${plainText(text)}`));
   for (const request of agent.open) printRequest(terminal, request, ticket);

@@ -36,6 +36,8 @@ export function createAgentLog(options: {
   syncSignal: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   /** How many messages are sent next. */
   queued: () => number;
+  /** When a usage limit ends, by its words. */
+  limitEnd: (words: string) => string | null;
   onProblem: (error: unknown) => void;
   stopping: AbortSignal;
 }): AgentLog {
@@ -77,11 +79,13 @@ export function createAgentLog(options: {
     });
 
   /** With the name that the agent has in the configuration, and with what follows a turn. */
-  function completed(fact: AgentFact): AgentFact {
+  function completed(fact: AgentFact, { limit }: AgentSession): AgentFact {
     if (fact.event === 'agent.session.started')
       return { ...fact, detail: { ...fact.detail, agent: options.name } };
     if (fact.event === 'agent.turn.ended')
       return { ...fact, detail: { ...fact.detail, queued: options.queued() } };
+    if (fact.event === 'agent.limit.reached')
+      return { ...fact, detail: { ...fact.detail, until: options.limitEnd(limit ?? '') } };
     return fact;
   }
 
@@ -109,7 +113,7 @@ export function createAgentLog(options: {
   return {
     add,
     addEntry(entry, { before, after }) {
-      for (const fact of agentFacts(entry, before, after)) add(completed(fact));
+      for (const fact of agentFacts(entry, before, after)) add(completed(fact, after));
       addUsage(after);
       if (after.turns > before.turns) writeCost(after);
     },

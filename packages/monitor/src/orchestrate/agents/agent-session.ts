@@ -55,6 +55,8 @@ export type AgentTalk = {
   isReady: () => boolean;
   /** Messages that were not sent yet. */
   waiting: () => QueuedMessage[];
+  /** Those that may be sent: at a usage limit only those of a person, and the one that continues. */
+  sendable: () => QueuedMessage[];
   /** Bytes of the journal that were read. */
   read: () => number;
   /** Another program has cut or replaced the journal: what the agent does cannot be known any more. */
@@ -227,11 +229,15 @@ export async function talkToAgent(given: {
     return messages().filter(({ key }) => !folding.keys().has(key) || refused.includes(key));
   }
 
+  function sendable(): QueuedMessage[] {
+    return session().limit === null ? waiting() : waiting().filter(({ by }) => by !== null);
+  }
+
   /** When it is idle, or at once if it takes messages while it works. */
   function nextMessage(): { message: Fields; mark: Omit<Mark, 'read'> } | undefined {
     const { sessionId, refused, state, can } = session();
     if (sessionId === null || !isReady(session(), setup, names())) return undefined;
-    const [next] = waiting();
+    const [next] = sendable();
     if (next === undefined) return undefined;
     const isSteered = state === 'running' && can.steer && !refused.includes(next.key);
     if (state !== 'idle' && !isSteered) return undefined;
@@ -279,6 +285,7 @@ export async function talkToAgent(given: {
     startProblem: () => startProblem(session(), setup, names()),
     isReady: () => isReady(session(), setup, names()),
     waiting,
+    sendable,
     read: folding.offset,
     isChanged: folding.isChanged,
     async answer({ request, answer, by, key, content }) {

@@ -7,6 +7,7 @@ import {
   newConversation,
   shownRequest,
   type Worker,
+  type WorkerAgent,
 } from '@svc/core';
 import { type AgentTalk, readSession } from './agent-session.ts';
 import { type AgentFiles, agentFiles } from './launch.ts';
@@ -36,7 +37,9 @@ export async function viewAgent(given: {
     orchestrator,
     // What it does now: the log is a moment behind.
     agent:
-      agent !== null && talk !== null && agent.attempt === attempt ? { ...agent, ...current(talk) } : agent,
+      agent !== null && talk !== null && agent.attempt === attempt
+        ? { ...agent, ...current(talk, agent) }
+        : agent,
     waiting: talk?.waiting().map(({ text }) => text) ?? [],
     instanceId,
     rev: conversation.rev,
@@ -47,10 +50,11 @@ export async function viewAgent(given: {
 }
 
 /** Before its first prompt an agent is starting, also when its session is open. */
-function current(talk: AgentTalk) {
-  const { state, open } = talk.session();
-  const isStarting = state === 'idle' && !talk.isReady();
-  return { state: isStarting ? ('starting' as const) : state, open: open.map(shownRequest) };
+function current(talk: AgentTalk, known: WorkerAgent) {
+  const { state, open, limit } = talk.session();
+  // Only the board knows until when a usage limit lasts, and whether a person has stopped the agent since.
+  const waits = !talk.isReady() ? ('starting' as const) : limit === null ? state : known.state;
+  return { state: state === 'idle' ? waits : state, open: open.map(shownRequest) };
 }
 
 /** Of an attempt that is not followed: it has ended, or this daemon has just started. */

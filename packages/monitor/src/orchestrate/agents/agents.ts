@@ -1,6 +1,8 @@
 // Follows the agents of all runs: writes what they do to the log, shows their conversations, sends them messages and
 // answers. It stores nothing itself: after a restart the files of each attempt are read again, and every event has a name
 // by which the log takes it once.
+
+import { statSync } from 'node:fs';
 import {
   type AgentEntry,
   type AgentSession,
@@ -11,8 +13,14 @@ import {
   draft,
   type EventDraft,
   type Fields,
+  isLimitOver,
+  isPreMerge,
+  isUnpaid,
+  limitEnd,
   newConversation,
   type OpenRequest,
+  pausedBy,
+  resumeMessage,
   scopeOfWorker,
   type Worker,
   workerKey,
@@ -30,10 +38,13 @@ import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './
 import { viewAgent } from './agent-view.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
+import { watchOutput } from './output.ts';
 
 const noRecord = { reason: null, setup: null, delivered: [] };
 /** The end of a process is shown sooner than the next round would find it. */
 const LOOK_EVERY_MS = 500;
+/** Of times of files. */
+const TOLERANCE_MS = 2_000;
 /** Slow machines need long for a first start. */
 const START_TIMEOUT_MS = 180_000;
 
@@ -103,6 +114,7 @@ export function createAgents(options: {
 }): Agents {
   const { runsDir, instanceId, append, processStarts, logger, now } = options;
   const { board } = options.state;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const followed = new Map<string, Followed>();
   const opening = new Map<string, Promise<void>>();
   /** Agents that ended while something else was done for them. */
@@ -139,6 +151,37 @@ export function createAgents(options: {
       .map(({ key, text, by = null }) => ({ key, text, by }));
   }
 
+  /** The message that continues after a usage limit. The session sends it once, by its key. */
+  function resumes({ agent }: Pick<Followed, 'agent'>): QueuedMessage[] {
+    const known = board().workers.get(keyOf(agent))?.agent;
+    const limit = known?.stopped === null ? known.limit : null;
+    return limit?.resumed === true && limit.attempt === agent.attempt ? [resumeMessage(limit)] : [];
+  }
+
+  /** An agent in an open run continues when its usage limit is over, once: the log takes the event once. */
+  async function endLimit(worker: Worker): Promise<void> {
+    const limit = pausedBy(worker.agent);
+    const isOpen = board().runs.get(worker.orchestrator)?.state === 'running';
+    const isNeeded = isOpen && !worker.removed && isPreMerge(worker.status);
+    if (limit === null || !isNeeded || !isLimitOver(limit, now())) return;
+    const { attempt, turn } = limit;
+    await append({
+      ...draft('agent.limit.over', scopeOfWorker(worker), {
+        attempt: worker.agent?.attempt ?? attempt,
+        turn,
+      }),
+      source: 'orchestrator',
+      via: 'local',
+      deliveryId: `agent.limit.over:${worker.key}.${attempt}:${turn}`,
+    });
+  }
+
+  /** When a file was last written: an agent may have reported its limit long before this daemon read it. */
+  function writtenAt(path: string): string {
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    return new Date(Math.min(now().getTime(), written)).toISOString();
+  }
+
   function newFollowed(agent: Attempt, record: AgentRecord): Followed {
     const one: Followed = {
       agent,
@@ -158,7 +201,8 @@ export function createAgents(options: {
           const worker = board().workers.get(keyOf(agent));
           return worker ? scopeOfWorker(worker) : { orchestrator: agent.orchestrator, ticket: agent.ticket };
         },
-        queued: () => one.talk?.waiting().length ?? 0,
+        queued: () => one.talk?.sendable().length ?? 0,
+        limitEnd: (words) => limitEnd(words, writtenAt(agentFiles(runsDir, agent).journal), timeZone),
         onProblem: problem(agent),
         stopping: stopping.signal,
       }),
@@ -191,7 +235,7 @@ export function createAgents(options: {
     one.talk = await talkToAgent({
       files: agentFiles(runsDir, agent),
       setup: record.setup,
-      messages: () => one.inbox,
+      messages: () => [...resumes(one), ...one.inbox],
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
       onProblem: problem(agent),
     });
@@ -267,13 +311,35 @@ export function createAgents(options: {
     await endAgent({ pid, startedAt, processStarts });
   }
 
+  /** A command line reports a usage limit as its result. All attempts write to the same file. */
+  async function logLimit({ agent, log }: Followed): Promise<void> {
+    const path = agentFiles(runsDir, agent).output;
+    const output = watchOutput({ path, onProblem: problem(agent) });
+    await output.read();
+    await output.stop();
+    const { limit, ended } = output.stream();
+    const launchedAt = Date.parse(last.get(keyOf(agent))?.launchedAt ?? '') || 0;
+    if (limit === null || Date.parse(writtenAt(path)) < launchedAt - TOLERANCE_MS) return;
+    log.add({
+      event: 'agent.limit.reached',
+      name: 'limit',
+      detail: {
+        turn: 0,
+        text: ended?.reason ?? limit,
+        until: limitEnd(limit, writtenAt(path), timeZone),
+        unpaid: isUnpaid(limit),
+      },
+    });
+  }
+
   async function end(one: Followed): Promise<void> {
     const { agent, talk } = one;
     const key = keyOf(agent);
     const how = ends.get(`${key}.${agent.attempt}`);
     const exit = how?.known === true ? { exitCode: how.exitCode, signal: how.signal } : null;
     if (talk !== null) await talk.end(exit);
-    else
+    else {
+      await logLimit(one);
       one.log.add({
         event: 'agent.session.ended',
         name: 'end',
@@ -282,6 +348,7 @@ export function createAgents(options: {
           ...(typeof exit?.signal === 'string' && { signal: exit.signal }),
         },
       });
+    }
     await one.log.written();
     await talk?.stop();
     ends.delete(`${key}.${agent.attempt}`);
@@ -346,6 +413,10 @@ export function createAgents(options: {
         } else if (isGone || one.agent.attempt !== agent.attempt) {
           inBackground(key, end(one), agent);
         } else inBackground(key, check(one), agent);
+      }
+      for (const [key, { orchestrator, ticket, attempt }] of last) {
+        const worker = board().workers.get(key);
+        if (worker !== undefined) endLimit(worker).catch(problem({ orchestrator, ticket, attempt }));
       }
       found.resolve();
     },
@@ -415,7 +486,15 @@ export function createAgents(options: {
       return 'queued: the agent is started again';
     },
     async cancel(worker, by) {
-      await live(worker).talk.cancel(by);
+      const isPaused = pausedBy(worker.agent) !== null;
+      const talk = isPaused && followed.get(worker.key)?.talk == null ? null : live(worker).talk;
+      // First, so that nothing continues what a person has stopped.
+      await append({
+        ...draft('agent.stopped', scopeOfWorker(worker), { attempt: worker.agent?.attempt ?? 1, by }),
+        source: 'orchestrator',
+        via: 'local',
+      });
+      await talk?.cancel(by);
     },
     problem: () => problems.values().next().value ?? null,
     async settled() {
