@@ -136,6 +136,11 @@ const families: readonly Family[] = [
     about: 'What an agent does: its session, turns, tools, requests and messages',
     by: 'the daemon, from what the agent reports through its protocol',
   },
+  {
+    prefix: 'session.',
+    about: 'The state of an agent that a person started',
+    by: 'the daemon, from the hooks in the settings of the agent (`svc hooks install`) and its process',
+  },
   { prefix: 'orchestrator.run.', about: 'A run: many tickets in parallel', by: `${run}; ${person}` },
   { prefix: 'orchestrator.wave.', about: 'A wave of a run', by: run },
   {

@@ -1,4 +1,5 @@
-// What a web page may import: pure functions that need no schema, so the page stays small.
+// What a web page and the hook of agents may import: pure functions that need no schema, so both stay small.
+export { HOOK_REPORT_PATH, hookedAgents, reportIn } from './agent/hook-event.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { terminalSequence } from './orchestrate/agent-output.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';

@@ -41,6 +41,7 @@ const failures = {
   'unknown-effect': { exit: 1, status: 404 },
   'unknown-rule': { exit: 1, status: 404 },
   'unknown-code': { exit: 1, status: 401 },
+  'wrong-hook-token': { exit: 6, status: 401 },
   'too-many-requests': { exit: 6, status: 429 },
   'provider-failed': { exit: 6, status: 502 },
   'provider-timed-out': { exit: 6, status: 504 },

@@ -1,6 +1,8 @@
 // The agent of a ticket: what it is doing, its conversation, its open requests, and what a person can do about it. And the
 // agents that can be chosen on this machine.
 import { z } from 'zod';
+import { HOOK_REPORT_PATH } from '../agent/hook-event.ts';
+import { HookReport } from '../agent/hooks.ts';
 import { ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
 import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
 
@@ -166,6 +168,20 @@ export const agentRoutes = {
       'config-invalid',
       'file-unusable',
     ],
+  }),
+  reportHook: apiRoute({
+    method: 'POST',
+    path: HOOK_REPORT_PATH,
+    tag: 'agents',
+    summary: 'Report an event of an agent that a person started',
+    description:
+      'Called by the hooks that `svc hooks install` adds to the settings of an agent. The answer says nothing about the agent and decides nothing for it.',
+    headers: z.object({
+      'x-svc-hook-token': z.string().describe('The token in the file hook-token of the data root'),
+    }),
+    body: HookReport,
+    answer: z.object({ ok: z.literal(true) }),
+    failures: ['usage', 'wrong-hook-token', 'too-many-requests', 'state-not-ready', 'log-not-writable'],
   }),
   listAgents: apiRoute({
     method: 'GET',

@@ -1,6 +1,6 @@
 // The board: the current state, the state at any past time, and what changed.
 import { z } from 'zod';
-import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Ticket, Worker } from './entities.ts';
+import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Session, Ticket, Worker } from './entities.ts';
 import { apiRoute, duration, Seq, Time, text } from './route.ts';
 
 const settled = duration('a duration, like 24h')
@@ -20,6 +20,7 @@ const shown = {
   runs: z.array(Run),
   attention: z.array(AttentionOnBoard),
   feeds: z.array(Feed),
+  sessions: z.array(Session).describe('Agents that people start themselves'),
 };
 const keys = z.array(z.string());
 
@@ -44,6 +45,7 @@ const BoardChanges = z
         runs: keys,
         attention: keys,
         feeds: keys,
+        sessions: keys,
       })
       .describe('Keys of entities that are no longer shown'),
   })

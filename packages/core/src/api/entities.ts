@@ -1,6 +1,8 @@
 // The board's entities as the API returns them: workers, pull requests, deployments, tickets, runs, attention, feeds. The
 // board's own types (state/board-types.ts) follow from these.
 import { z } from 'zod';
+import { hookedAgents } from '../agent/hook-event.ts';
+import { sessionSources, sessionStates } from '../agent/hooks.ts';
 import { WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
@@ -217,10 +219,11 @@ export const Run = z
   .meta({ id: 'Run' });
 
 const attentionFields = {
-  id: z.string().describe('<run or ->/<ticket or feed or ->/<reason>'),
+  id: z.string().describe('<run or ->/<ticket or feed or session or ->/<reason>'),
   orchestrator: z.string().nullable(),
   ticket: z.string().nullable(),
   feed: z.string().nullable(),
+  session: z.string().nullable().describe('The key of the session that it is about'),
   reason: z.string(),
   message: z.string(),
   remedy: z.string().nullable(),
@@ -259,3 +262,21 @@ export const Feed = z
     lastSeq: Seq,
   })
   .meta({ id: 'Feed' });
+
+export type Session = z.infer<typeof Session>;
+export const Session = z
+  .object({
+    key: z.string().describe('<agent>/<its session id>'),
+    agent: z.enum(hookedAgents),
+    folder: z.string().describe('The worktree, or the folder outside of one'),
+    branch: z.string().nullable().describe('Null: none is checked out there'),
+    state: z.enum(sessionStates),
+    known: z.enum(sessionSources).describe('How the state is known'),
+    since: Time.describe('When this state began'),
+    tool: z.string().nullable().describe('The tool that it asks permission for'),
+    reason: z.string().nullable().describe('Why the state is unknown, or how the session ended'),
+    pid: z.int().nullable().describe('Null: the process is not known'),
+    pidStartedAt: z.string().nullable(),
+    ...last,
+  })
+  .meta({ id: 'Session' });

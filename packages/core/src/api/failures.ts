@@ -9,6 +9,7 @@ export const apiFailureStatus = {
   'no-delivery-id': 400,
   'bad-signature': 401,
   'unknown-code': 401,
+  'wrong-hook-token': 401,
   'unknown-ticket': 404,
   'unknown-attention': 404,
   'unknown-run': 404,

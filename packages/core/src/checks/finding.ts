@@ -26,6 +26,7 @@ export const doctorParts = [
   'providers',
   'telemetry',
   'worktrees',
+  'hooks',
   'version',
 ] as const;
 

@@ -66,6 +66,7 @@ export const eventFamilies = [
   'feedback',
   'archive',
   'agent',
+  'session',
 ] as const;
 
 export type EventFamily = (typeof eventFamilies)[number];

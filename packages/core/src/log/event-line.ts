@@ -26,6 +26,7 @@ export const EventScope = z.object({
   ticket: z.string().optional(),
   orchestrator: z.string().optional(),
   worker: z.string().optional(),
+  session: z.string().optional().describe('<agent>/<its session id>, of an agent that a person started'),
   branch: z.string().optional(),
   sha: z.string().optional(),
   mergeSha: z.string().optional(),

@@ -1,6 +1,8 @@
 // The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
 // findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
+import { hookedAgents } from '../agent/hook-event.ts';
+import { sessionSources } from '../agent/hooks.ts';
 import { AgentRequest, toolStatuses, WorkerAgent } from '../agent/schemas.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
@@ -285,6 +287,25 @@ export const AgentLimitOverDetail = AgentDetail.extend({ turn: z.int() });
 /** A person stopped what the agent was doing. */
 export const AgentStoppedDetail = AgentDetail.extend({ by: z.string() });
 
+/** Agents that people start themselves. The state is the topic's last part. */
+export const SessionDetail = Detail.extend({
+  agent: z.enum(hookedAgents),
+  folder: z.string().describe('the worktree, or the folder outside of one'),
+  known: z.enum(sessionSources).describe('how the state is known'),
+  tool: text.describe('the tool that it asks permission for'),
+  reason: text.describe('why the state is unknown, or how the session ended'),
+  pid: z.int().positive().optional(),
+  pidStartedAt: text.describe('identifies the process besides its pid'),
+});
+export const sessionTopicNames = [
+  'running',
+  'needs_permission',
+  'needs_input',
+  'idle',
+  'ended',
+  'unknown',
+] as const;
+
 export const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
   files: count,
@@ -343,6 +364,7 @@ export const ownTopics = {
   ...topicFamily('agent.limit', ['reached'], AgentLimitDetail),
   ...topicFamily('agent.limit', ['over'], AgentLimitOverDetail),
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
+  ...topicFamily('session', sessionTopicNames, SessionDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
 };
 

@@ -8,6 +8,7 @@ import type {
   PullRequestView,
   Deployment as ShownDeployment,
   Run as ShownRun,
+  Session as ShownSession,
   Ticket as ShownTicket,
   WorkerView,
 } from '../api/entities.ts';
@@ -29,6 +30,8 @@ export type Board = {
   runs: Map<string, Run>;
   attention: Map<string, AttentionItem>;
   feeds: Map<string, FeedState>;
+  /** Of agents that people start themselves, by `<agent>/<session id>`. */
+  sessions: Map<string, Session>;
   /** By folder: the deploy policies of the served projects. */
   projects: Map<string, ProjectPolicies & { project: string }>;
   /** Indexes derived from the maps and never stored, so no line has to search. */
@@ -78,6 +81,7 @@ export type Worker = Omit<WorkerView, Shown> & {
 
 export type Run = Omit<ShownRun, 'key'>;
 export type Ticket = Omit<ShownTicket, 'key'>;
+export type Session = Omit<ShownSession, 'key'>;
 /** Each state once, in the order of the events, with its first event. */
 export type Deployment = Omit<ShownDeployment, 'key'>;
 /** The last reported state of a feed. */

@@ -15,6 +15,7 @@ import type {
   FoldedLine,
   PullRequest,
   Run,
+  Session,
   Ticket,
   Worker,
 } from './board-types.ts';
@@ -23,6 +24,7 @@ import { agentFolds } from './fold-agent.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
+import { sessionFolds } from './fold-session.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
 import { isOver } from './worker-attention.ts';
@@ -85,6 +87,7 @@ const caps = {
   runs: 2_000,
   attention: 5_000,
   feeds: 500,
+  sessions: 2_000,
 } as const;
 
 type Kept = { lastSeq: number; lastAt?: string };
@@ -101,6 +104,7 @@ export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   if (gone > 0) linkAll(board);
   dropSettled(board.tickets, limit, caps.tickets, () => true);
   dropSettled(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
+  dropSettled(board.sessions, limit, caps.sessions, ({ state }) => state === 'ended' || state === 'unknown');
   capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
   capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
 }
@@ -139,7 +143,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 10;
+const BOARD_FORM = 11;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -152,6 +156,7 @@ export type PackedBoard = {
   runs: Run[];
   attention: AttentionItem[];
   feeds: FeedState[];
+  sessions: (Session & { key: string })[];
   projects: (ProjectPolicies & { project: string })[];
 };
 
@@ -166,6 +171,7 @@ export function emptyBoard(): Board {
     runs: new Map(),
     attention: new Map(),
     feeds: new Map(),
+    sessions: new Map(),
     projects: new Map(),
     links: noLinks(),
   };
@@ -183,6 +189,7 @@ export function packBoard(board: Board): PackedBoard {
     runs: [...board.runs.values()],
     attention: [...board.attention.values()],
     feeds: [...board.feeds.values()],
+    sessions: [...board.sessions].map(([key, session]) => ({ ...session, key })),
     projects: [...board.projects.values()],
   };
 }
@@ -202,13 +209,24 @@ export function unpackBoard(json: unknown): Board {
     runs: byKey(fields.runs, ({ orchestrator }) => orchestrator),
     attention: byKey(fields.attention, ({ id }) => id),
     feeds: byKey(fields.feeds, ({ feed }) => feed),
+    sessions: new Map(fields.sessions.map(({ key, ...session }) => [key, session])),
     projects: byKey(fields.projects, ({ project }) => project),
   };
   linkAll(board);
   return board;
 }
 
-const lists = ['pullRequests', 'workers', 'deployments', 'tickets', 'runs', 'attention', 'feeds', 'projects'];
+const lists = [
+  'pullRequests',
+  'workers',
+  'deployments',
+  'tickets',
+  'runs',
+  'attention',
+  'feeds',
+  'sessions',
+  'projects',
+];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;
@@ -235,6 +253,7 @@ const folds: ReadonlyMap<string, Fold> = new Map(
     ...deploymentFolds,
     ...workerFolds,
     ...agentFolds,
+    ...sessionFolds,
     ...subjectFolds,
     ...ruleFolds,
   ].flatMap((fold) => fold.topics.map((topic) => [topic, fold] as const)),

@@ -21,17 +21,18 @@ export function attentionId(about: {
   orchestrator: string | null | undefined;
   ticket: string | null | undefined;
   feed?: string | null | undefined;
+  session?: string | null | undefined;
   reason: string;
 }): string {
-  return `${about.orchestrator ?? '-'}/${about.ticket ?? about.feed ?? '-'}/${about.reason}`;
+  return `${about.orchestrator ?? '-'}/${about.ticket ?? about.feed ?? about.session ?? '-'}/${about.reason}`;
 }
 
 /** The item that a line is about; undefined when the line has no reason. */
 export function attentionIdOf({ scope, detail }: AttentionLine): string | undefined {
   const { reason, feed } = detail;
   if (reason === undefined) return undefined;
-  const { orchestrator, ticket } = scope;
-  return attentionId({ orchestrator, ticket, feed: short(feed), reason });
+  const { orchestrator, ticket, session } = scope;
+  return attentionId({ orchestrator, ticket, feed: short(feed), session, reason });
 }
 
 export function reduceAttention(
@@ -75,12 +76,13 @@ function raised(
   const id = attentionIdOf(line);
   const { reason } = detail;
   if (id === undefined || reason === undefined) return known;
-  const { orchestrator = null, ticket = null } = scope;
+  const { orchestrator = null, ticket = null, session = null } = scope;
   return {
     id,
     orchestrator,
     ticket,
     feed: short(detail.feed) ?? null,
+    session,
     reason,
     message: short(detail.message) ?? known?.message ?? reason,
     remedy: short(detail.remedy) ?? known?.remedy ?? null,

@@ -16,6 +16,7 @@ const none = {
   runs: [],
   attention: [],
   feeds: [],
+  sessions: [],
 };
 
 function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {

@@ -30,6 +30,7 @@ export const emptyLiveBoard: LiveBoard = {
   runs: new Map(),
   attention: new Map(),
   feeds: new Map(),
+  sessions: new Map(),
 };
 
 /** Applies the changes. Collections in which nothing changed stay the same objects. */
@@ -66,6 +67,7 @@ const noneGone: BoardChanges['gone'] = {
   runs: [],
   attention: [],
   feeds: [],
+  sessions: [],
 };
 
 export function boardOf(view: Board): LiveBoard {

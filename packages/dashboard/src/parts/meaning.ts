@@ -1,5 +1,5 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
-import type { BoardView, Run, WorkerAgent, WorkerStatus } from '@svc/core';
+import type { BoardView, Run, Session, WorkerAgent, WorkerStatus } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
 import { clockWords } from './time-words.ts';
 
@@ -138,7 +138,13 @@ const agentStates: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning 
 };
 
 /** A state without a meaning is plain text: an idle agent is neither in progress nor unknown. */
-export function agentLabel({ state, limit }: Pick<WorkerAgent, 'state' | 'limit'>): {
+export function agentLabel({
+  state,
+  limit,
+}: {
+  state: WorkerAgent['state'] | Session['state'];
+  limit?: WorkerAgent['limit'];
+}): {
   meaning: Meaning | null;
   words: string;
 } {
@@ -146,7 +152,9 @@ export function agentLabel({ state, limit }: Pick<WorkerAgent, 'state' | 'limit'
     return limit.resumeAt === null
       ? { meaning: 'you', words: 'Usage limit, needs you' }
       : { meaning: null, words: `Paused until ${clockWords(Date.parse(limit.resumeAt), Date.now())}` };
-  return state === null ? { meaning: 'unknown', words: 'State unknown' } : agentStates[state];
+  return state === null || state === 'unknown'
+    ? { meaning: 'unknown', words: 'State unknown' }
+    : agentStates[state];
 }
 
 export function runLabel(state: Run['state']): StateLabel {

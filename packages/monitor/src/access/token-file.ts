@@ -17,3 +17,14 @@ export function readToken(dataDir: string): string | undefined {
 export function authorization(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
+
+// The token of the hooks in agents' settings. It is created with the first of them, and stays until a person removes it.
+
+export function hookTokenFile(dataDir: string): string {
+  return join(dataDir, 'hook-token');
+}
+
+/** Undefined when there is none. */
+export function readHookToken(dataDir: string): string | undefined {
+  return ifPresentSync(() => readFileSync(hookTokenFile(dataDir), 'utf8').trim()) || undefined;
+}

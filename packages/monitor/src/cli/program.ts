@@ -20,6 +20,7 @@ import { eventsVerbs } from './verbs/events.ts';
 import { feedbackVerbs } from './verbs/feedback.ts';
 import { feedsVerb } from './verbs/feeds.ts';
 import { findingsVerbs } from './verbs/findings.ts';
+import { hooksVerbs } from './verbs/hooks.ts';
 import { initVerb } from './verbs/init.ts';
 import { mcpVerb } from './verbs/mcp.ts';
 import { monitorVerbs } from './verbs/monitor.ts';
@@ -52,7 +53,7 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
     'Act:',
     [attentionVerbs, agentVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs],
   ],
-  ['Run agents:', [orchestrateVerbs, agentsVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
+  ['Run agents:', [orchestrateVerbs, agentsVerbs, hooksVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
   [
     'Configure:',
     [

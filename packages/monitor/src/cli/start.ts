@@ -10,6 +10,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 }
 const { enableCompileCache } = await import('node:module');
 enableCompileCache();
-// Completion runs at each Tab, so it has its own entry point and loads none of the other verbs.
+// Completion runs at each Tab and the hook at each event of an agent, so both have their own entry points and load none of
+// the verbs.
 if (process.argv[2] === 'complete') await import('./completion/main.ts');
+else if (process.argv[2] === 'hook') await import('./hook.ts');
 else await import('./main.ts');

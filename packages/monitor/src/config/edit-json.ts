@@ -28,19 +28,28 @@ export function setInJson(text: string, path: readonly string[], value: unknown)
   return insert(source, parent, path[depth] ?? '', whole, depth, style);
 }
 
-/** Removes the value at a path. An absent path changes nothing. */
-export function unsetInJson(text: string, path: readonly string[]): string {
+/** Adds a value at the end of the list at a path, which must exist. */
+export function appendInJson(text: string, path: readonly string[], value: unknown): string {
   const root = parseTree(text);
-  const property = root && findNodeAtLocation(root, [...path])?.parent;
-  const siblings = property?.parent?.children;
-  if (property?.type !== 'property' || !siblings) return text;
-  const index = siblings.indexOf(property);
+  const list = root && findNodeAtLocation(root, [...path]);
+  if (list?.type !== 'array') throw new Failure('config-invalid', `${path.join('.')} is not a list.`);
+  return insert(text, list, '', value, path.length, styleOf(text));
+}
+
+/** Removes the value at a path; a number is a position in a list. An absent path changes nothing. */
+export function unsetInJson(text: string, path: readonly (string | number)[]): string {
+  const root = parseTree(text);
+  const value = root && findNodeAtLocation(root, [...path]);
+  const entry = value?.parent?.type === 'property' ? value.parent : value;
+  const parent = entry?.parent;
+  const siblings = parent?.children;
+  if (!entry || !siblings) return text;
+  const index = siblings.indexOf(entry);
   const before = siblings[index - 1];
   const after = siblings[index + 1];
-  if (before) return text.slice(0, endOf(before)) + text.slice(endOf(property));
-  if (after) return text.slice(0, property.offset) + text.slice(after.offset);
-  const parent = property.parent;
-  return parent ? replace(text, parent, '{}') : text;
+  if (before) return text.slice(0, endOf(before)) + text.slice(endOf(entry));
+  if (after) return text.slice(0, entry.offset) + text.slice(after.offset);
+  return replace(text, parent, parent.type === 'array' ? '[]' : '{}');
 }
 
 type Style = { indent: string; newline: string };
@@ -55,6 +64,7 @@ function format(value: unknown, depth: number, style: Style): string {
   return lines.join(style.newline + style.indent.repeat(depth));
 }
 
+/** Into an object or a list, which needs no name. */
 function insert(
   text: string,
   parent: Node,
@@ -64,11 +74,16 @@ function insert(
   style: Style,
 ): string {
   const last = parent.children?.at(-1);
-  const key = `${JSON.stringify(name)}: `;
+  const [open, close] = parent.type === 'array' ? ['[', ']'] : ['{', '}'];
+  const key = parent.type === 'array' ? '' : `${JSON.stringify(name)}: `;
   const line = style.newline + style.indent.repeat(depth + 1);
   const property = `${key}${format(value, depth + 1, style)}`;
   if (!last)
-    return replace(text, parent, `{${line}${property}${style.newline}${style.indent.repeat(depth)}}`);
+    return replace(
+      text,
+      parent,
+      `${open}${line}${property}${style.newline}${style.indent.repeat(depth)}${close}`,
+    );
   const oneLine = !text.slice(parent.offset, endOf(parent)).includes('\n');
   const next = oneLine ? `, ${key}${JSON.stringify(value)}` : `,${line}${property}`;
   return splice(text, endOf(last), endOf(last), next);

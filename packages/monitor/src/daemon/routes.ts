@@ -1,6 +1,7 @@
 // Every route of the daemon, with the parts that answer it.
 import { type ApiAnswer, type api, type Figures, projectEntry } from '@svc/core';
 import type { Access } from '../access/access.ts';
+import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
 import type { Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -9,7 +10,7 @@ import { Failure } from '../errors.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { createSelfCheck } from '../feeds/self-check.ts';
-import { agentRoutes, knownAgentRoutes } from '../http/agent-routes.ts';
+import { agentRoutes, hookRoutes, knownAgentRoutes } from '../http/agent-routes.ts';
 import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
 import {
   accessRoutes,
@@ -58,6 +59,7 @@ export function daemonRoutes(parts: {
   codehost: CodehostFeed;
   effects: Effects;
   orchestration: Orchestration;
+  sessions: HookSessions;
   rules: () => Rules;
   signals: SignalStore;
   workers: Pick<Workers, 'sync'>;
@@ -87,6 +89,7 @@ export function daemonRoutes(parts: {
     workerRoutes({ state, append, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents }),
     knownAgentRoutes(orchestration),
+    hookRoutes({ sessions: parts.sessions, dataDir: machine.dataDir }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     changesRoutes({ state, projects: orchestration.projects }),
     phaseRoutes({ report: append, outcomeOf: effects.moveOf }),

@@ -6,6 +6,7 @@ import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
 import { createAccess } from '../access/access.ts';
 import type { ReadSocketTable } from '../access/socket-table.ts';
+import { createHookSessions } from '../agent-hooks/sessions.ts';
 import { createConfigAttention } from '../config/config-attention.ts';
 import type { Machine } from '../config/environment.ts';
 import { createFileLocks } from '../disk/lock.ts';
@@ -25,6 +26,7 @@ import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createRules } from '../rules/rules.ts';
+import { processStartsOf } from '../runs/processes.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createModelFigures } from '../summarize/figures.ts';
@@ -232,6 +234,12 @@ async function openDaemon(
     logger,
     now,
   });
+  const sessions = createHookSessions({
+    state,
+    append: log.append,
+    processStarts: processStartsOf(process.platform),
+    logger,
+  });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>
@@ -308,6 +316,7 @@ async function openDaemon(
       codehost,
       effects,
       orchestration,
+      sessions,
       rules: rules.current,
       signals,
       workers,
@@ -374,6 +383,7 @@ async function openDaemon(
   };
   effects.start();
   start(workers);
+  start(sessions);
   start(orchestrator);
   start(rules);
   opened.defer(server.close);

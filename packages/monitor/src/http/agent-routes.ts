@@ -1,5 +1,9 @@
-// The agent of a ticket: what it does, live, and what a person can do about it.
+// The agent of a ticket: what it does, live, and what a person can do about it. And the reports of hooks.
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { api, isPreMerge, type Worker } from '@svc/core';
+import type { FastifyRequest } from 'fastify';
+import { hookTokenFile, readHookToken } from '../access/token-file.ts';
+import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { Failure } from '../errors.ts';
 import type { Agents } from '../orchestrate/agents/agents.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
@@ -66,6 +70,36 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
       return { ok: true as const };
     });
   };
+}
+
+/** Reports of the hooks in agents' settings. The token is read each time, so a new one counts at once. */
+export function hookRoutes({ sessions, dataDir }: { sessions: HookSessions; dataDir: string }): Routes {
+  const onRequest = async ({ headers }: FastifyRequest): Promise<void> => {
+    const token = readHookToken(dataDir);
+    if (token !== undefined && isSame(token, String(headers['x-svc-hook-token']))) return;
+    throw new Failure(
+      'wrong-hook-token',
+      'The token of the hook is not the one of this daemon.',
+      `Hooks read it from ${hookTokenFile(dataDir)}. Write everything again: svc hooks install <agent>`,
+    );
+  };
+  return (app) => {
+    route(
+      app,
+      api.reportHook,
+      async ({ body }) => {
+        await sessions.take(body);
+        return { ok: true as const };
+      },
+      { onRequest },
+    );
+  };
+}
+
+/** Takes the same time wherever they differ. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }
 
 /** The agents that a run of the project can use. */

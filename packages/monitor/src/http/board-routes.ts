@@ -77,8 +77,12 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
     item: AttentionItem,
     content: AttentionContent,
   ): Promise<{ ok: true; item: AttentionItem | null }> {
-    const { orchestrator, ticket } = item;
-    const scope = { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) };
+    const { orchestrator, ticket, session } = item;
+    const scope = {
+      ...(orchestrator !== null && { orchestrator }),
+      ...(ticket !== null && { ticket }),
+      ...(session !== null && { session }),
+    };
     await appendAndWait(options, { ...content, source: 'cli', via: 'local', scope });
     return { ok: true, item: state.board().attention.get(item.id) ?? null };
   }

@@ -187,6 +187,7 @@ export function sampleAttention(given: Partial<AttentionItem> = {}): AttentionIt
     orchestrator,
     ticket,
     feed,
+    session: null,
     reason,
     message: 'Nothing has succeeded in production',
     remedy: `svc deploy retry ${ticket ?? ''}`.trim(),

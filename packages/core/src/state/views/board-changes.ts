@@ -121,7 +121,7 @@ function track(board: Board, mostGone: number): Tracked {
       else affected.add(key);
     }
     for (const key of affected) updateWorker(key);
-    for (const kind of ['runs', 'attention', 'feeds'] as const) changedIn(kind);
+    for (const kind of ['runs', 'attention', 'feeds', 'sessions'] as const) changedIn(kind);
     updatedTo = board.seq;
   }
 
@@ -183,6 +183,7 @@ function track(board: Board, mostGone: number): Tracked {
       runs: changed('runs'),
       attention: changed('attention'),
       feeds: changed('feeds'),
+      sessions: changed('sessions'),
       full: false,
       gone: left,
     };

@@ -24,6 +24,7 @@ export const boardKinds = [
   'runs',
   'attention',
   'feeds',
+  'sessions',
 ] as const;
 export type BoardKind = (typeof boardKinds)[number];
 
@@ -61,6 +62,7 @@ export const kindViews: { [Kind in BoardKind]: KindView<Kind> } = {
   runs: { isSettled: ({ state }) => state === 'completed' || state === 'canceled', lastAt, view: keyed },
   attention: { isSettled: () => false, lastAt: () => undefined, view: keyed },
   feeds: { isSettled: () => false, lastAt: () => undefined, view: keyed },
+  sessions: { isSettled: ({ state }) => state === 'ended' || state === 'unknown', lastAt, view: keyed },
 };
 
 /** `settledMs`: how long settled entities are still shown; default: a week. */
@@ -88,6 +90,7 @@ export function boardView(
     runs: shown('runs'),
     attention: shown('attention'),
     feeds: shown('feeds'),
+    sessions: shown('sessions'),
   };
 }
 

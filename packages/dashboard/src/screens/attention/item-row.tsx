@@ -58,6 +58,10 @@ function Handled({ acknowledged, handedOver, snoozedUntil }: AttentionItem) {
   return parts.length > 0 && <span className="text-tiny text-muted">{parts.join(', ')}</span>;
 }
 
-export function nameOf({ ticket, feed }: Pick<AttentionItem, 'ticket' | 'feed'>): string {
-  return ticket ?? (feed === null ? 'svc' : `${feed} feed`);
+export function nameOf({
+  ticket,
+  feed,
+  session,
+}: Pick<AttentionItem, 'ticket' | 'feed' | 'session'>): string {
+  return ticket ?? session?.split('/')[0] ?? (feed === null ? 'svc' : `${feed} feed`);
 }

@@ -22,6 +22,7 @@ import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.t
 import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
 import { FirstRun } from './first-run.tsx';
+import { Sessions } from './sessions.tsx';
 
 // The placeholder while the board loads.
 
@@ -104,7 +105,8 @@ const narrowOrder: readonly BoardColumn[] = ['needs-you', 'working', 'in-review'
 export function HomeScreen() {
   const { board, moment, failure } = useBoard();
   const { data: health } = useHealth();
-  const isEmpty = moment === null && board.workers.size === 0 && board.pullRequests.size === 0;
+  const isEmpty =
+    moment === null && board.workers.size === 0 && board.pullRequests.size === 0 && board.sessions.size === 0;
   const isNew = useIsNew(isEmpty && board.seq !== null);
   if (failure !== null) return <Failed error={failure} />;
   if (board.seq === null)
@@ -157,6 +159,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
       />
       {moment === null && <ChangesLine />}
       <TimeScrubber />
+      <Sessions sessions={board.sessions} />
       <div
         className={classNames(
           'mt-4 grid items-start gap-x-3 gap-y-6 rounded-card full:grid-cols-5 wide:grid-cols-3',

@@ -28,6 +28,7 @@ import {
   loadDoctorProjects,
 } from './configuration.ts';
 import { checkDaemon } from './daemon.ts';
+import { checkHooks } from './hooks.ts';
 import { checkDatabase, checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
 import { checkVersion } from './project-setup.ts';
 import { checkSecretFiles } from './secrets.ts';
@@ -66,6 +67,7 @@ export async function runDoctor(
     { part: 'code-host', run: async () => checkCodehostRights(terminal, await projects, tools) },
     { part: 'tracker', run: async () => checkTrackerTokens(await projects, machine, tools, terminal.now) },
     { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
+    { part: 'hooks', run: () => checkHooks(terminal, session) },
     { part: 'version', run: async () => [await checkVersion(session)] },
   ];
   const unknown = daemon.state === 'running' ? [] : [unknownWhile(daemon.state)];

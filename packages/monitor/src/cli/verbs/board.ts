@@ -45,6 +45,7 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
     terminal,
     byRun.map((worker) => workerRow(terminal, worker)),
   );
+  printSessions(terminal, view.sessions);
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
   terminal.out(
     `${counted(open, 'open pull request')}, ${counted(view.attention.length, 'attention item')} (svc attention)`,
@@ -54,6 +55,26 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
     const why = [reason, remedy].filter((text) => text !== null).join('. ');
     terminal.out(paint(terminal, 'yellow', plainText(`The ${feed} feed is ${grade}: ${why}`)));
   }
+}
+
+/** Agents that people started themselves. */
+function printSessions(terminal: Terminal, sessions: BoardView['sessions']): void {
+  const open = sessions.filter(({ state }) => state !== 'ended');
+  if (open.length === 0) return;
+  terminal.out(`${counted(open.length, 'session')} of agents that people started:`);
+  printTable(
+    terminal,
+    open
+      .toSorted((one, other) => one.folder.localeCompare(other.folder) || one.key.localeCompare(other.key))
+      .map(({ agent, folder, branch, state, known, since, tool, reason }) => [
+        plainText(folder),
+        plainText(branch ?? '-'),
+        agent,
+        plainText(`${state}${tool === null ? '' : ` (${tool})`}`),
+        ageText(since, terminal.now()),
+        plainText(known === 'unknown' ? (reason ?? '') : `known by ${known}`),
+      ]),
+  );
 }
 
 /** The size of each column of the dashboard, by the same rule. */

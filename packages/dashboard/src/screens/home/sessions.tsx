@@ -1,0 +1,40 @@
+// Agents that people started themselves, by folder and branch.
+import type { Session } from '@svc/core';
+import type { LiveBoard } from '../../live/board-store.ts';
+import { agentLabel } from '../../parts/meaning.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Pill } from '../../parts/pill.tsx';
+import { For } from '../../parts/since.tsx';
+
+export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
+  const open = [...sessions.values()]
+    .filter(({ state }) => state !== 'ended')
+    .toSorted((one, other) => one.folder.localeCompare(other.folder) || one.key.localeCompare(other.key));
+  if (open.length === 0) return null;
+  return (
+    <Panel title="Sessions that people started" className="mt-4" flush>
+      <ul className="divide-y divide-line">
+        {open.map((session) => (
+          <SessionRow key={session.key} {...session} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function SessionRow({ agent, folder, branch, known, since, tool, reason, state }: Session) {
+  const { meaning, words } = agentLabel({ state });
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2 text-small">
+      <OutsideText className="min-w-0 break-all font-semibold text-ink">{folder}</OutsideText>
+      <OutsideText className="text-muted">{branch ?? 'no branch'}</OutsideText>
+      <span className="text-text">{agent}</span>
+      {meaning === null ? <span className="text-text">{words}</span> : <Pill meaning={meaning}>{words}</Pill>}
+      {tool !== null && <OutsideText className="text-text">{tool}</OutsideText>}
+      <span className="ml-auto text-tiny text-muted">
+        <For at={since} />, {known === 'unknown' ? reason : `known by ${known}`}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,260 @@
+// Agents that people start themselves, from the hook's script to the board: the script is run as an agent runs it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BoardView } from '@svc/core';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { writeHookScript } from '../src/agent-hooks/script.ts';
+import { runCommandLine } from '../src/cli/run.ts';
+import { readMachine } from '../src/config/environment.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+const PROGRAM = [process.execPath, join(import.meta.dirname, '../src/cli/start.ts')];
+
+type Session = BoardView['sessions'][number];
+
+/** A home with the hooks of svc, whose daemon can be stopped and started. */
+async function hookWorld() {
+  const home = temporaryFolder();
+  const environment = { SVC_DATA_DIR: join(home, 'svc') };
+  const machine = readMachine(environment, home);
+  await writeHookScript(machine, PROGRAM);
+  let daemon = await startInProcess({ home, environment });
+  const script = join(machine.dataDir, 'svc-agent-hook');
+
+  /** Runs the script in a shell, as agents do; `by` is the process that stands for the agent. */
+  async function hook(agent: string, event: string, fields: object, variables: Record<string, string> = {}) {
+    const child = spawn('/bin/sh', ['-c', `'${script}' ${agent} ${event}; exit $?`], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...variables },
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(JSON.stringify(fields));
+    let printed = '';
+    child.stdout.on('data', (part: Buffer) => (printed += part.toString()));
+    const started = performance.now();
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, printed, milliseconds: performance.now() - started };
+  }
+
+  const board = async (): Promise<BoardView> => (await daemon.get('/api/board')).body as BoardView;
+  return {
+    home,
+    machine,
+    hook,
+    board,
+    url: () => daemon.url,
+    stop: () => daemon.close(),
+    async restart() {
+      await daemon.close();
+      daemon = await startInProcess({ home, environment });
+    },
+    svc: async (...words: string[]): Promise<string> => {
+      const terminal = { ...testTerminal(), home, environment };
+      await runCommandLine(terminal, words);
+      return terminal.printed() + terminal.complained();
+    },
+    session: async (id: string): Promise<Session | undefined> =>
+      (await board()).sessions.find(({ key }) => key.endsWith(`/${id}`)),
+    untilState: async (id: string, state: string): Promise<Session> =>
+      until(async () => {
+        const found = (await board()).sessions.find(({ key }) => key.endsWith(`/${id}`));
+        return found?.state === state ? found : undefined;
+      }),
+  };
+}
+
+function repository(home: string, name: string, branch: string): string {
+  const folder = join(home, name);
+  mkdirSync(join(folder, '.git'), { recursive: true });
+  mkdirSync(join(folder, 'src'));
+  writeFileSync(join(folder, '.git/HEAD'), `ref: refs/heads/${branch}\n`);
+  return folder;
+}
+
+const asked = { tool_name: 'Bash', tool_input: { command: 'rm -rf /tmp/secret-text' } };
+
+test('a session is on the board by folder and branch, and its request is an attention item', async () => {
+  const { home, machine, hook, untilState, board, svc } = await hookWorld();
+  const folder = repository(home, 'web', 'fix-login');
+  const of = { session_id: 's-1', cwd: join(folder, 'src') };
+  const { code, printed } = await hook('claude', 'SessionStart', { ...of, source: 'startup' });
+  expect({ code, printed }).toEqual({ code: 0, printed: '' });
+  expect(await untilState('s-1', 'idle')).toMatchObject({
+    agent: 'claude',
+    folder,
+    branch: 'fix-login',
+    known: 'hook',
+  });
+  await hook('claude', 'UserPromptSubmit', { ...of, prompt: 'secret-text' });
+  await untilState('s-1', 'running');
+  await hook('claude', 'PermissionRequest', { ...of, ...asked });
+  expect(await untilState('s-1', 'needs-permission')).toMatchObject({ tool: 'Bash' });
+  const item = await until(async () => (await board()).attention[0]);
+  expect(item).toMatchObject({ reason: 'agent-needs-permission', session: 'claude/s-1', severity: 'high' });
+  expect(item.message).toBe(`claude asks for permission (Bash) in ${folder}, branch fix-login`);
+  expect(item.remedy).toContain(folder);
+  expect(await svc('board')).toMatch(/web +fix-login +claude +needs-permission \(Bash\) .* known by hook/);
+  expect(await svc('attention', 'ack', '--', item.id)).not.toContain('error');
+  expect((await board()).attention[0]?.acknowledged).not.toBeNull();
+  await hook('claude', 'PostToolUse', { ...of, ...asked, tool_response: 'secret-text' });
+  await untilState('s-1', 'running');
+  await until(async () => (await board()).attention.length === 0);
+  await hook('claude', 'SessionEnd', of);
+  await untilState('s-1', 'ended');
+  expect(await svc('board')).not.toContain('needs-permission');
+  const log = readFileSync(join(machine.eventsDir, `${new Date().toISOString().slice(0, 7)}.jsonl`), 'utf8');
+  expect(log).not.toContain('secret-text');
+});
+
+test('two sessions in one folder are two; one that moves is shown in its new folder', async () => {
+  const { home, hook, untilState, board } = await hookWorld();
+  const web = repository(home, 'web', 'main');
+  const api = repository(home, 'api', 'next');
+  await hook('claude', 'UserPromptSubmit', { session_id: 'a', cwd: web });
+  await hook('codex', 'UserPromptSubmit', { session_id: 'b', cwd: web });
+  await untilState('a', 'running');
+  await untilState('b', 'running');
+  await hook('claude', 'PermissionRequest', { session_id: 'a', cwd: web, ...asked });
+  await untilState('a', 'needs-permission');
+  expect(await untilState('b', 'running')).toMatchObject({ folder: web, branch: 'main' });
+  await hook('codex', 'Stop', { session_id: 'b', cwd: api });
+  expect(await untilState('b', 'idle')).toMatchObject({ folder: api, branch: 'next' });
+  expect((await board()).sessions).toHaveLength(2);
+});
+
+test('events that a stopped daemon missed make the state unknown, until the next one', async () => {
+  const { home, hook, untilState, board, stop, restart } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main') };
+  await hook('claude', 'PermissionRequest', { ...of, ...asked });
+  await untilState('s', 'needs-permission');
+  await until(async () => (await board()).attention.length === 1);
+  await stop();
+  const { code, printed } = await hook('claude', 'PostToolUse', { ...of, ...asked });
+  expect({ code, printed }).toEqual({ code: 0, printed: '' });
+  await restart();
+  expect(await untilState('s', 'unknown')).toMatchObject({
+    known: 'unknown',
+    reason: expect.stringContaining('not running'),
+  });
+  await until(async () => (await board()).attention.length === 0);
+  await hook('claude', 'Stop', of);
+  expect(await untilState('s', 'idle')).toMatchObject({ known: 'hook' });
+});
+
+test('a session whose process is gone has ended, and that is known by the process', async () => {
+  const { home, machine, untilState } = await hookWorld();
+  const cwd = repository(home, 'web', 'main');
+  // Stands for the agent: a process that runs the hook, and then nothing.
+  const text = JSON.stringify({ session_id: 's', cwd });
+  const agent: ChildProcess = spawn(
+    process.execPath,
+    [
+      '-e',
+      `require('child_process').spawnSync('sh', ['-c', process.argv[1] + '/svc-agent-hook claude UserPromptSubmit; true'], { input: process.argv[2] }); setInterval(() => {}, 1000)`,
+      machine.dataDir,
+      text,
+    ],
+    { stdio: 'ignore' },
+  );
+  onTestFinished(() => void agent.kill('SIGKILL'));
+  expect(await untilState('s', 'running')).toMatchObject({ pid: agent.pid, known: 'hook' });
+  agent.kill('SIGKILL');
+  expect(await untilState('s', 'ended')).toMatchObject({ known: 'process', reason: 'its process has ended' });
+});
+
+test('reports in the wrong order give the same state', async () => {
+  const { home, machine, url, session } = await hookWorld();
+  const folder = repository(home, 'web', 'main');
+  const token = readFileSync(join(machine.dataDir, 'hook-token'), 'utf8').trim();
+  const uptime = Number(process.hrtime.bigint()) / 1e6;
+  const report = async (event: string, agoMs: number, more: object = {}): Promise<number> => {
+    const body = { agent: 'claude', event, session: 's', folder, at: uptime - agoMs, ...more };
+    const answer = await fetch(`${url()}/api/hooks/report`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Svc-Hook-Token': token },
+      body: JSON.stringify(body),
+    });
+    return answer.status;
+  };
+  const tool = { tool: 'Bash', call: 'x' };
+  expect(await report('UserPromptSubmit', 9_000)).toBe(200);
+  expect(await report('PostToolUse', 3_000, tool)).toBe(200);
+  // It was asked before, and arrives now.
+  expect(await report('PermissionRequest', 5_000, tool)).toBe(200);
+  expect((await session('s'))?.state).toBe('running');
+  expect(await report('Stop', 1_000)).toBe(200);
+  expect(await report('UserPromptSubmit', 2_000)).toBe(200);
+  expect((await session('s'))?.state).toBe('idle');
+  // A clock that is ahead does not hide what comes later.
+  expect(await report('UserPromptSubmit', -3_600_000)).toBe(200);
+  expect((await session('s'))?.state).toBe('running');
+});
+
+test('only hooks with the token of the file are heard; a new token counts at once', async () => {
+  const { home, machine, hook, url, board, untilState } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main') };
+  const post = async (token: string, body: object): Promise<number> =>
+    (
+      await fetch(`${url()}/api/hooks/report`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Svc-Hook-Token': token },
+        body: JSON.stringify(body),
+      })
+    ).status;
+  const file = join(machine.dataDir, 'hook-token');
+  const token = readFileSync(file, 'utf8').trim();
+  const report = { agent: 'claude', event: 'Stop', session: 's', folder: '/x', at: 0 };
+  expect(await post('', report)).toBe(401);
+  expect(await post(`${token}x`, report)).toBe(401);
+  expect(await post(token, { ...report, folder: 'relative' })).toBe(400);
+  expect(await post(token, { ...report, prompt: 'x' })).toBe(400);
+  writeFileSync(file, 'another\n');
+  expect(await post(token, report)).toBe(401);
+  expect((await board()).sessions).toEqual([]);
+  await hook('claude', 'UserPromptSubmit', of);
+  await untilState('s', 'running');
+  rmSync(file);
+  expect(await post('', report)).toBe(401);
+  expect(await post('undefined', report)).toBe(401);
+  expect((await hook('claude', 'Stop', of)).code).toBe(0);
+});
+
+test('too many reports are refused, and the log gets only changes', async () => {
+  const { machine, url, board } = await hookWorld();
+  const token = readFileSync(join(machine.dataDir, 'hook-token'), 'utf8').trim();
+  const before = (await board()).seq;
+  const statuses = await Promise.all(
+    Array.from({ length: 600 }, async () => {
+      const answer = await fetch(`${url()}/api/hooks/report`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Svc-Hook-Token': token },
+        body: JSON.stringify({
+          agent: 'claude',
+          event: 'PostToolUse',
+          session: 's',
+          folder: '/',
+          at: 1,
+          tool: 'Bash',
+        }),
+      });
+      return answer.status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect((await board()).seq).toBe(before + 1);
+});
+
+test('an agent that svc runs, and one whose svc is gone, are not reported; Gemini gets its JSON', async () => {
+  const { home, machine, hook, board } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main') };
+  expect(await hook('gemini', 'BeforeAgent', of, { SVC_TICKET: 'ABC-1' })).toMatchObject({
+    code: 0,
+    printed: '{}\n',
+  });
+  await writeHookScript(machine, [process.execPath, join(home, 'gone.js')]);
+  const large = { ...of, tool_response: 'x'.repeat(300_000) };
+  expect(await hook('copilot', 'postToolUse', large)).toMatchObject({ code: 0, printed: '' });
+  expect((await board()).sessions).toEqual([]);
+});

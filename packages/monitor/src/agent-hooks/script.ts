@@ -1,0 +1,90 @@
+// The program that agents run as their hook: a small shell script in the data folder. It starts `svc hook` in the
+// background and ends at once, so no agent waits for svc, whether svc answers or not. The settings of the agents contain
+// only its path, so an update of svc does not change them.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { ifPresentSync } from '@svc/lib/files';
+import { z } from 'zod';
+import { hookTokenFile, readHookToken } from '../access/token-file.ts';
+import type { Machine } from '../config/environment.ts';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { writeSecretFile } from '../disk/secret-file.ts';
+import { shellQuoted } from '../orchestrate/worktrees/bundle.ts';
+
+export const hookScript = (dataDir: string): string => join(dataDir, 'svc-agent-hook');
+
+/** Writes the script, and the token if there is none. */
+export async function writeHookScript(machine: Machine, program: readonly string[]): Promise<void> {
+  const { dataDir } = machine;
+  if (readHookToken(dataDir) === undefined)
+    await writeSecretFile(hookTokenFile(dataDir), randomBytes(32).toString('base64url'));
+  await writeFileAtomically(hookScript(dataDir), scriptText(machine, program), {
+    mode: 0o700,
+    folderMode: 0o700,
+  });
+}
+
+/** Why installed hooks report nothing; undefined when they can report. */
+export function hookScriptProblem(machine: Machine): string | undefined {
+  const { dataDir } = machine;
+  const file = hookScript(dataDir);
+  const script = ifPresentSync(() => readFileSync(file, 'utf8'));
+  if (script === undefined) return `${file} does not exist`;
+  const program = programIn(script);
+  if (program === undefined || script !== scriptText(machine, program))
+    return `${file} is not what this version of svc writes`;
+  const missing = program.find((word) => isAbsolute(word) && !existsSync(word));
+  if (missing !== undefined) return `${file} starts ${missing}, which does not exist`;
+  if (readHookToken(dataDir) === undefined) return `${hookTokenFile(dataDir)} does not exist or is empty`;
+  const mode = statSync(hookTokenFile(dataDir)).mode & 0o777;
+  return (mode & 0o077) === 0 ? undefined : `other users can read ${hookTokenFile(dataDir)}`;
+}
+
+function programIn(script: string): string[] | undefined {
+  const words = /^# Starts: (.+)$/m.exec(script)?.[1];
+  const { success, data } = z.array(z.string()).safeParse(words === undefined ? undefined : parseOr(words));
+  return success ? data : undefined;
+}
+
+function parseOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The shells between the agent and this script end with it, so the agent is the first process above that is not a shell.
+ * Only Linux shows them without starting another program.
+ */
+function scriptText(machine: Machine, program: readonly string[]): string {
+  const [node = '', ...rest] = program;
+  const start = [node, ...rest].map(shellQuoted).join(' ');
+  return `#!/bin/sh
+# Written by: svc hooks install. Reports to svc what a coding agent does, and neither delays it nor answers for it.
+# Starts: ${JSON.stringify(program)}
+# $1: the agent, $2: its event
+if [ "$1" = gemini ]; then echo '{}'; fi
+if [ -n "$SVC_TICKET" ] || [ ! -r ${shellQuoted(node)} ] || [ ! -r ${shellQuoted(rest.at(-1) ?? '')} ]; then
+  # svc runs this agent itself, or svc is gone.
+  cat >/dev/null
+  exit 0
+fi
+agent=
+if [ -r "/proc/$PPID/stat" ]; then
+  agent=$PPID
+  for _ in 1 2 3; do
+    read -r _ name _ parent _ <"/proc/$agent/stat" || break
+    case $name in
+      '(sh)' | '(bash)' | '(dash)' | '(zsh)') agent=$parent ;;
+      *) break ;;
+    esac
+  done
+fi
+exec 3<&0
+${start} hook "$1" "$2" ${shellQuoted(resolve(machine.dataDir))} $agent <&3 3<&- >/dev/null 2>&1 &
+exit 0
+`;
+}

@@ -1,0 +1,161 @@
+// svc hooks install | remove | list
+import { type CommandUnknownOpts, createArgument } from '@commander-js/extra-typings';
+import { type HookedAgent, hookedAgents, isInteractive } from '@svc/core';
+import { hookScriptProblem, writeHookScript } from '../../agent-hooks/script.ts';
+import {
+  type Change,
+  hooksProblem,
+  planInstall,
+  planRemoval,
+  readHookSettings,
+  writeChange,
+} from '../../agent-hooks/settings.ts';
+import { thisProcess } from '../../control/control.ts';
+import { openSession } from '../session.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+export function hooksVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'hooks',
+    {
+      summary: 'Show agents that you start yourself on the board',
+      details:
+        'A hook is a command that an agent runs when something happens. The hooks of svc report when a session starts, works, waits for you or ends. They never answer for you.',
+      example: ['svc hooks install claude', 'svc hooks list'],
+    },
+    [installVerb(terminal), removeVerb(terminal), listVerb(terminal)],
+  );
+}
+
+const agentArgument = () => createArgument('<agent>').choices(hookedAgents);
+
+function installVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('install', {
+    summary: 'Add the hooks of svc to an agent’s settings',
+    details: 'Shows the change first. What else is in the settings stays as it is. Safe to run again.',
+    example: ['svc hooks install claude', 'svc hooks install codex --yes'],
+  })
+    .addArgument(agentArgument())
+    .option('--yes', 'write the change without asking')
+    .action(async (agent, { yes }) => {
+      const { machine } = openSession(terminal);
+      const change = await planInstall(agent, placeOf(terminal));
+      if (change.before !== change.after) {
+        await agree(terminal, change, { yes, again: `svc hooks install ${agent} --yes` });
+        await writeHookScript(machine, thisProcess.program);
+        await writeChange(change, machine.dataDir);
+        terminal.out(`Written: ${plainText(change.file)}`);
+      } else {
+        await writeHookScript(machine, thisProcess.program);
+        terminal.out(`Already installed: ${plainText(change.file)}`);
+      }
+      terminal.out(nextStep[agent]);
+    });
+}
+
+const nextStep: Readonly<Record<HookedAgent, string>> = {
+  claude: 'Sessions that you start from now on appear on the board: svc board',
+  codex:
+    'Codex runs hooks only after you have trusted them: start codex, enter /hooks and trust those of svc. Then its sessions appear on the board: svc board',
+  gemini: 'Sessions that you start from now on appear on the board: svc board',
+  copilot: 'Sessions that you start from now on appear on the board: svc board',
+};
+
+function removeVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('remove', {
+    summary: 'Remove the hooks of svc from an agent’s settings',
+    details: 'Shows the change first. Afterwards the settings are as they were, with your own changes since.',
+    example: ['svc hooks remove claude', 'svc hooks remove claude --yes'],
+  })
+    .addArgument(agentArgument())
+    .option('--yes', 'write the change without asking')
+    .action(async (agent, { yes }) => {
+      const change = await planRemoval(agent, placeOf(terminal));
+      if (change === null) return terminal.out(`${agent} has no hooks of svc.`);
+      await agree(terminal, change, { yes, again: `svc hooks remove ${agent} --yes` });
+      await writeChange(change, openSession(terminal).machine.dataDir);
+      terminal.out(`${change.after === null ? 'Removed' : 'Written'}: ${plainText(change.file)}`);
+    });
+}
+
+function listVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('list', {
+    summary: 'List the agents, and whether they have the hooks of svc',
+    example: 'svc hooks list',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const { machine } = openSession(terminal);
+      const script = hookScriptProblem(machine);
+      const rows = await Promise.all(hookedAgents.map((agent) => listed(agent, terminal, script)));
+      if (json) return printJson(terminal, rows);
+      printTable(
+        terminal,
+        rows.map(({ agent, state, file, problem }) => [
+          agent,
+          state,
+          plainText(file),
+          problem === null ? '' : plainText(`${problem}. Run: svc hooks install ${agent}`),
+        ]),
+      );
+    });
+}
+
+async function listed(agent: HookedAgent, terminal: Terminal, script: string | undefined) {
+  const settings = await readHookSettings(agent, placeOf(terminal));
+  const problem = hooksProblem(settings, script) ?? null;
+  const state = settings.events.length === 0 ? 'not installed' : problem === null ? 'installed' : 'outdated';
+  return { agent, state, file: settings.file, problem };
+}
+
+function placeOf(terminal: Terminal) {
+  const { environment, home } = terminal;
+  return { dataDir: openSession(terminal).machine.dataDir, home, environment };
+}
+
+/** Shows the change. Without a terminal, `--yes` is the consent. */
+async function agree(
+  terminal: Terminal,
+  change: Change,
+  { yes, again }: { yes: true | undefined; again: string },
+): Promise<void> {
+  terminal.out(plainText(change.file));
+  for (const line of diffLines(change)) {
+    terminal.out(
+      paint(terminal, line.startsWith('+') ? 'green' : 'red', line.split('\t').map(plainText).join('\t')),
+    );
+  }
+  if (yes) return;
+  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
+  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
+    terminal.err(`Nothing was changed. To write this: ${again}`);
+    throw new AnswerIsNo();
+  }
+  const answer = await terminal.ask('Write this change? [y/N] ');
+  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
+  terminal.err('Nothing was changed.');
+  throw new AnswerIsNo();
+}
+
+/** Only the changed lines: others may hold secrets. Lines are added, or get a comma, or the reverse. */
+function diffLines({ before, after }: Pick<Change, 'before' | 'after'>): string[] {
+  const [shorter, longer] = (before ?? '').length < (after ?? '').length ? [before, after] : [after, before];
+  const [added, removed] = shorter === before ? ['+', '-'] : ['-', '+'];
+  const fewer = linesOf(shorter);
+  const lines: string[] = [];
+  let at = 0;
+  for (const line of linesOf(longer)) {
+    const other = fewer[at];
+    if (line === `${other},`) lines.push(`${removed} ${other}`);
+    if (line !== other) lines.push(`${added} ${line}`);
+    if (line === other || line === `${other},`) at += 1;
+  }
+  for (const line of fewer.slice(at)) lines.push(`${removed} ${line}`);
+  return lines;
+}
+
+function linesOf(text: string | null): string[] {
+  return text === null || text === '' ? [] : text.replace(/\n$/, '').split(/\r?\n/);
+}
