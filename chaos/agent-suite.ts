@@ -3,7 +3,7 @@
 // `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/agents.md, `--record` the transcripts that the tests
 // of packages/core replay.
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,7 +17,8 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { type AgentResult, capabilities, checkAgent } from './agent-suite/checks.ts';
 import { type Driver, startTicket } from './agent-suite/driver.ts';
-import { agentsPage } from './agent-suite/page.ts';
+import { checkHooks, hookChecks, isHooked } from './agent-suite/hooks.ts';
+import { agentsPage, type HooksResult, type SuiteResult } from './agent-suite/page.ts';
 import { install, type Program, programs } from './agent-suite/programs.ts';
 import { recordTranscript } from './agent-suite/record.ts';
 import { MARKER, replyTo } from './agent-suite/replies.ts';
@@ -29,17 +30,23 @@ const { values: options } = parseArgs({
     write: { type: 'boolean', default: false },
     'at-once': { type: 'string', default: '1' },
     record: { type: 'boolean', default: false },
+    /** Agents that a person starts, instead of those that svc runs. */
+    hooks: { type: 'boolean', default: false },
     /** How the second part is started by the first: with what it reports about the network. */
     network: { type: 'string' },
     skipped: { type: 'string', multiple: true, default: [] },
   },
 });
-const chosen = options.agents.split(',').map((name) => {
-  const program = programs.find((one) => one.name === name);
-  if (program === undefined) throw new Error(`There is no agent ${name}.`);
-  return program;
-});
+const chosen = options.agents
+  .split(',')
+  .map((name) => {
+    const program = programs.find((one) => one.name === name);
+    if (program === undefined) throw new Error(`There is no agent ${name}.`);
+    return program;
+  })
+  .filter(({ name }) => !options.hooks || isHooked(name));
 if (options.network === undefined) await installAndRun();
+else if (options.hooks) await runHooks(options.network);
 else await runSuite(options.network);
 
 async function installAndRun(): Promise<void> {
@@ -83,16 +90,8 @@ async function runSuite(network: string): Promise<void> {
   console.log(
     `${results.length} agents, ${options.skipped.length} skipped${options.skipped.length > 0 ? ` (${options.skipped.join(', ')})` : ''}: ${good} of ${all.length} checks ok (${secondsSince(started)} s)`,
   );
-  if (options.write) {
-    const { skipped } = options;
-    const date = new Date().toISOString().slice(0, 10);
-    const result = { date, machine: describeMachine(), network, skipped, agents: results };
-    writeFileSync(
-      join(import.meta.dirname, 'agent-suite/results.json'),
-      `${JSON.stringify(result, null, 2)}\n`,
-    );
-    writeFileSync(join(import.meta.dirname, '../docs/agents.md'), agentsPage(result));
-  }
+  if (options.write)
+    writePage('results.json', { ...today(network), skipped: options.skipped, agents: results });
   failUnless(good === all.length && all.length === results.length * capabilities.length);
 }
 
@@ -112,4 +111,41 @@ async function runAgent(program: Program | undefined): Promise<AgentResult> {
   } finally {
     await models.close();
   }
+}
+
+async function runHooks(network: string): Promise<void> {
+  console.log(`${describeMachine()}; network: ${network}`);
+  const results = await severalAtOnce(chosen.length, Number(options['at-once']), async (at) => {
+    const program = chosen[at];
+    if (program === undefined || !isHooked(program.name)) throw new Error('There is no such agent.');
+    let cwd = '';
+    const models = await startStreamingModels(MARKER, (asked) => replyTo(asked, cwd));
+    try {
+      return await checkHooks({ ...program, name: program.name }, options.cache, models.url, (folder) => {
+        cwd = folder;
+      });
+    } finally {
+      await models.close();
+    }
+  });
+  const all = results.flatMap(({ outcomes }) => Object.values(outcomes));
+  const good = all.filter(({ ok }) => ok).length;
+  console.log(`${results.length} agents with hooks: ${good} of ${all.length} checks ok`);
+  if (options.write) writePage('hook-results.json', { ...today(network), agents: results });
+  failUnless(good === all.length && all.length === results.length * hookChecks.length);
+}
+
+function today(network: string) {
+  return { date: new Date().toISOString().slice(0, 10), machine: describeMachine(), network };
+}
+
+/** Writes the results of this run, and the page with those of both parts. */
+function writePage(name: string, result: object): void {
+  const folder = join(import.meta.dirname, 'agent-suite');
+  writeFileSync(join(folder, name), `${JSON.stringify(result, null, 2)}\n`);
+  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  writeFileSync(
+    join(folder, '../../docs/agents.md'),
+    agentsPage(read('results.json') as SuiteResult, read('hook-results.json') as HooksResult),
+  );
 }

@@ -1,14 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hookedAgents } from '@svc/core';
 import { expect, test } from 'vitest';
-import { agentsPage, type SuiteResult } from './page.ts';
+import { agentsPage, type HooksResult, type SuiteResult } from './page.ts';
 import { programs } from './programs.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
 const result = JSON.parse(read('results.json')) as SuiteResult;
+const hooks = JSON.parse(read('hook-results.json')) as HooksResult;
 
 test('docs/agents.md is what the last run of the suite wrote', () => {
-  expect(read('../../docs/agents.md'), 'Run: npm run agents:suite -- --write').toBe(agentsPage(result));
+  expect(read('../../docs/agents.md'), 'Run: npm run agents:suite -- --write').toBe(
+    agentsPage(result, hooks),
+  );
+});
+
+test('every agent that has hooks was tried with them', () => {
+  expect(hooks.agents.map(({ name }) => name)).toEqual([...hookedAgents]);
 });
 
 test('the last run tried the built-in agents in their current versions', () => {

@@ -1,14 +1,11 @@
 // docs/agents.md, from the results of a run of the suite.
 import { type AgentResult, capabilities } from './checks.ts';
+import { type HookResult, hookChecks } from './hooks.ts';
 import { programs } from './programs.ts';
 
-export type SuiteResult = {
-  date: string;
-  machine: string;
-  network: string;
-  skipped: string[];
-  agents: AgentResult[];
-};
+type Run = { date: string; machine: string; network: string };
+export type SuiteResult = Run & { skipped: string[]; agents: AgentResult[] };
+export type HooksResult = Run & { agents: HookResult[] };
 
 const meanings: Readonly<Record<(typeof capabilities)[number], string>> = {
   start:
@@ -40,7 +37,23 @@ const notes: Readonly<Record<string, string>> = {
   copilot: 'Has `session/load` only. Its tokens are those of its process.',
 };
 
-export function agentsPage({ date, machine, network, skipped, agents }: SuiteResult): string {
+const hookMeanings: Readonly<Record<(typeof hookChecks)[number], string>> = {
+  'session appears': 'the session is on the board with its folder and branch, known by its hooks',
+  'waits for permission':
+    'the agent asks on its screen, the board shows it, and there is an attention item. The time is from the screen to the board',
+  'goes on':
+    'allowed at the terminal: the command has run. The time is from the end of the command to the board, and includes what the agent itself needs to notice it',
+  idle: 'the turn has ended, and the attention item is resolved',
+  rejected: 'rejected at the terminal. The time is from the key to the board',
+  ended: 'the person leaves. The time is from the end of the program to the board',
+  killed: '`kill -9` in mid-turn. The time is from the signal to the board',
+  'settings as before': '`svc hooks remove`: the settings are as before `svc hooks install`',
+};
+
+export function agentsPage(
+  { date, machine, network, skipped, agents }: SuiteResult,
+  hooks: HooksResult,
+): string {
   const yes = (isKnown: boolean): string => (isKnown ? 'reported' : 'unknown');
   return `# Agents that svc was tried with
 
@@ -55,10 +68,7 @@ ${table(
   agents.map(({ name, version, outcomes }) => [
     name,
     version,
-    ...capabilities.map((capability) => {
-      const { ok, note } = outcomes[capability];
-      return [ok ? 'ok' : '**failed**', note].filter(Boolean).join(': ');
-    }),
+    ...capabilities.map((capability) => outcomeWords(outcomes[capability])),
   ]),
 )}
 
@@ -82,16 +92,35 @@ ${table(
   ]),
 )}
 
+## Agents that a person starts
+
+Written by \`npm run agents:suite -- --hooks --write\` on ${hooks.date}. Each agent is started at a terminal, as a person does it, with the hooks that \`svc hooks install\` adds to its settings; Codex with \`--dangerously-bypass-hook-trust\`, which stands for a person's trust. The same model, network (${hooks.network}) and kind of machine (${hooks.machine}).
+
+${table(
+  ['Agent', ...hookChecks],
+  hooks.agents.map(({ name, outcomes }) => [
+    name,
+    ...hookChecks.map((check) => outcomeWords(outcomes[check])),
+  ]),
+)}
+
+${hookChecks.map((check) => `- **${check}**: ${hookMeanings[check]}.`).join('\n')}
+
 ## Run it again
 
 \`\`\`sh
 npm run build
 npm run agents:suite                             # all
 npm run agents:suite -- --agents copilot,gemini  # some
+npm run agents:suite -- --hooks                  # those that a person starts
 \`\`\`
 
 The packages are kept in \`~/.cache/svc-agents\` (another folder: \`--cache\`): ${programs.map((program) => `\`${program.package}@${program.version}\``).join(', ')}.
 `;
+}
+
+function outcomeWords({ ok, note }: { ok: boolean; note: string }): string {
+  return [ok ? 'ok' : '**failed**', note].filter(Boolean).join(': ');
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -15,7 +15,7 @@ export type Program = KnownAgent & {
   resumesNextMinute?: true;
 };
 
-const KEY = 'sk-fake-key-0123456789';
+export const KEY = 'sk-fake-key-0123456789';
 
 const fakes: Readonly<Record<string, Pick<Program, 'environment' | 'settings' | 'resumesNextMinute'>>> = {
   claude: {

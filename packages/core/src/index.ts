@@ -4,7 +4,7 @@ export * from './agent/choice.ts';
 export * from './agent/conversation.ts';
 export * from './agent/facts.ts';
 export * from './agent/hook-event.ts';
-export { HookReport, heardFrom, hookEvents } from './agent/hooks.ts';
+export { HookReport, heardFrom, hookEvents, isAnsweredIn } from './agent/hooks.ts';
 export { isLimitOver, isUnpaid, limitEnd, limitText, pausedBy, resumeMessage } from './agent/limits.ts';
 export * from './agent/messages.ts';
 export { isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';

@@ -1,7 +1,7 @@
 // Agents that people start themselves, from the hook's script to the board: the script is run as an agent runs it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BoardView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
@@ -46,7 +46,7 @@ async function hookWorld() {
     board,
     url: () => daemon.url,
     stop: () => daemon.close(),
-    async restart() {
+    restart: async (): Promise<void> => {
       await daemon.close();
       daemon = await startInProcess({ home, environment });
     },
@@ -257,4 +257,39 @@ test('an agent that svc runs, and one whose svc is gone, are not reported; Gemin
   const large = { ...of, tool_response: 'x'.repeat(300_000) };
   expect(await hook('copilot', 'postToolUse', large)).toMatchObject({ code: 0, printed: '' });
   expect((await board()).sessions).toEqual([]);
+});
+
+test('a request that was rejected without a report is unknown, as the transcript shows', async () => {
+  const { home, hook, untilState, board } = await hookWorld();
+  const transcript = join(home, 'transcript.jsonl');
+  writeFileSync(transcript, '{"text":"[Request interrupted by user]"}\n');
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), transcript_path: transcript };
+  await hook('claude', 'PermissionRequest', { ...of, ...asked });
+  await untilState('s', 'needs-permission');
+  await until(async () => (await board()).attention.length === 1);
+  appendFileSync(transcript, '{"text":"[Request interrupted by user for tool use]"}\n');
+  expect(await untilState('s', 'unknown')).toMatchObject({ reason: expect.stringContaining('interrupted') });
+  await until(async () => (await board()).attention.length === 0);
+  await hook('claude', 'UserPromptSubmit', of);
+  await untilState('s', 'running');
+});
+
+test('while a command that was allowed runs, the session is not shown as waiting', async () => {
+  const { home, machine, untilState } = await hookWorld();
+  const cwd = repository(home, 'web', 'main');
+  const text = JSON.stringify({ session_id: 's', cwd, ...asked });
+  const script = `
+    const { spawn, spawnSync } = require('child_process');
+    const [, hook, input] = process.argv;
+    spawnSync('sh', ['-c', hook + ' claude PermissionRequest; true'], { input });
+    process.on('message', () => spawn('sleep', ['600']).on('exit', () => undefined));
+    process.on('disconnect', () => process.exit());`;
+  const agent = spawn(process.execPath, ['-e', script, join(machine.dataDir, 'svc-agent-hook'), text], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
+  onTestFinished(() => void process.kill(-Number(agent.pid), 'SIGKILL'));
+  await untilState('s', 'needs-permission');
+  agent.send('allowed');
+  expect(await untilState('s', 'unknown')).toMatchObject({ reason: expect.stringContaining('program') });
 });

@@ -23,6 +23,7 @@ import {
   until,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { hookTokenFile } from '../src/access/token-file.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
@@ -54,19 +55,20 @@ type Asked = {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: object;
+  headers?: Record<string, string>;
   status?: number;
 };
 
 /** Calls a daemon, and checks its response against the published description. */
 function asker(daemon: Pick<InProcessDaemon, 'url'>) {
-  return async (name: string, { params = {}, query = {}, body, status = 200 }: Asked = {}) => {
+  return async (name: string, { params = {}, query = {}, body, headers, status = 200 }: Asked = {}) => {
     const [method = '', path = ''] = name.split(' ');
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, one: string) => encodeURIComponent(params[one] ?? ''));
     const asked = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
     if (method === 'POST' && status === 200) expectBodyPublished(name, body ?? {});
     const request = {
       method,
-      ...(method === 'POST' && { body: JSON.stringify(body ?? {}), headers: json }),
+      ...(method === 'POST' && { body: JSON.stringify(body ?? {}), headers: { ...json, ...headers } }),
     };
     // A run that ends asks a model for its summary: that may be running for a moment.
     const response = await until(async () => {
@@ -343,6 +345,10 @@ test('real responses of a daemon with a history match the description', async ()
     const { runs } = await ask('GET /api/health');
     return (runs as { agents: number }).agents === 0;
   });
+  const report = { agent: 'claude', event: 'Stop', session: 's-1', folder, at: 1 };
+  await ask('POST /api/hooks/report', { body: report, status: 401 });
+  writeFileSync(hookTokenFile(daemon.machine.dataDir), 'hook', { mode: 0o600 });
+  await ask('POST /api/hooks/report', { body: report, headers: { 'X-Svc-Hook-Token': 'hook' } });
   await ask('GET /api/agents', { query: { project: folder } });
   await ask('POST /api/agents/check', { body: { project: folder, name: 'mine' } });
   await ask('POST /api/agents/check', { body: { project: folder, name: 'none' }, status: 400 });
@@ -473,8 +479,8 @@ test('the client follows the stream of a daemon; its events match the descriptio
 
 test('an undescribed field is refused, wherever fields are described', async () => {
   const daemon = await startInProcess();
-  // What is switched off reports that first.
-  const isOff = (path: string) => /^\/api\/(?:otel\/(?:query|logs)|summarize|webhook)/.test(path);
+  // What is switched off reports that first, and so does a missing token.
+  const isOff = (path: string) => /^\/api\/(?:otel\/(?:query|logs)|summarize|webhook|hooks)/.test(path);
   const refused: string[] = [];
   for (const route of Object.values(api)) {
     if (isOff(route.path)) continue;

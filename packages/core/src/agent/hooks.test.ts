@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hookedAgents, reportIn } from './hook-event.ts';
-import { HookReport, heardFrom, hookEvents } from './hooks.ts';
+import { HookReport, heardFrom, hookEvents, isAnsweredIn } from './hooks.ts';
 
 const FOLDER = '/home/ann/web';
 
@@ -145,12 +145,22 @@ test('a report has no prompt, no input and no output', () => {
   expect(
     reportIn('copilot', 'notification', { sessionId: 's-2', cwd: FOLDER, notification_type: 'x' }, more),
   ).toMatchObject({ session: 's-2', kind: 'x' });
-  for (const wrong of [
-    null,
-    [],
-    { cwd: FOLDER },
-    { session_id: 's', cwd: 'relative' },
-    { session_id: 'a b' },
-  ])
+  for (const wrong of [null, [], 'text', { cwd: FOLDER }, { session_id: 's' }])
     expect(reportIn('claude', 'Stop', wrong, more)).toBeUndefined();
+  for (const wrong of [
+    { session_id: 's', cwd: 'relative' },
+    { session_id: 'a b', cwd: '/' },
+    { session_id: 's', cwd: '/a\nb' },
+  ])
+    expect(HookReport.safeParse(reportIn('claude', 'Stop', wrong, more)).success).toBe(false);
+});
+
+test('a transcript shows that a person rejected a request or interrupted the turn', () => {
+  const rejected = `{"content":"The user doesn't want to proceed with this tool use."}`;
+  expect(isAnsweredIn('claude', 'needs-permission', rejected)).toBe(true);
+  expect(isAnsweredIn('claude', 'running', rejected)).toBe(false);
+  expect(isAnsweredIn('claude', 'running', '{"text":"[Request interrupted by user]"}')).toBe(true);
+  expect(isAnsweredIn('copilot', 'needs-permission', '{"type":"permission.completed"}')).toBe(true);
+  expect(isAnsweredIn('copilot', 'running', '{"type":"permission.completed"}')).toBe(false);
+  expect(isAnsweredIn('gemini', 'needs-permission', '{"type":"gemini"}')).toBe(false);
 });

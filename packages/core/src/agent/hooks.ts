@@ -11,10 +11,16 @@ export const sessionStates = [
   'ended',
   'unknown',
 ] as const;
-export type SessionState = (typeof sessionStates)[number];
+type SessionState = (typeof sessionStates)[number];
 
 /** How the state of a session is known. */
 export const sessionSources = ['hook', 'process', 'unknown'] as const;
+
+const absolutePath = z
+  .string()
+  .max(4_096)
+  // oxlint-disable-next-line no-control-regex
+  .regex(/^\/[^\u0000-\u001f\u007f]*$/, 'expected an absolute path');
 
 /** What the hook sends to the daemon. */
 export const HookReport = z.strictObject({
@@ -24,17 +30,13 @@ export const HookReport = z.strictObject({
     .string()
     .regex(/^[\w.:-]{1,200}$/)
     .describe('The id that the agent gave its session'),
-  folder: z
-    .string()
-    .max(4_096)
-    // oxlint-disable-next-line no-control-regex
-    .regex(/^\/[^\u0000-\u001f\u007f]*$/, 'expected an absolute path')
-    .describe('Where the agent works'),
+  folder: absolutePath.describe('Where the agent works'),
   kind: z.string().max(100).optional().describe('The type of a notification, or why the session started'),
   tool: z.string().max(200).optional(),
   call: z.string().max(100).optional().describe('Equal for equal inputs of the tool'),
   part: z.boolean().optional().describe('A subagent, not the agent itself'),
   pid: z.int().positive().optional().describe("The agent's process"),
+  transcript: absolutePath.optional().describe('The file in which the agent keeps the session'),
   at: z
     .number()
     .nonnegative()
@@ -113,7 +115,7 @@ export function hookEvents(agent: HookedAgent): string[] {
 }
 
 /** What the reports of a session add up to. */
-export type Heard = {
+type Heard = {
   state: SessionState;
   folder: string | null;
   /** The tool that it asks permission for, if it asks. */
@@ -169,4 +171,22 @@ function withoutCall(waiting: readonly Waiting[], { tool, call }: HookReport): W
   const isSame = waiting.findIndex(({ report }) => report.tool === tool && report.call === call);
   const at = isSame < 0 ? waiting.findIndex(({ report }) => report.tool === tool) : isSame;
   return at < 0 ? [...waiting] : waiting.toSpliced(at, 1);
+}
+
+/** What an agent writes into its transcript when a person answers or interrupts it; no hook reports that. */
+const answers: Readonly<Record<HookedAgent, { request: readonly string[]; turn: readonly string[] }>> = {
+  claude: {
+    request: ["doesn't want to proceed with this tool use"],
+    turn: ['[Request interrupted by user'],
+  },
+  codex: { request: [], turn: [] },
+  gemini: { request: ['"type":"user"'], turn: [] },
+  copilot: { request: ['"type":"permission.completed"'], turn: ['"type":"abort"'] },
+};
+
+/** Whether a person has answered or interrupted the agent, by what its transcript has since its last report. */
+export function isAnsweredIn(agent: HookedAgent, state: SessionState, text: string): boolean {
+  const { request, turn } = answers[agent];
+  const isWaiting = state === 'needs-permission' || state === 'needs-input';
+  return [...turn, ...(isWaiting ? request : [])].some((sign) => text.includes(sign));
 }

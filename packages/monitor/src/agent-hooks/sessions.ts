@@ -2,7 +2,7 @@
 // event. A state is shown while it is known, and `unknown` from then on:
 //   hook      the agent reported it, and this daemon has run since then
 //   process   the agent's process has ended without a report
-//   unknown   the daemon was not running for a while, or nothing was heard for an hour
+//   unknown   the daemon was not running for a while, nothing was heard for an hour, or the agent went on without a report
 import { type Board, type HookReport, heardFrom, type Session, sessionEvent } from '@svc/core';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
@@ -12,9 +12,11 @@ import { worktreeRoot } from '../context/worktree-root.ts';
 import { Failure } from '../errors.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../http/state-access.ts';
 import type { ProcessStart, ReadProcessStarts } from '../runs/processes.ts';
+import { type Signs, watchSigns } from './signs.ts';
 
 const EVERY_MS = 1_000;
 const SILENT_MS = 60 * 60_000;
+const KEPT_MS = 10 * 60_000;
 /** Of each session, and of all. */
 const MOST_REPORTS = 100;
 const MOST_PER_SECOND = 200;
@@ -28,7 +30,7 @@ export type HookSessions = {
 };
 
 type Shown = Parameters<typeof sessionEvent>[1];
-type Memory = { reports: HookReport[]; heardAt: number };
+type Memory = { reports: HookReport[]; heardAt: number; signs: Signs; reported: Shown | undefined };
 
 export function createHookSessions(options: {
   state: StateAccess & { ready: Promise<void> };
@@ -45,6 +47,7 @@ export function createHookSessions(options: {
   const memories = new Map<string, Memory>();
   const oneAtATime = createLimit(1, MOST_WAITING);
   const isTooOften = createRate(uptimeMs);
+  const onProblem = (error: unknown): void => logger.error({ err: error }, 'sessions of agents');
   let rounds: ReturnType<typeof every> | undefined;
   let stopped = false;
 
@@ -56,21 +59,27 @@ export function createHookSessions(options: {
     const reports = [...(memories.get(key)?.reports ?? []), { ...report, at: Math.min(report.at, now) }]
       .toSorted((one, other) => one.at - other.at)
       .slice(-MOST_REPORTS);
-    memories.set(key, { reports, heardAt: now });
     const heard = heardFrom(reports);
-    if (heard.folder === null || heard.state === 'unknown') return;
     const pid = reports.at(-1)?.pid;
+    const signs = await watchSigns(
+      reports.findLast((one) => one.transcript !== undefined)?.transcript,
+      heard.state === 'needs-permission' ? pid : undefined,
+    );
+    const memory: Memory = { reports, heardAt: now, signs, reported: undefined };
+    memories.set(key, memory);
+    if (heard.folder === null || heard.state === 'unknown') return;
     const start = pid === undefined ? undefined : (await processStarts([pid])).get(pid);
     const isGone = start?.state === 'gone' && heard.state !== 'ended';
     const folder = worktreeRoot(heard.folder);
-    await show(key, {
+    memory.reported = {
       agent: report.agent,
       folder,
       branch: gitBranch(folder),
       pid: start?.state === 'running' ? (pid ?? null) : null,
       pidStartedAt: start?.state === 'running' ? start.mark : null,
       ...(isGone ? endedByProcess : { state: heard.state, known: 'hook', tool: heard.tool, reason: null }),
-    });
+    };
+    await show(key, memory.reported);
   }
 
   /** Logs what differs from the board. */
@@ -89,20 +98,28 @@ export function createHookSessions(options: {
     const starts = pids.length === 0 ? new Map<number, ProcessStart>() : await processStarts(pids);
     for (const [key, session] of open) {
       if (stopped) return;
-      const news = hasEnded(session, starts) ? endedByProcess : silence(key, session);
+      const news = hasEnded(session, starts) ? endedByProcess : await silence(key, session);
       if (news !== undefined) await show(key, { ...shownOf(session), ...news });
     }
-    for (const key of memories.keys())
-      if (boardOf(state).sessions.get(key)?.state === 'ended') memories.delete(key);
+    // A late report of an ended session must still find the others.
+    for (const [key, { heardAt }] of memories)
+      if (boardOf(state).sessions.get(key)?.state === 'ended' && uptimeMs() - heardAt > KEPT_MS)
+        memories.delete(key);
   }
 
-  function silence(key: string, session: Session) {
+  /** What is shown of a session that reports nothing. */
+  async function silence(key: string, session: Session): Promise<Partial<Shown> | undefined> {
     const memory = memories.get(key);
-    if (session.state === 'unknown') return undefined;
-    if (memory === undefined) return unknown('svc was not running for a while and may have missed events');
-    return uptimeMs() - memory.heardAt > silentMs
-      ? unknown(`nothing was heard of it for ${Math.round(silentMs / 60_000)} minutes`)
-      : undefined;
+    if (memory?.reported === undefined)
+      return session.state === 'unknown'
+        ? undefined
+        : unknown('svc was not running for a while and may have missed events');
+    if (uptimeMs() - memory.heardAt > silentMs)
+      return unknown(`nothing was heard of it for ${Math.round(silentMs / 60_000)} minutes`);
+    const { state: reported } = memory.reported;
+    if (reported === 'idle') return undefined;
+    const sign = await memory.signs.look(session.agent, reported);
+    return sign === null ? memory.reported : unknown(sign);
   }
 
   return {
@@ -116,8 +133,7 @@ export function createHookSessions(options: {
       state.ready
         .then(() => {
           if (stopped) return;
-          const problem = (error: unknown): void => logger.error({ err: error }, 'sessions of agents');
-          rounds = every(everyMs, () => oneAtATime(check), problem);
+          rounds = every(everyMs, () => oneAtATime(check), onProblem);
           return rounds.runNow();
         })
         // It was stopped first.

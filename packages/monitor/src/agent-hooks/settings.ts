@@ -27,7 +27,7 @@ const Note = z.object({
 });
 type Note = z.infer<typeof Note>;
 
-export type HookSettings = {
+type HookSettings = {
   agent: HookedAgent;
   file: string;
   /** Null: there is no file. */
@@ -44,7 +44,7 @@ export type Change = { agent: HookedAgent; file: string; before: string | null; 
 type Place = { dataDir: string; home: string; environment: Environment };
 
 /** Where the agent looks for its settings. */
-export function settingsFile(agent: HookedAgent, { home, environment }: Omit<Place, 'dataDir'>): string {
+function settingsFile(agent: HookedAgent, { home, environment }: Omit<Place, 'dataDir'>): string {
   const folder = (variable: string, name: string): string => environment[variable] || join(home, name);
   switch (agent) {
     case 'claude':

@@ -1,6 +1,6 @@
 // `svc hook <agent> <event> <data root> [<pid>]`, as the script in the data root calls it in the background. It reads the
-// event of the agent, sends what svc keeps of it to the daemon, and ends within two seconds. Nothing is printed: without a
-// daemon, or with a refusal, the agent must not notice. It runs at every event, so it loads little.
+// event of the agent, sends what svc keeps of it to the daemon, and ends within ten seconds: the agent does not wait for it,
+// and on a busy machine a report must not be lost. Nothing is printed. It runs at every event, so it loads little.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { HOOK_REPORT_PATH, hookedAgents, reportIn } from '@svc/core/browser';
 import { authorization, readHookToken, readToken } from '../access/token-file.ts';
 import { isHeldNow } from '../disk/lock.ts';
 
-const LONGEST_MS = 2_000;
+const LONGEST_MS = 10_000;
 const AGAIN_MS = 150;
 /** The input and output of a tool are part of an event. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -24,8 +24,15 @@ const report =
   agent &&
   text &&
   reportIn(agent, event, JSON.parse(text), { at: startedAt, digest, ...(pid && { pid: Number(pid) }) });
+// Copilot does not name it in most events.
+if (report && agent === 'copilot')
+  report.transcript ??= join(copilotHome(), 'session-state', report.session, 'events.jsonl');
 if (report) await deliver(JSON.stringify(report));
 clearTimeout(tooLate);
+
+function copilotHome(): string {
+  return process.env['COPILOT_HOME'] || join(process.env['HOME'] ?? '/', '.copilot');
+}
 
 async function readAll(): Promise<string | undefined> {
   const parts: Buffer[] = [];

@@ -98,8 +98,11 @@ export function hookRoutes({ sessions, dataDir }: { sessions: HookSessions; data
 
 /** Takes the same time wherever they differ. */
 function isSame(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 /** The agents that a run of the project can use. */

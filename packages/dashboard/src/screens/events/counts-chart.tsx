@@ -22,6 +22,7 @@ const familyColours: Record<EventFamily, ChartSeries['colour']> = {
   feedback: 'series-3',
   archive: 'series-4',
   agent: 'series-5',
+  session: 'series-1',
 };
 
 const REFRESH_MS = 10_000;

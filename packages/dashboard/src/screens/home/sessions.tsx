@@ -15,8 +15,8 @@ export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
   return (
     <Panel title="Sessions that people started" className="mt-4" flush>
       <ul className="divide-y divide-line">
-        {open.map((session) => (
-          <SessionRow key={session.key} {...session} />
+        {open.map(({ key, ...session }) => (
+          <SessionRow key={key} {...session} />
         ))}
       </ul>
     </Panel>

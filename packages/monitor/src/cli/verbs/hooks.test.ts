@@ -20,7 +20,7 @@ function machine(given: Parameters<typeof testTerminal>[0] = {}) {
     terminal,
     path,
     read: (agent: Agent): string => readFileSync(path(agent), 'utf8'),
-    write(agent: Agent, text: string, mode = 0o600) {
+    write: (agent: Agent, text: string, mode = 0o600): void => {
       mkdirSync(dirname(path(agent)), { recursive: true });
       writeFileSync(path(agent), text);
       chmodSync(path(agent), mode);
@@ -130,6 +130,10 @@ test.each([
   expect(terminal.complained()).toContain(problem);
   expect(terminal.complained()).toContain('by hand');
   expect(read('claude')).toBe(text);
+  if (problem.includes('JSON')) {
+    await hooks('list');
+    expect(terminal.printed()).toMatch(/^claude +unknown .*by hand/m);
+  }
 });
 
 test('Gemini accepts comments, and keeps them', async () => {

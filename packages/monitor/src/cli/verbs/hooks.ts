@@ -11,6 +11,7 @@ import {
   writeChange,
 } from '../../agent-hooks/settings.ts';
 import { thisProcess } from '../../control/control.ts';
+import { Failure } from '../../errors.ts';
 import { openSession } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
@@ -96,16 +97,27 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
         rows.map(({ agent, state, file, problem }) => [
           agent,
           state,
-          plainText(file),
-          problem === null ? '' : plainText(`${problem}. Run: svc hooks install ${agent}`),
+          plainText(file ?? ''),
+          plainText(problem ?? ''),
         ]),
       );
     });
 }
 
 async function listed(agent: HookedAgent, terminal: Terminal, script: string | undefined) {
-  const settings = await readHookSettings(agent, placeOf(terminal));
-  const problem = hooksProblem(settings, script) ?? null;
+  const settings = await readHookSettings(agent, placeOf(terminal)).catch((error: unknown) => {
+    if (error instanceof Failure) return error;
+    throw error;
+  });
+  if (settings instanceof Failure)
+    return {
+      agent,
+      state: 'unknown',
+      file: null,
+      problem: `${settings.message} ${settings.remedy ?? ''}`.trim(),
+    };
+  const found = hooksProblem(settings, script);
+  const problem = found === undefined ? null : `${found}. Run: svc hooks install ${agent}`;
   const state = settings.events.length === 0 ? 'not installed' : problem === null ? 'installed' : 'outdated';
   return { agent, state, file: settings.file, problem };
 }
