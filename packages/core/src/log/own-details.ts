@@ -1,7 +1,7 @@
 // The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
 // findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
-import { AgentRequest, toolStatuses, WorkerAgent } from '../agent/schemas.ts';
+import { AgentRequest, toolStatuses, verifierVerdicts, WorkerAgent } from '../agent/schemas.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
@@ -97,6 +97,10 @@ export const VerificationDetail = Detail.extend({
   exitCode: z.int().optional().describe('the exit code of the test command'),
   durationMs: count,
   logPath: text.describe('the file with the complete output'),
+  verifier: z
+    .object({ agent: z.string(), verdict: z.enum(verifierVerdicts), reason: text })
+    .optional()
+    .describe('what the agent in svc.orchestration.verifier found; only done means done'),
   url: text,
 });
 
