@@ -62,6 +62,10 @@ export function refutationPrompt(given: {
   ].join('\n\n');
 }
 
+/** For an agent that ended its turn without an answer. */
+export const REFUTATION_REMINDER =
+  'Requests to change files, to run commands or to use the network are rejected. Continue without them. Your last message has to be the JSON object that was asked for and nothing else.';
+
 function data(text: string, longest: number): string {
   return fenced(cutText(withoutControl(text), longest));
 }

@@ -4,12 +4,21 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ChosenAgent, errorTail, inOneLine, readOnlyAnswer } from '@svc/core';
+import {
+  type ChosenAgent,
+  errorTail,
+  inOneLine,
+  REFUTATION_REMINDER,
+  readOnlyAnswer,
+  type TurnEnd,
+  type VerifierAnswer,
+  verifierAnswerIn,
+} from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { pause } from '@svc/lib/timeout';
 import type { ReadProcessStarts } from '../../runs/processes.ts';
-import { type AgentTalk, talkToAgent } from '../agents/agent-session.ts';
+import { type AgentTalk, type QueuedMessage, talkToAgent } from '../agents/agent-session.ts';
 import { type AgentFiles, endAgent, launchAgent, readPidFile, wrotePidFile } from '../agents/launch.ts';
 import { endGroup, textOf } from '../worktrees/steps.ts';
 import type { AskGit } from './ask-git.ts';
@@ -20,6 +29,8 @@ const GRACE_MS = 2_000;
 /** More than any verdict needs. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_REQUESTS = 1_000;
+/** Some agents end their turn when a request is rejected. */
+const MOST_REMINDERS = 3;
 
 export type VerifierFiles = Omit<AgentFiles, 'record'>;
 
@@ -36,9 +47,9 @@ export function verifierFiles(log: string): VerifierFiles {
   };
 }
 
-type Answered = { message: string } | { problem: string };
+type Answered = VerifierAnswer | { problem: string };
 
-/** Its last message, or why there is none. It has ended, with everything that it started. */
+/** Its answer, or why there is none. It has ended, with everything that it started. */
 export async function askVerifier(given: {
   agent: Extract<ChosenAgent, { protocol: true }>;
   environment: Readonly<Record<string, string>>;
@@ -97,7 +108,9 @@ type Talked = Parameters<typeof askVerifier>[0] & {
 
 async function converse(given: Talked): Promise<Answered> {
   const { agent, worktree: cwd, prompt, files, signal } = given;
-  let message: string | undefined;
+  const reminders: QueuedMessage[] = [];
+  let message = '';
+  let firstProblem: string | undefined;
   let failure: string | undefined;
   let trouble = '';
   let exit: { exitCode: number | null; signal: string | null } | undefined;
@@ -109,12 +122,13 @@ async function converse(given: Talked): Promise<Answered> {
   const talk = await talkToAgent({
     files,
     setup: { cwd, resume: null, mode: agent.mode, model: agent.model, prompt, continuation: null },
-    messages: () => [],
+    messages: () => reminders,
     onEntry(_, { before, after }) {
       if (before.mode === agent.mode && after.mode !== agent.mode)
         failure ??= `it left the permission mode ${agent.mode}`;
       // What it writes after its turn is not its answer.
-      if (after.turns === 0 && after.message?.kind === 'message') message = after.message.text;
+      const isInTurn = after.turns === reminders.length;
+      if (isInTurn && after.message?.kind === 'message') message = after.message.text;
     },
     // It is tried again until the deadline.
     onProblem(error) {
@@ -125,8 +139,17 @@ async function converse(given: Talked): Promise<Answered> {
     for (;;) {
       if (signal?.aborted === true) throw stopped();
       if (exit !== undefined) await talk.end(exit);
-      const { lastTurn } = talk.session();
-      if (failure === undefined && lastTurn !== null) return answerOf(lastTurn, message);
+      const { lastTurn, turns } = talk.session();
+      if (failure === undefined && lastTurn !== null && turns > reminders.length) {
+        const answer = answerOf(lastTurn, message);
+        if (!('problem' in answer)) return answer;
+        firstProblem ??= answer.problem;
+        const isOver = !lastTurn.ok || exit !== undefined || reminders.length === MOST_REMINDERS;
+        if (isOver) return { problem: firstProblem };
+        message = '';
+        reminders.push({ key: `reminder-${turns}`, text: REFUTATION_REMINDER, by: 'svc' });
+        await talk.goOn();
+      }
       failure ??= await problemOf(talk, given);
       if (failure === undefined && exit !== undefined) failure = await endWords(files, exit.exitCode);
       if (failure === undefined && performance.now() > given.deadline)
@@ -143,10 +166,10 @@ async function converse(given: Talked): Promise<Answered> {
 
 const never = new AbortController().signal;
 
-function answerOf({ ok, reason }: { ok: boolean; reason: string }, message: string | undefined): Answered {
+function answerOf({ ok, reason }: TurnEnd, message: string): Answered {
   if (!ok) return { problem: `it failed: ${reason}` };
   if (reason !== 'end_turn') return { problem: `it did not finish: ${reason}` };
-  return message === undefined ? { problem: 'it ended its turn without an answer' } : { message };
+  return message === '' ? { problem: 'it ended its turn without an answer' } : verifierAnswerIn(message);
 }
 
 async function problemOf(talk: AgentTalk, { files }: Talked): Promise<string | undefined> {

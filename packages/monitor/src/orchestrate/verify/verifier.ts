@@ -22,7 +22,6 @@ import {
   type VerifierAnswer,
   type VerifierResult,
   verdict,
-  verifierAnswerIn,
 } from '@svc/core';
 import { createLimit, type Limit } from '@svc/lib/limit';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -277,7 +276,7 @@ export function createVerifier(options: {
         });
         if ((await stateOfWorktree(git, worktree)) !== before)
           return { problem: 'it changed the worktree, so its answer is void' };
-        return 'problem' in answered ? answered : inRepository(verifierAnswerIn(answered.message), worktree);
+        return inRepository(answered, worktree);
       });
     }
   }
