@@ -104,6 +104,7 @@ export * from './orchestrate/run-timings.ts';
 export * from './orchestrate/run-view.ts';
 export * from './orchestrate/setup-variables.ts';
 export { type DiffScope, diffScopes, scopeOfDiff } from './orchestrate/verify/file-kind.ts';
+export * from './orchestrate/verify/refutation.ts';
 export * from './orchestrate/verify/test-advice.ts';
 export * from './orchestrate/verify/test-command.ts';
 export * from './orchestrate/verify/test-types.ts';

@@ -2,6 +2,8 @@
 // `svc.orchestration.agent`. And which permissions it gets without asking a person.
 import type { Config } from '../config/schema/config.ts';
 import type { RunPlan } from '../orchestrate/plan.ts';
+import { pathInRepository } from '../orchestrate/verify/refutation.ts';
+import type { Answer } from './messages.ts';
 import type { OpenRequest } from './requests.ts';
 
 export type ChosenAgent =
@@ -175,6 +177,43 @@ export async function chooseAgent(
   const { args, env, mode } = agent;
   const model = agent.model ?? (chosen === undefined ? plan.workerModel : null);
   return { name, protocol: true, argv: [program, ...args], env, mode, model };
+}
+
+/**
+ * The agent that verifies. A built-in one gets its own mode and variables, in which it asks before it changes anything,
+ * whatever is set for workers.
+ */
+export async function chooseVerifier(
+  orchestration: Pick<Orchestration, 'agents'>,
+  name: string,
+  locate: (agent: KnownAgent) => Promise<string | null>,
+): Promise<Extract<ChosenAgent, { protocol: true }> | AgentProblem> {
+  const all = knownAgents(orchestration);
+  const agent = all.find((one) => one.name === name);
+  if (agent === undefined) return unknownAgent(name, all);
+  const own = builtIn[name];
+  const mode = own?.mode ?? agent.mode;
+  if (mode === null)
+    return {
+      problem: `The verifier ${name} has no permission mode, so it may change files without asking.`,
+      remedy: `Set the mode in which it asks, see svc agents check ${name}: svc config set svc.orchestration.agents.${name}.mode <mode>`,
+    };
+  const program = await locate(agent);
+  if (program === null) return notInstalled(agent);
+  const env = { ...agent.env, ...own?.env };
+  return { name, protocol: true, argv: [program, ...agent.args], env, mode, model: agent.model };
+}
+
+/** For an agent that may only read, and only in this folder. No person is asked. */
+export function readOnlyAnswer(
+  { kind, toolKind, paths, command, options }: OpenRequest,
+  folder: string,
+): Answer {
+  if (kind === 'input') return 'decline';
+  const isInside = paths.length > 0 && paths.every((path) => pathInRepository(path, folder) !== undefined);
+  const isRead = (toolKind === 'read' || toolKind === 'search') && command === null && isInside;
+  const wanted = isRead ? (['allow_once'] as const) : (['reject_once', 'reject_always'] as const);
+  return wanted.find((one) => options.some((option) => option.kind === one)) ?? 'cancelled';
 }
 
 /**

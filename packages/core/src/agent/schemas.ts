@@ -18,6 +18,9 @@ export const agentStates = [
 export const optionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 export const toolStatuses = ['pending', 'in_progress', 'completed', 'failed', 'cut-off'] as const;
 
+/** Unknown: the verifier gave no answer that counts. Only `done` means that a ticket is done. */
+export const verifierVerdicts = ['done', 'not-done', 'unclear', 'unknown'] as const;
+
 const Amounts = {
   context: z
     .object({ used: z.number(), size: z.number() })

@@ -174,6 +174,8 @@ const rows: Row[] = [
       }),
   ),
   { key: 'svc.orchestration.stallAfterSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
+  text('svc.orchestration.verifier', 'project', { default: null, value: 'codex', wrong: 'Not a name' }),
+  { key: 'svc.orchestration.verifierTimeoutSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
   { key: 'svc.orchestration.maxAwaitingReview', layer: 'project', default: null, value: 5, wrong: 0 },
   text('svc.orchestration.testCommand', 'project'),
   list('svc.orchestration.testRequirements.backend', ['unit']),

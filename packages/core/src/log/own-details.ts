@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources } from '../agent/hooks.ts';
-import { AgentRequest, toolStatuses, WorkerAgent } from '../agent/schemas.ts';
+import { AgentRequest, toolStatuses, verifierVerdicts, WorkerAgent } from '../agent/schemas.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
@@ -99,6 +99,10 @@ export const VerificationDetail = Detail.extend({
   exitCode: z.int().optional().describe('the exit code of the test command'),
   durationMs: count,
   logPath: text.describe('the file with the complete output'),
+  verifier: z
+    .object({ agent: z.string(), verdict: z.enum(verifierVerdicts), reason: text })
+    .optional()
+    .describe('what the agent in svc.orchestration.verifier found; only done means done'),
   url: text,
 });
 

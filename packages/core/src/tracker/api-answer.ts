@@ -244,6 +244,9 @@ export const trackerShapes = {
   IssueState: z.object({
     issue: TrackerIssue.pick({ id: true, identifier: true, state: true, team: true }),
   }),
+  IssueText: z.object({
+    issue: z.object({ title: z.string(), description: z.string().nullable() }),
+  }),
   IssueBlockers: z.object({ issues: pageOf(BlockedIssue) }),
   SetIssueState: z.object({
     issueUpdate: z.object({ success: z.literal(true), issue: TrackerIssue.nullable() }),

@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import {
+  type Config,
   type Environment,
   type EventDraft,
   feedSecretVariables,
@@ -29,7 +30,7 @@ import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/summarizer.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
-import { createTrackerClient } from '../tracker/client.ts';
+import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;
@@ -72,6 +73,17 @@ export function createOrchestration(options: {
     if (written === 'ai-off') return null;
     return { text: written.summary, by: `${written.provider} (${written.model})` };
   };
+  function trackerOf({ svc }: Config, what: string): TrackerClient {
+    const { apiToken: token } = svc.tracker;
+    if (token === undefined)
+      throw new Failure(
+        'not-configured',
+        `No API token for the issue tracker is set, so ${what} cannot be read.`,
+        'Store one: svc config set svc.tracker.apiToken - < token.txt',
+      );
+    const clock = { now: () => now().getTime() };
+    return createTrackerClient({ token, apiUrl: machine.trackerApiUrl, fetch, clock });
+  }
   const projects = createRunProjects({
     async loadConfig(folder) {
       const served = await projectIn(folder, live.current().projects);
@@ -101,6 +113,14 @@ export function createOrchestration(options: {
         report,
         now: () => now().getTime(),
       }),
+    async ticketText(config, ticket) {
+      const issue = await trackerOf(config, 'the text of a ticket').issueText(ticket);
+      if (issue !== undefined) return `${issue.title}\n\n${issue.description ?? ''}`.trim();
+      throw new Failure(
+        'unknown-ticket',
+        `The issue tracker has no ${ticket}, or the owner of the API token cannot see it.`,
+      );
+    },
     append: log.appendOnce,
     now,
   });
@@ -155,18 +175,8 @@ export function createOrchestration(options: {
       return live.current().folders;
     },
     async dependenciesOf(folder, tickets) {
-      const { apiToken: token } = (await projects.of(folder)).config.svc.tracker;
-      if (token === undefined)
-        throw new Failure(
-          'not-configured',
-          'No API token for the issue tracker is set, so the dependencies of tickets cannot be read.',
-          'Store one: svc config set svc.tracker.apiToken - < token.txt',
-        );
-      const clock = { now: () => now().getTime() };
-      return askDependencies(
-        createTrackerClient({ token, apiUrl: machine.trackerApiUrl, fetch, clock }),
-        tickets,
-      );
+      const { config } = await projects.of(folder);
+      return askDependencies(trackerOf(config, 'the dependencies of tickets'), tickets);
     },
   };
 }

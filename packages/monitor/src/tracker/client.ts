@@ -198,6 +198,8 @@ export type TrackerClient = {
   issuesUpdatedSince: (teamId: string, since: string) => Promise<UpdatedIssues>;
   /** An issue, by id or by name (`ABC-1`), with its state; undefined if there is no such issue. */
   issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
+  /** What an issue asks for, by id or by name; undefined if there is no such issue. */
+  issueText: (issue: string) => Promise<{ title: string; description: string | null } | undefined>;
   /**
    * The issues of a team (`ABC`) with these numbers, each with its inverse relations: in a relation of type `blocks`,
    * `issue` blocks it. Issues that do not exist are left out.
@@ -257,13 +259,7 @@ export function createTrackerClient({
       return (await ask('CreateWebhook', { input: { ...webhook, enabled: true } })).webhookCreate.webhook;
     },
     async deleteWebhook(id) {
-      try {
-        await ask('DeleteWebhook', { id });
-        return true;
-      } catch (error) {
-        if (error instanceof TrackerError && error.problem.kind === 'not-found') return false;
-        throw error;
-      }
+      return (await ifThere(() => ask('DeleteWebhook', { id }))) !== undefined;
     },
     async issuesUpdatedSince(teamId, since) {
       const found = await allPages(
@@ -277,14 +273,8 @@ export function createTrackerClient({
       );
       return { issues, cursor: issues.at(-1)?.updatedAt ?? since };
     },
-    async issueState(issue) {
-      try {
-        return (await ask('IssueState', { id: issue })).issue;
-      } catch (error) {
-        if (error instanceof TrackerError && error.problem.kind === 'not-found') return undefined;
-        throw error;
-      }
-    },
+    issueState: (issue) => ifThere(async () => (await ask('IssueState', { id: issue })).issue),
+    issueText: (issue) => ifThere(async () => (await ask('IssueText', { id: issue })).issue),
     async issueBlockers(team, numbers) {
       const found: { identifier: string; relations: TrackerRelation[] }[] = [];
       for (let from = 0; from < numbers.length; from += ISSUES_PER_PAGE) {
@@ -315,6 +305,15 @@ export function createTrackerClient({
     createIssue: async (input) => (await ask('CreateIssue', { input })).issueCreate.issue,
     issueWithText: async (teamId, text) => (await ask('IssuesWithText', { teamId, text })).issues.nodes[0],
   };
+}
+
+async function ifThere<T>(asked: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked();
+  } catch (error) {
+    if (error instanceof TrackerError && error.problem.kind === 'not-found') return undefined;
+    throw error;
+  }
 }
 
 const noPage = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };

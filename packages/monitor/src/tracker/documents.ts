@@ -109,6 +109,11 @@ export const trackerDocuments = {
       }
     }`,
 
+  IssueText: `
+    query IssueText($id: String!) {
+      issue(id: $id) { title description }
+    }`,
+
   // What blocks an issue is in its inverse relations: the other issue is the one that blocks.
   IssueBlockers: `
     query IssueBlockers(

@@ -1,11 +1,13 @@
 // A small agent that speaks the Agent Client Protocol on its standard input and output, as the real ones do. What it does
 // is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
 // `wait` goes on until it is cancelled, `question` asks for something that no client offers, `work <name> 4 2` writes four
-// chunks with pauses and asks two permissions in between, `do [["chunks",3],["exit",1]]` takes steps. It writes each
+// chunks with pauses and asks two permissions in between, `do [["chunks",3],["exit",1]]` takes steps, also where that is a
+// line of a longer prompt: it obeys anyone who wrote that. It writes each
 // prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
 // other answers by method; null: none. STAYS keeps it alive without input.
 
+import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,6 +35,7 @@ const waiting = new Map<number | string, (message: Message) => void>();
 const turns = new Set<() => void>();
 let asked = 0;
 let answers = 0;
+let said = 0;
 let mode = 'auto';
 
 const write = (message: object): void =>
@@ -122,11 +125,13 @@ const options = () => [
 
 async function prompt(id: Message['id'], params: Record<string, unknown>): Promise<void> {
   const [block] = params['prompt'] as { text: string }[];
-  const [what = '', amount = '1', ...numbers] = (block?.text ?? '').split(' ');
-  note(`prompt ${block?.text}`);
+  const given = block?.text ?? '';
+  const command = /^do \[.*$/m.exec(given)?.[0] ?? given;
+  const [what = '', amount = '1', ...numbers] = command.split(' ');
+  note(`prompt ${given}`);
   const end = (stopReason: string): void => write({ id, result: { stopReason } });
   const chunk = (text: string): void => say(text, `m${id}`);
-  if (what === 'do') return takeSteps(id, JSON.parse((block?.text ?? '').slice(3)));
+  if (what === 'do') return takeSteps(id, JSON.parse(command.slice(3)));
   if (what === 'ask') {
     await ask();
     return end('end_turn');
@@ -165,6 +170,9 @@ async function takeSteps(id: Message['id'], steps: Step[]): Promise<void> {
   for (const [kind, value] of steps) {
     if (kind === 'line') write(value as object);
     if (kind === 'raw') process.stdout.write(Buffer.from(String(value), 'base64'));
+    if (kind === 'say') say(String(value), `said-${said++}`);
+    if (kind === 'asks') for (;;) await ask();
+    if (kind === 'run') execSync(String(value), { stdio: 'ignore' });
     if (kind === 'chunks') for (let count = 0; count < Number(value); count += 1) say('x', `m${id}`);
     if (kind === 'tool')
       update({

@@ -78,6 +78,8 @@ const permission = (what: string) =>
     default: 'ask',
   });
 
+const agentName = { schema: AgentName, expects: 'the name of an agent, see svc agents list' };
+
 const tests = (scope: string) =>
   field(kinds.list, {
     layers,
@@ -169,6 +171,16 @@ export const Orchestration = z
       layers,
       description: 'Run adversarial verification on each merged commit',
       default: true,
+    }),
+    verifier: field(orNull(agentName), {
+      layers,
+      description: 'Agent that tries to refute that a merged ticket is done; null: none',
+      default: null,
+    }),
+    verifierTimeoutSec: field(wholeNumber(1), {
+      layers,
+      description: 'Seconds after which an answer of the verifier is not awaited any longer',
+      default: 1800,
     }),
     allowSelfReportedCompletion: field(kinds.flag, {
       layers,

@@ -1,6 +1,7 @@
 // The findings of a verification and its verdict: whether the change counts as done. A blocking finding fails it; an
 // advisory one is only shown.
 import type { DiffScope } from './file-kind.ts';
+import type { VerifierResult } from './refutation.ts';
 import type { TestTypePresence } from './test-types.ts';
 
 export const findingKinds = [
@@ -14,6 +15,9 @@ export const findingKinds = [
   'test-removed',
   'assertion-removed',
   'not-scanned',
+  'ticket-not-done',
+  'verifier-unclear',
+  'verifier-unknown',
 ] as const;
 
 export type VerifyFinding = {
@@ -28,6 +32,7 @@ export type VerifyFinding = {
 
 const LONGEST_PATH = 300;
 const LONGEST_TEXT = 200;
+const LONGEST_REASON = 400;
 
 /** Text from a diff, safe to display: one line without control characters, not too long. */
 export function shownText(text: string, longest: number = LONGEST_TEXT): string {
@@ -72,20 +77,28 @@ export function verdict({
   tests,
   types,
   advice,
+  verifier,
 }: {
   scope: DiffScope;
   tests: TestRun;
   types: readonly TestTypePresence[];
   /** Signs of weakened tests. */
   advice: readonly VerifyFinding[];
+  /** Of the second agent, if one is configured. */
+  verifier?: VerifierResult | undefined;
 }): Verdict {
-  const all = [...testFindings(tests, scope), ...typeFindings(types, scope), ...advice];
+  const all = [
+    ...testFindings(tests, scope),
+    ...typeFindings(types, scope),
+    ...(verifier === undefined ? [] : verifierFindings(verifier)),
+    ...advice,
+  ];
   const blocking = all.filter(({ severity }) => severity === 'blocking');
   const findings = [...blocking, ...all.filter(({ severity }) => severity !== 'blocking')];
   const passed = blocking.length === 0;
   return {
     passed,
-    summary: summaryOf(tests, findings, blocking.length),
+    summary: summaryOf([testWords(tests), ...verifierWords(verifier)], findings, blocking.length),
     findings,
     blocking: blocking.length,
   };
@@ -134,14 +147,55 @@ function typeFindings(types: readonly TestTypePresence[], scope: DiffScope): Ver
   });
 }
 
-function summaryOf(tests: TestRun, findings: readonly VerifyFinding[], blocking: number): string {
+/** Only `done` passes: an answer that does not count, or none, is not a proof. */
+function verifierFindings({ agent, verdict: given, reason, claims }: VerifierResult): VerifyFinding[] {
+  if (given === 'done') return [];
+  if (given === 'unclear')
+    return [
+      { kind: 'verifier-unclear', severity: 'blocking', why: `${agent} could not tell whether it is done` },
+    ];
+  if (given === 'unknown')
+    return [
+      {
+        kind: 'verifier-unknown',
+        severity: 'blocking',
+        why: shownText(`${agent}: ${reason ?? ''}`, LONGEST_REASON),
+      },
+    ];
+  return claims.flatMap(({ claim, holds, evidence: [first] }) =>
+    holds === false && first !== undefined
+      ? {
+          kind: 'ticket-not-done',
+          severity: 'blocking',
+          why: shownText(claim),
+          path: shownPath(first.file),
+          line: first.line,
+          text: shownText(first.quote),
+        }
+      : [],
+  );
+}
+
+function verifierWords(verifier: VerifierResult | undefined): string[] {
+  if (verifier === undefined) return [];
+  const { agent, verdict: given, claims } = verifier;
+  const words = {
+    done: `found it done (${claims.length} claims checked)`,
+    'not-done': 'found it not done',
+    unclear: 'could not tell whether it is done',
+    unknown: 'gave no verdict that counts',
+  };
+  return [`${agent} ${words[given]}`];
+}
+
+function summaryOf(parts: readonly string[], findings: readonly VerifyFinding[], blocking: number): string {
   const advisory = findings.length - blocking;
   const named = findings.slice(0, Math.min(blocking, NAMED_FINDINGS)).map(findingText);
   const counts =
     findings.length === 0
       ? 'no findings'
       : `${blocking} blocking and ${advisory} advisory findings${named.length > 0 ? `: ${named.join('; ')}` : ''}`;
-  const text = `${testWords(tests)}; ${counts}.`;
+  const text = `${[...parts, counts].join('; ')}.`;
   return text.length > LONGEST_SUMMARY ? `${text.slice(0, LONGEST_SUMMARY - 1).toWellFormed()}…` : text;
 }
 

@@ -56,6 +56,9 @@ function flags(subject: Subject, links: readonly Link[]): string[] {
   const checks = links.find(({ link }) => link === 'checks');
   if (checks?.value?.startsWith('failed') && isProven(gradeIn(links, 'merge')))
     found.push('It was merged with failed checks.');
+  const { verification } = worker;
+  if (verification?.state === 'failed')
+    found.push(`The verification of its merge commit failed: ${verification.summary ?? 'no summary'}`);
   return [...found, ...contradictionsIn(subject)];
 }
 

@@ -109,7 +109,7 @@ function ofWorker({ worker }: Subject): Fact[] {
         text: `Its standard error ends with: ${inOneLine(process.stderr)}`,
       });
   }
-  facts.push(...ofAgent(worker));
+  facts.push(...ofAgent(worker), ...ofVerification(worker));
   if (corrupt !== null)
     facts.push({
       at: null,
@@ -136,6 +136,14 @@ function ofWorker({ worker }: Subject): Fact[] {
       text: 'A person accepted it as done.',
     });
   return facts;
+}
+
+function ofVerification({ verification }: Worker): Fact[] {
+  if (verification === null) return [];
+  const { state, summary, seq } = verification;
+  const what = state === 'running' ? 'is under way' : state;
+  const text = `The verification of the merge commit ${what}${summary === null ? '' : `: ${summary}`}`;
+  return [{ at: null, seq, source: 'observed', text: text.endsWith('.') ? text : `${text}.` }];
 }
 
 const agentStateTexts: Readonly<Record<AgentState, string>> = {

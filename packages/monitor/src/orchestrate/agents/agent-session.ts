@@ -254,14 +254,13 @@ export async function talkToAgent(given: {
   async function goOn(): Promise<void> {
     const requests = await folding.read();
     // Nothing is sent to a process that is gone: it would count as sent.
-    if (isOver) return;
     for (const message of requests)
       await send(() =>
-        session().answered.includes(JSON.stringify(message['id']))
+        isOver || session().answered.includes(JSON.stringify(message['id']))
           ? undefined
           : { message: methodNotFound(message) },
       );
-    while (session().exit === null && (await send(due)));
+    while (session().exit === null && (await send(() => (isOver ? undefined : due()))));
   }
 
   const rounds = every(READ_EVERY_MS, goOn, onProblem);
@@ -317,6 +316,7 @@ export async function talkToAgent(given: {
       if (session().exit === null) folding.fold({ from: 'process', ended: how });
     },
     async stop() {
+      isOver = true;
       watcher?.close();
       clearTimeout(gathering);
       await rounds.stop();

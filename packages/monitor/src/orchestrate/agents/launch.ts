@@ -190,7 +190,7 @@ export async function launchAgent({
   argv: readonly [string, ...string[]];
   cwd: string;
   environment: Readonly<Record<string, string>>;
-  files: AgentFiles;
+  files: Omit<AgentFiles, 'record'>;
   /** Its standard input is the file of sent messages, and its output goes to its own journal. */
   isTalkedTo?: boolean;
   processStarts: ReadProcessStarts;
@@ -234,7 +234,7 @@ export async function launchAgent({
 type Child = ChildProcess & { pid: number; exit: Promise<AgentEnd> };
 
 async function spawnInto(
-  files: AgentFiles,
+  files: Omit<AgentFiles, 'record'>,
   begin: (output: number, errors: number) => ChildProcess,
 ): Promise<Child | { problem: string }> {
   try {

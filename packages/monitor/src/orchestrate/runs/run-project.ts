@@ -8,6 +8,7 @@ import {
   type ChosenAgent,
   type Config,
   chooseAgent,
+  chooseVerifier,
   type Environment,
   type EventDraft,
   feedSecretVariables,
@@ -104,6 +105,8 @@ export type RunProjectOptions = {
   signals: SignalStore;
   /** Files the findings of a project with this configuration. */
   findingsOf: (config: Config) => Findings;
+  /** What a ticket asks for, from the tracker of a project with this configuration. Rejects with the fix. */
+  ticketText: (config: Config, ticket: string) => Promise<string>;
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
   run?: RunCommand;
@@ -141,13 +144,22 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       return chosen;
     }
 
+    const chosenVerifier = (name: string) =>
+      chooseVerifier(config.svc.orchestration, name, (agent) => locateAgent(agent, variables()));
+
     async function checkAgents(plan: RunPlan, tickets: readonly string[]): Promise<void> {
       const byAgent = new Map(tickets.map((ticket) => [namedAgent(plan, ticket), ticket]));
       const chosen = await Promise.all(byAgent.values().map((ticket) => agentFor(plan, ticket)));
       const template = config.svc.orchestration.agent;
       if (chosen.some(({ protocol }) => !protocol))
         await checkProgram({ template, folder, environment: variables(), run });
-      for (const { name } of chosen.filter(({ protocol }) => protocol)) {
+      const { verifier, verifyBeforeMerge } = config.svc.orchestration;
+      if (verifier !== null && verifyBeforeMerge) {
+        const found = await chosenVerifier(verifier);
+        if ('problem' in found) throw new Failure('start-failed', found.problem, found.remedy);
+        chosen.push(found);
+      }
+      for (const name of new Set(chosen.flatMap((one) => (one.protocol ? one.name : [])))) {
         const { problem, remedy } = await check(name, 'initialize');
         if (problem !== null) throw new Failure('start-failed', problem, remedy ?? undefined);
       }
@@ -173,7 +185,18 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       config,
       worktrees: createWorktrees({ ...options, environment, projectFolder: folder, config, findings, run }),
       findings,
-      verifier: createVerifier({ ...options, environment, config, limit, run }),
+      verifier: createVerifier({
+        ...options,
+        environment,
+        config,
+        agent: {
+          choose: chosenVerifier,
+          environment: variables,
+          ticketText: (ticket) => options.ticketText(config, ticket),
+        },
+        limit,
+        run,
+      }),
       repo: await repoOf(folder, config, environment),
       checkAgents,
       agentFor,

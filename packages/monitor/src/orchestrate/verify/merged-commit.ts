@@ -1,4 +1,5 @@
 // A merged commit: makes sure that the repository has it, and reads what it changed.
+import { pathInRepository } from '@svc/core';
 import { lastLines } from '@svc/lib/git';
 import { Failure } from '../../errors.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
@@ -175,4 +176,31 @@ async function sourcesWithTests(
   if (reply !== 'too-large' && reply.exitCode === 1) return new Set();
   const found = await mustAnswer(Promise.resolve(reply), 'The sources with tests');
   return new Set(found.split('\0').map((name) => name.slice(sha.length + 1)));
+}
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024;
+
+/** The lines of these files at the commit; null for one that is not there, or cannot be read. */
+export async function linesAt({
+  git,
+  folder,
+  sha,
+  paths,
+}: {
+  git: AskGit;
+  folder: string;
+  sha: string;
+  /** From an agent. */
+  paths: Iterable<string>;
+}): Promise<Map<string, string[] | null>> {
+  const files = new Map<string, string[] | null>();
+  for (const path of paths) {
+    const isPlain = pathInRepository(path, folder) === path;
+    const reply = isPlain
+      ? await git(folder, ['cat-file', 'blob', `${sha}:${path}`], { maxBytes: MAX_FILE_BYTES })
+      : 'too-large';
+    const text = reply !== 'too-large' && reply.exitCode === 0 ? reply.stdout : undefined;
+    files.set(path, text === undefined ? null : text.replace(/\n$/, '').split(/\r?\n/));
+  }
+  return files;
 }

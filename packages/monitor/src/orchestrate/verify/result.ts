@@ -7,6 +7,8 @@ import {
   findingKinds,
   findingText,
   type SignalFile,
+  shownText,
+  VerifierResult,
 } from '@svc/core';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
@@ -50,6 +52,7 @@ export const VerificationResult = z.object({
     exitCode: z.int().nullable(),
     durationMs: z.int().nonnegative(),
   }),
+  verifier: VerifierResult.exactOptional(),
   startedAt: z.iso.datetime(),
   finishedAt: z.iso.datetime(),
 });
@@ -101,6 +104,7 @@ export function resultDraft(
       blocking,
       ...(!passed && { advisory }),
       ...evidenceFields(evidence),
+      ...verifierField(result),
     }),
     occurredAt: result.finishedAt,
   };
@@ -142,6 +146,7 @@ export function signalBlock(
     blocking,
     ...(!passed && { advisory }),
     ...evidenceFields(evidence),
+    ...verifierField(result),
     completedAt: result.finishedAt,
   };
 }
@@ -153,6 +158,12 @@ function evidenceFields({ logPath, testCommand, exitCode, durationMs }: Verifica
     ...(exitCode !== null && { exitCode }),
     durationMs,
   };
+}
+
+function verifierField({ verifier }: VerificationResult) {
+  if (verifier === undefined) return {};
+  const { agent, verdict, reason } = verifier;
+  return { verifier: { agent, verdict, ...(reason !== null && { reason: shownText(reason) }) } };
 }
 
 function findingTexts({ findings }: VerificationResult, most: number): string[] {

@@ -86,6 +86,12 @@ function world(
         if (!appended.some(({ deliveryId }) => deliveryId === draft.deliveryId)) appended.push(draft);
         return Promise.resolve();
       },
+      // No verifier is configured here; with one: e2e/verifier-agent.test.ts.
+      agent: {
+        choose: () => Promise.reject(new Error('no verifier is configured')),
+        environment: () => ({}),
+        ticketText: () => Promise.reject(new Error('no verifier is configured')),
+      },
       now: () => new Date(time),
       ...(options.testTimeoutMs !== undefined && { testTimeoutMs: options.testTimeoutMs }),
     });

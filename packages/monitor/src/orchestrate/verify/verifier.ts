@@ -6,14 +6,21 @@
 // attempt (no such commit, no disk) is not a result and can be repeated.
 import { basename } from 'node:path';
 import {
+  type AgentProblem,
+  type ChosenAgent,
   type Config,
   type Environment,
   type EventDraft,
+  judgeAnswer,
+  pathInRepository,
+  refutationPrompt,
   scopeOfDiff,
   secretVariables,
   setupVariables,
   testAdvice,
   testTypesPresent,
+  type VerifierAnswer,
+  type VerifierResult,
   verdict,
 } from '@svc/core';
 import { createLimit, type Limit } from '@svc/lib/limit';
@@ -23,7 +30,8 @@ import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';
-import { findCommit, readChange } from './merged-commit.ts';
+import { askVerifier, makeReadOnly, stateOfWorktree, verifierFiles } from './ask-verifier.ts';
+import { type Change, findCommit, linesAt, readChange } from './merged-commit.ts';
 import {
   readResult,
   resultDraft,
@@ -37,6 +45,8 @@ import { checkNames, createWorkspaces, prepareVerifyPaths, type VerifyPaths } fr
 
 const TEST_TIMEOUT_MS = 30 * 60_000;
 const SETUP_TIMEOUT_MS = 30 * 60_000;
+/** An agent takes some hundred megabytes. */
+const VERIFIERS_AT_ONCE = 2;
 
 export type VerifyRequest = {
   orchestrator: string;
@@ -64,6 +74,14 @@ export type Verified =
     }
   | { ok: false; reason: string; remedy?: string | undefined };
 
+/** How the agent of `svc.orchestration.verifier` is found and what it gets. */
+export type VerifierAgent = {
+  choose: (name: string) => Promise<Extract<ChosenAgent, { protocol: true }> | AgentProblem>;
+  environment: () => Readonly<Record<string, string>>;
+  /** What the ticket asks for. Rejects with the fix. */
+  ticketText: (ticket: string) => Promise<string>;
+};
+
 export type Verifier = { verify: (request: VerifyRequest) => Promise<Verified> };
 
 export function createVerifier(options: {
@@ -72,10 +90,11 @@ export function createVerifier(options: {
   runsDir: string;
   signals: Pick<SignalStore, 'update'>;
   append: (draft: EventDraft) => Promise<unknown>;
+  agent: VerifierAgent;
   now: () => Date;
   run?: RunCommand;
   processStarts?: ReadProcessStarts;
-  /** Limits concurrent work; share it between the verifiers of all projects. */
+  /** Limits concurrent tests; share it between the verifiers of all projects. */
   limit?: Limit;
   testTimeoutMs?: number;
   setupTimeoutMs?: number;
@@ -84,12 +103,14 @@ export function createVerifier(options: {
   const run = options.run ?? runCommand;
   const secretNames = secretVariables(config);
   const git = createAskGit({ run, environment, secretNames });
+  const processStarts = options.processStarts ?? processStartsOf(process.platform);
   const workspaces = createWorkspaces({
     git,
     worktrees: createGit({ run, environment, secretNames }),
-    processStarts: options.processStarts ?? processStartsOf(process.platform),
+    processStarts,
   });
-  const advisory = config.svc.orchestration.allowSelfReportedCompletion;
+  const verifiers = createLimit(VERIFIERS_AT_ONCE);
+  const { allowSelfReportedCompletion: advisory, verifier: verifierName } = config.svc.orchestration;
   /** By folder: two runs may want the same commit of the same ticket. */
   const underWay = new Map<string, Promise<unknown>>();
 
@@ -102,13 +123,14 @@ export function createVerifier(options: {
       return await alone(paths.worktree, async () => {
         const known = await readResult(paths.result, worker);
         if (known !== undefined) return report(known, false);
-        return limit(async () => {
+        const computed = await limit(async () => {
           if (signal?.aborted) throw stopped();
           await append(startedDraft(worker, `Verifying ${mergeSha}`));
-          const result = await compute(request, paths);
-          await writeResult(paths.result, result);
-          return report(result, true);
+          return compute(request, paths);
         });
+        const result = await computed();
+        await writeResult(paths.result, result);
+        return report(result, true);
       });
 
       async function report(result: VerificationResult, fresh: boolean): Promise<Verified> {
@@ -138,7 +160,11 @@ export function createVerifier(options: {
     }
   }
 
-  async function compute(request: VerifyRequest, paths: VerifyPaths): Promise<VerificationResult> {
+  /** Runs the tests. What is returned asks the agent: other tests need not wait for it. */
+  async function compute(
+    request: VerifyRequest,
+    paths: VerifyPaths,
+  ): Promise<() => Promise<VerificationResult>> {
     const { orchestrator, ticket, repoFolder, mergeSha, signal } = request;
     const startedAt = now().toISOString();
     const { sha, base } = await findCommit({
@@ -170,24 +196,89 @@ export function createVerifier(options: {
       }),
     );
     const { tests, exitCode, durationMs } = tested;
-    return {
-      version: 1,
-      orchestrator,
-      ticket,
-      base,
-      scope,
-      ...verdict({ scope, tests, types, advice: testAdvice(change.diff) }),
-      types,
-      evidence: {
-        sha,
-        logPath: paths.log,
-        testCommand: 'command' in tests ? tests.command : null,
-        exitCode,
-        durationMs,
-      },
-      startedAt,
-      finishedAt: now().toISOString(),
+    return async () => {
+      const verifier =
+        verifierName === null
+          ? undefined
+          : await refute(request, paths, { ...change, sha, name: verifierName });
+      return {
+        version: 1,
+        orchestrator,
+        ticket,
+        base,
+        scope,
+        ...verdict({ scope, tests, types, advice: testAdvice(change.diff), verifier }),
+        types,
+        evidence: {
+          sha,
+          logPath: paths.log,
+          testCommand: 'command' in tests ? tests.command : null,
+          exitCode,
+          durationMs,
+        },
+        ...(verifier !== undefined && { verifier }),
+        startedAt,
+        finishedAt: now().toISOString(),
+      };
     };
+  }
+
+  /** Asks the agent to refute that the ticket is done. Whatever it does, there is a result; only a stop has none. */
+  async function refute(
+    request: VerifyRequest,
+    paths: VerifyPaths,
+    { name, sha, changed, tree, diff }: Change & { name: string; sha: string },
+  ): Promise<VerifierResult> {
+    const { ticket, repoFolder, signal } = request;
+    const unknown = (reason: string): VerifierResult => ({
+      agent: name,
+      verdict: 'unknown',
+      reason,
+      claims: [],
+    });
+    try {
+      const agent = await options.agent.choose(name);
+      if ('problem' in agent) return unknown(`${agent.problem} ${agent.remedy}`);
+      const text = await options.agent.ticketText(ticket);
+      const asked = await verifiers(() => ask(agent, refutationPrompt({ ticket, text, changed, diff })));
+      if ('problem' in asked) return unknown(asked.problem);
+      const named = new Set(asked.claims.flatMap(({ evidence }) => evidence.map(({ file }) => file)));
+      const files = await linesAt({ git, folder: repoFolder, sha, paths: named });
+      const inTree = new Set(tree);
+      return judgeAnswer(name, asked, {
+        files,
+        changed: new Set(changed.filter((path) => inTree.has(path))),
+      });
+    } catch (error) {
+      if (!(error instanceof Failure) || signal?.aborted === true) throw error;
+      return unknown(`${error.message}${error.remedy === undefined ? '' : ` ${error.remedy}`}`);
+    }
+
+    async function ask(
+      agent: Extract<ChosenAgent, { protocol: true }>,
+      prompt: string,
+    ): Promise<VerifierAnswer | { problem: string }> {
+      if (signal?.aborted === true) throw stopped();
+      const { worktree } = paths;
+      return workspaces.within({ paths, repoFolder, sha, signal }, async ({ remember }) => {
+        await makeReadOnly(worktree);
+        const before = await stateOfWorktree(git, worktree);
+        const answered = await askVerifier({
+          agent,
+          environment: options.agent.environment(),
+          worktree,
+          prompt,
+          files: verifierFiles(paths.log),
+          timeoutMs: config.svc.orchestration.verifierTimeoutSec * 1_000,
+          processStarts,
+          remember,
+          signal,
+        });
+        if ((await stateOfWorktree(git, worktree)) !== before)
+          return { problem: 'it changed the worktree, so its answer is void' };
+        return inRepository(answered, worktree);
+      });
+    }
   }
 
   return { verify };
@@ -208,6 +299,22 @@ async function variablesFor(
     remoteUrl: url,
     folderName: basename(repoFolder),
   });
+}
+
+/** Agents name files by their path in the repository, or by their full path in the worktree. */
+function inRepository<Answer extends VerifierAnswer | { problem: string }>(
+  answer: Answer,
+  worktree: string,
+): Answer {
+  if ('problem' in answer) return answer;
+  const claims = answer.claims.map((claim) => ({
+    ...claim,
+    evidence: claim.evidence.map((one) => ({
+      ...one,
+      file: pathInRepository(one.file, worktree) ?? one.file,
+    })),
+  }));
+  return { ...answer, claims };
 }
 
 function problemOf(written: { why: 'missing' } | { why: 'corrupt'; problem: string }): string {
