@@ -23,7 +23,6 @@ import {
   switchings,
   type Topic,
 } from '@svc/core';
-import { messageOf } from '@svc/lib/errors';
 import { createRetries } from '@svc/lib/retry';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
