@@ -2,6 +2,7 @@ export * from './access/socket-table.ts';
 export * from './agent/check.ts';
 export * from './agent/choice.ts';
 export * from './agent/conversation.ts';
+export { costOfWorker, costSummary, costText } from './agent/cost.ts';
 export * from './agent/facts.ts';
 export * from './agent/hook-event.ts';
 export { HookReport, heardFrom, hookEvents, isAnsweredIn } from './agent/hooks.ts';

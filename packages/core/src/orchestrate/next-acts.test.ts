@@ -121,6 +121,7 @@ const pausedAgent = (given: { endedAt?: string; stopped?: boolean }): Worker['ag
   context: null,
   tokens: null,
   cost: null,
+  costOf: 'process',
   open: [],
   problem: null,
   limit: {

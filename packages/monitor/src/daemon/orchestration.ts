@@ -138,7 +138,6 @@ export function createOrchestration(options: {
     instanceId: options.instanceId,
     state,
     append: log.appendOnce,
-    signals,
     syncSignal: options.syncSignal,
     async policyAnswer({ orchestrator }, request) {
       const plan = state.board().runs.get(orchestrator)?.plan;
