@@ -93,6 +93,7 @@ export * from './orchestrate/acts.ts';
 export * from './orchestrate/agent-environment.ts';
 export * from './orchestrate/agent-output.ts';
 export * from './orchestrate/agent-template.ts';
+export * from './orchestrate/budget.ts';
 export * from './orchestrate/detect-setup.ts';
 export * from './orchestrate/fill-command.ts';
 export * from './orchestrate/next-acts.ts';

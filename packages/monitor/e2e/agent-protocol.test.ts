@@ -276,3 +276,27 @@ test('what an agent reports as its cost is shown for the ticket, over all attemp
   expect(await svc('telemetry', 'cost', '--json')).toBe(0);
   expect(terminal.printed()).toContain('"perShipped": null');
 });
+
+test('a budget that is used up stops further turns; the amount is raised, and the message is sent', async () => {
+  const { start, svc, untilState, attention, received, terminal } = await world({
+    user: { orchestration: { budget: { ticketUsd: 2 } } },
+  });
+  await start();
+  await untilState('idle');
+  const cost = { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 2.5, currency: 'USD' } };
+  const report = { method: 'session/update', params: { update: cost } };
+  await svc('agent', 'send', 'A-1', `do ${JSON.stringify([['line', report], ['pause', 500], ['end']])}`);
+  await untilState('running');
+  await svc('agent', 'send', 'A-1', 'say 1');
+  const item = await until(async () => (await attention()).find(({ reason }) => reason === 'budget-reached'));
+  expect(item).toMatchObject({ remedy: 'svc config set svc.orchestration.budget.ticketUsd <amount>' });
+  expect(item.message).toContain('$2.50 of $2.00');
+  expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
+  expect(terminal.printed()).toContain('The budget of A-1 is used up');
+  expect(received().filter((line) => line.startsWith('prompt say'))).toHaveLength(0);
+  expect(await svc('config', 'set', 'svc.orchestration.budget.ticketUsd', '5'), terminal.complained()).toBe(
+    0,
+  );
+  await until(() => received().filter((line) => line.startsWith('prompt say')).length === 2);
+  await until(async () => (await attention()).every(({ reason }) => reason !== 'budget-reached'));
+});

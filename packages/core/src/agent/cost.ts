@@ -39,8 +39,8 @@ export function spentAfter(before: Spent, report: AttemptCost, at: string): Spen
   return { attempts, days: [...days, { day, usd: Math.max(0, today + added) }].slice(-MOST_DAYS) };
 }
 
-function sum(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
+function addUp(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
 }
 
 function costOfAttempts(attempts: readonly AttemptCost[]): AgentCost {
@@ -52,11 +52,11 @@ function costOfAttempts(attempts: readonly AttemptCost[]): AgentCost {
   const known = costs.flatMap(({ estimate }) => estimate ?? []);
   const counted = costs.flatMap(({ tokens }) => tokens ?? []);
   return {
-    usd: sum(known),
+    usd: addUp(known),
     estimated: costs.some(({ usd, estimate }) => usd === null && estimate !== null),
     partial: known.length > 0 && known.length < costs.length,
-    inputTokens: sum(counted.map(({ input }) => input)),
-    outputTokens: sum(counted.map(({ output }) => output)),
+    inputTokens: addUp(counted.map(({ input }) => input)),
+    outputTokens: addUp(counted.map(({ output }) => output)),
   };
 }
 
@@ -90,7 +90,7 @@ export function sumOfCosts(
     cost === null || cost.usd === null ? [] : [{ ...cost, usd: cost.usd }],
   );
   return {
-    usd: sum(known.map(({ usd }) => usd)),
+    usd: addUp(known.map(({ usd }) => usd)),
     estimated: known.some(({ estimated }) => estimated),
     partial: known.length > 0 && (known.length < costs.length || known.some(({ partial }) => partial)),
   };

@@ -15,6 +15,7 @@ const Why = z.enum([
   'merge-commit-unknown',
   'limit',
   'stopped',
+  'budget',
 ]);
 
 /** The part that comes from the board; `holds` come from the orchestrator. */

@@ -144,6 +144,11 @@ export function createOrchestration(options: {
       if (!plan) return null;
       return policyAnswer((await projects.of(plan.project)).config.svc.orchestration.permissions, request);
     },
+    async budgetsOf(orchestrator) {
+      const project = state.board().runs.get(orchestrator)?.plan?.project;
+      if (project === undefined) return null;
+      return { project, budgets: (await projects.of(project)).config.svc.orchestration.budget };
+    },
     processStarts,
     wake: () => void orchestrator.checkNow(),
     journalBytes: machine.timings.journalBytes,

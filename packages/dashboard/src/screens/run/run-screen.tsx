@@ -66,8 +66,7 @@ export function RunBudget({ model }: { model: RunModel }) {
         </Figure>
       </dl>
       <p className="mt-4 border-line border-t pt-3 text-small text-muted">
-        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}{' '}
-        Runs have no cost limit.
+        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}
       </p>
       <Holds model={model} />
     </Panel>

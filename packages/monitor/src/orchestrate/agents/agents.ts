@@ -8,23 +8,20 @@ import {
   type AgentView,
   type Answer,
   addToConversation,
+  type Budgets,
   type Conversation,
-  draft,
   type EventDraft,
-  type Fields,
   newConversation,
   type OpenRequest,
-  pausedBy,
   scopeOfWorker,
   type Worker,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
-import { Failure } from '../../errors.ts';
 import { exists, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
-import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import { type AgentLog, createAgentLog } from './agent-log.ts';
 import { type AgentRecord, readRecord } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
@@ -33,6 +30,7 @@ import { type CommandLine, followCommandLine } from './command-line.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 import { createLimits } from './limits.ts';
+import { createSteering, type Steering } from './steering.ts';
 
 const noRecord = { reason: null, setup: null, delivered: [] };
 /** The end of a process is shown sooner than the next round would find it. */
@@ -43,26 +41,13 @@ const START_TIMEOUT_MS = 180_000;
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 type WorkerName = { orchestrator: string; ticket: string };
 
-export type Agents = {
+export type Agents = Steering & {
   /** Call it in each round, with every attempt that was found. */
   follow: (agents: readonly FoundAgent[]) => void;
   noteEnd: (agent: Attempt, how: AgentEnd) => void;
   view: (worker: Worker, asked: { after: number; instanceId: string | undefined }) => Promise<AgentView>;
   /** Calls back when the view of the worker may have changed; urgently when its state did. */
   onChange: (worker: WorkerName, changed: (isUrgent: boolean) => void) => () => void;
-  answer: (
-    worker: Worker,
-    given: {
-      request: string;
-      answer: Answer;
-      by: string;
-      key?: string | undefined;
-      content?: Fields | undefined;
-    },
-  ) => Promise<void>;
-  /** Returns what happens to the message. */
-  message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
-  cancel: (worker: Worker, by: string) => Promise<void>;
   /** Why an agent cannot be followed, if one cannot. */
   problem: () => string | null;
   /** Resolves when everything that agents did is in the log, with the number of the last line. */
@@ -79,6 +64,8 @@ type Followed = {
   commandLine: CommandLine | null;
   conversation: Conversation;
   inbox: QueuedMessage[];
+  /** Of its run; null: unknown project, which has none. */
+  budget: { project: string; budgets: Budgets } | null;
   since: number;
   /** Of requests that the policy was asked about. */
   judged: Set<string>;
@@ -97,6 +84,8 @@ export function createAgents(options: {
   syncSignal: (worker: WorkerName) => Promise<void>;
   /** The answer that the user's policy gives; null: a person is asked. */
   policyAnswer: (worker: Worker, request: OpenRequest) => Promise<Answer | null>;
+  /** The budgets of the run, as currently configured. */
+  budgetsOf: (orchestrator: string) => Promise<{ project: string; budgets: Budgets } | null>;
   processStarts: ReadProcessStarts;
   /** Starts a round. */
   wake: () => void;
@@ -153,6 +142,7 @@ export function createAgents(options: {
       commandLine: null,
       conversation: newConversation(),
       inbox: [],
+      budget: null,
       since: performance.now(),
       judged: new Set(),
       isFailed: false,
@@ -194,12 +184,14 @@ export function createAgents(options: {
     }
     const one = newFollowed(agent, record);
     one.inbox = await readMessages(one);
+    one.budget = await options.budgetsOf(agent.orchestrator);
     followed.set(keyOf(agent), one);
     if (record.setup === null) return logCommandLine(one);
     one.talk = await talkToAgent({
       files: agentFiles(runsDir, agent),
       setup: record.setup,
       messages: () => [...limits.resumes(agent), ...one.inbox],
+      mayStart: () => limits.budgetStop(one) === null,
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
       onProblem: problem(agent),
     });
@@ -240,6 +232,7 @@ export function createAgents(options: {
     one.commandLine?.logCost();
     if (talk === null || one.isFailed) return;
     problems.delete(keyOf(agent));
+    one.budget = await options.budgetsOf(agent.orchestrator);
     const messages = await readMessages(one);
     if (messages.length !== one.inbox.length) {
       one.inbox = messages;
@@ -336,19 +329,29 @@ export function createAgents(options: {
     return known !== undefined && known !== null && known.attempt >= agent.attempt && known.state === 'ended';
   }
 
-  function live(worker: Worker): Followed & { talk: AgentTalk } {
-    const one = followed.get(worker.key);
-    if (one?.talk !== null && one !== undefined && last.get(worker.key)?.state !== 'gone')
-      return { ...one, talk: one.talk };
-    const why = one === undefined ? 'is not running' : `runs as a command line (${one.record.reason ?? ''})`;
-    throw new Failure(
-      'not-allowed-now',
-      `svc cannot talk to the agent of ${worker.ticket}: it ${why}.`,
-      `See what it does: svc agent show ${worker.ticket}`,
-    );
-  }
+  const steering = createSteering({
+    ...options,
+    running(worker) {
+      const one = followed.get(worker.key);
+      if (one === undefined || last.get(worker.key)?.state === 'gone') return undefined;
+      return { talk: one.talk, reason: one.record.reason };
+    },
+    known: async (worker) => {
+      await found.promise;
+      await opening.get(worker.key);
+    },
+    async readInboxOf(worker) {
+      const one = followed.get(worker.key);
+      if (one !== undefined) one.inbox = await readMessages(one);
+    },
+    whyHeld(worker) {
+      const one = followed.get(worker.key);
+      return (one && limits.budgetStop(one)?.message) ?? null;
+    },
+  });
 
   return {
+    ...steering,
     follow(agents) {
       last = new Map(agents.map((agent) => [keyOf(agent), agent]));
       for (const [key, agent] of last) {
@@ -385,68 +388,6 @@ export function createAgents(options: {
         known.delete(changed);
         if (known.size === 0) listeners.delete(key);
       };
-    },
-    async answer(worker, { request, answer, by, key, content }) {
-      const { talk } = live(worker);
-      const { open: requests } = talk.session();
-      const result = await talk.answer({ request, answer, by, key, content });
-      if (result === 'sent') return;
-      const offered = requests.find((one) => one.request === request)?.options.map(({ kind }) => kind);
-      if (result === 'not-offered')
-        throw new Failure(
-          'usage',
-          `This request cannot be answered with ${answer}. It offers: ${offered?.join(', ') || 'accept, decline'}.`,
-        );
-      throw new Failure(
-        'not-allowed-now',
-        `The request ${request} of ${worker.ticket} is not open.`,
-        `See what is open: svc agent show ${worker.ticket}`,
-      );
-    },
-    async message(worker, { text, by, key }) {
-      const path = inboxPath(runsDir, worker);
-      const id = `person:${key}`;
-      if (!(await readInbox(path)).some((one) => one.key === id))
-        await writeMessage(path, {
-          key: id,
-          at: now().toISOString(),
-          cause: 'message',
-          number: null,
-          url: null,
-          text,
-          by,
-        });
-      // Just after a start of the daemon nobody knows yet which agents are running.
-      await found.promise;
-      await opening.get(worker.key);
-      const one = followed.get(worker.key);
-      if (one?.talk && last.get(worker.key)?.state !== 'gone') {
-        one.inbox = await readMessages(one);
-        await one.talk.goOn();
-        return one.talk.waiting().some((message) => message.key === id)
-          ? 'queued until the agent is idle'
-          : 'sent';
-      }
-      if (one !== undefined && last.get(worker.key)?.state !== 'gone')
-        return 'queued: the agent reads it at its next check';
-      await append({
-        ...draft('orchestrator.worker.recalled', scopeOfWorker(worker), { reason: 'message' }),
-        source: 'orchestrator',
-        via: 'local',
-        deliveryId: `recall:${worker.key}:${id}`,
-      });
-      return 'queued: the agent is started again';
-    },
-    async cancel(worker, by) {
-      const isPaused = pausedBy(worker.agent) !== null;
-      const talk = isPaused && !followed.get(worker.key)?.talk ? null : live(worker).talk;
-      // First, so that nothing continues what a person has stopped.
-      await append({
-        ...draft('agent.stopped', scopeOfWorker(worker), { attempt: worker.agent?.attempt ?? 1, by }),
-        source: 'orchestrator',
-        via: 'local',
-      });
-      await talk?.cancel(by);
     },
     problem: () => problems.values().next().value ?? null,
     async settled() {

@@ -68,6 +68,7 @@ async function world() {
       append,
       syncSignal: async () => undefined,
       policyAnswer: async () => null,
+      budgetsOf: async () => null,
       processStarts: async () => new Map(),
       wake: () => undefined,
       journalBytes: 1e9,

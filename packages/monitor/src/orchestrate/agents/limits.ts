@@ -1,19 +1,25 @@
-// Usage limits of agents: when one ends, and how an agent continues after it.
+// What keeps an agent from its next turn: the usage limit of its provider, and budgets.
 import { statSync } from 'node:fs';
 import {
   type Board,
+  type BudgetStop,
+  type Budgets,
+  budgetStop,
   draft,
   type EventDraft,
+  hasBudget,
   isLimitOver,
   isPreMerge,
   limitEnd,
   pausedBy,
   resumeMessage,
   scopeOfWorker,
+  spendersOf,
+  spentNow,
   type Worker,
   workerKey,
 } from '@svc/core';
-import type { QueuedMessage } from './agent-session.ts';
+import type { AgentTalk, QueuedMessage } from './agent-session.ts';
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 
@@ -24,6 +30,12 @@ export type Limits = {
   resumes: (agent: Attempt) => QueuedMessage[];
   /** An agent in an open run continues when its limit is over, once: the log takes the event once. */
   resumeWhenOver: (worker: Worker) => Promise<void>;
+  /** Why a budget allows no further turn, with what the agent has reported since its last event. */
+  budgetStop: (one: {
+    agent: Attempt;
+    talk: AgentTalk | null;
+    budget: { project: string; budgets: Budgets } | null;
+  }) => BudgetStop | null;
 };
 
 export function createLimits({
@@ -60,6 +72,16 @@ export function createLimits({
         via: 'local',
         deliveryId: `agent.limit.over:${worker.key}.${attempt}:${turn}`,
       });
+    },
+    budgetStop({ agent, budget, talk }) {
+      const worker = board().workers.get(workerKey(agent.orchestrator, agent.ticket));
+      if (budget === null || worker === undefined || !hasBudget(budget.budgets)) return null;
+      const at = now().toISOString();
+      const session = talk?.session();
+      const spent = session === undefined ? worker.spent : spentNow(worker.spent, agent.attempt, session, at);
+      const spenders = spendersOf(board(), budget.project);
+      const withLatest = spenders.map((one) => (one === worker ? { ...one, spent } : one));
+      return budgetStop(withLatest, worker, budget.budgets, at);
     },
   };
 }

@@ -11,6 +11,7 @@ import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import type { Agents } from '../agents/agents.ts';
 import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
+import { createBudgetNotices } from './budget-notices.ts';
 import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
 import { createExecutor } from './execute-act.ts';
 import { createObserver, emptyMemory, type Observation } from './observe.ts';
@@ -104,6 +105,7 @@ export function createOrchestrator(options: {
     wake,
     stopping: stopping.signal,
   });
+  const noteBudgets = createBudgetNotices({ board: state.board, append: appendAndWait });
   const ends = createRunEnds({
     ...options,
     board: state.board,
@@ -133,6 +135,7 @@ export function createOrchestrator(options: {
       if (stopping.signal.aborted) return;
       await execute(act, observed);
     }
+    await noteBudgets(observed);
     ends.follow(observed);
   }
 
