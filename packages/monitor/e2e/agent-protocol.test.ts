@@ -239,3 +239,64 @@ test('a command line that ends at a usage limit is not started again before its 
   expect(lines().filter(({ event }) => event === 'agent.session.started')).toHaveLength(1);
   expect((await attention()).filter(({ reason }) => reason !== 'findings-waiting')).toEqual([]);
 });
+
+test('what an agent reports as its cost is shown for the ticket, over all attempts', async () => {
+  const { start, svc, untilState, view, terminal, home } = await world();
+  await start();
+  await untilState('idle');
+  const spend = (amount: number) =>
+    svc(
+      'agent',
+      'send',
+      'A-1',
+      `do ${JSON.stringify([
+        [
+          'line',
+          {
+            method: 'session/update',
+            params: {
+              update: { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } },
+            },
+          },
+        ],
+        ['end'],
+      ])}`,
+    );
+  await spend(1.5);
+  await until(async () => (await view()).cost?.usd === 1.5);
+  process.kill(Number(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8')), 'SIGKILL');
+  await untilState('ended');
+  await spend(0.25);
+  await until(async () => (await view()).cost?.usd === 1.75);
+  // The first turn of the first attempt reported nothing, and then the sum of its process.
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('Cost of the ticket: $1.75');
+  expect(await svc('telemetry', 'cost')).toBe(0);
+  expect(terminal.printed()).toMatch(/A-1 +run-1 +\w+ +\$1\.75/);
+  expect(await svc('telemetry', 'cost', '--json')).toBe(0);
+  expect(terminal.printed()).toContain('"perShipped": null');
+});
+
+test('a budget that is used up stops further turns; the amount is raised, and the message is sent', async () => {
+  const { start, svc, untilState, attention, received, terminal } = await world({
+    user: { orchestration: { budget: { ticketUsd: 2 } } },
+  });
+  await start();
+  await untilState('idle');
+  const cost = { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 2.5, currency: 'USD' } };
+  const report = { method: 'session/update', params: { update: cost } };
+  await svc('agent', 'send', 'A-1', `do ${JSON.stringify([['line', report], ['pause', 500], ['end']])}`);
+  await untilState('running');
+  await svc('agent', 'send', 'A-1', 'say 1');
+  const item = await until(async () => (await attention()).find(({ reason }) => reason === 'budget-reached'));
+  expect(item).toMatchObject({ remedy: 'svc config set svc.orchestration.budget.ticketUsd <amount>' });
+  expect(item.message).toContain('$2.50 of $2.00');
+  expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
+  expect(terminal.printed()).toContain('The budget of A-1 is used up');
+  expect(received().filter((line) => line.startsWith('prompt say'))).toHaveLength(0);
+  expect(await svc('config', 'set', 'svc.orchestration.budget.ticketUsd', '5'), terminal.complained()).toBe(
+    0,
+  );
+  await until(() => received().filter((line) => line.startsWith('prompt say')).length === 2);
+  await until(async () => (await attention()).every(({ reason }) => reason !== 'budget-reached'));
+});

@@ -9,6 +9,7 @@ import { isUnpaid } from './limits.ts';
 import { markIn } from './messages.ts';
 import { type OpenRequest, shownRequest } from './requests.ts';
 import type { AgentEntry, AgentSession } from './session.ts';
+import { costCovers } from './tokens.ts';
 import { type AgentTool, isToolOver, shortText } from './tools.ts';
 
 const LONGEST_MESSAGE = 4_000;
@@ -104,6 +105,7 @@ function started({ pending }: AgentSession, { agent, sessionId, mode, model }: A
     agent: agent?.name ?? 'unknown',
     protocol: true,
     how,
+    costOf: costCovers(agent?.name),
     ...onlyKnown({
       version: agent?.version ?? undefined,
       sessionId: sessionId ?? undefined,

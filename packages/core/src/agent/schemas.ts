@@ -59,6 +59,17 @@ export const AgentRequest = z.object({
 });
 export type AgentRequest = z.infer<typeof AgentRequest>;
 
+export const AgentCost = z
+  .object({
+    usd: z.number().nullable().describe('Null: unknown'),
+    estimated: z.boolean().describe('Some of it is estimated from tokens and list prices'),
+    partial: z.boolean().describe('Some of it is not known: it cost more'),
+    inputTokens: z.int().nullable(),
+    outputTokens: z.int().nullable(),
+  })
+  .meta({ id: 'AgentCost' });
+export type AgentCost = z.infer<typeof AgentCost>;
+
 /** On the board, from the log. */
 export const WorkerAgent = z
   .object({
@@ -75,6 +86,9 @@ export const WorkerAgent = z
     mode: z.string().nullable().describe('Its permission mode'),
     model: z.string().nullable(),
     ...Amounts,
+    costOf: z
+      .enum(['process', 'session'])
+      .describe('What the reported cost covers: this attempt, or its session'),
     open: z.array(AgentRequest).describe('Requests that wait for an answer'),
     limit: z
       .object({

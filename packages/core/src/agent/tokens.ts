@@ -13,6 +13,13 @@ const sums: Readonly<Record<string, 'turn' | 'process' | 'quota'>> = {
 /** Reports the tokens of each request with an empty chunk. */
 const CHUNK_USAGE = 'qwen-code';
 
+/** Reports the cost of its session over all its processes; the others report that of their process. */
+const SESSION_COST = 'OpenCode';
+
+export function costCovers(agent: string | undefined): 'session' | 'process' {
+  return agent === SESSION_COST ? 'session' : 'process';
+}
+
 export function tokensAfterTurn(agent: string | undefined, before: Tokens, result: Fields): Tokens {
   const sum = agent === undefined ? undefined : sums[agent];
   if (sum === 'process') return tokensIn(objectAt(result, 'usage')) ?? before;

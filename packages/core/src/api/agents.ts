@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { HOOK_REPORT_PATH } from '../agent/hook-event.ts';
 import { HookReport } from '../agent/hooks.ts';
-import { ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
+import { AgentCost, ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
 import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
 
 const AgentView = z
@@ -11,6 +11,7 @@ const AgentView = z
     ticket: z.string(),
     orchestrator: z.string(),
     agent: WorkerAgent.nullable().describe('Null: no agent was started for this ticket yet'),
+    cost: AgentCost.nullable().describe('Of all attempts; null: unknown'),
     waiting: z.array(z.string()).describe('Messages that are sent when the agent is idle'),
     instanceId: z.string().describe('Revisions can be compared only within one instance'),
     rev: z.int().describe('Pass as `after` to get only newer items'),

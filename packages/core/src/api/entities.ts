@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources, sessionStates } from '../agent/hooks.ts';
-import { WorkerAgent } from '../agent/schemas.ts';
+import { AgentCost, WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase } from '../runs/signal-file.ts';
@@ -69,13 +69,7 @@ export const Worker = z
     recalls: z.int(),
     agent: WorkerAgent.nullable().describe('Its agent; null: none was started yet'),
     error: z.string().nullable(),
-    cost: z
-      .object({
-        usd: z.number().nullable(),
-        inputTokens: z.int().nullable(),
-        outputTokens: z.int().nullable(),
-      })
-      .nullable(),
+    cost: AgentCost.nullable().describe('Of all attempts of its agent; null: unknown'),
     attempts: z.int().describe('Failed deployments'),
     budget: z.int().describe('How many may fail before a person has to decide'),
     pullRequest: z.string().nullable().describe('The linked pull request, owner/name#number'),

@@ -15,6 +15,7 @@ const Why = z.enum([
   'merge-commit-unknown',
   'limit',
   'stopped',
+  'budget',
 ]);
 
 /** The part that comes from the board; `holds` come from the orchestrator. */
@@ -42,6 +43,8 @@ const RunDetail = z
             verification: z.string().nullable(),
             error: z.string().nullable(),
             costUsd: z.number().nullable(),
+            costEstimated: z.boolean(),
+            costPartial: z.boolean().describe('Some of it is not known: it cost more'),
           }),
         ),
       }),
@@ -49,6 +52,8 @@ const RunDetail = z
     done: z.int(),
     tickets: z.int(),
     costUsd: z.number().nullable(),
+    costEstimated: z.boolean().describe('Some of it is estimated from tokens and list prices'),
+    costPartial: z.boolean().describe('Some of it is not known: it cost more'),
     waited: z.object({
       hours: z.number().describe('How long its workers waited for people, in total'),
       waiting: z.int().describe('How many are waiting now'),

@@ -91,6 +91,12 @@ export const kinds = {
   time: { schema: z.iso.datetime({ offset: true }), expects: 'an ISO 8601 time' },
 } as const;
 
+/** Of money. */
+export const amount: Kind<z.ZodNumber> = {
+  schema: z.number().positive(),
+  expects: 'a number above 0',
+};
+
 export function wholeNumber(least: number): Kind<z.ZodInt> {
   return { schema: z.int().min(least), expects: `a whole number of at least ${least}` };
 }

@@ -241,6 +241,7 @@ export const AgentSessionDetail = AgentDetail.extend({
   sessionId: text,
   mode: text,
   model: text,
+  costOf: WorkerAgent.shape.costOf.optional(),
   reason: text.describe('why it runs as a command line'),
 });
 export const AgentFailedDetail = AgentDetail.extend({ problem: z.string() });

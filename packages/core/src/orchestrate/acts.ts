@@ -3,6 +3,7 @@
 import type { AgentState } from '../agent/session.ts';
 import type { HoldReason } from '../api/runs.ts';
 import type { Run, Worker } from '../state/board-types.ts';
+import type { Budgets, Spender } from './budget.ts';
 import type { RunPlan } from './plan.ts';
 import type { RecallCause } from './reaction-causes.ts';
 
@@ -15,6 +16,7 @@ export type ProjectLimits = {
   verifyBeforeMerge: boolean;
   allowSelfReportedCompletion: boolean;
   stallAfterSec: number;
+  budget: Budgets;
 };
 
 export type PlannedRun = {
@@ -23,6 +25,8 @@ export type PlannedRun = {
   limits: ProjectLimits;
   /** The project's pull requests that wait for a person. */
   awaitingReview: number;
+  /** The workers of all runs of the project, for its budgets. */
+  spenders: readonly Spender[];
 };
 
 /** It takes a slot: a live process, or a dispatch in progress (a worktree that is being created). */

@@ -13,6 +13,7 @@ const limits: ProjectLimits = {
   verifyBeforeMerge: true,
   allowSelfReportedCompletion: false,
   stallAfterSec: 1800,
+  budget: { ticketUsd: null, runUsd: null, dayUsd: null },
 };
 type WaveState = 'started' | 'completed' | 'blocked';
 
@@ -45,6 +46,7 @@ function run(
     plan: { waves, project, base: 'main', workerCommand: '/a:b', workerModel: 'opus', maxParallel: most },
     limits,
     awaitingReview: 0,
+    spenders: [],
     ...rest,
   };
 }
@@ -121,6 +123,7 @@ const pausedAgent = (given: { endedAt?: string; stopped?: boolean }): Worker['ag
   context: null,
   tokens: null,
   cost: null,
+  costOf: 'process',
   open: [],
   problem: null,
   limit: {
@@ -136,7 +139,44 @@ const pausedAgent = (given: { endedAt?: string; stopped?: boolean }): Worker['ag
   },
   stopped: given.stopped === true ? { by: 'mia', at: ago(60) } : null,
 });
+const spent = (ticket: string, usd: number) => ({
+  orchestrator: 'run-1',
+  ticket,
+  signal: null,
+  spent: {
+    attempts: [{ attempt: 1, sum: null, usd, tokens: null, model: null }],
+    days: [{ day: now.slice(0, 10), usd }],
+  },
+});
 const rows: [name: string, given: Given, acts: string[]][] = [
+  [
+    'a run whose budget is used up starts nothing',
+    {
+      runs: [
+        run([['A', 'B']], ['started'], {
+          limits: { ...limits, budget: { ticketUsd: null, runUsd: 5, dayUsd: null } },
+          spenders: [spent('A', 3), spent('C', 2)],
+        }),
+      ],
+      workers: [worker('A', 'planning')],
+      revivals: { A: {} },
+    },
+    ['hold budget', 'hold budget'],
+  ],
+  [
+    'a ticket whose budget is used up is not started, another one is',
+    {
+      runs: [
+        run([['A', 'B']], ['started'], {
+          limits: { ...limits, budget: { ticketUsd: 3, runUsd: null, dayUsd: null } },
+          spenders: [spent('A', 3)],
+        }),
+      ],
+      workers: [worker('A', 'planning')],
+      revivals: { A: {} },
+    },
+    ['hold A budget', 'dispatch B'],
+  ],
   [
     'a dead agent is not revived before its usage limit is over',
     { workers: [worker('A', 'planning', { agent: pausedAgent({}) })], live: { B: {} }, revivals: { A: {} } },

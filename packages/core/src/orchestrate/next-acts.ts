@@ -16,6 +16,7 @@ import {
   type RunTimings,
   type World,
 } from './acts.ts';
+import { budgetStop } from './budget.ts';
 import { later, type Standing, standingOfTicket } from './wave-standing.ts';
 
 type CurrentWave = {
@@ -189,7 +190,7 @@ function starts(world: World, waves: readonly RunWave[]): Act[] {
           standing.is === wanted &&
           (standing.is !== 'dead' || (standing.next === 'revive' && standing.due <= world.now)),
       );
-      const hold = due.length === 0 ? undefined : holdOf(planned, wanted);
+      const hold = due.length === 0 ? undefined : holdOf(planned, wanted, world.now);
       if (hold !== undefined) acts.push(hold);
       else acts.push(...startAll(planned, wave.number, due));
     }
@@ -200,7 +201,9 @@ function starts(world: World, waves: readonly RunWave[]): Act[] {
     const started: Act[] = [];
     const { orchestrator } = planned.run;
     for (const { ticket, standing } of due) {
-      const refused = slots.take(planned, ticket);
+      const stop = budgetStop(planned.spenders, { orchestrator, ticket }, planned.limits.budget, world.now);
+      const refused =
+        stop === null ? slots.take(planned, ticket) : ({ why: 'budget', message: stop.message } as const);
       if (refused?.why === 'slots')
         return [...started, { kind: 'hold', orchestrator, ticket: null, until: null, ...refused }];
       if (refused !== undefined)
@@ -218,10 +221,16 @@ function starts(world: World, waves: readonly RunWave[]): Act[] {
 }
 
 /** Why a run starts nothing at all. Started work does not wait for reviews. */
-function holdOf({ run, limits, awaitingReview }: PlannedRun, wanted: Standing['is']): Act | undefined {
+function holdOf(
+  { run, limits, awaitingReview, spenders }: PlannedRun,
+  wanted: Standing['is'],
+  now: string,
+): Act | undefined {
   const { orchestrator } = run;
   const hold = { kind: 'hold', orchestrator, ticket: null, until: null } as const;
   if (run.state === 'paused') return { ...hold, why: 'paused', message: 'The run is paused' };
+  const stop = budgetStop(spenders, { orchestrator, ticket: null }, limits.budget, now);
+  if (stop !== null) return { ...hold, why: 'budget', message: stop.message };
   const most = limits.maxAwaitingReview;
   if (wanted !== 'to-dispatch' || most === null || awaitingReview <= most) return undefined;
   const message = `${awaitingReview} pull requests wait for a person; new work starts when at most ${most} do`;

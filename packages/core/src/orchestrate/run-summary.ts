@@ -50,8 +50,14 @@ function countsOf(tickets: readonly RunTicketView[]): string {
 function totalCost(tickets: readonly RunTicketView[]): string | null {
   const known = tickets.flatMap(({ costUsd }) => costUsd ?? []);
   if (known.length === 0) return null;
-  const sum = usd(known.reduce((total, cost) => total + cost, 0));
-  const missing = tickets.filter(({ costUsd }) => costUsd === null).map(({ ticket }) => ticket);
+  const isEstimated = tickets.some(({ costEstimated }) => costEstimated);
+  const sum = usd(
+    known.reduce((total, cost) => total + cost, 0),
+    isEstimated,
+  );
+  const missing = tickets
+    .filter(({ costUsd, costPartial }) => costUsd === null || costPartial)
+    .map(({ ticket }) => ticket);
   return missing.length === 0 ? sum : `at least ${sum} (${UNKNOWN} for ${missing.join(', ')})`;
 }
 
@@ -64,7 +70,7 @@ function modelPart(model: ModelText): string {
 }
 
 function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | undefined): string {
-  const { title, status, since, verification, error, costUsd } = ticket;
+  const { title, status, since, verification, error, costUsd, costEstimated, costPartial } = ticket;
   const links = (known?.links ?? []).filter(({ link }) => link !== 'ticket');
   return [
     `### ${ticket.ticket}${title === null ? '' : `: ${oneLine(title)}`}`,
@@ -77,7 +83,7 @@ function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | u
       ],
       ...links.map((link): Fact => [names[link.link], linkWords(link)]),
       ['Verification', verification ?? 'none'],
-      ['Cost', costUsd === null ? null : usd(costUsd)],
+      ['Cost', costUsd === null ? null : `${costPartial ? 'at least ' : ''}${usd(costUsd, costEstimated)}`],
       ...(error === null ? [] : [['Error', error] satisfies Fact]),
       ...(known?.flagged ?? []).map((flag): Fact => ['Note', flag]),
     ]),
@@ -117,8 +123,8 @@ function facts(of: readonly Fact[]): string {
   return of.map(([name, value]) => `- ${name}: ${value === null ? UNKNOWN : oneLine(value)}`).join('\n');
 }
 
-function usd(cost: number): string {
-  return `${cost.toFixed(2)} USD`;
+function usd(cost: number, isEstimated: boolean): string {
+  return `${isEstimated ? '≈' : ''}${cost.toFixed(2)} USD`;
 }
 
 /** Texts come from outside: none may start a section. */

@@ -1,4 +1,5 @@
 // A run for display: its waves with the state of each ticket, and how long its workers waited for people.
+import { costOfWorker, sumOfCosts } from '../agent/cost.ts';
 import type { RunView } from '../api/runs.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
 import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
@@ -20,7 +21,7 @@ export function runView(board: Board, run: Run, now: string): RunView {
     pullRequestOf: (worker) => pullRequestOfWorker(board, worker),
     now,
   });
-  const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
+  const cost = sumOfCosts(workers.map(costOfWorker));
   return {
     orchestrator: run.orchestrator,
     name: run.name,
@@ -32,7 +33,9 @@ export function runView(board: Board, run: Run, now: string): RunView {
     waves: views,
     done: all.filter(({ status }) => status === 'done').length,
     tickets: all.length,
-    costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    costUsd: cost.usd,
+    costEstimated: cost.estimated,
+    costPartial: cost.partial,
     waited: { hours, waiting },
   };
 }
@@ -41,6 +44,7 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
   const worker = board.workers.get(workerKey(orchestrator, ticket));
   const { state, remediation } = worker?.verification ?? {};
   const pullRequest = worker && pullRequestOfWorker(board, worker);
+  const cost = worker && costOfWorker(worker);
   return {
     ticket,
     title: board.tickets.get(ticket)?.title ?? pullRequest?.title ?? null,
@@ -50,7 +54,9 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
     verification:
       state === 'failed' && remediation !== null ? `failed, filed as ${remediation}` : (state ?? null),
     error: worker?.signal?.error ?? null,
-    costUsd: worker?.signal?.cost?.usd ?? null,
+    costUsd: cost?.usd ?? null,
+    costEstimated: cost?.estimated ?? false,
+    costPartial: cost?.partial ?? false,
   };
 }
 

@@ -2,6 +2,7 @@
 // pure function of the lines: the same lines give the same board, in however many parts they are folded.
 // Entities are never changed in place, so a copy of the maps is a snapshot.
 
+import type { Spent } from '../agent/cost.ts';
 import type {
   AttentionItem,
   Feed,
@@ -75,6 +76,8 @@ export type Worker = Omit<WorkerView, Shown> & {
   hash: string | null;
   /** Attention reasons that were raised and whose cause still exists, even if a person resolved the item. */
   raised: string[];
+  /** What its agent cost so far. */
+  spent: Spent;
   /** Deployed commits that were checked for containing the merge, newest last. */
   proofsAsked: string[];
 };

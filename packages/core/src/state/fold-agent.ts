@@ -1,4 +1,5 @@
 // Events of agents: what the agent of a worker is doing, as its events report it.
+import { spentAfter } from '../agent/cost.ts';
 import { limitAfter, pausedBy } from '../agent/limits.ts';
 import type { WorkerAgent } from '../agent/schemas.ts';
 import type { Topic } from '../log/topics.ts';
@@ -22,9 +23,22 @@ function foldAgent(context: FoldContext<AgentTopic>): void {
   if (worker === undefined || agent === undefined || agent === worker.agent) return;
   // A message that the agent gets fulfils the recall.
   const recall = line.event === 'agent.turn.started' ? null : worker.recall;
-  const next: Worker = { ...worker, agent, recall, lastSeq: line.seq, lastAt: line.ts };
+  const spent = spentOf(worker, agent, line);
+  const next: Worker = { ...worker, agent, recall, spent, lastSeq: line.seq, lastAt: line.ts };
   if (line.event === 'agent.limit.over') Object.assign(next, afterLimit(next, line));
   putWorker(board, withOwnAttention(context, next));
+}
+
+/** All attempts of a command line write to one file, and report its sum. */
+function spentOf({ spent }: Worker, agent: WorkerAgent, line: LineOf<AgentTopic>): Worker['spent'] {
+  if (line.event !== 'agent.turn.ended' && line.event !== 'agent.usage') return spent;
+  const { attempt, protocol, costOf, sessionId, tokens, cost, model } = agent;
+  const usd = cost?.currency === 'USD' ? cost.amount : null;
+  const isUnknown = usd === null && tokens === null;
+  // A turn that was refused may have cost nothing.
+  if (isUnknown && (line.event === 'agent.usage' || line.detail.ok === false)) return spent;
+  const sum = !protocol ? 'command line' : costOf === 'session' ? sessionId : null;
+  return spentAfter(spent, { attempt, sum, usd, tokens, model }, line.ts);
 }
 
 /** A process that has ended is started again, which is not a revival. */
@@ -158,6 +172,7 @@ function started(before: WorkerAgent | null, line: LineOf<'agent.session.started
     sessionId: short(line.detail.sessionId) ?? null,
     mode: short(mode) ?? null,
     model: short(model) ?? null,
+    costOf: line.detail.costOf ?? 'process',
   };
 }
 
@@ -179,6 +194,7 @@ function unstarted(attempt: number, line: LineOf, before: WorkerAgent | null): W
     context: null,
     tokens: null,
     cost: null,
+    costOf: 'process',
     open: [],
     limit,
     stopped: null,

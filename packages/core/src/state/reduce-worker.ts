@@ -1,5 +1,6 @@
 // A worker after one more of its events: the content of the signal file and the state of its process. Whether the status
 // in the file is accepted is decided by the deploy lifecycle.
+import { nothingSpent } from '../agent/cost.ts';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
@@ -217,6 +218,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     recall: null,
     recalls: 0,
     agent: null,
+    spent: nothingSpent,
     raised: [],
     proofsAsked: [],
     lastSeq: line.seq,

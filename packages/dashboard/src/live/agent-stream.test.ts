@@ -13,6 +13,7 @@ const view = (items: ConversationItem[], more: Partial<AgentView> = {}): AgentVi
   ticket: 'A-1',
   orchestrator: 'run-1',
   agent: null,
+  cost: null,
   waiting: [],
   instanceId: 'one',
   rev: 0,

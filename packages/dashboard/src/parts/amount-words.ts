@@ -7,6 +7,22 @@ export function costWords(usd: number | null | undefined): string {
   return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
+/** Of a ticket or a run: `≈` marks an estimate, `at least` what is only partly known. */
+export function spentWords(
+  cost: { usd: number | null; estimated: boolean; partial: boolean } | null | undefined,
+): string {
+  if (cost === null || cost === undefined || cost.usd === null) return 'unknown';
+  return `${cost.partial ? 'at least ' : ''}${cost.estimated ? '≈' : ''}${costWords(cost.usd)}`;
+}
+
+export function runCostWords(run: {
+  costUsd: number | null;
+  costEstimated: boolean;
+  costPartial: boolean;
+}): string {
+  return spentWords({ usd: run.costUsd, estimated: run.costEstimated, partial: run.costPartial });
+}
+
 /** `340`, `12.4 k`, `1.2 M`. */
 export function countWords(count: number | null | undefined): string {
   if (count === null || count === undefined) return 'unknown';

@@ -138,12 +138,16 @@ export function createOrchestration(options: {
     instanceId: options.instanceId,
     state,
     append: log.appendOnce,
-    signals,
     syncSignal: options.syncSignal,
     async policyAnswer({ orchestrator }, request) {
       const plan = state.board().runs.get(orchestrator)?.plan;
       if (!plan) return null;
       return policyAnswer((await projects.of(plan.project)).config.svc.orchestration.permissions, request);
+    },
+    async budgetsOf(orchestrator) {
+      const project = state.board().runs.get(orchestrator)?.plan?.project;
+      if (project === undefined) return null;
+      return { project, budgets: (await projects.of(project)).config.svc.orchestration.budget };
     },
     processStarts,
     wake: () => void orchestrator.checkNow(),

@@ -56,6 +56,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     reactions: noReactions,
     recall: null,
     recalls: 0,
+    spent: { attempts: [], days: [] },
     raised: [],
     proofsAsked: [],
     lastSeq: 10,

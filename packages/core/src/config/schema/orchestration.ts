@@ -5,11 +5,19 @@ import {
   workerCommandForm,
   workerCommandPattern,
 } from '../../orchestrate/worker-command.ts';
-import { field, kinds, oneOf, optionalField, orNull, wholeNumber } from '../field.ts';
+import { amount, field, kinds, oneOf, optionalField, orNull, wholeNumber } from '../field.ts';
 import { secretKind } from '../secret-shapes.ts';
 import { isProgram } from './rules.ts';
 
 const layers = ['project'] as const;
+
+/** A user's own limit comes before the project's. */
+const budget = (what: string) =>
+  field(orNull(amount), {
+    layers: ['global', 'project'],
+    description: `What the agents of ${what} may cost, in US dollars; null: no limit`,
+    default: null,
+  });
 
 const DEFAULT_AGENT = [
   'claude',
@@ -159,6 +167,13 @@ export const Orchestration = z
       description: 'Pause dispatch while more pull requests than this wait for a person; null: never',
       default: null,
     }),
+    budget: z
+      .object({
+        ticketUsd: budget('each ticket of a run'),
+        runUsd: budget('each run'),
+        dayUsd: budget('all runs of the project on one day (UTC)'),
+      })
+      .prefault({}),
     testCommand: optionalField(kinds.text, {
       layers,
       description: 'Command that tests a merged commit; if absent, it is detected',

@@ -72,8 +72,10 @@ export function simulateRuns({
         verifyBeforeMerge: true,
         allowSelfReportedCompletion: false,
         stallAfterSec: STALL_SEC,
+        budget: { ticketUsd: null, runUsd: null, dayUsd: null },
       },
       awaitingReview: 0,
+      spenders: [],
     });
   }
 

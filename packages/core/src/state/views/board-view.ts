@@ -1,5 +1,6 @@
 // The board as JSON: every entity with its key and derived fields. Entities that settled over a week ago are left out
 // by default, so the answer does not grow with the log.
+import { costOfWorker } from '../../agent/cost.ts';
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
@@ -115,12 +116,12 @@ function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView
 }
 
 function workerView(whole: Worker, subject: Subject): WorkerView {
-  const { signal, hash, raised, proofsAsked, ...worker } = whole;
+  const { signal, hash, raised, proofsAsked, spent, ...worker } = whole;
   const { pullRequest } = subject;
   return {
     ...worker,
     error: signal?.error ?? null,
-    cost: costOf(signal),
+    cost: costOfWorker(whole),
     attempts: worker.deploy?.attempts.length ?? 0,
     budget: DEPLOY_BUDGET,
     pullRequest: pullRequest && nameOfPullRequest(pullRequest),
@@ -129,10 +130,4 @@ function workerView(whole: Worker, subject: Subject): WorkerView {
     ...waitOf(subject),
     contradictions: contradictionsIn(subject),
   };
-}
-
-function costOf(signal: Worker['signal']): WorkerView['cost'] {
-  if (typeof signal?.cost !== 'object' || signal.cost === null) return null;
-  const { usd = null, inputTokens = null, outputTokens = null } = signal.cost;
-  return { usd, inputTokens, outputTokens };
 }

@@ -76,6 +76,8 @@ const reasonTexts: Record<string, string> = {
   'agent-needs-permission': 'Agent needs a permission',
   'agent-needs-input': 'Agent has a question',
   'agent-limit': 'Usage limit reached',
+  'budget-reached': 'Budget used up',
+  'budget-unknown': 'Cost not known',
 };
 
 /** `deploy-timeout` is `Deploy timed out`; an unlisted `low-disk` is `Low disk`. */

@@ -7,7 +7,7 @@ import { memo, type ReactNode } from 'react';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
-import { costWords } from '../../parts/amount-words.ts';
+import { spentWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
@@ -180,7 +180,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         {worker !== null && (
           <span className="shrink-0">
             <span className="sr-only">Cost </span>
-            {costWords(worker.cost?.usd)}
+            {spentWords(worker.cost)}
           </span>
         )}
       </span>

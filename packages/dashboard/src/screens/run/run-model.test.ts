@@ -96,6 +96,8 @@ test('tickets that settled off the board come from the view', () => {
     pr: null,
     verification: null,
     error: null,
+    costEstimated: false,
+    costPartial: false,
   };
   const view = {
     orchestrator: 'run-1',
@@ -109,6 +111,8 @@ test('tickets that settled off the board come from the view', () => {
     done: 1,
     tickets: 1,
     costUsd: 3,
+    costEstimated: false,
+    costPartial: false,
     waited: { hours: 2, waiting: 0 },
     holds: [],
   } as RunDetail;

@@ -20,6 +20,8 @@ export type RunTicket = {
   pr: { number: number; url: string | null } | null;
   error: string | null;
   costUsd: number | null;
+  costEstimated: boolean;
+  costPartial: boolean;
   label: StateLabel;
   /** Null if not dispatched, or settled off the board. */
   worker: WorkerRow | null;
@@ -44,6 +46,8 @@ export type RunModel = {
   /** Workers whose agent is running. */
   working: number;
   costUsd: number | null;
+  costEstimated: boolean;
+  costPartial: boolean;
   tokens: { input: number; output: number } | null;
   waited: RunDetail['waited'] | null;
   holds: RunDetail['holds'];
@@ -101,6 +105,10 @@ export function runModel({
     needYou: tickets.filter(({ label }) => label.meaning === 'you').length,
     working: tickets.filter(({ worker }) => worker !== null && isAtWork(worker)).length,
     costUsd: sumOf(tickets.map(({ costUsd }) => costUsd)),
+    costEstimated: tickets.some(({ costEstimated }) => costEstimated),
+    costPartial: tickets.some(
+      ({ costUsd, costPartial, status }) => costPartial || (costUsd === null && status !== null),
+    ),
     tokens: tokensOf(tickets),
     waited: view?.waited ?? null,
     holds: view?.holds ?? [],
@@ -156,6 +164,8 @@ function ticketOf({
     pr: worker?.pr ?? view?.pr ?? null,
     error: worker?.error ?? view?.error ?? null,
     costUsd: worker?.cost?.usd ?? view?.costUsd ?? null,
+    costEstimated: worker?.cost?.estimated ?? view?.costEstimated ?? false,
+    costPartial: worker?.cost?.partial ?? view?.costPartial ?? false,
     label:
       worker === null
         ? { meaning: statusMeaning(status), words: statusWords(status) }

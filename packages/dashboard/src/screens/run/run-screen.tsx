@@ -6,7 +6,7 @@ import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
-import { costWords, countWords } from '../../parts/amount-words.ts';
+import { countWords, runCostWords } from '../../parts/amount-words.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
 import { runLabel, verificationLabel } from '../../parts/meaning.ts';
@@ -35,8 +35,10 @@ export function RunBudget({ model }: { model: RunModel }) {
   return (
     <Panel title="Budget">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4">
-        <Figure name="Cost so far" figure={costWords(costUsd)}>
-          {costUsd !== null && done > 0 && `${costWords(costUsd / done)} per finished ticket.`}
+        <Figure name="Cost so far" figure={runCostWords(model)}>
+          {costUsd !== null &&
+            done > 0 &&
+            `${runCostWords({ ...model, costUsd: costUsd / done })} per shipped ticket.`}
           {withoutCost > 0 && ` ${withoutCost} reported no cost.`}
         </Figure>
         <Figure name="Tokens" figure={tokens === null ? 'unknown' : countWords(tokens.input + tokens.output)}>
@@ -64,8 +66,7 @@ export function RunBudget({ model }: { model: RunModel }) {
         </Figure>
       </dl>
       <p className="mt-4 border-line border-t pt-3 text-small text-muted">
-        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}{' '}
-        Runs have no cost limit.
+        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}
       </p>
       <Holds model={model} />
     </Panel>

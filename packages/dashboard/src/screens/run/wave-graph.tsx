@@ -1,7 +1,7 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { costWords } from '../../parts/amount-words.ts';
+import { runCostWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { backgroundOf, edgeOf, waveLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
@@ -186,7 +186,7 @@ function Details({ ticket, blockers }: { ticket: RunTicket; blockers: readonly s
             <For at={ticket.since} />
           </>
         )}
-        {ticket.costUsd !== null && `, ${costWords(ticket.costUsd)}`}
+        {ticket.costUsd !== null && `, ${runCostWords(ticket)}`}
       </span>
       {worker && <OutsideText className="text-muted">{worker.rule}</OutsideText>}
       {typeof worker?.waitsFor === 'string' && (

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
-import { costWords } from '../../parts/amount-words.ts';
+import { runCostWords } from '../../parts/amount-words.ts';
 import { type Meaning, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -185,7 +185,7 @@ function Row({
         )}
       </Cell>
       <Cell number>
-        {ticket.costUsd === null ? <span className="text-muted">unknown</span> : costWords(ticket.costUsd)}
+        {ticket.costUsd === null ? <span className="text-muted">unknown</span> : runCostWords(ticket)}
       </Cell>
       <Cell>
         <span className="flex justify-end gap-1 whitespace-nowrap">

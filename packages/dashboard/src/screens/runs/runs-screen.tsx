@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
-import { costWords } from '../../parts/amount-words.ts';
+import { runCostWords } from '../../parts/amount-words.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
@@ -83,7 +83,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             </Cell>
             <Cell number>{waveWords(model.waves)}</Cell>
             <Cell number>{workingWords(model)}</Cell>
-            <Cell number>{costWords(model.costUsd)}</Cell>
+            <Cell number>{runCostWords(model)}</Cell>
             <Cell number>{waitedWords(model)}</Cell>
             <Cell number>
               <Ago at={model.startedAt} />
@@ -138,7 +138,7 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
             <dl className="grid grid-cols-3 gap-x-3 gap-y-2 text-small">
               <Fact name="Wave">{waveWords(model.waves)}</Fact>
               <Fact name="Active workers">{workingWords(model)}</Fact>
-              <Fact name="Cost">{costWords(model.costUsd)}</Fact>
+              <Fact name="Cost">{runCostWords(model)}</Fact>
               <Fact name="Waited for people">{waitedWords(model)}</Fact>
               <Fact name="Started">
                 <Ago at={model.startedAt} />

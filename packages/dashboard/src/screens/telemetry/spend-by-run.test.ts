@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { spendByRun } from './spend.tsx';
 
 test('the most expensive run is first; a worker without a cost is unknown', () => {
-  const cost = (usd: number | null) => ({ usd, inputTokens: 100, outputTokens: null });
+  const cost = (usd: number | null) => ({
+    usd,
+    inputTokens: 100,
+    outputTokens: null,
+    estimated: usd === 3,
+    partial: false,
+  });
   expect(
     spendByRun([
       { orchestrator: 'a', cost: cost(1) },
@@ -12,7 +18,7 @@ test('the most expensive run is first; a worker without a cost is unknown', () =
       { orchestrator: 'c', cost: cost(null) },
     ]),
   ).toEqual([
-    { run: 'b', usd: 3.5, inputTokens: 200, outputTokens: 0, reported: 2, unknown: 1 },
-    { run: 'a', usd: 1, inputTokens: 100, outputTokens: 0, reported: 1, unknown: 0 },
+    { run: 'b', usd: 3.5, inputTokens: 200, outputTokens: 0, reported: 2, unknown: 1, estimated: true },
+    { run: 'a', usd: 1, inputTokens: 100, outputTokens: 0, reported: 1, unknown: 0, estimated: false },
   ]);
 });

@@ -1,8 +1,9 @@
 // The cost that the workers on the board report, by run. It is not an invoice.
 import type { WorkerView } from '@svc/core';
+import { costSummary } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useLiveBoard } from '../../live/live.tsx';
-import { costWords, countWords } from '../../parts/amount-words.ts';
+import { countWords, spentWords } from '../../parts/amount-words.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Empty } from '../../parts/states.tsx';
 
@@ -14,6 +15,7 @@ export type RunSpend = {
   /** Workers that reported a cost, and those that did not: their cost is unknown, not zero. */
   reported: number;
   unknown: number;
+  estimated: boolean;
 };
 
 /** By run, most expensive first; runs without any reported cost are left out. */
@@ -29,6 +31,7 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
       outputTokens: sum(({ outputTokens }) => outputTokens),
       reported: costs.length,
       unknown: all.length - costs.length,
+      estimated: costs.some(({ estimated }) => estimated),
     };
   });
   return runs.filter(({ reported }) => reported > 0).toSorted((one, other) => other.usd - one.usd);
@@ -37,11 +40,16 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
 export function Spend() {
   const { workers } = useLiveBoard();
   const rows = spendByRun([...workers.values()]);
+  const { perTicket, perShipped } = costSummary([...workers.values()]);
   const most = Math.max(...rows.map(({ usd }) => usd), 0.01);
   return (
     <Panel
       title="Cost and tokens by run"
-      aside={<span className="text-tiny text-muted">as reported by the workers</span>}
+      aside={
+        <span className="text-tiny text-muted">
+          {spentWords(perTicket)} per ticket, {spentWords(perShipped)} per shipped ticket
+        </span>
+      }
     >
       {rows.length === 0 ? (
         <Empty title="No worker has reported a cost." />
@@ -89,7 +97,9 @@ export function Spend() {
                       style={{ width: `${(row.usd / most) * 100}%` }}
                     />
                   </td>
-                  <td className="text-right whitespace-nowrap">{costWords(row.usd)}</td>
+                  <td className="text-right whitespace-nowrap">
+                    {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
+                  </td>
                   <td className="pl-4 text-right">{countWords(row.inputTokens)}</td>
                   <td className="pl-4 text-right">{countWords(row.outputTokens)}</td>
                   <td className="pl-4 text-right whitespace-nowrap">

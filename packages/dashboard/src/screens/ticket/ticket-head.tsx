@@ -3,7 +3,7 @@ import type { BoardView } from '@svc/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { costWords, countWords } from '../../parts/amount-words.ts';
+import { countWords, spentWords } from '../../parts/amount-words.ts';
 import { type StateLabel, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -74,7 +74,7 @@ export function TicketHead({
         )}
         {worker && (
           <>
-            <Item name="Cost">{costWords(worker.cost?.usd)}</Item>
+            <Item name="Cost">{spentWords(worker.cost)}</Item>
             <Item name="Tokens in, out">
               {worker.cost === null
                 ? 'unknown'

@@ -1,7 +1,7 @@
 // svc agent show | answer | send | stop | changes
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { limitText, pausedBy } from '@svc/core';
+import { costText, limitText, pausedBy } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
@@ -186,7 +186,7 @@ function contentOf(
 
 export function printAgent(
   terminal: Terminal,
-  { agent, ticket, waiting, items, journal }: AgentView,
+  { agent, ticket, cost, waiting, items, journal }: AgentView,
   limit: number,
 ): void {
   if (agent === null) {
@@ -209,6 +209,7 @@ export function printAgent(
         usageText(agent),
       ].join(', '),
     );
+  terminal.out(`Cost of the ticket: ${costText(cost)}`);
   if (agent.problem !== null && pause === null)
     terminal.out(paint(terminal, 'red', `Problem: ${plainText(agent.problem)}`));
   for (const item of items.slice(-limit)) printItem(terminal, item);

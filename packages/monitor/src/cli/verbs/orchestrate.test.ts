@@ -125,7 +125,7 @@ test('status of a run: its waves, the state of each ticket, and what it is waiti
   expect(lines().map((line) => line.replaceAll(/ +/g, ' ').trimEnd())).toEqual([
     `${RUN}: running, 0 of 3 done`,
     ' started 2026-01-02 03:00:00 UTC (10 min ago)',
-    ' cost $1.25',
+    ' cost at least $1.25',
     'Wave 1: started',
     ' ABC-1 implementing 10 min ago',
     ' ABC-2 failed 10 min ago no ?[2Jdisk',

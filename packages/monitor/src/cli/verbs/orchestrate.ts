@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
+import { costText } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../session.ts';
@@ -141,7 +142,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
           one.state,
           `${one.done} of ${one.tickets} done`,
           one.startedAt === null ? '' : `started ${ageText(one.startedAt, terminal.now())}`,
-          costText(one.costUsd),
+          runCost(one),
         ]),
       );
     });
@@ -153,7 +154,7 @@ function printRun(terminal: Terminal, run: RunDetail): void {
   const { hours, waiting } = run.waited;
   if (hours > 0 || waiting > 0)
     terminal.out(`  reviews  ${hours.toFixed(1)} h waited, ${waiting} waiting now`);
-  if (run.costUsd !== null) terminal.out(`  cost     ${costText(run.costUsd)}`);
+  if (run.costUsd !== null) terminal.out(`  cost     ${runCost(run)}`);
   for (const { wave, state, tickets } of run.waves) {
     terminal.out(`Wave ${wave}: ${state}`);
     printTable(
@@ -172,8 +173,12 @@ function printRun(terminal: Terminal, run: RunDetail): void {
     terminal.out(`${plainText(message)}${until === null ? '' : ` (${ageText(until, terminal.now())})`}`);
 }
 
-function costText(usd: number | null): string {
-  return usd === null ? '' : `$${usd.toFixed(2)}`;
+function runCost({
+  costUsd: usd,
+  costEstimated: estimated,
+  costPartial: partial,
+}: Pick<RunDetail, 'costUsd' | 'costEstimated' | 'costPartial'>): string {
+  return usd === null ? '' : costText({ usd, estimated, partial });
 }
 
 function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {

@@ -1,23 +1,30 @@
-// svc telemetry attributes | figures
+// svc telemetry attributes | cost | figures
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { formatAttributes, type RecentTimes, resourceAttributes } from '@svc/core';
+import {
+  costSummary,
+  costText,
+  formatAttributes,
+  pricesAsOf,
+  type RecentTimes,
+  resourceAttributes,
+} from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { gitBranch } from '../../context/git-branch.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { needDaemon, openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
-import { timeText } from '../text.ts';
+import { plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function telemetryVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'telemetry',
     {
-      summary: 'Show resource attributes and performance figures',
+      summary: 'Show resource attributes, cost and performance figures',
       example: 'export OTEL_RESOURCE_ATTRIBUTES=$(svc telemetry attributes)',
     },
-    [attributesVerb(terminal), figuresVerb(terminal)],
+    [attributesVerb(terminal), costVerb(terminal), figuresVerb(terminal)],
   );
 }
 
@@ -47,6 +54,44 @@ function attributesVerb(terminal: Terminal): CommandUnknownOpts {
       });
       if (options.json) return printJson(terminal, attributes);
       terminal.out(formatAttributes(attributes));
+    });
+}
+
+function costVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('cost', {
+    summary: 'Show the cost per ticket and per shipped ticket',
+    details: 'An estimate from tokens and list prices has the mark ≈. Unknown costs are not counted.',
+    example: ['svc telemetry cost', 'svc telemetry cost --run july'],
+    route: 'GET /api/board',
+  })
+    .option('--run <run>', 'only this run')
+    .option('--json', 'print JSON')
+    .action(async ({ run, json }) => {
+      const board = await (await needDaemon(terminal)).get('/api/board');
+      const workers = board.workers.filter(({ orchestrator }) => run === undefined || orchestrator === run);
+      const summary = costSummary(workers);
+      const tickets = workers.map(({ orchestrator, ticket, status, cost }) => ({
+        orchestrator,
+        ticket,
+        status,
+        cost,
+      }));
+      if (json) return printJson(terminal, { ...summary, byTicket: tickets });
+      printTable(
+        terminal,
+        tickets.map(({ orchestrator, ticket, status, cost }) => [
+          plainText(ticket),
+          plainText(orchestrator),
+          status,
+          costText(cost),
+        ]),
+      );
+      printTable(terminal, [
+        ['total', costText(summary.total)],
+        ['per ticket', costText(summary.perTicket)],
+        [`per shipped ticket (${summary.shipped})`, costText(summary.perShipped)],
+        ['prices as of', pricesAsOf],
+      ]);
     });
 }
 

@@ -1,5 +1,4 @@
-// Writes what one attempt does to the log, and its cost to the signal file: in order, each event once by its name, and
-// again after a failure, because a full disk must not lose what an agent did.
+// Writes what one attempt does to the log: in order, each event once by its name, and again after a failure, because a full disk must not lose what an agent did.
 import {
   type AgentEntry,
   type AgentFact,
@@ -7,10 +6,8 @@ import {
   agentFacts,
   type EventDraft,
   type EventScope,
-  type SignalFile,
 } from '@svc/core';
 import { pause } from '@svc/lib/timeout';
-import type { SignalStore } from '../../runs/signal-store.ts';
 
 const USAGE_EVERY_MS = 5_000;
 const LOG_AGAIN_MS = 1_000;
@@ -18,10 +15,12 @@ const LOG_AGAIN_MS = 1_000;
 export type AgentLog = {
   /** `name` identifies the event among those of its topic and attempt; without one it is not looked for in the log. */
   add: (fact: Pick<AgentFact, 'event' | 'detail'> & { name?: string }) => void;
+  /** Adds amounts that have changed, every few seconds; with a name at once. */
+  addUsage: (amounts: Pick<AgentSession, 'context' | 'tokens' | 'cost'>, name?: string) => void;
   /** Adds what a line of the session changed. */
   addEntry: (entry: AgentEntry, sessions: { before: AgentSession; after: AgentSession }) => void;
-  /** Resolves when everything so far is in the log. */
-  written: () => Promise<void>;
+  /** Resolves when everything so far is in the log, with the number of the last line. */
+  written: () => Promise<number>;
 };
 
 export function createAgentLog(options: {
@@ -30,8 +29,7 @@ export function createAgentLog(options: {
   name: string;
   scope: () => EventScope;
   /** `log.appendOnce` */
-  append: (draft: EventDraft) => Promise<unknown>;
-  signals: Pick<SignalStore, 'update'>;
+  append: (draft: EventDraft) => Promise<{ seq: number }>;
   /** Resolves when the board has the current content of the worker's signal file. */
   syncSignal: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   /** How many messages are sent next. */
@@ -41,9 +39,10 @@ export function createAgentLog(options: {
   onProblem: (error: unknown) => void;
   stopping: AbortSignal;
 }): AgentLog {
-  const { agent, append, signals, onProblem, stopping } = options;
+  const { agent, append, onProblem, stopping } = options;
   const { orchestrator, ticket, attempt } = agent;
   let written: Promise<void> = Promise.resolve();
+  let seq = 0;
   let usage = { text: '', at: performance.now() };
 
   function next(work: () => Promise<void>): void {
@@ -62,14 +61,14 @@ export function createAgentLog(options: {
           if (event === 'agent.turn.ended') await options.syncSignal(agent);
           const id = { deliveryId: `${event}:${orchestrator}/${ticket}.${attempt}:${name}` };
           // A fact has the detail of its topic.
-          await append({
+          ({ seq } = await append({
             event,
             source: 'orchestrator',
             via: 'local',
             ...(name !== undefined && id),
             scope: options.scope(),
             detail: { attempt, ...detail },
-          } as EventDraft);
+          } as EventDraft));
           return;
         } catch (error) {
           onProblem(error);
@@ -89,34 +88,24 @@ export function createAgentLog(options: {
     return fact;
   }
 
-  function addUsage({ context, tokens, cost, state }: AgentSession): void {
+  const addUsage: AgentLog['addUsage'] = ({ context, tokens, cost }, name) => {
     const text = JSON.stringify([context, tokens, cost]);
-    const isDue = performance.now() - usage.at >= USAGE_EVERY_MS;
-    if (text === usage.text || !isDue || state !== 'running') return;
+    const isDue = name !== undefined || performance.now() - usage.at >= USAGE_EVERY_MS;
+    if (text === usage.text || !isDue) return;
     usage = { text, at: performance.now() };
-    add({ event: 'agent.usage', detail: { context, tokens, cost } });
-  }
-
-  function writeCost({ tokens, cost }: AgentSession): void {
-    const known: SignalFile['cost'] = {
-      ...(cost?.currency === 'USD' && { usd: cost.amount }),
-      ...(tokens !== null && { inputTokens: tokens.input, outputTokens: tokens.output }),
-    };
-    if (Object.keys(known).length === 0) return;
-    next(async () => {
-      await signals
-        .update(orchestrator, ticket, (signal) => ({ ...signal, cost: { ...signal.cost, ...known } }))
-        .catch(onProblem);
-    });
-  }
+    add({ event: 'agent.usage', detail: { context, tokens, cost }, ...(name !== undefined && { name }) });
+  };
 
   return {
     add,
+    addUsage,
     addEntry(entry, { before, after }) {
       for (const fact of agentFacts(entry, before, after)) add(completed(fact, after));
-      addUsage(after);
-      if (after.turns > before.turns) writeCost(after);
+      if (after.state === 'running') addUsage(after);
     },
-    written: () => written,
+    async written() {
+      await written;
+      return seq;
+    },
   };
 }

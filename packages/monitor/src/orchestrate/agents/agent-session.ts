@@ -189,11 +189,13 @@ export async function talkToAgent(given: {
   setup: SessionSetup;
   /** Messages for the agent, oldest first. One is sent when the agent can take it, and once by its key. */
   messages: () => readonly QueuedMessage[];
+  /** Whether a turn may be started now. */
+  mayStart?: () => boolean;
   /** Each line in its order. Those from before a restart are passed again. */
   onEntry?: OnEntry;
   onProblem: (error: unknown) => void;
 }): Promise<AgentTalk> {
-  const { files, setup, messages, onEntry = () => undefined, onProblem } = given;
+  const { files, setup, messages, mayStart = () => true, onEntry = () => undefined, onProblem } = given;
   const outgoing = await open(files.sent, appending, 0o600);
   const before = await readSent(outgoing);
   if (before.isTorn) {
@@ -230,6 +232,7 @@ export async function talkToAgent(given: {
   }
 
   function sendable(): QueuedMessage[] {
+    if (!mayStart()) return [];
     return session().limit === null ? waiting() : waiting().filter(({ by }) => by !== null);
   }
 
@@ -247,6 +250,7 @@ export async function talkToAgent(given: {
 
   function due(): { message: Fields; mark?: Omit<Mark, 'read'> } | undefined {
     const next = dueRequest(session(), setup, names());
+    if (next?.method === 'session/prompt' && !mayStart()) return undefined;
     return next === null ? nextMessage() : { message: { id: lines, ...next }, mark: { by: 'svc' } };
   }
 

@@ -3,6 +3,7 @@ import {
   type AgentView,
   addToConversation,
   type Conversation,
+  costOfWorker,
   itemsAfter,
   newConversation,
   shownRequest,
@@ -40,6 +41,7 @@ export async function viewAgent(given: {
       agent !== null && talk !== null && agent.attempt === attempt
         ? { ...agent, ...current(talk, agent) }
         : agent,
+    cost: costOfWorker(given.worker),
     waiting: talk?.waiting().map(({ text }) => text) ?? [],
     instanceId,
     rev: conversation.rev,

@@ -2,79 +2,56 @@
 // answers. It stores nothing itself: after a restart the files of each attempt are read again, and every event has a name
 // by which the log takes it once.
 
-import { statSync } from 'node:fs';
 import {
   type AgentEntry,
   type AgentSession,
   type AgentView,
   type Answer,
   addToConversation,
+  type Budgets,
   type Conversation,
-  draft,
   type EventDraft,
-  type Fields,
-  isLimitOver,
-  isPreMerge,
-  isUnpaid,
-  limitEnd,
   newConversation,
   type OpenRequest,
-  pausedBy,
-  resumeMessage,
   scopeOfWorker,
   type Worker,
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import type { Logger } from 'pino';
-import { Failure } from '../../errors.ts';
 import { exists, type ReadProcessStarts } from '../../runs/processes.ts';
-import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
-import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import { type AgentLog, createAgentLog } from './agent-log.ts';
 import { type AgentRecord, readRecord } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
 import { viewAgent } from './agent-view.ts';
+import { type CommandLine, followCommandLine } from './command-line.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
-import { watchOutput } from './output.ts';
+import { createLimits } from './limits.ts';
+import { createSteering, type Steering } from './steering.ts';
 
 const noRecord = { reason: null, setup: null, delivered: [] };
 /** The end of a process is shown sooner than the next round would find it. */
 const LOOK_EVERY_MS = 500;
-/** Of times of files. */
-const TOLERANCE_MS = 2_000;
 /** Slow machines need long for a first start. */
 const START_TIMEOUT_MS = 180_000;
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 type WorkerName = { orchestrator: string; ticket: string };
 
-export type Agents = {
+export type Agents = Steering & {
   /** Call it in each round, with every attempt that was found. */
   follow: (agents: readonly FoundAgent[]) => void;
   noteEnd: (agent: Attempt, how: AgentEnd) => void;
   view: (worker: Worker, asked: { after: number; instanceId: string | undefined }) => Promise<AgentView>;
   /** Calls back when the view of the worker may have changed; urgently when its state did. */
   onChange: (worker: WorkerName, changed: (isUrgent: boolean) => void) => () => void;
-  answer: (
-    worker: Worker,
-    given: {
-      request: string;
-      answer: Answer;
-      by: string;
-      key?: string | undefined;
-      content?: Fields | undefined;
-    },
-  ) => Promise<void>;
-  /** Returns what happens to the message. */
-  message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
-  cancel: (worker: Worker, by: string) => Promise<void>;
   /** Why an agent cannot be followed, if one cannot. */
   problem: () => string | null;
-  /** Resolves when everything that ended agents did is in the log. */
-  settled: () => Promise<void>;
+  /** Resolves when everything that agents did is in the log, with the number of the last line. */
+  settled: () => Promise<number>;
   stop: () => Promise<void>;
 };
 
@@ -83,8 +60,12 @@ type Followed = {
   record: AgentRecord;
   /** Null for a command line. */
   talk: AgentTalk | null;
+  /** Of a command line. */
+  commandLine: CommandLine | null;
   conversation: Conversation;
   inbox: QueuedMessage[];
+  /** Of its run; null: unknown project, which has none. */
+  budget: { project: string; budgets: Budgets } | null;
   since: number;
   /** Of requests that the policy was asked about. */
   judged: Set<string>;
@@ -98,12 +79,13 @@ export function createAgents(options: {
   instanceId: string;
   state: Pick<StateFollower, 'board' | 'onChange'>;
   /** `log.appendOnce` */
-  append: (draft: EventDraft) => Promise<unknown>;
-  signals: Pick<SignalStore, 'update'>;
+  append: (draft: EventDraft) => Promise<{ seq: number }>;
   /** Resolves when the board has the current content of the worker's signal file. */
   syncSignal: (worker: WorkerName) => Promise<void>;
   /** The answer that the user's policy gives; null: a person is asked. */
   policyAnswer: (worker: Worker, request: OpenRequest) => Promise<Answer | null>;
+  /** The budgets of the run, as currently configured. */
+  budgetsOf: (orchestrator: string) => Promise<{ project: string; budgets: Budgets } | null>;
   processStarts: ReadProcessStarts;
   /** Starts a round. */
   wake: () => void;
@@ -114,7 +96,7 @@ export function createAgents(options: {
 }): Agents {
   const { runsDir, instanceId, append, processStarts, logger, now } = options;
   const { board } = options.state;
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const limits = createLimits({ board, append, now });
   const followed = new Map<string, Followed>();
   const opening = new Map<string, Promise<void>>();
   /** Agents that ended while something else was done for them. */
@@ -122,6 +104,7 @@ export function createAgents(options: {
   const ends = new Map<string, AgentEnd>();
   /** Attempts without a record, which an earlier version started. */
   const unrecorded = new Set<string>();
+  let lastLine = 0;
   const listeners = new Map<string, Set<(isUrgent: boolean) => void>>();
   const stopping = new AbortController();
 
@@ -151,44 +134,15 @@ export function createAgents(options: {
       .map(({ key, text, by = null }) => ({ key, text, by }));
   }
 
-  /** The message that continues after a usage limit. The session sends it once, by its key. */
-  function resumes({ agent }: Pick<Followed, 'agent'>): QueuedMessage[] {
-    const known = board().workers.get(keyOf(agent))?.agent;
-    const limit = known?.stopped === null ? known.limit : null;
-    return limit?.resumed === true && limit.attempt === agent.attempt ? [resumeMessage(limit)] : [];
-  }
-
-  /** An agent in an open run continues when its usage limit is over, once: the log takes the event once. */
-  async function endLimit(worker: Worker): Promise<void> {
-    const limit = pausedBy(worker.agent);
-    const isOpen = board().runs.get(worker.orchestrator)?.state === 'running';
-    const isNeeded = isOpen && !worker.removed && isPreMerge(worker.status);
-    if (limit === null || !isNeeded || !isLimitOver(limit, now())) return;
-    const { attempt, turn } = limit;
-    await append({
-      ...draft('agent.limit.over', scopeOfWorker(worker), {
-        attempt: worker.agent?.attempt ?? attempt,
-        turn,
-      }),
-      source: 'orchestrator',
-      via: 'local',
-      deliveryId: `agent.limit.over:${worker.key}.${attempt}:${turn}`,
-    });
-  }
-
-  /** When a file was last written: an agent may have reported its limit long before this daemon read it. */
-  function writtenAt(path: string): string {
-    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    return new Date(Math.min(now().getTime(), written)).toISOString();
-  }
-
   function newFollowed(agent: Attempt, record: AgentRecord): Followed {
     const one: Followed = {
       agent,
       record,
       talk: null,
+      commandLine: null,
       conversation: newConversation(),
       inbox: [],
+      budget: null,
       since: performance.now(),
       judged: new Set(),
       isFailed: false,
@@ -202,7 +156,7 @@ export function createAgents(options: {
           return worker ? scopeOfWorker(worker) : { orchestrator: agent.orchestrator, ticket: agent.ticket };
         },
         queued: () => one.talk?.sendable().length ?? 0,
-        limitEnd: (words) => limitEnd(words, writtenAt(agentFiles(runsDir, agent).journal), timeZone),
+        limitEnd: (words) => limits.endOf(words, agentFiles(runsDir, agent).journal),
         onProblem: problem(agent),
         stopping: stopping.signal,
       }),
@@ -230,12 +184,14 @@ export function createAgents(options: {
     }
     const one = newFollowed(agent, record);
     one.inbox = await readMessages(one);
+    one.budget = await options.budgetsOf(agent.orchestrator);
     followed.set(keyOf(agent), one);
     if (record.setup === null) return logCommandLine(one);
     one.talk = await talkToAgent({
       files: agentFiles(runsDir, agent),
       setup: record.setup,
-      messages: () => [...resumes(one), ...one.inbox],
+      messages: () => [...limits.resumes(agent), ...one.inbox],
+      mayStart: () => limits.budgetStop(one) === null,
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
       onProblem: problem(agent),
     });
@@ -262,13 +218,21 @@ export function createAgents(options: {
       name: 'session',
       detail: { agent: name, protocol: false, ...(reason !== null && { reason }) },
     });
+    one.commandLine = followCommandLine({
+      path: agentFiles(runsDir, one.agent).output,
+      log: one.log,
+      limitEnd: limits.endOf,
+      onProblem: problem(one.agent),
+    });
   }
 
   /** What no line of the agent causes: new messages, a policy, a start that fails, a journal that is full. */
   async function check(one: Followed): Promise<void> {
     const { agent, talk } = one;
+    one.commandLine?.logCost();
     if (talk === null || one.isFailed) return;
     problems.delete(keyOf(agent));
+    one.budget = await options.budgetsOf(agent.orchestrator);
     const messages = await readMessages(one);
     if (messages.length !== one.inbox.length) {
       one.inbox = messages;
@@ -311,27 +275,6 @@ export function createAgents(options: {
     await endAgent({ pid, startedAt, processStarts });
   }
 
-  /** A command line reports a usage limit as its result. All attempts write to the same file. */
-  async function logLimit({ agent, log }: Followed): Promise<void> {
-    const path = agentFiles(runsDir, agent).output;
-    const output = watchOutput({ path, onProblem: problem(agent) });
-    await output.read();
-    await output.stop();
-    const { limit, ended } = output.stream();
-    const launchedAt = Date.parse(last.get(keyOf(agent))?.launchedAt ?? '') || 0;
-    if (limit === null || Date.parse(writtenAt(path)) < launchedAt - TOLERANCE_MS) return;
-    log.add({
-      event: 'agent.limit.reached',
-      name: 'limit',
-      detail: {
-        turn: 0,
-        text: ended?.reason ?? limit,
-        until: limitEnd(limit, writtenAt(path), timeZone),
-        unpaid: isUnpaid(limit),
-      },
-    });
-  }
-
   async function end(one: Followed): Promise<void> {
     const { agent, talk } = one;
     const key = keyOf(agent);
@@ -339,7 +282,7 @@ export function createAgents(options: {
     const exit = how?.known === true ? { exitCode: how.exitCode, signal: how.signal } : null;
     if (talk !== null) await talk.end(exit);
     else {
-      await logLimit(one);
+      await one.commandLine?.end(last.get(key)?.launchedAt ?? '');
       one.log.add({
         event: 'agent.session.ended',
         name: 'end',
@@ -349,8 +292,9 @@ export function createAgents(options: {
         },
       });
     }
-    await one.log.written();
+    lastLine = Math.max(lastLine, await one.log.written());
     await talk?.stop();
+    await one.commandLine?.stop();
     ends.delete(`${key}.${agent.attempt}`);
     if (followed.get(key) === one) followed.delete(key);
     problems.delete(key);
@@ -385,19 +329,29 @@ export function createAgents(options: {
     return known !== undefined && known !== null && known.attempt >= agent.attempt && known.state === 'ended';
   }
 
-  function live(worker: Worker): Followed & { talk: AgentTalk } {
-    const one = followed.get(worker.key);
-    if (one?.talk !== null && one !== undefined && last.get(worker.key)?.state !== 'gone')
-      return { ...one, talk: one.talk };
-    const why = one === undefined ? 'is not running' : `runs as a command line (${one.record.reason ?? ''})`;
-    throw new Failure(
-      'not-allowed-now',
-      `svc cannot talk to the agent of ${worker.ticket}: it ${why}.`,
-      `See what it does: svc agent show ${worker.ticket}`,
-    );
-  }
+  const steering = createSteering({
+    ...options,
+    running(worker) {
+      const one = followed.get(worker.key);
+      if (one === undefined || last.get(worker.key)?.state === 'gone') return undefined;
+      return { talk: one.talk, reason: one.record.reason };
+    },
+    known: async (worker) => {
+      await found.promise;
+      await opening.get(worker.key);
+    },
+    async readInboxOf(worker) {
+      const one = followed.get(worker.key);
+      if (one !== undefined) one.inbox = await readMessages(one);
+    },
+    whyHeld(worker) {
+      const one = followed.get(worker.key);
+      return (one && limits.budgetStop(one)?.message) ?? null;
+    },
+  });
 
   return {
+    ...steering,
     follow(agents) {
       last = new Map(agents.map((agent) => [keyOf(agent), agent]));
       for (const [key, agent] of last) {
@@ -416,7 +370,8 @@ export function createAgents(options: {
       }
       for (const [key, { orchestrator, ticket, attempt }] of last) {
         const worker = board().workers.get(key);
-        if (worker !== undefined) endLimit(worker).catch(problem({ orchestrator, ticket, attempt }));
+        if (worker !== undefined)
+          limits.resumeWhenOver(worker).catch(problem({ orchestrator, ticket, attempt }));
       }
       found.resolve();
     },
@@ -434,72 +389,11 @@ export function createAgents(options: {
         if (known.size === 0) listeners.delete(key);
       };
     },
-    async answer(worker, { request, answer, by, key, content }) {
-      const { talk } = live(worker);
-      const { open: requests } = talk.session();
-      const result = await talk.answer({ request, answer, by, key, content });
-      if (result === 'sent') return;
-      const offered = requests.find((one) => one.request === request)?.options.map(({ kind }) => kind);
-      if (result === 'not-offered')
-        throw new Failure(
-          'usage',
-          `This request cannot be answered with ${answer}. It offers: ${offered?.join(', ') || 'accept, decline'}.`,
-        );
-      throw new Failure(
-        'not-allowed-now',
-        `The request ${request} of ${worker.ticket} is not open.`,
-        `See what is open: svc agent show ${worker.ticket}`,
-      );
-    },
-    async message(worker, { text, by, key }) {
-      const path = inboxPath(runsDir, worker);
-      const id = `person:${key}`;
-      if (!(await readInbox(path)).some((one) => one.key === id))
-        await writeMessage(path, {
-          key: id,
-          at: now().toISOString(),
-          cause: 'message',
-          number: null,
-          url: null,
-          text,
-          by,
-        });
-      // Just after a start of the daemon nobody knows yet which agents are running.
-      await found.promise;
-      await opening.get(worker.key);
-      const one = followed.get(worker.key);
-      if (one?.talk && last.get(worker.key)?.state !== 'gone') {
-        one.inbox = await readMessages(one);
-        await one.talk.goOn();
-        return one.talk.waiting().some((message) => message.key === id)
-          ? 'queued until the agent is idle'
-          : 'sent';
-      }
-      if (one !== undefined && last.get(worker.key)?.state !== 'gone')
-        return 'queued: the agent reads it at its next check';
-      await append({
-        ...draft('orchestrator.worker.recalled', scopeOfWorker(worker), { reason: 'message' }),
-        source: 'orchestrator',
-        via: 'local',
-        deliveryId: `recall:${worker.key}:${id}`,
-      });
-      return 'queued: the agent is started again';
-    },
-    async cancel(worker, by) {
-      const isPaused = pausedBy(worker.agent) !== null;
-      const talk = isPaused && followed.get(worker.key)?.talk == null ? null : live(worker).talk;
-      // First, so that nothing continues what a person has stopped.
-      await append({
-        ...draft('agent.stopped', scopeOfWorker(worker), { attempt: worker.agent?.attempt ?? 1, by }),
-        source: 'orchestrator',
-        via: 'local',
-      });
-      await talk?.cancel(by);
-    },
     problem: () => problems.values().next().value ?? null,
     async settled() {
       await Promise.all(opening.values());
-      for (const { log } of followed.values()) await log.written();
+      for (const { log } of followed.values()) lastLine = Math.max(lastLine, await log.written());
+      return lastLine;
     },
     async stop() {
       stopping.abort();
@@ -511,6 +405,7 @@ export function createAgents(options: {
         await one.talk
           ?.stop()
           .catch((error: unknown) => logger.warn({ err: messageOf(error) }, 'an agent’s files'));
+        await one.commandLine?.stop();
         await one.log.written();
       }
     },

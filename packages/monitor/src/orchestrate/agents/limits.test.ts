@@ -31,8 +31,8 @@ async function world() {
   const delivered = new Set<string>();
   let board = emptyBoard();
   const raised = new Set<string>();
-  const append = async (draft: EventDraft): Promise<void> => {
-    if (draft.deliveryId !== undefined && delivered.has(draft.deliveryId)) return;
+  const append = async (draft: EventDraft): Promise<{ seq: number }> => {
+    if (draft.deliveryId !== undefined && delivered.has(draft.deliveryId)) return { seq: lines.length };
     if (draft.deliveryId !== undefined) delivered.add(draft.deliveryId);
     const line = {
       ...draft,
@@ -41,13 +41,14 @@ async function world() {
       seq: lines.length + 1,
       ts: new Date(clock).toISOString(),
     };
-    lines.push(line as never);
+    lines.push(line);
     for (const effect of foldLine(board, line as never)) {
       if (effect.kind !== 'append') continue;
       const reason = String(Reflect.get(effect.draft.detail, 'reason'));
       if (effect.draft.event === 'comms.attention') raised.add(reason);
       if (effect.draft.event === 'comms.attention_resolved') raised.delete(reason);
     }
+    return { seq: lines.length };
   };
   const at = new Date(clock).toISOString();
   const run = { name: 'run-1', plan: [['ENG-1']], tickets: ['ENG-1'], project: '/p', maxParallel: 1 };
@@ -65,9 +66,9 @@ async function world() {
       instanceId: 'test',
       state: { board: () => board, onChange: () => () => undefined },
       append,
-      signals: { update: async () => ({ ok: false }) as never },
       syncSignal: async () => undefined,
       policyAnswer: async () => null,
+      budgetsOf: async () => null,
       processStarts: async () => new Map(),
       wake: () => undefined,
       journalBytes: 1e9,

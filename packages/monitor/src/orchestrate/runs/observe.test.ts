@@ -14,6 +14,7 @@ test('the limits of a run are those of its project', async () => {
     verifyBeforeMerge: false,
     allowSelfReportedCompletion: true,
     stallAfterSec: 60,
+    budget: { ticketUsd: 1, runUsd: 2, dayUsd: null },
   };
   Object.assign(world.project.config.svc.orchestration, own);
   world.begin([['ABC-1']]);

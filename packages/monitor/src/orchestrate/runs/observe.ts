@@ -12,6 +12,7 @@ import {
   type Revivals,
   type Run,
   type RunPlan,
+  spendersOf,
   type Verification,
   type Worker,
   type World,
@@ -63,6 +64,7 @@ const limitsOfOver: ProjectLimits = {
   verifyBeforeMerge: false,
   allowSelfReportedCompletion: true,
   stallAfterSec: 0,
+  budget: { ticketUsd: null, runUsd: null, dayUsd: null },
 };
 
 export function createObserver({
@@ -100,7 +102,13 @@ export function createObserver({
       try {
         // A finished run can end even when its project can no longer be read.
         const limits = isOpen ? limitsOf(await projects.of(plan.project), plan) : limitsOfOver;
-        runs.push({ run, plan, limits, awaitingReview: reviewLoad(board, planned, plan.project) });
+        runs.push({
+          run,
+          plan,
+          limits,
+          awaitingReview: reviewLoad(board, planned, plan.project),
+          spenders: spendersOf(board, plan.project),
+        });
       } catch (error) {
         const problem = messageOf(error);
         unreadable.push({ orchestrator: run.orchestrator, problem });

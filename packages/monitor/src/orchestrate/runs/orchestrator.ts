@@ -2,15 +2,7 @@
 // has changed or after a while. It stores nothing that a restart would miss: plans are in the log, agents are found by
 // their pid files.
 
-import {
-  type Act,
-  type AgentStream,
-  defaultTimings,
-  type EventDraft,
-  nextActs,
-  type RunTimings,
-  workerKey,
-} from '@svc/core';
+import { type Act, defaultTimings, type EventDraft, nextActs, type RunTimings, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
@@ -19,11 +11,10 @@ import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import type { Agents } from '../agents/agents.ts';
 import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
-import { agentFiles } from '../agents/launch.ts';
-import { type OutputWatch, watchOutput } from '../agents/output.ts';
+import { createBudgetNotices } from './budget-notices.ts';
 import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
 import { createExecutor } from './execute-act.ts';
-import { createObserver, emptyMemory, isLive, type Observation } from './observe.ts';
+import { createObserver, emptyMemory, type Observation } from './observe.ts';
 import { type AskModel, createRunEnds } from './run-ends.ts';
 import type { RunProjects } from './run-project.ts';
 import type { StartAgent } from './start-agent.ts';
@@ -57,93 +48,6 @@ function createLeftovers({ logger }: { logger: Logger }): Leftovers {
       }
     },
   };
-}
-
-// Writes the cost and tokens from the agents' streams into their signal files, at most every few seconds.
-
-const WRITE_EVERY_MS = 10_000;
-
-type Costs = {
-  /** Follows live agents; when an agent ends, its latest cost is written. */
-  follow: (agents: readonly FoundAgent[]) => void;
-  /** Resolves when the costs of agents that have ended are written. */
-  written: () => Promise<void>;
-  stop: () => Promise<void>;
-};
-
-type Followed = { watch: OutputWatch; orchestrator: string; ticket: string; written: string; at: number };
-
-function keepCosts({
-  runsDir,
-  signals,
-  onProblem,
-}: {
-  runsDir: string;
-  signals: Pick<SignalStore, 'update'>;
-  onProblem: (error: unknown) => void;
-}): Costs {
-  const followed = new Map<string, Followed>();
-  const writing = new Set<Promise<void>>();
-  const lettingGo = new Set<Promise<void>>();
-
-  function write(one: Followed): void {
-    const { cost } = one.watch.stream();
-    const text = JSON.stringify(cost);
-    if (text === one.written || isNothing(cost)) return;
-    one.written = text;
-    one.at = performance.now();
-    const job = signals
-      .update(one.orchestrator, one.ticket, (signal) => ({ ...signal, cost: { ...signal.cost, ...cost } }))
-      .then(() => undefined, onProblem)
-      .finally(() => writing.delete(job));
-    writing.add(job);
-  }
-
-  async function letGo(key: string, one: Followed): Promise<void> {
-    followed.delete(key);
-    await one.watch.read();
-    write(one);
-    await one.watch.stop();
-  }
-
-  return {
-    follow(agents) {
-      const live = new Set<string>();
-      for (const { orchestrator, ticket, attempt } of agents.filter(isLive)) {
-        const key = workerKey(orchestrator, ticket);
-        live.add(key);
-        const path = agentFiles(runsDir, { orchestrator, ticket, attempt }).output;
-        const one = followed.get(key) ?? {
-          watch: watchOutput({ path, onProblem }),
-          orchestrator,
-          ticket,
-          written: '',
-          at: Number.NEGATIVE_INFINITY,
-        };
-        followed.set(key, one);
-        if (performance.now() - one.at >= WRITE_EVERY_MS) write(one);
-      }
-      for (const [key, one] of followed) {
-        if (live.has(key)) continue;
-        const job = letGo(key, one)
-          .catch(onProblem)
-          .finally(() => lettingGo.delete(job));
-        lettingGo.add(job);
-      }
-    },
-    async written() {
-      await Promise.all(lettingGo);
-      await Promise.all(writing);
-    },
-    async stop() {
-      for (const { watch } of followed.values()) await watch.stop();
-      await Promise.all(writing);
-    },
-  };
-}
-
-function isNothing({ usd, inputTokens, outputTokens }: AgentStream['cost']): boolean {
-  return usd === null && inputTokens === 0 && outputTokens === 0;
 }
 
 const ROUND_EVERY_MS = 2_000;
@@ -180,11 +84,10 @@ export function createOrchestrator(options: {
   timings?: RunTimings;
   everyMs?: number;
 }): Orchestrator {
-  const { state, append, projects, signals, agents, logger, timings = defaultTimings } = options;
+  const { state, append, projects, agents, logger, timings = defaultTimings } = options;
   const memory = emptyMemory();
   const stopping = new AbortController();
   const observe = createObserver(options);
-  const costs = keepCosts({ runsDir: options.runsDir, signals, onProblem: failed });
   const cleanUp = createCleanUp({ projects, stopping: stopping.signal, logger });
   const leftovers = createLeftovers({ logger });
   let last: { observed: Observation; acts: Act[] } | null = null;
@@ -202,13 +105,11 @@ export function createOrchestrator(options: {
     wake,
     stopping: stopping.signal,
   });
+  const noteBudgets = createBudgetNotices({ board: state.board, append: appendAndWait });
   const ends = createRunEnds({
     ...options,
     board: state.board,
-    async costsWritten() {
-      await costs.written();
-      await agents.settled();
-    },
+    costsKnown: async () => state.reached(await agents.settled()),
     append: appendAndWait,
     stopping: stopping.signal,
   });
@@ -227,7 +128,6 @@ export function createOrchestrator(options: {
     const observed = await observe(state.board(), memory);
     const acts = nextActs(observed.world, timings);
     last = { observed, acts };
-    costs.follow(observed.agents);
     agents.follow(observed.agents);
     leftovers.end(observed.agents);
     problem = observed.unreadable[0]?.problem ?? null;
@@ -235,6 +135,7 @@ export function createOrchestrator(options: {
       if (stopping.signal.aborted) return;
       await execute(act, observed);
     }
+    await noteBudgets(observed);
     ends.follow(observed);
   }
 
@@ -285,7 +186,6 @@ export function createOrchestrator(options: {
       await rounds?.stop();
       await Promise.all(memory.jobs);
       await ends.stop();
-      await costs.stop();
       await agents.stop();
     },
   };

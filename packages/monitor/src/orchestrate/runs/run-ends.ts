@@ -23,7 +23,6 @@ import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import type { SignalStore } from '../../runs/signal-store.ts';
 import { shellQuoted } from '../worktrees/bundle.ts';
 import type { FiledFindings } from '../worktrees/context.ts';
 import { isLive, type Observation } from './observe.ts';
@@ -49,16 +48,15 @@ export function createRunEnds(options: {
   runsDir: string;
   board: () => Board;
   projects: RunProjects;
-  signals: Pick<SignalStore, 'read'>;
-  /** Resolves when the final costs of ended agents are in their signal files. */
-  costsWritten: () => Promise<void>;
+  /** Resolves when the board has the final costs of ended agents. */
+  costsKnown: () => Promise<unknown>;
   askModel: AskModel;
   append: (draft: EventDraft) => Promise<void>;
   stopping: AbortSignal;
   logger: Logger;
   now: () => Date;
 }): RunEnds {
-  const { runsDir, board, projects, signals, askModel, append, stopping, logger, now } = options;
+  const { runsDir, board, projects, askModel, append, stopping, logger, now } = options;
   const startedAt = now().toISOString();
   const ended = new Set<string>();
   let before: Promise<void> = Promise.resolve();
@@ -105,22 +103,11 @@ export function createRunEnds(options: {
     for (const ticket of [...plan.waves.flat(), null])
       await fileFindings(run, ticket).catch((error: unknown) => failed({ orchestrator }, error));
     if (hasSummary) return;
-    await options.costsWritten();
+    await options.costsKnown();
     const model = isFresh ? await askModel(orchestrator, stopping).catch(withoutText) : null;
     if (stopping.aborted) return;
-    const text = runSummary(await withFiles(board(), orchestrator), run, now().toISOString(), model);
+    const text = runSummary(board(), run, now().toISOString(), model);
     await writeFileAtomically(join(folder, summaryNames[0]), text);
-  }
-
-  /** The signal files may be ahead of the board, with an agent's final cost. */
-  async function withFiles(known: Board, orchestrator: string): Promise<Board> {
-    const workers = new Map(known.workers);
-    for (const [key, worker] of workers) {
-      if (worker.orchestrator !== orchestrator) continue;
-      const read = await signals.read(orchestrator, worker.ticket);
-      if (read.state === 'ok') workers.set(key, { ...worker, signal: read.signal });
-    }
-    return { ...known, workers };
   }
 
   return {

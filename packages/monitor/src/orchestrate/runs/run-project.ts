@@ -247,5 +247,6 @@ export function limitsOf({ config }: Pick<RunProject, 'config'>, plan: RunPlan):
     verifyBeforeMerge: orchestration.verifyBeforeMerge,
     allowSelfReportedCompletion: orchestration.allowSelfReportedCompletion,
     stallAfterSec: orchestration.stallAfterSec,
+    budget: orchestration.budget,
   };
 }

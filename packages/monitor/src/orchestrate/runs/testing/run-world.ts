@@ -31,7 +31,7 @@ export const unfollowed = {
   follow: () => undefined,
   noteEnd: () => undefined,
   problem: () => null,
-  settled: async () => undefined,
+  settled: async () => 0,
   stop: async () => undefined,
 };
 

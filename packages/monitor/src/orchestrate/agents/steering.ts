@@ -1,0 +1,121 @@
+// What a person, or a policy, does to the agent of a worker: answers, messages, stop.
+import {
+  type Answer,
+  draft,
+  type EventDraft,
+  type Fields,
+  pausedBy,
+  scopeOfWorker,
+  type Worker,
+} from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import type { AgentTalk } from './agent-session.ts';
+
+export type Steering = {
+  answer: (
+    worker: Worker,
+    given: {
+      request: string;
+      answer: Answer;
+      by: string;
+      key?: string | undefined;
+      content?: Fields | undefined;
+    },
+  ) => Promise<void>;
+  /** Returns what happens to the message. */
+  message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
+  cancel: (worker: Worker, by: string) => Promise<void>;
+};
+
+type Running = { talk: AgentTalk | null; reason: string | null };
+
+export function createSteering({
+  runsDir,
+  running,
+  known,
+  readInboxOf,
+  whyHeld,
+  append,
+  now,
+}: {
+  runsDir: string;
+  /** The agent of the worker, if its process is alive. */
+  running: (worker: Worker) => Running | undefined;
+  /** Resolves when it is known whether it is. */
+  known: (worker: Worker) => Promise<unknown>;
+  readInboxOf: (worker: Worker) => Promise<void>;
+  /** Why no message is sent to it now. */
+  whyHeld: (worker: Worker) => string | null;
+  append: (draft: EventDraft) => Promise<unknown>;
+  now: () => Date;
+}): Steering {
+  const ours = { source: 'orchestrator', via: 'local' } as const;
+
+  function live(worker: Worker): AgentTalk {
+    const one = running(worker);
+    if (one?.talk) return one.talk;
+    const why = one === undefined ? 'is not running' : `runs as a command line (${one.reason ?? ''})`;
+    throw new Failure(
+      'not-allowed-now',
+      `svc cannot talk to the agent of ${worker.ticket}: it ${why}.`,
+      `See what it does: svc agent show ${worker.ticket}`,
+    );
+  }
+
+  return {
+    async answer(worker, { request, answer, by, key, content }) {
+      const talk = live(worker);
+      const { open: requests } = talk.session();
+      const result = await talk.answer({ request, answer, by, key, content });
+      if (result === 'sent') return;
+      const offered = requests.find((one) => one.request === request)?.options.map(({ kind }) => kind);
+      if (result === 'not-offered')
+        throw new Failure(
+          'usage',
+          `This request cannot be answered with ${answer}. It offers: ${offered?.join(', ') || 'accept, decline'}.`,
+        );
+      throw new Failure(
+        'not-allowed-now',
+        `The request ${request} of ${worker.ticket} is not open.`,
+        `See what is open: svc agent show ${worker.ticket}`,
+      );
+    },
+    async message(worker, { text, by, key }) {
+      const path = inboxPath(runsDir, worker);
+      const id = `person:${key}`;
+      if (!(await readInbox(path)).some((one) => one.key === id))
+        await writeMessage(path, {
+          key: id,
+          at: now().toISOString(),
+          cause: 'message',
+          number: null,
+          url: null,
+          text,
+          by,
+        });
+      // Just after a start of the daemon nobody knows yet which agents are running.
+      await known(worker);
+      const one = running(worker);
+      if (one?.talk) {
+        await readInboxOf(worker);
+        await one.talk.goOn();
+        return one.talk.waiting().some((message) => message.key === id)
+          ? (whyHeld(worker) ?? 'queued until the agent is idle')
+          : 'sent';
+      }
+      if (one !== undefined) return 'queued: the agent reads it at its next check';
+      const recalled = draft('orchestrator.worker.recalled', scopeOfWorker(worker), { reason: 'message' });
+      await append({ ...recalled, ...ours, deliveryId: `recall:${worker.key}:${id}` });
+      return whyHeld(worker) ?? 'queued: the agent is started again';
+    },
+    async cancel(worker, by) {
+      const isWaiting = pausedBy(worker.agent) !== null && running(worker) === undefined;
+      const talk = isWaiting ? null : live(worker);
+      // First, so that nothing continues what a person has stopped.
+      const attempt = worker.agent?.attempt ?? 1;
+      await append({ ...draft('agent.stopped', scopeOfWorker(worker), { attempt, by }), ...ours });
+      await talk?.cancel(by);
+    },
+  };
+}
