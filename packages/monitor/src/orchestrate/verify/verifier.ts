@@ -250,7 +250,8 @@ export function createVerifier(options: {
         changed: new Set(changed.filter((path) => inTree.has(path))),
       });
     } catch (error) {
-      if (!(error instanceof Failure) || signal?.aborted === true) throw error;
+      // A worktree that another process holds is tried again later.
+      if (!(error instanceof Failure) || error.code === 'busy' || signal?.aborted === true) throw error;
       return unknown(`${error.message}${error.remedy === undefined ? '' : ` ${error.remedy}`}`);
     }
 
