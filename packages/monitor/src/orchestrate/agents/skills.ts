@@ -33,7 +33,7 @@ export async function shippedSkills(): Promise<string[]> {
 export type SkillsPlace = { home: string; environment: Environment };
 
 /** Where agents look for skills: one that knows commands of plugins in its own folder, all others in a common one. */
-export function skillsFolder(commands: boolean, { home, environment }: SkillsPlace): string {
+function skillsFolder(commands: boolean, { home, environment }: SkillsPlace): string {
   return join(commands ? claudeFolder({ home, environment }) : join(home, '.agents'), 'skills');
 }
 
