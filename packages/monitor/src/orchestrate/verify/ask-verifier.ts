@@ -32,7 +32,7 @@ const MOST_REQUESTS = 1_000;
 /** Some agents end their turn when a request is rejected. */
 const MOST_REMINDERS = 3;
 
-export type VerifierFiles = Omit<AgentFiles, 'record'>;
+type VerifierFiles = Omit<AgentFiles, 'record'>;
 
 /** Beside the log of the tests. */
 export function verifierFiles(log: string): VerifierFiles {

@@ -75,7 +75,7 @@ export type Verified =
   | { ok: false; reason: string; remedy?: string | undefined };
 
 /** How the agent of `svc.orchestration.verifier` is found and what it gets. */
-export type VerifierAgent = {
+type VerifierAgent = {
   choose: (name: string) => Promise<Extract<ChosenAgent, { protocol: true }> | AgentProblem>;
   environment: () => Readonly<Record<string, string>>;
   /** What the ticket asks for. Rejects with the fix. */
