@@ -1,7 +1,8 @@
 // Tries svc with the six real coding agents, pinned and installed from npm into a cache outside the repository, against a
 // streaming fake model, in a network namespace that has only loopback. `npm run agents:suite`;
 // `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/agents.md, `--record` the transcripts that the tests
-// of packages/core replay.
+// of packages/core replay. `--first-run` does something else: in a new home, `svc skills install` and then
+// `svc orchestrate start` with the default configuration must lead to a pull request.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -17,6 +18,7 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { type AgentResult, capabilities, checkAgent } from './agent-suite/checks.ts';
 import { type Driver, startTicket } from './agent-suite/driver.ts';
+import { firstRun } from './agent-suite/first-run.ts';
 import { checkHooks, hookChecks, isHooked } from './agent-suite/hooks.ts';
 import { agentsPage, type HooksResult, type SuiteResult } from './agent-suite/page.ts';
 import { install, type Program, programs } from './agent-suite/programs.ts';
@@ -32,6 +34,7 @@ const { values: options } = parseArgs({
     record: { type: 'boolean', default: false },
     /** Agents that a person starts, instead of those that svc runs. */
     hooks: { type: 'boolean', default: false },
+    'first-run': { type: 'boolean', default: false },
     /** How the second part is started by the first: with what it reports about the network. */
     network: { type: 'string' },
     skipped: { type: 'string', multiple: true, default: [] },
@@ -47,6 +50,7 @@ const chosen = options.agents
   .filter(({ name }) => !options.hooks || isHooked(name));
 if (options.network === undefined) await installAndRun();
 else if (options.hooks) await runHooks(options.network);
+else if (options['first-run']) await runFirst(options.network);
 else await runSuite(options.network);
 
 async function installAndRun(): Promise<void> {
@@ -77,6 +81,17 @@ async function installAndRun(): Promise<void> {
   // It ends the agents.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   failUnless((await endOf(child)) === 0);
+}
+
+async function runFirst(network: string): Promise<void> {
+  console.log(`${describeMachine()}; network: ${network}`);
+  const started = performance.now();
+  const opened = await severalAtOnce(chosen.length, Number(options['at-once']), (at) =>
+    firstRun(chosen[at], options.cache),
+  );
+  const good = opened.filter(Boolean).length;
+  console.log(`${good} of ${opened.length} agents opened their pull request (${secondsSince(started)} s)`);
+  failUnless(good === chosen.length);
 }
 
 async function runSuite(network: string): Promise<void> {

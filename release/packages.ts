@@ -41,6 +41,7 @@ export const packages: readonly PublishedPackage[] = [
         /^dist\/bin\/[a-z-]+\.sh$/,
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
         /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
+        /^dist\/skills\/[a-z-]+\/[A-Za-z-]+\.(?:md|mjs|sh)$/,
         // Data for shell completion.
         /^dist\/completion\.json$/,
         new RegExp(`^dist/${NOTICES}$`),
@@ -52,6 +53,7 @@ export const packages: readonly PublishedPackage[] = [
         'dist/demo/day.jsonl',
         'dist/demo/decision.jsonl',
         'dist/dashboard/index.html',
+        'dist/skills/oneshot/SKILL.md',
         'dist/completion.json',
         `dist/${NOTICES}`,
       ],

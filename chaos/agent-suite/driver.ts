@@ -1,12 +1,13 @@
 // A ticket whose agent is a real program, run by a real daemon in a new home, and driven as a person does it: with `svc`.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, EventLine } from '@svc/core';
 import { agentFiles, pidFolder } from '../../packages/monitor/src/orchestrate/agents/launch.ts';
-import { logLines, writeInto } from '../../packages/testkit/src/script.ts';
+import { logLines, scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { openWorld } from '../world.ts';
 import { binFolder, type Program } from './programs.ts';
+import { MARKER } from './replies.ts';
 
 const RUN = 'run-1';
 const TICKET = 'A-1';
@@ -18,6 +19,7 @@ export type Decision = 'allow_once' | 'reject_once';
 export type Driver = {
   /** The worktree. */
   cwd: string;
+  world: Awaited<ReturnType<typeof openWorld>>;
   look: () => Promise<Look>;
   /** How the newest process got its session: `new`, `resume` or `load`. */
   how: () => string;
@@ -32,18 +34,43 @@ export type Driver = {
   end: (keep?: (files: { sent: string; journal: string }[], root: string) => Promise<void>) => Promise<void>;
 };
 
-export async function startTicket(program: Program, cache: string, url: string): Promise<Driver> {
+/** What the ticket is started with: by default, a worker command that the fake model answers with a short text. */
+type Setup = {
+  orchestration?: object;
+  /** Variables of the daemon that the agent gets too. */
+  shared?: readonly string[];
+  prepare?: (run: (...words: string[]) => Promise<void>, world: Driver['world']) => Promise<void>;
+};
+
+export async function startTicket(
+  program: Program,
+  cache: string,
+  url: string,
+  { orchestration = { workerCommand: '/suite:hello' }, shared = [], prepare }: Setup = {},
+): Promise<Driver> {
   const variables = program.environment(url);
+  const bin = scriptFolder('agents-bin');
+  writeInto(bin, 'svc', `#!/bin/sh\nexec '${process.execPath}' "$HOME/dist/svc.js" "$@"\n`);
+  chmodSync(join(bin, 'svc'), 0o755);
   const world = await openWorld(`agents-${program.name}`, {
     ...variables,
-    PATH: `${binFolder(program, cache)}:${process.env['PATH'] ?? ''}`,
+    PATH: `${binFolder(program, cache)}:${bin}:${process.env['PATH'] ?? ''}`,
   });
   const { home, daemon, svc, git } = world;
   const folder = join(home.home, 'web');
   const runsDir = join(home.dataDir, 'runs');
   writeInto(folder, 'a.txt', 'one\ntwo\nthree\n');
-  const orchestration = { agentEnv: Object.keys(variables), workerCommand: '/suite:hello' };
-  writeInto(folder, '.svc/config.json', { svc: { projectKey: 'demo', orchestration } });
+  writeInto(home.home, '.agents/skills/suite-hello/SKILL.md', `${MARKER}hello`);
+  // Codex runs commands in a login shell.
+  writeInto(home.home, '.profile', `PATH='${bin}':$PATH\n`);
+  git(home.home, 'config', '--global', 'user.name', 'Agent');
+  git(home.home, 'config', '--global', 'user.email', 'agent@example.com');
+  writeInto(folder, '.svc/config.json', {
+    svc: {
+      projectKey: 'demo',
+      orchestration: { agentEnv: [...Object.keys(variables), ...shared], ...orchestration },
+    },
+  });
   world.configure('.config/svc/config.json', { projects: [folder] });
   for (const [path, content] of Object.entries(program.settings?.(url) ?? {}))
     writeInto(home.home, path, content);
@@ -89,8 +116,10 @@ export async function startTicket(program: Program, cache: string, url: string):
       const { agent, items } = await view();
       return agent && { agent, items };
     });
+  await prepare?.(run, world);
   await run('orchestrate', 'start', TICKET, '--name', RUN, '--agent', program.name);
   return {
+    world,
     cwd: join(home.dataDir, 'wt/demo', TICKET),
     look,
     how() {

@@ -22,14 +22,19 @@ export function replyTo({ prompt, results, tools }: Asked, cwd: string): Reply {
   const [, what = '', name = ''] =
     [...prompt.matchAll(new RegExp(`${MARKER}([a-z]+) ?([a-z-]*)`, 'g'))].at(-1) ?? [];
   if (what === 'slow') return { text: slowText, everyMs: 100 };
-  const steps = what === 'edit' ? editing(tools, cwd) : what === 'command' ? [commanding(tools, name)] : [];
+  const steps =
+    what === 'edit' ? editing(tools, cwd) : what === 'command' ? [running(tools, touching(name))] : [];
   const tool = steps[results];
   return tool === undefined ? { text: plainText } : { thought: 'I think.', text: `Next: ${what}.`, tool };
 }
 
-function commanding(tools: readonly string[], name: string): Tool {
-  const command = `touch made-by-${name} && echo made-it`;
-  const asIs = { command, description: 'Make a file' };
+function touching(name: string): string {
+  return `touch made-by-${name} && echo made-it`;
+}
+
+/** Runs a command with the tool that the agent offers for it. */
+export function running(tools: readonly string[], command: string): Tool {
+  const asIs = { command, description: 'Work on the ticket' };
   if (tools.includes('Bash')) return { name: 'Bash', input: asIs };
   if (tools.includes('run_shell_command'))
     return { name: 'run_shell_command', input: { ...asIs, is_background: false } };

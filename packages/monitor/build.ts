@@ -1,5 +1,5 @@
 // Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs, the web
-// app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, what completion
+// app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, the skills in dist/skills, what completion
 // knows, and the licences of what is bundled. With `--program-only` the web app is taken as packages/dashboard/dist has it.
 import { execFileSync } from 'node:child_process';
 import {
@@ -36,6 +36,7 @@ try {
   if (!process.argv.includes('--program-only')) buildDashboard();
   takeDashboard();
   takeCommands();
+  takeSkills();
   describeProgram();
   writeFileSync(join(fresh, NOTICES), noticesText(bundled));
   rmSync(dist, { recursive: true, force: true });
@@ -131,6 +132,12 @@ function takeCommands(): void {
     if (own === text) throw new Error(`bin/${name} does not start svc in the way that this build knows`);
     writeFileSync(join(fresh, 'bin', name), own, { mode: 0o755 });
   }
+}
+
+/** What `svc skills install` installs; the page about them is for readers of the repository. */
+function takeSkills(): void {
+  const from = join(root, 'examples/skills');
+  cpSync(from, join(fresh, 'skills'), { recursive: true, filter: (file) => !file.endsWith('/README.md') });
 }
 
 /** What is printed of the program without running it. */

@@ -210,6 +210,10 @@ test('the agent of a daemon with other folders reaches that daemon with its own 
   // Directly into the log of that daemon, and not into a spool.
   expect(await text('phase')).toContain('no project that the daemon serves has tickets like A-1');
   expect(daemon.lines().map(({ event }) => event)).toContain('workflow.ticket.phase_changed');
+  // It is the worker of the ticket, so the phase is its status.
+  const status = () =>
+    JSON.parse(readFileSync(join(folderOf('runs'), 'run-1/workers/A-1.json'), 'utf8')).status;
+  await until(() => status() === 'researching');
   expect(existsSync(join(home, 'svc'))).toBe(false);
   const agent = pid('A-1', 1);
   expect((await svc('orchestrate', 'cancel', 'run-1')).exit).toBe(0);

@@ -126,12 +126,13 @@ describe('merge-watcher', () => {
     });
   });
 
-  test.each([[[]], [['acme', '1']], [['acme/web', 'x']], [['acme/web', '1', 'soon']], [['acme/$(x)', '1']]])(
-    'wrong arguments %j are a usage error',
-    async (words) => {
-      expect(await runner(temporaryFolder()).run(script, ...words)).toMatchObject({ code: 2, printed: '' });
-    },
-  );
+  test('wrong arguments are a usage error', async () => {
+    const wrong = [[], ['acme', '1'], ['acme/web', 'x'], ['acme/web', '1', 'soon'], ['acme/$(x)', '1']];
+    const { run } = runner(temporaryFolder());
+    const ended = await Promise.all(wrong.map((words) => run(script, ...words)));
+    for (const [index, one] of ended.entries())
+      expect(one, JSON.stringify(wrong[index])).toMatchObject({ code: 2, printed: '' });
+  });
 });
 
 describe('deploy-watcher', () => {
@@ -186,13 +187,19 @@ describe('deploy-watcher', () => {
 
   test('a merge without a deployment does not count as one; an unknown ticket and no daemon are reported', async () => {
     const { daemon, run } = await merged();
-    const { code, printed } = await run(script, storyTicket, '--timeout', '1');
+    const [{ code, printed }, unknown] = await Promise.all([
+      run(script, storyTicket, '--timeout', '1'),
+      run(script, 'ENG-999', '--timeout', '1'),
+    ]);
     expect([code, (JSON.parse(printed) as { outcome: string }).outcome]).toEqual([3, 'not-known']);
-    expect((await run(script, 'ENG-999', '--timeout', '1')).code).toBe(2);
+    expect(unknown.code).toBe(2);
     await daemon.close();
-    const down = await run(script, storyTicket, '--timeout', '1');
+    const [down, none] = await Promise.all([
+      run(script, storyTicket, '--timeout', '1'),
+      run(script, 'not a ticket'),
+    ]);
     expect(down).toMatchObject({ code: 2, printed: expect.stringContaining('The daemon is not running') });
-    expect((await run(script, 'not a ticket')).code).toBe(2);
+    expect(none.code).toBe(2);
   });
 });
 
@@ -282,16 +289,17 @@ describe('as shipped', () => {
     expect(execFileSync('shellcheck', scripts, { encoding: 'utf8' })).toBe('');
   });
 
-  test('every skill has its name, when to use it, and an existing script', () => {
+  test('every skill has its name, when to use it, and existing scripts', () => {
     const texts = globSync(join(skills, '*/SKILL.md'));
-    expect(texts).toHaveLength(3);
+    expect(texts).toHaveLength(10);
     for (const file of texts) {
       const text = readFileSync(file, 'utf8');
       const head = parse(/^---\n([^]*?)\n---\n/.exec(text)?.[1] ?? '') as Record<string, string>;
       expect(file).toContain(`/${head['name']}/`);
       expect(head['description']).toMatch(/\. Use /);
-      const [, script = ''] = /^\.\/(\S+)/m.exec(text) ?? [];
-      expect(existsSync(join(file, '..', script)), script).toBe(true);
+      for (const [, script = ''] of text.matchAll(/^\.\/(\S+)/gm))
+        expect(existsSync(join(file, '..', script)), script).toBe(true);
+      expect(text.length, 'a skill is short').toBeLessThan(3_000);
     }
   });
 

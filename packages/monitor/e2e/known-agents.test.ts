@@ -1,11 +1,19 @@
 // The agents of a machine, through the command line and a daemon: which are installed, and whether they can be used.
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { lives } from '../src/orchestrate/agents/testing/scripted-agent.ts';
+import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -17,9 +25,9 @@ const scripted = (as: string, mode: string | null = 'ask') => ({
   mode,
 });
 
-async function world(agents: object, timings = {}) {
+async function world(agents: object, timings = {}, more: object = {}) {
   const { home, folder, environment, write, branches } = testRepository(temporaryFolder());
-  const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents };
+  const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents, ...more };
   write(folder, '.svc/config.json', JSON.stringify({ svc: { projectKey: 'demo', orchestration } }));
   write(home, '.config/svc/config.json', JSON.stringify({ svc: { projects: [folder] } }));
   const bin = join(home, 'bin');
@@ -39,7 +47,7 @@ async function world(agents: object, timings = {}) {
     const printed = terminal.printed().replaceAll(/ +/g, ' ');
     return { code, lines: printed.split('\n').filter(Boolean), complained: terminal.complained() };
   };
-  return { svc, bin, daemon, branches, home };
+  return { svc, bin, daemon, branches, home, write };
 }
 
 test('an agent that can be used: its version, what it can do, its modes', async () => {
@@ -169,4 +177,84 @@ test('a run is refused before anything is created when its agent cannot be used'
   writeFileSync(plan, JSON.stringify({ tickets: [{ ticket: 'A-1', agent: 'mine' }] }));
   expect(await svc('orchestrate', 'start', '--file', plan, '--name', 'run-1')).toMatchObject({ code: 0 });
   expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+});
+
+test('an agent that knows commands gets no work until the worker command is installed', async () => {
+  const received = join(temporaryFolder(), 'received');
+  const claude = { ...scripted(''), env: { RECEIVED: received } };
+  const { svc, daemon, branches } = await world({ claude });
+  const problem = 'The worker command /svc-dev:oneshot is not installed for the agent claude';
+  const remedy = 'Run: svc skills install --agent claude';
+  const check = await svc('agents', 'check', 'claude');
+  expect([check.code, ...check.lines.slice(0, 3)]).toEqual([
+    1,
+    'claude: not usable',
+    expect.stringContaining(problem),
+    ` ${remedy}`,
+  ]);
+  const refused = await svc('orchestrate', 'start', 'A-1', '--agent', 'claude');
+  expect(refused).toMatchObject({ code: 6, complained: expect.stringContaining(problem) });
+  expect(refused.complained).toContain(remedy);
+  expect(daemon.lines()).toEqual([]);
+  expect(branches()).toEqual(['main']);
+  expect(existsSync(received)).toBe(false);
+  expect(await svc('skills', 'install', '--agent', 'claude', '--yes')).toMatchObject({ code: 0 });
+  expect(await svc('agents', 'check', 'claude')).toMatchObject({ code: 0 });
+  expect(await svc('orchestrate', 'start', 'A-1', '--agent', 'claude', '--name', 'run-1')).toMatchObject({
+    code: 0,
+  });
+  expect(await textIn(received)).toContain('/svc-dev:oneshot A-1');
+  // It was removed after the run was started.
+  expect(await svc('skills', 'remove', '--yes')).toMatchObject({ code: 0 });
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+  const retried = await svc('orchestrate', 'retry', 'run-1', 'A-1');
+  expect(retried).toMatchObject({ code: 6, complained: expect.stringContaining(remedy) });
+});
+
+test('the same as a command line', async () => {
+  const { svc, bin, home, write, daemon } = await world({}, {}, { agent: ['claude', '-p', '${PROMPT}'] });
+  write(bin, 'claude', '#!/bin/sh\n[ "$1" = --version ] && exit\necho "$2" >> "$HOME/got"\nexec sleep 600\n');
+  chmodSync(join(bin, 'claude'), 0o755);
+  const refused = await svc('orchestrate', 'start', 'A-1');
+  expect(refused).toMatchObject({ code: 6, complained: expect.stringContaining('svc skills install') });
+  expect(daemon.lines()).toEqual([]);
+  // By the program in the PATH.
+  expect(await svc('skills', 'install', '--yes')).toMatchObject({ code: 0 });
+  expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1')).toMatchObject({ code: 0 });
+  expect(await textIn(join(home, 'got'))).toBe('/svc-dev:oneshot A-1\n');
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+});
+
+test('an agent without commands gets the text of the skill, with its ticket', async () => {
+  const received = join(temporaryFolder(), 'received');
+  const mine = { ...scripted(''), env: { RECEIVED: received } };
+  const { svc } = await world({ mine });
+  expect(await svc('orchestrate', 'start', 'A-1', '--agent', 'mine', '--name', 'run-1')).toMatchObject({
+    code: 0,
+  });
+  const prompt = await textIn(received);
+  expect(prompt).toContain('The ticket: A-1.');
+  expect(prompt).toContain('svc ticket phase inReview');
+  expect(prompt).not.toContain('description:');
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+});
+
+test('a command of somebody else: its text is asked for where the agent has none', async () => {
+  const received = join(temporaryFolder(), 'received');
+  const mine = { ...scripted(''), env: { RECEIVED: received } };
+  const { svc, home, write } = await world({ mine }, {}, { workerCommand: '/acme:work' });
+  const { code, complained } = await svc('orchestrate', 'start', 'A-1', '--agent', 'mine');
+  expect([code, complained]).toEqual([6, expect.stringContaining('.agents/skills/acme-work/SKILL.md')]);
+  write(home, '.agents/skills/acme-work/SKILL.md', '---\nname: acme-work\n---\nDo $ARGUMENTS well.');
+  expect(await svc('orchestrate', 'start', 'A-1', '--agent', 'mine', '--name', 'run-1')).toMatchObject({
+    code: 0,
+  });
+  expect(await textIn(received)).toContain('Do A-1 well.');
+  expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+});
+
+test('a skill that svc does not have is no worker command', async () => {
+  const { svc } = await world({ claude: scripted('') }, {}, { workerCommand: '/svc-dev:onshot' });
+  const { complained } = await svc('orchestrate', 'start', 'A-1', '--agent', 'claude');
+  expect(complained).toContain('svc-dev has no skill onshot');
 });

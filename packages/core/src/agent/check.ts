@@ -10,11 +10,16 @@ export type AskedAgent = {
   failure: string | null;
 };
 
-/** `asked` is undefined when it is not installed. */
-export function judgeAgent(agent: KnownAgent, program: string | null, asked?: AskedAgent): AgentCheck {
+/** `asked` is undefined when it is not installed. `unfit`: why it cannot do what the worker command asks for. */
+export function judgeAgent(
+  agent: KnownAgent,
+  program: string | null,
+  asked?: AskedAgent,
+  unfit?: AgentProblem,
+): AgentCheck {
   const { session } = asked ?? { session: newAgentSession };
   const { env, login, ...entry } = agent;
-  const found = asked === undefined ? notInstalled(agent) : problemOf(agent, asked);
+  const found = asked === undefined ? notInstalled(agent) : (problemOf(agent, asked) ?? unfit);
   return {
     ...entry,
     args: [...entry.args],

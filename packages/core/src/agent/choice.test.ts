@@ -24,9 +24,16 @@ test('the agent of the ticket comes before the one of the run, and both before t
     env: {},
     mode: 'read-only',
     model: null,
+    commands: false,
   });
   // Only named by the command line, so the run's model is used.
-  expect(await choose({})).toMatchObject({ name: 'claude', protocol: true, mode: 'default', model: 'opus' });
+  expect(await choose({})).toMatchObject({
+    name: 'claude',
+    protocol: true,
+    mode: 'default',
+    model: 'opus',
+    commands: true,
+  });
   const template = { orchestration: { agent: ['/opt/bin/codex', 'exec', '${PROMPT}'] } };
   expect(await choose({}, template)).toMatchObject({ name: 'codex', argv: ['/bin/codex-acp'] });
 });
@@ -36,11 +43,13 @@ test('without its protocol program the command line is used, with the reason', a
     name: 'claude',
     protocol: false,
     reason: 'claude-agent-acp is not installed',
+    commands: true,
   });
   expect(await choose({}, { orchestration: { agent: ['/bin/sh', '-c', 'x'] } })).toEqual({
     name: 'sh',
     protocol: false,
     reason: 'svc.orchestration.agent runs "sh", which is not a known agent',
+    commands: null,
   });
 });
 

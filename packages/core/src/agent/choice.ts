@@ -15,9 +15,10 @@ export type ChosenAgent =
       env: Readonly<Record<string, string>>;
       mode: string | null;
       model: string | null;
+      commands: boolean;
     }
-  /** `reason` is shown to people: why svc cannot talk to it. */
-  | { name: string; protocol: false; reason: string };
+  /** `reason` is shown to people: why svc cannot talk to it. `commands` is null for a program that svc does not know. */
+  | { name: string; protocol: false; reason: string; commands: boolean | null };
 
 /** An agent that svc can talk to, whether or not it is installed. */
 export type KnownAgent = {
@@ -29,13 +30,19 @@ export type KnownAgent = {
   /** The permission mode that is set before the first prompt; null leaves the agent's default. */
   mode: string | null;
   model: string | null;
+  /** Whether it knows commands of plugins, like the worker command. Any other agent gets the text of the skill. */
+  commands: boolean;
   /** The command that installs the version that was tried; null: not known. */
   install: string | null;
   /** How a person logs in; null: not known. */
   login: string | null;
 };
 
-type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode' | 'login'> & { package: string; env?: object };
+type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode' | 'login'> & {
+  package: string;
+  env?: object;
+  commands?: true;
+};
 
 /** The tried agents, each in the mode in which it asks a person before it edits a file or runs a command. */
 const builtIn: Readonly<Record<string, BuiltIn>> = {
@@ -43,6 +50,7 @@ const builtIn: Readonly<Record<string, BuiltIn>> = {
     command: 'claude-agent-acp',
     args: [],
     mode: 'default',
+    commands: true,
     package: '@agentclientprotocol/claude-agent-acp@0.99.1',
     login: 'claude auth login',
   },
@@ -111,6 +119,7 @@ function knownAgent(
     env: { ...base?.env, ...given.env },
     mode: given.mode === undefined ? (base?.mode ?? null) : given.mode,
     model: given.model ?? null,
+    commands: base?.commands ?? false,
     install: isOwn ? `npm install --global ${base.package}` : null,
     login: base?.login ?? null,
   };
@@ -165,18 +174,18 @@ export async function chooseAgent(
   if (agent === undefined) {
     if (chosen === undefined) {
       const reason = `svc.orchestration.agent runs ${JSON.stringify(name)}, which is not a known agent`;
-      return { name, protocol: false, reason };
+      return { name, protocol: false, reason, commands: null };
     }
     return unknownAgent(name, all);
   }
+  const { args, env, mode, commands } = agent;
   const program = await locate(agent);
   if (program === null)
     return chosen === undefined
-      ? { name, protocol: false, reason: `${agent.command} is not installed` }
+      ? { name, protocol: false, reason: `${agent.command} is not installed`, commands }
       : notInstalled(agent);
-  const { args, env, mode } = agent;
   const model = agent.model ?? (chosen === undefined ? plan.workerModel : null);
-  return { name, protocol: true, argv: [program, ...args], env, mode, model };
+  return { name, protocol: true, argv: [program, ...args], env, mode, model, commands };
 }
 
 /**
@@ -201,7 +210,8 @@ export async function chooseVerifier(
   const program = await locate(agent);
   if (program === null) return notInstalled(agent);
   const env = { ...agent.env, ...own?.env };
-  return { name, protocol: true, argv: [program, ...agent.args], env, mode, model: agent.model };
+  const { model, commands } = agent;
+  return { name, protocol: true, argv: [program, ...agent.args], env, mode, model, commands };
 }
 
 /** For an agent that may only read, and only in this folder. No person is asked. */

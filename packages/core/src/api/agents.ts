@@ -51,6 +51,9 @@ const AgentEntry = z.object({
   args: z.array(z.string()),
   mode: z.string().nullable(),
   model: z.string().nullable(),
+  commands: z
+    .boolean()
+    .describe('Whether it knows commands of plugins; any other agent gets the text of the skill'),
   program: z.string().nullable().describe('Where the program was found; null: not installed'),
   install: z.string().nullable().describe('How to install it'),
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ticketPhases } from '../state/effect.ts';
 import { phaseOfSkill } from '../tracker/ticket-phase.ts';
-import { apiRoute, TICKET } from './route.ts';
+import { apiRoute, TICKET, text } from './route.ts';
 
 const skills = Object.keys(phaseOfSkill);
 
@@ -27,6 +27,9 @@ export const ticketRoutes = {
       phase: z
         .string('expected the name of a phase or a skill')
         .describe(`${ticketPhases.join(', ')}; or the skill that starts one: ${skills.join(', ')}`),
+      orchestrator: text(120)
+        .optional()
+        .describe('the run whose worker reports it; the phase is then the status of the worker too'),
     }),
     answer: z
       .object({

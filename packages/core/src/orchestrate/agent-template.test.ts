@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  type AgentVariables,
-  agentPrompt,
-  agentTemplateProblems,
-  fillAgentTemplate,
-} from './agent-template.ts';
+import { type AgentVariables, agentTemplateProblems, fillAgentTemplate } from './agent-template.ts';
 
 const values: AgentVariables = {
-  PROMPT: agentPrompt('/svc-dev:oneshot', 'ENG-1'),
+  PROMPT: '/svc-dev:oneshot ENG-1',
   MODEL: 'opus',
   TICKET_ID: 'ENG-1',
   BRANCH_NAME: 'eng-1',

@@ -2,7 +2,7 @@
 // elements as values. No shell ever sees them, so a ticket or a branch can never become a command.
 
 export type AgentVariables = {
-  /** The worker command and its ticket: `/svc-dev:oneshot ENG-12`. */
+  /** The worker command and its ticket, `/svc-dev:oneshot ENG-12`, or the text of the skill. */
   PROMPT: string;
   MODEL: string;
   TICKET_ID: string;
@@ -20,10 +20,8 @@ export type FilledTemplate =
   | { ok: true; argv: [program: string, ...args: string[]] }
   | { ok: false; problems: string[] };
 
-/** `agentPrompt('/svc-dev:oneshot', 'ENG-12')`; `inboxFile` only if the worker has messages. */
-export function agentPrompt(workerCommand: string, ticket: string, inboxFile?: string): string {
-  const prompt = `${workerCommand} ${ticket}`;
-  if (inboxFile === undefined) return prompt;
+/** The prompt of a command line whose worker has messages. */
+export function promptWithInbox(prompt: string, inboxFile: string): string {
   return `${prompt} The work was started before. First do what the messages ask for, above all the newest. They are one JSON object per line in ${inboxFile}`;
 }
 

@@ -1,9 +1,11 @@
 // A ticket after one more event. The tracker's state replaces an earlier one; the phase of our own workflow is kept
 // beside it.
 
+import { isPreMerge } from '../deploy/worker-stage.ts';
 import { feedGrades } from '../log/own-details.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import { issueActions } from '../log/tracker-details.ts';
+import type { WorkerStatus } from '../runs/signal-file.ts';
 import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
@@ -135,7 +137,32 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   if (next === undefined) return;
   board.tickets.set(ticket, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
-  if (phase !== undefined) ask(context, ticket, { kind: 'move-ticket', ticket, phase });
+  if (phase === undefined) return;
+  ask(context, ticket, { kind: 'move-ticket', ticket, phase });
+  writeStatus(context, phase);
+}
+
+/** What a worker does in a phase. Whether it is merged is never taken from a report. */
+const statusOfPhase: Readonly<Partial<Record<TicketPhase, WorkerStatus>>> = {
+  research: 'researching',
+  planning: 'planning',
+  inProgress: 'implementing',
+  inReview: 'pr-created',
+};
+
+/** A phase that the worker itself reports is its status too. */
+function writeStatus(context: FoldContext<TicketLine['event']>, phase: TicketPhase): void {
+  const { board, line } = context;
+  const { orchestrator } = line.scope;
+  const status = statusOfPhase[phase];
+  if (orchestrator === undefined || status === undefined) return;
+  // The tracker writes tickets in capitals, a run as it was given them.
+  const worker = board.workers
+    .values()
+    .find((one) => one.orchestrator === orchestrator && one.ticket.toUpperCase() === line.scope.ticket);
+  if (worker === undefined || worker.removed || !isPreMerge(worker.status)) return;
+  const { key, ticket } = worker;
+  ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr: null, deploy: null });
 }
 
 function foldAttention(context: FoldContext<AttentionLine['event']>): void {

@@ -1,4 +1,4 @@
-import { emptyBoard, type FoldedLine, foldLine, type HookReport } from '@svc/core';
+import { emptyBoard, foldLine, type HookReport } from '@svc/core';
 import { until } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -26,7 +26,7 @@ function world() {
     },
     append: async (draft) => {
       const seq = board.seq + 1;
-      foldLine(board, { ...draft, seq, ts: new Date(seq * 1000).toISOString() } as FoldedLine);
+      foldLine(board, { ...draft, seq, ts: new Date(seq * 1000).toISOString() });
       return { seq };
     },
     processStarts,

@@ -31,6 +31,7 @@ import { receiptVerb } from './verbs/receipt.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
 import { rulesVerbs } from './verbs/rules.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
+import { skillsVerbs } from './verbs/skills.ts';
 import { summarizeVerb } from './verbs/summarize.ts';
 import { telemetryVerbs } from './verbs/telemetry.ts';
 import { ticketVerbs } from './verbs/ticket.ts';
@@ -53,7 +54,10 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
     'Act:',
     [attentionVerbs, agentVerbs, deployVerbs, ticketVerbs, addFindingVerb, findingsVerbs, feedbackVerbs],
   ],
-  ['Run agents:', [orchestrateVerbs, agentsVerbs, hooksVerbs, worktreeVerbs, contextVerbs, mcpVerb]],
+  [
+    'Run agents:',
+    [orchestrateVerbs, agentsVerbs, skillsVerbs, hooksVerbs, worktreeVerbs, contextVerbs, mcpVerb],
+  ],
   [
     'Configure:',
     [

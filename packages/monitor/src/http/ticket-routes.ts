@@ -168,7 +168,7 @@ export function phaseRoutes(options: {
         event: 'workflow.ticket.phase_changed',
         source: 'cli',
         via: 'local',
-        scope: { ticket },
+        scope: { ticket, ...(body.orchestrator !== undefined && { orchestrator: body.orchestrator }) },
         detail: { to: phase, ...(skill !== undefined && { skill }) },
       });
       const ending = await outcomeOf(`${seq}:move-ticket:${ticket}`, timeoutMs);

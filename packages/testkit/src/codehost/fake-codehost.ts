@@ -161,7 +161,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     ...compareRoutes(),
     ...issueRoutes({ cloud }),
     ...checkRoutes(),
-    ...mergeRoutes(),
+    ...mergeRoutes({ cloud }),
   ];
 
   const answerRepo = async (

@@ -299,7 +299,23 @@ function issueView(repo: RepoRow, row: IssueRow): object {
 
 // What a repository requires for a merge: the rules of its main branch, and the checks of its closed pull requests.
 
-export function mergeRoutes(): Route[] {
+export function mergeRoutes({ cloud }: { cloud: CodehostCloud }): Route[] {
+  const open = ({ repo, body }: Call): Answer => {
+    const { title, head, base } = body as { title?: unknown; head?: unknown; base?: unknown };
+    if (typeof title !== 'string' || typeof head !== 'string' || typeof base !== 'string')
+      throw missing('title');
+    const { number } = cloud.addPullRequest(fullNameOf(repo), {
+      number: repo.pullRequests.length + 1,
+      title,
+      branch: head,
+      base,
+    });
+    return {
+      status: 201,
+      body: { number, html_url: `https://codehost.example/${fullNameOf(repo)}/pull/${number}` },
+    };
+  };
+
   const rules = ({ repo }: Call): Answer => ({ status: 200, body: repo.rules });
 
   const pulls = ({ repo, url }: Call): Answer => {
@@ -315,6 +331,7 @@ export function mergeRoutes(): Route[] {
 
   return [
     { method: 'GET', path: /^rules\/branches\/main$/, needs: 'read', answer: rules },
+    { method: 'POST', path: /^pulls$/, needs: 'read', answer: open },
     { method: 'GET', path: /^pulls$/, needs: 'read', answer: pulls },
     { method: 'GET', path: /^commits\/([0-9a-f]{40})\/status$/, needs: 'read', answer: status },
   ];

@@ -41,7 +41,10 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
       const ticket = given === undefined ? await currentTicket(terminal, session) : ticketGiven(given);
       const daemon = await connectDaemon(session.machine);
       const answer = daemon
-        ? await daemon.post('/api/tickets/{ticket}/phase', { params: { ticket }, body: { phase: text } })
+        ? await daemon.post('/api/tickets/{ticket}/phase', {
+            params: { ticket },
+            body: { phase: text, orchestrator: runOf(terminal, ticket) },
+          })
         : await leaveForDaemon(terminal, session, { ticket, ...named });
       if (options.json) printJson(terminal, answer);
       else terminal.out(sentence(answer));
@@ -53,18 +56,24 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
+/** The run, if this is its worker for the ticket: the phase is its status too. */
+function runOf({ environment }: Terminal, ticket: string): string | undefined {
+  return environment['SVC_TICKET']?.toUpperCase() === ticket ? environment['SVC_ORCHESTRATOR'] : undefined;
+}
+
 async function leaveForDaemon(
   terminal: Terminal,
   { machine }: Session,
   { ticket, phase, skill }: { ticket: string; phase: string; skill: string | undefined },
 ): Promise<PhaseAnswer> {
+  const orchestrator = runOf(terminal, ticket);
   await leaveInSpool({
     folder: machine.spoolDir,
     draft: {
       event: 'workflow.ticket.phase_changed',
       source: 'cli',
       via: 'local',
-      scope: { ticket },
+      scope: { ticket, ...(orchestrator !== undefined && { orchestrator }) },
       detail: { to: phase, ...(skill !== undefined && { skill }) },
     },
     now: terminal.now().getTime(),

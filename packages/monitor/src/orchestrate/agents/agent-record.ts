@@ -1,9 +1,7 @@
 // How an attempt was started: written before its process, so any instance of the daemon can continue its session.
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { ChosenAgent, RunPlan, SessionSetup, WorkerAgent } from '@svc/core';
-import { agentPrompt, fenced } from '@svc/core';
+import { type ChosenAgent, fenced, type SessionSetup, type WorkerAgent } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
@@ -64,11 +62,12 @@ export async function makeRecord(given: {
   chosen: ChosenAgent;
   cwd: string;
   inbox: string;
-  plan: Pick<RunPlan, 'workerCommand'>;
+  /** What it is asked to do. */
+  prompt: string;
   /** What the board knows of the attempt before this one. */
   previous: WorkerAgent | null;
 }): Promise<AgentRecord> {
-  const { runsDir, agent, chosen, cwd, inbox, plan, previous } = given;
+  const { runsDir, agent, chosen, cwd, inbox, prompt, previous } = given;
   const messages = (await readInbox(inbox)).map(({ key }) => key);
   const before = await deliveredBefore(runsDir, agent);
   if (!chosen.protocol)
@@ -84,18 +83,13 @@ export async function makeRecord(given: {
     resume: isSame ? previous.sessionId : null,
     mode: chosen.mode,
     model: chosen.model,
-    prompt: firstPrompt(commandFor(chosen, agentPrompt(plan.workerCommand, agent.ticket)), previous),
+    prompt: firstPrompt(prompt, previous),
     continuation: messages.some((key) => !before.includes(key)) ? null : CONTINUE,
   };
   return { agent: chosen.name, reason: null, setup, delivered: before };
 }
 
 const CONTINUE = 'Your process ended before the work was done. Check what is already there, then continue.';
-
-/** opencode does nothing with a prompt that starts with a command that it does not have, and reports no error. */
-function commandFor({ argv: [program] }: Extract<ChosenAgent, { protocol: true }>, prompt: string): string {
-  return basename(program) === 'opencode' ? `Run ${prompt}` : prompt;
-}
 
 function firstPrompt(prompt: string, previous: WorkerAgent | null): string {
   if (previous === null) return prompt;

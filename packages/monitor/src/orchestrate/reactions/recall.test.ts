@@ -102,7 +102,13 @@ async function setUp() {
       fileFindings: async () => nothing,
     },
     findings: noFindings,
-    agentFor: async () => ({ name: 'sh', protocol: false, reason: 'not a known agent' }),
+    agentFor: async () => ({
+      name: 'sh',
+      protocol: false,
+      reason: 'not a known agent',
+      commands: null,
+      prompt: '/a:b A-1',
+    }),
     verifier: {},
   } as unknown as RunProject;
   const { board, append, state, messages } = logInMemory();

@@ -30,6 +30,7 @@ import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { askAgent, locateAgent } from '../agents/check-agent.ts';
 import { checkProgram } from '../agents/launch.ts';
+import { workerPrompt } from '../agents/skills.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/context.ts';
 import { createGit } from '../worktrees/git.ts';
@@ -80,8 +81,11 @@ export type RunProject = {
   listAgents: () => Promise<ListedAgent[]>;
   /** Starts the agent and asks what it can do. */
   checkAgent: (name: string) => Promise<AgentCheck>;
-  /** Rejects with the fix when the agent that was chosen for the ticket is not installed. Starts nothing. */
-  agentFor: (plan: RunPlan, ticket: string) => Promise<ChosenAgent>;
+  /**
+   * The agent of a ticket and its prompt. Rejects with the fix when the agent that was chosen is not installed, or does
+   * not know what the worker command means. Starts nothing.
+   */
+  agentFor: (plan: RunPlan, ticket: string) => Promise<ChosenAgent & { prompt: string }>;
 };
 
 export type RunProjects = {
@@ -136,12 +140,18 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
     const findings = options.findingsOf(config);
     const variables = () =>
       agentVariables(variableSources(config, options.environment(), options.locations)).environment;
-    async function agentFor(plan: RunPlan, ticket: string): Promise<ChosenAgent> {
+    async function agentFor(plan: RunPlan, ticket: string): Promise<ChosenAgent & { prompt: string }> {
       const chosen = await chooseAgent(config.svc.orchestration, plan, ticket, (agent) =>
         locateAgent(agent, variables()),
       );
       if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
-      return chosen;
+      const work = await promptFor(chosen, plan.workerCommand, ticket);
+      if ('problem' in work) throw new Failure('start-failed', work.problem, work.remedy);
+      return { ...chosen, ...work };
+    }
+
+    function promptFor(agent: Pick<ChosenAgent, 'name' | 'commands'>, command: string, ticket: string) {
+      return workerPrompt({ agent, command, ticket, home: options.home, environment: variables() });
     }
 
     const chosenVerifier = (name: string) =>
@@ -149,7 +159,9 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
 
     async function checkAgents(plan: RunPlan, tickets: readonly string[]): Promise<void> {
       const byAgent = new Map(tickets.map((ticket) => [namedAgent(plan, ticket), ticket]));
-      const chosen = await Promise.all(byAgent.values().map((ticket) => agentFor(plan, ticket)));
+      const chosen: ChosenAgent[] = await Promise.all(
+        byAgent.values().map((ticket) => agentFor(plan, ticket)),
+      );
       const template = config.svc.orchestration.agent;
       if (chosen.some(({ protocol }) => !protocol))
         await checkProgram({ template, folder, environment: variables(), run });
@@ -176,7 +188,11 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
         const program = await locateAgent(agent, variables());
         if (program === null) return judgeAgent(agent, null);
         const question = { agent, program, environment: variables(), last, answerMs: options.answerMs };
-        return judgeAgent(agent, program, await askAgent(question));
+        const asked = await askAgent(question);
+        // Before a run this was checked for its tickets, and a verifier does not need it.
+        if (last === 'initialize') return judgeAgent(agent, program, asked);
+        const work = await promptFor(agent, config.svc.orchestration.workerCommand, '');
+        return judgeAgent(agent, program, asked, 'problem' in work ? work : undefined);
       });
     }
 

@@ -2,9 +2,9 @@
 // attempt has left, so it can be repeated safely.
 import {
   agentEnvironment,
-  agentPrompt,
   type Environment,
   fillAgentTemplate,
+  promptWithInbox,
   type RunPlan,
   type SignalFile,
   type WorkerAgent,
@@ -78,13 +78,21 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
     const worktree = await worktreeFor(project.worktrees, request);
     await writeSignal(request, worktree);
     const agent = { orchestrator, ticket, attempt };
-    const chosen = await project.agentFor(plan, ticket);
+    const { prompt, ...chosen } = await project.agentFor(plan, ticket);
     const inbox = inboxPath(runsDir, request);
-    const record = await makeRecord({ ...request, runsDir, agent, chosen, cwd: worktree.path, inbox });
+    const record = await makeRecord({
+      ...request,
+      runsDir,
+      agent,
+      chosen,
+      prompt,
+      cwd: worktree.path,
+      inbox,
+    });
     await writeRecord(runsDir, agent, record);
     const { environment: variables } = environmentOf(options, request, environment(), worktree.branch);
     const launch = await launchAgent({
-      argv: chosen.protocol ? chosen.argv : await commandLine(request, worktree, inbox),
+      argv: chosen.protocol ? chosen.argv : await commandLine(request, worktree, prompt, inbox),
       cwd: worktree.path,
       environment: chosen.protocol ? { ...variables, ...chosen.env } : variables,
       files: agentFiles(runsDir, agent),
@@ -102,11 +110,12 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
 async function commandLine(
   { ticket, plan, project }: StartRequest,
   worktree: { path: string; branch: string },
+  prompt: string,
   inbox: string,
 ): Promise<[program: string, ...args: string[]]> {
   const hasMessages = (await readInbox(inbox)).length > 0;
   const filled = fillAgentTemplate(project.config.svc.orchestration.agent, {
-    PROMPT: agentPrompt(plan.workerCommand, ticket, hasMessages ? inbox : undefined),
+    PROMPT: hasMessages ? promptWithInbox(prompt, inbox) : prompt,
     MODEL: plan.workerModel,
     TICKET_ID: ticket,
     BRANCH_NAME: worktree.branch,
