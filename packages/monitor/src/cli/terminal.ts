@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import type { Environment } from '@svc/core';
+import { type Environment, isInteractive } from '@svc/core';
 import { plainJson } from './text.ts';
 
 export type Terminal = {
@@ -71,4 +71,23 @@ export async function askUser(question: string, interrupted: AbortSignal): Promi
   } finally {
     lines.close();
   }
+}
+
+/** Without a terminal, `--yes` is the consent. */
+export async function agree(
+  terminal: Terminal,
+  yes: true | undefined,
+  question: string,
+  again: string,
+): Promise<void> {
+  if (yes) return;
+  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
+  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
+    terminal.err(`Nothing was changed. To do it: ${again}`);
+    throw new AnswerIsNo();
+  }
+  const answer = await terminal.ask(`${question} [y/N] `);
+  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
+  terminal.err('Nothing was changed.');
+  throw new AnswerIsNo();
 }

@@ -1,6 +1,6 @@
 // svc hooks install | remove | list
 import { type CommandUnknownOpts, createArgument } from '@commander-js/extra-typings';
-import { type HookedAgent, hookedAgents, isInteractive } from '@svc/core';
+import { type HookedAgent, hookedAgents } from '@svc/core';
 import { hookScriptProblem, writeHookScript } from '../../agent-hooks/script.ts';
 import {
   type Change,
@@ -13,7 +13,7 @@ import {
 import { thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { openSession } from '../session.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
@@ -44,7 +44,8 @@ function installVerb(terminal: Terminal): CommandUnknownOpts {
       const { machine } = openSession(terminal);
       const change = await planInstall(agent, placeOf(terminal));
       if (change.before !== change.after) {
-        await agree(terminal, change, { yes, again: `svc hooks install ${agent} --yes` });
+        show(terminal, change);
+        await agree(terminal, yes, 'Write this change?', `svc hooks install ${agent} --yes`);
         await writeHookScript(machine, thisProcess.program);
         await writeChange(change, machine.dataDir);
         terminal.out(`Written: ${plainText(change.file)}`);
@@ -75,7 +76,8 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (agent, { yes }) => {
       const change = await planRemoval(agent, placeOf(terminal));
       if (change === null) return terminal.out(`${agent} has no hooks of svc.`);
-      await agree(terminal, change, { yes, again: `svc hooks remove ${agent} --yes` });
+      show(terminal, change);
+      await agree(terminal, yes, 'Write this change?', `svc hooks remove ${agent} --yes`);
       await writeChange(change, openSession(terminal).machine.dataDir);
       terminal.out(`${change.after === null ? 'Removed' : 'Written'}: ${plainText(change.file)}`);
     });
@@ -127,28 +129,13 @@ function placeOf(terminal: Terminal) {
   return { dataDir: openSession(terminal).machine.dataDir, home, environment };
 }
 
-/** Shows the change. Without a terminal, `--yes` is the consent. */
-async function agree(
-  terminal: Terminal,
-  change: Change,
-  { yes, again }: { yes: true | undefined; again: string },
-): Promise<void> {
+function show(terminal: Terminal, change: Change): void {
   terminal.out(plainText(change.file));
   for (const line of diffLines(change)) {
     terminal.out(
       paint(terminal, line.startsWith('+') ? 'green' : 'red', line.split('\t').map(plainText).join('\t')),
     );
   }
-  if (yes) return;
-  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
-  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
-    terminal.err(`Nothing was changed. To write this: ${again}`);
-    throw new AnswerIsNo();
-  }
-  const answer = await terminal.ask('Write this change? [y/N] ');
-  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
-  terminal.err('Nothing was changed.');
-  throw new AnswerIsNo();
 }
 
 /** Only the changed lines: others may hold secrets. Lines are added, or get a comma, or the reverse. */

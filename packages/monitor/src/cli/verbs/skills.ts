@@ -1,7 +1,7 @@
 // svc skills install | remove | list
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isInteractive, type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
+import { type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
 import {
@@ -13,7 +13,7 @@ import {
   shippedSkills,
   writtenFiles,
 } from '../../orchestrate/agents/skills.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { VERSION } from '../version.ts';
@@ -186,23 +186,4 @@ async function inPath({ environment }: Terminal, agents: readonly KnownAgent[]):
     }),
   );
   return agents.filter((_, index) => found[index]);
-}
-
-/** Without a terminal, `--yes` is the consent. */
-async function agree(
-  terminal: Terminal,
-  yes: true | undefined,
-  question: string,
-  again: string,
-): Promise<void> {
-  if (yes) return;
-  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
-  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
-    terminal.err(`Nothing was changed. To do it: ${again}`);
-    throw new AnswerIsNo();
-  }
-  const answer = await terminal.ask(`${question} [y/N] `);
-  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
-  terminal.err('Nothing was changed.');
-  throw new AnswerIsNo();
 }
