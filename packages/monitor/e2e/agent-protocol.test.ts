@@ -64,7 +64,11 @@ async function world(settings: { user?: object; agent?: object; commandLine?: st
     untilState,
     attention,
     lines: () => daemon.lines(),
-    received: () => readFileSync(received, 'utf8').split('\n').filter(Boolean),
+    /** Without the later lines of a prompt. */
+    received: () =>
+      readFileSync(received, 'utf8')
+        .split('\n')
+        .filter((line) => /^(?:prompt|answer) /.test(line)),
     start: async (): Promise<void> => {
       expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
     },

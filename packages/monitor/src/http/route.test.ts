@@ -28,6 +28,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   summarizeRun: { orchId: 'run-1' },
   reportEvent: { event: 'comms.attention' },
   exchangeCode: { code: 'x' },
+  reportHook: { agent: 'claude', event: 'Stop', session: 's-1', folder: '/acme', at: 1 },
 };
 
 /** A query for every route that needs one. */

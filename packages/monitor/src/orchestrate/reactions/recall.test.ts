@@ -107,7 +107,7 @@ async function setUp() {
       protocol: false,
       reason: 'not a known agent',
       commands: null,
-      prompt: '/a:b A-1',
+      prompt: '/a:b ENG-1',
     }),
     verifier: {},
   } as unknown as RunProject;
