@@ -22,6 +22,8 @@ import { RUN } from './orchestrate-world.ts';
 import { openWorld } from './world.ts';
 
 const AGAIN_MS = 100;
+/** The daemon may be killed many times before it accepts a request. */
+const MOST_WAITS = 10;
 const program = join(import.meta.dirname, '../packages/testkit/src/agents/protocol-agent.ts');
 const jumpingClock = join(import.meta.dirname, '../packages/testkit/src/daemon/jumping-clock.ts');
 
@@ -84,7 +86,7 @@ export async function openAgentsWorld(
 
   /** Again and again while the daemon is down or starts; throws the last refusal. */
   async function insist<Answer>(path: string, body?: object): Promise<Answer> {
-    for (const deadline = performance.now() + WAIT_MS; ; await sleep(AGAIN_MS)) {
+    for (const deadline = performance.now() + MOST_WAITS * WAIT_MS; ; await sleep(AGAIN_MS)) {
       try {
         return await daemon.ask<Answer>(path, body);
       } catch (error) {
