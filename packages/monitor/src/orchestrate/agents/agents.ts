@@ -71,6 +71,8 @@ type Followed = {
   judged: Set<string>;
   isFailed: boolean;
   isGone: boolean;
+  /** Its journal was read; before that its files have the conversation. */
+  isRead: boolean;
   log: AgentLog;
 };
 
@@ -147,6 +149,7 @@ export function createAgents(options: {
       judged: new Set(),
       isFailed: false,
       isGone: false,
+      isRead: record.setup === null,
       log: createAgentLog({
         ...options,
         agent,
@@ -195,6 +198,8 @@ export function createAgents(options: {
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
       onProblem: problem(agent),
     });
+    await one.talk.goOn();
+    one.isRead = true;
   }
 
   /** An agent that ended while no daemon was running. */
@@ -378,8 +383,10 @@ export function createAgents(options: {
     noteEnd(agent, how) {
       ends.set(`${keyOf(agent)}.${agent.attempt}`, how);
     },
-    view: (worker, asked) =>
-      viewAgent({ worker, followed: followed.get(worker.key), runsDir, instanceId, asked }),
+    view(worker, asked) {
+      const one = followed.get(worker.key);
+      return viewAgent({ worker, followed: one?.isRead ? one : undefined, runsDir, instanceId, asked });
+    },
     onChange({ orchestrator, ticket }, changed) {
       const key = workerKey(orchestrator, ticket);
       const known = listeners.get(key) ?? new Set();
