@@ -52,7 +52,9 @@ export function createSteering({
 }): Steering {
   const ours = { source: 'orchestrator', via: 'local' } as const;
 
-  function live(worker: Worker): AgentTalk {
+  /** Just after a start of the daemon nobody knows yet which agents are running. */
+  async function live(worker: Worker): Promise<AgentTalk> {
+    await known(worker);
     const one = running(worker);
     if (one?.talk) return one.talk;
     const why = one === undefined ? 'is not running' : `runs as a command line (${one.reason ?? ''})`;
@@ -65,7 +67,7 @@ export function createSteering({
 
   return {
     async answer(worker, { request, answer, by, key, content }) {
-      const talk = live(worker);
+      const talk = await live(worker);
       const { open: requests } = talk.session();
       const result = await talk.answer({ request, answer, by, key, content });
       if (result === 'sent') return;
@@ -94,7 +96,6 @@ export function createSteering({
           text,
           by,
         });
-      // Just after a start of the daemon nobody knows yet which agents are running.
       await known(worker);
       const one = running(worker);
       if (one?.talk) {
@@ -110,8 +111,9 @@ export function createSteering({
       return whyHeld(worker) ?? 'queued: the agent is started again';
     },
     async cancel(worker, by) {
+      await known(worker);
       const isWaiting = pausedBy(worker.agent) !== null && running(worker) === undefined;
-      const talk = isWaiting ? null : live(worker);
+      const talk = isWaiting ? null : await live(worker);
       // First, so that nothing continues what a person has stopped.
       const attempt = worker.agent?.attempt ?? 1;
       await append({ ...draft('agent.stopped', scopeOfWorker(worker), { attempt, by }), ...ours });
