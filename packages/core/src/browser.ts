@@ -4,12 +4,12 @@ export { HOOK_REPORT_PATH, hookedAgents, reportIn } from './agent/hook-event.ts'
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { terminalSequence } from './orchestrate/agent-output.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
+export { type BoardKind, boardKinds } from './state/board-types.ts';
 export {
   type BoardColumn,
   type BoardColumns,
   boardColumnNames,
   boardColumns,
 } from './state/views/board-columns.ts';
-export { type BoardKind, boardKinds } from './state/views/board-view.ts';
 export { nameOfPullRequest, shortSha } from './state/views/subject.ts';
 export { type AxisSegment, axisScale, foldIdle } from './state/views/trace-axis.ts';

@@ -38,13 +38,13 @@ export function budgetStop(
   { ticketUsd, runUsd, dayUsd }: Budgets,
   now: string,
 ): BudgetStop | null {
-  const ofRun = spenders.filter((one) => one.orchestrator === orchestrator);
-  const ofTicket = ofRun.filter((one) => one.ticket === ticket);
+  const ofRun = (): Spender[] => spenders.filter((one) => one.orchestrator === orchestrator);
+  const ofTicket = (): Spender[] => ofRun().filter((one) => one.ticket === ticket);
   const day = now.slice(0, 10);
   return (
     stopOf('dayUsd', `The budget of the project for ${day}`, null, dayUsd, () => costOfDay(spenders, day)) ??
-    stopOf('runUsd', `The budget of the run ${orchestrator}`, null, runUsd, () => costOfAll(ofRun)) ??
-    stopOf('ticketUsd', `The budget of ${ticket}`, ticket, ticketUsd, () => costOfAll(ofTicket))
+    stopOf('runUsd', `The budget of the run ${orchestrator}`, null, runUsd, () => costOfAll(ofRun())) ??
+    stopOf('ticketUsd', `The budget of ${ticket}`, ticket, ticketUsd, () => costOfAll(ofTicket()))
   );
 }
 

@@ -135,3 +135,16 @@ export type BoardLinks = {
   /** The highest deployment ids of a repository, highest first. */
   newestDeployments: Map<string, number[]>;
 };
+
+/** The entities that the board shows. */
+export const boardKinds = [
+  'workers',
+  'pullRequests',
+  'deployments',
+  'tickets',
+  'runs',
+  'attention',
+  'feeds',
+  'sessions',
+] as const;
+export type BoardKind = (typeof boardKinds)[number];

@@ -7,17 +7,18 @@ import { typedLine } from '../log/typed-line.ts';
 import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
 import { linkAll, noLinks, pullRequestKey } from './board-entities.ts';
 
-import type {
-  AttentionItem,
-  Board,
-  Deployment,
-  FeedState,
-  FoldedLine,
-  PullRequest,
-  Run,
-  Session,
-  Ticket,
-  Worker,
+import {
+  type AttentionItem,
+  type Board,
+  boardKinds,
+  type Deployment,
+  type FeedState,
+  type FoldedLine,
+  type PullRequest,
+  type Run,
+  type Session,
+  type Ticket,
+  type Worker,
 } from './board-types.ts';
 import type { Effect } from './effect.ts';
 import { agentFolds } from './fold-agent.ts';
@@ -216,17 +217,7 @@ export function unpackBoard(json: unknown): Board {
   return board;
 }
 
-const lists = [
-  'pullRequests',
-  'workers',
-  'deployments',
-  'tickets',
-  'runs',
-  'attention',
-  'feeds',
-  'sessions',
-  'projects',
-];
+const lists = [...boardKinds, 'projects'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;

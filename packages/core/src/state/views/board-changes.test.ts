@@ -17,9 +17,10 @@ import { describe, expect, test } from 'vitest';
 import type { BoardChanges } from '../../api/board.ts';
 import { type Board, emptyBoard, foldLine } from '../board.ts';
 import { putDeployment, putPullRequest, putWorker } from '../board-entities.ts';
+import { boardKinds } from '../board-types.ts';
 import { randomTape } from '../testing/tape.ts';
 import { type ChangeTracker, createChangeTracker } from './board-changes.ts';
-import { boardKinds, boardView } from './board-view.ts';
+import { boardView } from './board-view.ts';
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 const DAY_MS = 86_400_000;

@@ -6,8 +6,16 @@
 // It indexes the entities that each worker depends on, so a changed pull request leads to its workers without a search.
 import type { BoardChanges, BoardView } from '../../api/board.ts';
 import { branchKey, commitKey, pullRequestKey } from '../board-entities.ts';
-import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
-import { type BoardKind, boardKinds, boardView, isShown, kindViews, shownFrom } from './board-view.ts';
+import {
+  type Board,
+  type BoardKind,
+  boardKinds,
+  type Deployment,
+  type PullRequest,
+  type Ticket,
+  type Worker,
+} from '../board-types.ts';
+import { boardView, isShown, kindViews, shownFrom } from './board-view.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from './subject.ts';
 
 export type ChangeTracker = {

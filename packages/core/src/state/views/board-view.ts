@@ -6,7 +6,7 @@ import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
 import { isEnded } from '../../deploy/worker-stage.ts';
 import { pullRequestKey } from '../board-entities.ts';
-import type { Board, PullRequest, Ticket, Worker } from '../board-types.ts';
+import type { Board, BoardKind, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { ruleOf, waitOf } from './rule.ts';
@@ -16,18 +16,6 @@ export const WEEK_MS = 7 * 86_400_000;
 
 /** An entity with its key on the board: unique among its kind, and stable. */
 export type Keyed<Entity> = Entity & { key: string };
-
-export const boardKinds = [
-  'workers',
-  'pullRequests',
-  'deployments',
-  'tickets',
-  'runs',
-  'attention',
-  'feeds',
-  'sessions',
-] as const;
-export type BoardKind = (typeof boardKinds)[number];
 
 type EntityOf<Kind extends BoardKind> = Board[Kind] extends Map<string, infer Entity> ? Entity : never;
 
