@@ -94,6 +94,30 @@ test('what is kept of an issue', () => {
   });
 });
 
+const labels = [
+  { id: 'label-bug', name: 'bug' },
+  { id: 'label-run', name: 'svc:run' },
+];
+const kim = { id: 'user-kim', name: 'Kim' };
+
+test.each<[string, object, object | undefined, object]>([
+  ['a label that is new', { labels }, { labelIds: ['label-bug'] }, { labelsAdded: ['svc:run'] }],
+  ['a label that is gone', { labels }, { labelIds: ['label-bug', 'label-run', 'label-old'] }, {}],
+  ['labels that were there before', { labels, assignee: kim }, { title: 'Login' }, {}],
+  ['a new assignee', { labels, assignee: kim }, { assigneeId: null }, { assigned: kim }],
+  ['no assignee any more', { labels, assigneeId: null }, { assigneeId: 'user-kim' }, {}],
+  [
+    'everything of a new ticket',
+    { labels, assignee: kim, creatorId: 'user-lee' },
+    undefined,
+    { labelsAdded: ['bug', 'svc:run'], assigned: kim, author: { id: 'user-lee' } },
+  ],
+])('what a change itself set: %s', (_, data, updatedFrom, expected) => {
+  const action = updatedFrom === undefined ? 'create' : 'update';
+  const { labelsAdded, assigned, author } = mapped({ type: 'Issue', action, data, updatedFrom }).detail;
+  expect(JSON.parse(JSON.stringify({ labelsAdded, assigned, author }))).toEqual(expected);
+});
+
 test('only plain previous values are kept', () => {
   const updatedFrom: unknown = JSON.parse(
     '{"__proto__":{"x":1},"labelIds":["a",1],"priority":0,"deep":{"a":1},"title":null,"a b":1}',

@@ -21,6 +21,7 @@ import {
   type Fields,
   integerAt,
   knownDetail,
+  listAt,
   namesAt,
   numberAt,
   objectAt,
@@ -63,7 +64,10 @@ function contentOf(payload: Fields, data: Fields): EventContent {
   if (done !== undefined)
     switch (type ?? '') {
       case 'Issue':
-        return { event: issueTopic(done, updatedFrom), detail: detailWith(ticketFields(data)) };
+        return {
+          event: issueTopic(done, updatedFrom),
+          detail: detailWith({ ...ticketFields(data), ...requestsIn(done, data, updatedFrom) }),
+        };
       case 'Comment':
         return { event: `tracker.comment.${done}`, detail: detailWith(ticketCommentFields(data)) };
       case 'Cycle':
@@ -128,11 +132,29 @@ function ticketFields(data: Fields): TicketDetail {
     team: textAt(objectAt(data, 'team'), 'key'),
     teamId: textAt(data, 'teamId'),
     labels: namesAt(data, 'labels', 'name'),
+    author: personWithId(data, 'creator'),
     project: textAt(objectAt(data, 'project'), 'name'),
     cycle: numberAt(objectAt(data, 'cycle'), 'number'),
     parentId: textAt(data, 'parentId'),
     estimate: numberAt(data, 'estimate'),
     dueDate: textAt(data, 'dueDate'),
+  };
+}
+
+/** What this change itself set: labels that the ticket did not have before, and its new assignee. */
+function requestsIn(
+  done: 'created' | 'updated' | 'removed',
+  data: Fields,
+  updatedFrom: Fields,
+): Pick<TicketDetail, 'labelsAdded' | 'assigned'> {
+  const isSet = (field: string): boolean =>
+    done === 'created' || (done === 'updated' && Object.hasOwn(updatedFrom, field));
+  const before = new Set(listAt(updatedFrom, 'labelIds'));
+  const added = listAt(data, 'labels').filter((label) => !before.has(textAt(asFields(label) ?? {}, 'id')));
+  const labelsAdded = isSet('labelIds') ? namesAt({ added }, 'added', 'name') : undefined;
+  return {
+    labelsAdded: labelsAdded?.length === 0 ? undefined : labelsAdded,
+    assigned: isSet('assigneeId') ? personAt(data, 'assignee') : undefined,
   };
 }
 
@@ -193,6 +215,12 @@ function authorOf(data: Fields): string | undefined {
 function personAt(data: Fields, name: string): TrackerPerson | undefined {
   const person = asFields(data[name]);
   return person && onlyKnown({ id: textAt(person, 'id'), name: textAt(person, 'name') });
+}
+
+/** The person, or only the id if the payload has no more. */
+function personWithId(data: Fields, name: string): TrackerPerson | undefined {
+  const id = textAt(data, `${name}Id`);
+  return personAt(data, name) ?? (id === undefined ? undefined : { id });
 }
 
 function stateAt(data: Fields, name: string): TicketState | undefined {

@@ -27,7 +27,7 @@ const issue: TrackerIssue = {
 const since = '2025-12-31T00:00:00.000Z';
 const known = {
   event: 'tracker.issue.updated',
-  detail: { title: 'Login', state: { id: 's-1' }, priority: 2, assignee: { id: 'u-1' } },
+  detail: { title: 'Login', state: { id: 's-1' }, priority: 2, assignee: { id: 'u-1' }, labels: ['bug'] },
 };
 const topic = (now: Partial<TrackerIssue>, newest: typeof known | undefined = known) =>
   pollDifference({ ...issue, ...now }, newest, since)?.event;
@@ -43,6 +43,7 @@ describe('the topic of a difference', () => {
     ['priority', { priority: 1, assignee: null }, 'tracker.issue.priority_changed'],
     ['assignee', { assignee: null }, 'tracker.issue.assignee_changed'],
     ['title', { title: 'Log in' }, 'tracker.issue.updated'],
+    ['a label', { labels: { nodes: [{ name: 'svc:run' }, { name: 'bug' }] } }, 'tracker.issue.updated'],
     ['in the trash', { trashed: true }, 'tracker.issue.removed'],
   ])('%s', (_, now, wanted) => {
     expect(topic(now)).toBe(wanted);

@@ -29,11 +29,11 @@ export function pollDifference(
   };
 }
 
-type Known = Pick<TicketDetail, 'title' | 'state' | 'priority' | 'assignee'>;
+type Known = Pick<TicketDetail, 'title' | 'state' | 'priority' | 'assignee' | 'labels'>;
 const issueTopics = topicsIn('tracker.issue', issueActions);
 
 type IssueAction = (typeof issueActions)[number];
-type Field = 'stateId' | 'priority' | 'assigneeId' | 'title';
+type Field = 'stateId' | 'priority' | 'assigneeId' | 'title' | 'labelIds';
 
 function topicOf(
   issue: TrackerIssue,
@@ -64,7 +64,12 @@ function changesBetween(known: Known, now: TicketDetail): Field[] {
     changed.push('assigneeId');
   }
   if (known.title !== undefined && known.title !== now.title) changed.push('title');
+  if (known.labels !== undefined && !sameNames(known.labels, now.labels)) changed.push('labelIds');
   return changed;
+}
+
+function sameNames(known: readonly string[], now: readonly string[] = []): boolean {
+  return known.toSorted().join('\n') === now.toSorted().join('\n');
 }
 
 function detailFrom(issue: TrackerIssue): TicketDetail {
