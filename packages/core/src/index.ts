@@ -161,6 +161,7 @@ export * from './tracker/dependencies.ts';
 export * from './tracker/polled-issue.ts';
 export * from './tracker/registration.ts';
 export * from './tracker/ticket-phase.ts';
+export * from './tracker/tracker-of.ts';
 export * from './tunnel/backoff.ts';
 export * from './tunnel/feed-channel.ts';
 export * from './tunnel/feed-grade.ts';

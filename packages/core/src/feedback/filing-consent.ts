@@ -3,12 +3,14 @@
 
 import { repoKey } from '../codehost/repo-name.ts';
 import type { Config } from '../config/schema/config.ts';
+import { trackerOf } from '../tracker/tracker-of.ts';
 
 /** Where the project's findings can be filed, in the format of `svc.feedback.consentFor`. */
-export function filingDestinations({ svc }: Config): string[] {
-  const { teamKey, apiToken } = svc.tracker;
-  const tracker = teamKey === undefined || apiToken === undefined ? [] : [`tracker:${teamKey}`];
-  return [...tracker, `codehost:${repoKey(svc.feedback.codehostRepo)}`];
+export function filingDestinations(config: Config): string[] {
+  const chosen = trackerOf(config);
+  const tracker =
+    chosen.provider === undefined || chosen.teamKey === undefined ? [] : [`tracker:${chosen.teamKey}`];
+  return [...tracker, `codehost:${repoKey(config.svc.feedback.codehostRepo)}`];
 }
 
 export type FilingConsent =

@@ -2,6 +2,7 @@
 // is off, the project's tickets are excluded, even if other projects have AI on.
 import { repoKey } from '../codehost/repo-name.ts';
 import type { Config } from '../config/schema/config.ts';
+import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 
 type Belonging = { ticket: string; repo: string | null };
 
@@ -20,7 +21,7 @@ function hasRepo({ svc }: Config, repo: string): boolean {
   return [...own, ...svc.monitor.github.watchRepos].some((one) => repoKey(one) === repoKey(repo));
 }
 
-function hasPrefix({ svc }: Config, ticket: string): boolean {
-  const prefix = svc.project.ticketPrefix ?? svc.tracker.teamKey;
+function hasPrefix(config: Config, ticket: string): boolean {
+  const prefix = ticketPrefixOf(config);
   return prefix !== undefined && ticket.toUpperCase().startsWith(`${prefix.toUpperCase()}-`);
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema/config.ts';
 import { nearest } from '../nearest.ts';
 import { type TicketPhase, ticketPhases } from '../state/effect.ts';
 import type { WorkflowState } from './api-answer.ts';
+import { ticketPrefixOf, trackerOf } from './tracker-of.ts';
 
 /** The phase that a running skill puts its ticket in. Only a person cancels one. */
 export const phaseOfSkill: Readonly<Record<string, TicketPhase>> = {
@@ -69,11 +70,10 @@ export function stateNamed<State extends { name: string }>(
 /** The project whose tickets have this one's prefix; of several, the first that can reach the tracker. */
 export function projectOfTicket(configs: readonly Config[], ticket: string): Config | undefined {
   const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();
-  const owners = configs.filter(({ svc }) => {
-    const own = svc.tracker.teamKey ?? svc.project.ticketPrefix;
-    return prefix !== '' && own?.toUpperCase() === prefix;
-  });
-  return owners.find(({ svc }) => svc.tracker.apiToken !== undefined) ?? owners[0];
+  const owners = configs.filter(
+    (config) => prefix !== '' && ticketPrefixOf(config)?.toUpperCase() === prefix,
+  );
+  return owners.find((config) => trackerOf(config).provider !== undefined) ?? owners[0];
 }
 
 // The cache of a team's workflow states: display name to id.

@@ -1,5 +1,13 @@
 // Executes the effects of lines: one handler per kind, each safe to run twice.
-import { attentionId, type Config, draft, type Effect, type Environment, type EventDraft } from '@svc/core';
+import {
+  attentionId,
+  type Config,
+  type ConfiguredTracker,
+  draft,
+  type Effect,
+  type Environment,
+  type EventDraft,
+} from '@svc/core';
 import { systemClock } from '@svc/lib/clock';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { every, type Rounds } from '@svc/lib/rounds';
@@ -20,8 +28,9 @@ import { createRuleCommands } from '../rules/run-command.ts';
 import { processStartsOf } from '../runs/processes.ts';
 import { applySignalEffect, type SignalOutcome, type SignalStore } from '../runs/signal-store.ts';
 
-import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
 import { createTicketMover, type MoveEnding, moveTicketHandler } from '../tracker/move-ticket.ts';
+import { openTracker } from '../tracker/open-tracker.ts';
+import type { Tracker } from '../tracker/tracker.ts';
 
 import type { DaemonBoard } from './board.ts';
 
@@ -72,9 +81,8 @@ export function createEffects(options: {
   } = options;
   const stopping = new AbortController();
   let trackerCalls = 0;
-  const clientFor = (token: string): TrackerClient =>
-    createTrackerClient({
-      token,
+  const open = (chosen: ConfiguredTracker): Tracker =>
+    openTracker(chosen, {
       apiUrl: options.trackerApiUrl,
       fetch(input, init) {
         trackerCalls += 1;
@@ -83,7 +91,7 @@ export function createEffects(options: {
       clock: { now },
       signal: stopping.signal,
     });
-  const mover = createTicketMover({ configs, clientFor });
+  const mover = createTicketMover({ configs, open });
   const moves = moveTicketHandler(mover, log.appendOnce);
   const notifierOf = (isOpen: (attention: string) => boolean) =>
     createNotifier({
@@ -129,7 +137,7 @@ export function createEffects(options: {
       }),
       'file-remediation': createRemediationHandler({
         configs,
-        clientFor,
+        open,
         appendFinding: projectFindings(options.locks),
         append: log.appendOnce,
         now,

@@ -30,7 +30,8 @@ import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/summarizer.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
-import { createTrackerClient, type TrackerClient } from '../tracker/client.ts';
+import { requireTracker } from '../tracker/open-tracker.ts';
+import type { Tracker } from '../tracker/tracker.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;
@@ -73,17 +74,15 @@ export function createOrchestration(options: {
     if (written === 'ai-off') return null;
     return { text: written.summary, by: `${written.provider} (${written.model})` };
   };
-  function trackerOf({ svc }: Config, what: string): TrackerClient {
-    const { apiToken: token } = svc.tracker;
-    if (token === undefined)
-      throw new Failure(
-        'not-configured',
-        `No API token for the issue tracker is set, so ${what} cannot be read.`,
-        'Store one: svc config set svc.tracker.apiToken - < token.txt',
-      );
-    const clock = { now: () => now().getTime() };
-    return createTrackerClient({ token, apiUrl: machine.trackerApiUrl, fetch, clock });
-  }
+  const openFor = (config: Config): Tracker =>
+    requireTracker(
+      { config },
+      {
+        apiUrl: machine.trackerApiUrl,
+        fetch,
+        clock: { now: () => now().getTime() },
+      },
+    );
   const projects = createRunProjects({
     async loadConfig(folder) {
       const served = await projectIn(folder, live.current().projects);
@@ -114,7 +113,7 @@ export function createOrchestration(options: {
         now: () => now().getTime(),
       }),
     async ticketText(config, ticket) {
-      const issue = await trackerOf(config, 'the text of a ticket').issueText(ticket);
+      const issue = await openFor(config).issueText(ticket);
       if (issue !== undefined) return `${issue.title}\n\n${issue.description ?? ''}`.trim();
       throw new Failure(
         'unknown-ticket',
@@ -180,7 +179,7 @@ export function createOrchestration(options: {
     },
     async dependenciesOf(folder, tickets) {
       const { config } = await projects.of(folder);
-      return askDependencies(trackerOf(config, 'the dependencies of tickets'), tickets);
+      return askDependencies(openFor(config), tickets);
     },
   };
 }

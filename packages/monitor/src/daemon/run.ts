@@ -1,6 +1,6 @@
 // The composition root: builds every part with its collaborators, and starts them in order.
 
-import type { Environment } from '@svc/core';
+import { type Environment, ticketPrefixOf } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
@@ -104,8 +104,7 @@ async function openDaemon(
   const settings = await openSettings({ machine, environment, folder: options.folder, logger });
   const { live, configs, machineWide, secrets } = settings;
   const committedChannel = (): string | undefined => live.current().committedChannel;
-  const ticketPrefixes = (): string[] =>
-    configs().flatMap(({ svc }) => svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []);
+  const ticketPrefixes = (): string[] => configs().flatMap((config) => ticketPrefixOf(config) ?? []);
 
   // The log, and the board that is folded from it.
   const access = await createAccess({ dataDir: machine.dataDir, read: options.socketTable, now: nowMs });

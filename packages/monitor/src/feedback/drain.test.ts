@@ -15,8 +15,9 @@ import { describe, expect, test } from 'vitest';
 import { createGh } from '../codehost/gh.ts';
 import { createIssueApi } from '../codehost/issues.ts';
 import { createFileLocks } from '../disk/lock.ts';
+import { createCodehostDestination } from '../tracker/github/filing.ts';
+import { createLinearFiling } from '../tracker/linear/filing.ts';
 import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
-import { createCodehostDestination, createTrackerDestination } from './destinations.ts';
 import { type DrainOptions, drainFindings } from './drain.ts';
 import { createDrainJournal, createFindingsQueue } from './queue.ts';
 
@@ -55,10 +56,7 @@ async function setup(count: number) {
 }
 
 const trackerOf = (tracker: FakeTracker) =>
-  createTrackerDestination({
-    team: { teamKey: 'ABC', teamId: null },
-    client: clientOf(tracker),
-  });
+  createLinearFiling(clientOf(tracker), { teamKey: 'ABC', teamId: null });
 
 const codehostOf = (codehost: FakeCodehost) =>
   createCodehostDestination({

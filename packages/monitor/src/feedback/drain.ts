@@ -15,13 +15,8 @@ import {
   type readDrainJournal,
 } from '@svc/core';
 import type { FileLocks } from '../disk/lock.ts';
-import {
-  type FiledTicket,
-  fileOnce,
-  type NewTicket,
-  NotFiled,
-  type TicketDestination,
-} from './destinations.ts';
+import { type FiledTicket, type NewTicket, NotFiled, type TicketDestination } from '../tracker/tracker.ts';
+import { fileOnce } from './destinations.ts';
 import {
   appendLines,
   createDrainJournal,

@@ -4,7 +4,8 @@ import { type Config, type EventDraft, parseEventDraft, type RemediationEffect }
 import { temporaryFolder, testTracker } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createFileLocks } from '../disk/lock.ts';
-import { clientOf, TOKEN } from '../tracker/testing/client-of.ts';
+import { openTracker } from '../tracker/open-tracker.ts';
+import { meansOf, TOKEN } from '../tracker/testing/client-of.ts';
 import { projectConfig } from '../tracker/testing/project-config.ts';
 import { projectFindings } from './queue.ts';
 import { createRemediationHandler } from './remediation.ts';
@@ -30,7 +31,7 @@ async function setup(configs: readonly Config[] = [projectConfig({ teamKey: 'ABC
   const signal = new AbortController().signal;
   const handler = createRemediationHandler({
     configs: () => configs,
-    clientFor: () => clientOf(tracker),
+    open: (chosen) => openTracker(chosen, meansOf(tracker)),
     appendFinding: projectFindings(createFileLocks({ folder: join(project, 'locks') })),
     append: async (draft) => drafts.push(draft),
     now: () => Date.parse('2026-01-02T03:04:05.678Z'),
@@ -128,7 +129,7 @@ test('a log that cannot be written is retried, and the ticket is not created aga
   tracker.failNext({ kind: 'slow', ms: 0 });
   const broken = createRemediationHandler({
     configs: () => [projectConfig({ teamKey: 'ABC' })],
-    clientFor: () => clientOf(tracker),
+    open: (chosen) => openTracker(chosen, meansOf(tracker)),
     appendFinding: async () => undefined,
     append: () => Promise.reject(new Error('disk full')),
     now: Date.now,

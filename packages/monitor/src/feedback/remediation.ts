@@ -3,6 +3,7 @@
 // id, and the key in its text, come from the effect.
 import {
   type Config,
+  type ConfiguredTracker,
   type EventDraft,
   findingLabels,
   projectOfTicket,
@@ -10,42 +11,40 @@ import {
   type RemediationEffect,
   remediationFinding,
   remediationTicket,
+  trackerOf,
 } from '@svc/core';
 import type { Attempt, Outcome } from '../outbox/attempt.ts';
-import { type TrackerClient, TrackerError } from '../tracker/client.ts';
-
 import {
-  createTrackerDestination,
   type FiledTicket,
-  fileOnce,
   NotFiled,
   type TicketDestination,
-} from './destinations.ts';
+  type Tracker,
+  TrackerError,
+} from '../tracker/tracker.ts';
+import { fileOnce } from './destinations.ts';
 import { type AppendFinding, ticketKey } from './queue.ts';
 
 type Filed = { destination: 'tracker'; filedAs: string; url: string } | { destination: 'finding' };
 
 export function createRemediationHandler(options: {
   configs: () => readonly Config[];
-  clientFor: (token: string) => TrackerClient;
+  open: (chosen: ConfiguredTracker) => Pick<Tracker, 'filing'>;
   appendFinding: AppendFinding;
   /** Appends a line once per delivery id. */
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => number;
 }): (effect: RemediationEffect, attempt: Attempt) => Promise<Outcome> {
   const { now } = options;
-  /** By token and team, so team and labels are fetched once. */
-  const teams = new Map<string, TicketDestination>();
+  /** By tracker, so team and labels are fetched once. */
+  const known = new Map<string, TicketDestination>();
 
-  const teamOf = (config: Config | undefined): TicketDestination | undefined => {
-    const { teamKey, teamId = null, apiToken } = config?.svc.tracker ?? {};
-    if (teamKey === undefined || apiToken === undefined) return undefined;
-    const name = JSON.stringify([apiToken, teamKey, teamId]);
-    const team =
-      teams.get(name) ??
-      createTrackerDestination({ team: { teamKey, teamId }, client: options.clientFor(apiToken) });
-    teams.set(name, team);
-    return team;
+  const filingOf = (config: Config): TicketDestination | undefined => {
+    const chosen = trackerOf(config);
+    if (chosen.provider === undefined) return undefined;
+    const key = JSON.stringify(chosen);
+    const filing = known.get(key) ?? options.open(chosen).filing;
+    known.set(key, filing);
+    return filing;
   };
 
   const asTicket = async (
@@ -63,7 +62,7 @@ export function createRemediationHandler(options: {
     // The key of an effect is unique in this log; with the commit it is unique across machines.
     const key = ticketKey(effect.key, effect.orchestrator, effect.sha ?? '');
     const config = projectOfTicket(options.configs(), effect.ticket);
-    const destination = teamOf(config);
+    const destination = config && filingOf(config);
     if (config !== undefined && destination !== undefined)
       return { destination: 'tracker', ...(await asTicket(effect, key, { destination, config, again })) };
     if (effect.project === null) return undefined;

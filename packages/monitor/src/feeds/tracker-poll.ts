@@ -1,12 +1,13 @@
 // Polling of the tracker: every 5 minutes, one query per team.
 
-import type { ApiAnswer, api, Config } from '@svc/core';
+import { type ApiAnswer, type api, type Config, trackerOf } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { EventLog } from '../log/event-log.ts';
-import { createTrackerClient, TrackerError } from '../tracker/client.ts';
+import { openTracker } from '../tracker/open-tracker.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
+import { TrackerError } from '../tracker/tracker.ts';
 
 const POLL_EVERY_MS = 300_000;
 
@@ -35,14 +36,15 @@ export function createTrackerPoll(options: {
 }): TrackerPoll {
   const { configs, apiUrl, log, logger, now } = options;
   const stopping = new AbortController();
-  const teams = configs.flatMap(({ svc: { tracker } }) => {
-    const { apiToken: token, teamId } = tracker;
-    return token === undefined || teamId === null ? [] : [{ token, teamId, key: tracker.teamKey ?? teamId }];
+  const teams = configs.flatMap((config) => {
+    const chosen = trackerOf(config);
+    if (chosen.provider === undefined || chosen.teamId === null) return [];
+    return [{ chosen, teamId: chosen.teamId, key: chosen.teamKey ?? chosen.teamId }];
   });
   const polls = [...new Map(teams.map((team) => [team.teamId, team])).values()].map(
-    ({ token, teamId, key }) => {
+    ({ chosen, teamId, key }) => {
       const clock = { now };
-      const client = createTrackerClient({ token, apiUrl, fetch, clock, signal: stopping.signal });
+      const client = openTracker(chosen, { apiUrl, fetch, clock, signal: stopping.signal });
       const reconciler = createTrackerReconciler({ client, teamId, log, now });
       const figures: Figures = { team: key, lastAt: null, newEvents: 0, error: null, remedy: null };
       const work = async (): Promise<void> => {

@@ -1,12 +1,12 @@
 // Asks the tracker which tickets block which: one request per team and 50 tickets.
 import { type Dependencies, dependenciesAmong, numberedTicket } from '@svc/core';
 import { Failure } from '../errors.ts';
-import type { TrackerClient } from './client.ts';
+import type { Tracker } from './tracker.ts';
 
 const MOST_NAMED = 5;
 
 export async function askDependencies(
-  client: Pick<TrackerClient, 'issueBlockers'>,
+  client: Pick<Tracker, 'issueBlockers'>,
   tickets: readonly string[],
 ): Promise<Dependencies> {
   const teams = new Map<string, number[]>();

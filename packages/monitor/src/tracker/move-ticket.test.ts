@@ -19,7 +19,7 @@ async function world(
   );
   const mover = createTicketMover({
     configs: () => [config],
-    clientFor: (token) => clientOf(tracker, { token }),
+    open: ({ token }) => clientOf(tracker, { token }),
   });
   const stateOf = (ticket: string) => {
     const { stateId } = tracker.cloud.issueOf(ticket);

@@ -2,10 +2,11 @@
 // (svc.tracker.stateIds); without it, or if the cache is out of date, the team's states are looked up by name. A ticket
 // that is already in the state is left alone.
 //
-//   const mover = createTicketMover({ configs: () => configs, clientFor: (token) => createTrackerClient({ token, … }) });
+//   const mover = createTicketMover({ configs: () => configs, open: (chosen) => openTracker(chosen, means) });
 //   await mover.move('ABC-12', 'inReview');  // { outcome: 'moved', from: 'In Progress', to: 'In Review', … }
 import {
   type Config,
+  type ConfiguredTracker,
   draft,
   type Effect,
   type EventDraft,
@@ -15,13 +16,14 @@ import {
   type TicketPhase,
   type TrackerIssueState,
   targetState,
+  trackerOf,
   type WorkflowState,
 } from '@svc/core';
 import { asError } from '@svc/lib/errors';
 
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Outcome } from '../outbox/attempt.ts';
-import { type TrackerClient, TrackerError } from './client.ts';
+import { type Tracker, TrackerError } from './tracker.ts';
 
 export type TicketMove = {
   why: string;
@@ -33,7 +35,7 @@ export type TicketMove = {
   | { outcome: 'already' | 'skipped'; from: string | null; to: string | null; stateId: string | null }
 );
 
-type MovingClient = Pick<TrackerClient, 'issueState' | 'teamStates' | 'setIssueState' | 'calls'>;
+type MovingClient = Pick<Tracker, 'issueState' | 'teamStates' | 'setIssueState' | 'calls'>;
 
 export type TicketMover = {
   /** Throws `TicketNotMoved`, which has whether a retry makes sense. */
@@ -46,16 +48,17 @@ type State = { id: string; name: string };
 
 export function createTicketMover(options: {
   configs: () => readonly Config[];
-  /** Called once per token. */
-  clientFor: (token: string) => MovingClient;
+  /** Called once per tracker. */
+  open: (chosen: ConfiguredTracker) => MovingClient;
 }): TicketMover {
   const clients = new Map<string, MovingClient>();
   /** The tracker's last answer, by team id. */
   const statesOfTeam = new Map<string, readonly WorkflowState[]>();
 
-  const clientOf = (token: string): MovingClient => {
-    const client = clients.get(token) ?? options.clientFor(token);
-    clients.set(token, client);
+  const clientOf = (chosen: ConfiguredTracker): MovingClient => {
+    const key = JSON.stringify(chosen);
+    const client = clients.get(key) ?? options.open(chosen);
+    clients.set(key, client);
     return client;
   };
 
@@ -129,10 +132,10 @@ export function createTicketMover(options: {
       if (config === undefined) return withoutProject(ticket);
       const target = targetState(config, phase);
       if (target.skip) return skipped(target.why, null);
-      const { apiToken } = config.svc.tracker;
-      if (apiToken === undefined) return withoutToken();
+      const chosen = trackerOf(config);
+      if (chosen.provider === undefined) return skipped(chosen.why, chosen.remedy);
       try {
-        return await execute(clientOf(apiToken), config, ticket, { ...target, phase });
+        return await execute(clientOf(chosen), config, ticket, { ...target, phase });
       } catch (error) {
         throw notMovedBy(error);
       }
@@ -150,13 +153,6 @@ function withoutProject(ticket: string): TicketMove {
   return skipped(
     `no project that the daemon serves has tickets like ${ticket}`,
     `In its project run: svc config set svc.tracker.teamKey ${prefix}`,
-  );
-}
-
-function withoutToken(): TicketMove {
-  return skipped(
-    'its project has no API token for the issue tracker',
-    'Store one: svc config set svc.tracker.apiToken - < token.txt',
   );
 }
 

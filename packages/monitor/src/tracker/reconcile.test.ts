@@ -3,7 +3,7 @@ import { mapTracker } from '@svc/core';
 import { temporaryFolder, testTracker, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEventLog } from '../log/event-log.ts';
-import { createTrackerClient } from './client.ts';
+import { createLinearClient } from './linear/client.ts';
 import { createTrackerReconciler } from './reconcile.ts';
 
 async function setup() {
@@ -19,7 +19,7 @@ async function setup() {
   });
   onTestFinished(() => log.close());
   await log.ready;
-  const client = createTrackerClient({
+  const client = createLinearClient({
     token: 'token',
     apiUrl: tracker.url,
     fetch,

@@ -2,7 +2,7 @@
 // of the newest change seen; after a start, that time comes from the log.
 import { pollDifference, topicsMatching } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
-import type { TrackerClient } from './client.ts';
+import type { Tracker } from './tracker.ts';
 
 /** How far back the first poll goes, and how far the log's newest tracker line can take it back. */
 const FIRST_POLL_MS = 3_600_000;
@@ -16,7 +16,7 @@ export type TrackerReconciler = {
 };
 
 export function createTrackerReconciler(options: {
-  client: Pick<TrackerClient, 'issuesUpdatedSince'>;
+  client: Pick<Tracker, 'issuesUpdatedSince'>;
   teamId: string;
   log: Pick<EventLog, 'list' | 'appendOnce'>;
   now: () => number;

@@ -4,12 +4,12 @@ import { nearest, stateIdsOf, type UnknownState, unknownStates } from '@svc/core
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigStore } from '../config/store.ts';
 import { Failure } from '../errors.ts';
-import type { TrackerClient } from './client.ts';
+import type { Tracker } from './tracker.ts';
 
 export type ResolveIdsOptions = {
   loaded: Pick<LoadedConfig, 'files' | 'values'> & { config: NonNullable<LoadedConfig['config']> };
   /** Called only if the tracker has to be asked. */
-  connect: () => TrackerClient;
+  connect: () => Tracker;
   store: Pick<ConfigStore, 'setMany'>;
   force: boolean;
 };
@@ -71,7 +71,7 @@ function demandProject({ files }: ResolveIdsOptions['loaded']): void {
   );
 }
 
-async function noSuchTeam(client: TrackerClient, teamKey: string): Promise<Failure> {
+async function noSuchTeam(client: Tracker, teamKey: string): Promise<Failure> {
   const keys = (await client.listTeams()).map(({ key }) => key).toSorted();
   const likely = nearest(teamKey, keys) ?? '<KEY>';
   return new Failure(

@@ -2,7 +2,6 @@
 // its first answer.
 import {
   type CodehostProblem,
-  type Config,
   codehostProblemWords,
   type DoctorFinding,
   doctorFinding,
@@ -11,6 +10,8 @@ import {
   passesByItself,
   type SetupFinding,
   setupFinding,
+  type TrackerChoice,
+  trackerOf,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
@@ -19,7 +20,8 @@ import { createHookApi } from '../../codehost/hooks.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
 import { pollingReport } from '../../codehost/polling-report.ts';
 import type { Machine } from '../../config/environment.ts';
-import { createTrackerClient, TrackerError } from '../../tracker/client.ts';
+import { openTracker } from '../../tracker/open-tracker.ts';
+import { TrackerError } from '../../tracker/tracker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './configuration.ts';
@@ -79,34 +81,36 @@ function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
   return doctorFinding('code-host', grade, `the code host cannot be polled: ${why}`, { remedy });
 }
 
-const STORE = 'Store one: svc config set svc.tracker.apiToken - < token.txt';
-
 export async function checkTrackerTokens(
   { configs }: DoctorProjects,
   machine: Machine,
   tools: DoctorTools,
   now: () => Date,
 ): Promise<DoctorFinding[]> {
-  const byTeam = new Map<string, Config['svc']['tracker']>();
-  for (const { svc } of configs) {
-    const team = svc.tracker.teamKey ?? svc.tracker.teamId;
-    if (team !== undefined && team !== null) byTeam.set(`${team} ${svc.tracker.apiToken ?? ''}`, svc.tracker);
+  const byTeam = new Map<string, { team: string; chosen: TrackerChoice }>();
+  for (const config of configs) {
+    const { teamKey, teamId } = config.svc.tracker;
+    const team = teamKey ?? teamId;
+    const chosen = trackerOf(config);
+    if (team !== undefined && team !== null) byTeam.set(JSON.stringify([team, chosen]), { team, chosen });
   }
 
-  async function checkTeam({ teamKey, teamId, apiToken }: Config['svc']['tracker']): Promise<DoctorFinding> {
-    const team = teamKey ?? teamId ?? '';
-    if (apiToken === undefined)
+  async function checkTeam({
+    team,
+    chosen,
+  }: {
+    team: string;
+    chosen: TrackerChoice;
+  }): Promise<DoctorFinding> {
+    if (chosen.provider === undefined)
       return doctorFinding(
         'tracker',
         'warning',
         `team ${team} has no API token: its tickets are not followed`,
-        {
-          remedy: STORE,
-        },
+        { remedy: chosen.remedy },
       );
     try {
-      const client = createTrackerClient({
-        token: apiToken,
+      const client = openTracker(chosen, {
         apiUrl: machine.trackerApiUrl,
         fetch: tools.fetch,
         clock: { now: () => now().getTime() },

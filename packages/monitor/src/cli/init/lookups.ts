@@ -17,7 +17,8 @@ import { secretsFile } from '../../config/locate.ts';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
-import { createTrackerClient, type TrackerClient, TrackerError } from '../../tracker/client.ts';
+import { createLinearClient, type LinearClient } from '../../tracker/linear/client.ts';
+import { TrackerError } from '../../tracker/tracker.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Short, because the user is waiting at the terminal. */
@@ -49,8 +50,8 @@ export function createLookups(
   const now = (): number => terminal.now().getTime();
   const git = createGit({ run, environment, secretNames: [] });
   const gh = createGh({ environment, run, now, signal, timeoutMs: TIMEOUT_MS });
-  const tracker = (token: string): TrackerClient =>
-    createTrackerClient({
+  const tracker = (token: string): LinearClient =>
+    createLinearClient({
       token,
       apiUrl: trackerApiUrl,
       fetch,

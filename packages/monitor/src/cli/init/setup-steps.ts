@@ -11,7 +11,7 @@ import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { type Host, stopDaemon } from '../../control/control.ts';
 import { findDaemon } from '../../control/status.ts';
-import { openTracker } from '../../tracker/open-tracker.ts';
+import { requireTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
 import type { DoctorResult, DoctorTools } from '../checks/check.ts';
 import { runDoctor } from '../checks/doctor.ts';
@@ -251,8 +251,7 @@ async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
     store: createConfigStore({ locks: session.locks, files: loaded.files }),
     force: false,
     connect: () =>
-      openTracker({
-        ...loaded,
+      requireTracker(loaded, {
         apiUrl: session.machine.trackerApiUrl,
         fetch,
         clock: { now: () => quiet.now().getTime() },

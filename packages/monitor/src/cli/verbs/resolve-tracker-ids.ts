@@ -1,7 +1,7 @@
 // svc resolve-tracker-ids
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createConfigStore } from '../../config/store.ts';
-import { openTracker } from '../../tracker/open-tracker.ts';
+import { requireTracker } from '../../tracker/open-tracker.ts';
 import { type ResolvedIds, resolveTrackerIds } from '../../tracker/resolve-ids.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -24,8 +24,7 @@ export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
         store: createConfigStore({ locks: session.locks, files: loaded.files }),
         force: options.force === true,
         connect: () =>
-          openTracker({
-            ...loaded,
+          requireTracker(loaded, {
             apiUrl: session.machine.trackerApiUrl,
             fetch,
             clock: { now: () => terminal.now().getTime() },

@@ -18,8 +18,8 @@ import { createConfigStore } from '../../config/store.ts';
 import { readSecretFile } from '../../disk/secret-file.ts';
 import { Failure } from '../../errors.ts';
 import { identifyHost } from '../../log/host.ts';
-import { openTracker } from '../../tracker/open-tracker.ts';
-import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/register-webhook.ts';
+import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/linear/register-webhook.ts';
+import { requireLinear } from '../../tracker/open-tracker.ts';
 import {
   CREATE_KEY_VARIABLE,
   isElsewhere,
@@ -295,8 +295,7 @@ async function trackerParts(
   const { machine, locks } = session;
   return {
     connect: () =>
-      openTracker({
-        ...loaded,
+      requireLinear(loaded, {
         apiUrl: machine.trackerApiUrl,
         fetch,
         clock: { now: () => terminal.now().getTime() },

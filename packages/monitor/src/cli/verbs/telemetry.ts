@@ -8,6 +8,7 @@ import {
   pricesAsOf,
   type RecentTimes,
   resourceAttributes,
+  ticketPrefixOf,
 } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { gitBranch } from '../../context/git-branch.ts';
@@ -42,14 +43,15 @@ function attributesVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (options) => {
       const session = openSession(terminal);
       const root = worktreeRoot(terminal.folder);
-      const { svc } = (await requireConfig(terminal, session)).config;
+      const { config } = await requireConfig(terminal, session);
+      const { svc } = config;
       const context = await createContextStore({ root, locks: session.locks, now: terminal.now }).read();
       const attributes = resourceAttributes({
         project: options.project ?? svc.project.name ?? svc.projectKey ?? null,
         hostname: hostname(),
         branch: gitBranch(root),
         ticket: context?.currentTicket ?? null,
-        ticketPrefixes: [svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []].flat(),
+        ticketPrefixes: [ticketPrefixOf(config) ?? []].flat(),
         orchestration: context?.orchestration ?? null,
       });
       if (options.json) return printJson(terminal, attributes);

@@ -7,6 +7,7 @@ import {
   promptWithInbox,
   type RunPlan,
   type SignalFile,
+  ticketPrefixOf,
   type WorkerAgent,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
@@ -160,7 +161,7 @@ function environmentOf(
       hostname,
       branch,
       ticket,
-      ticketPrefixes: [svc.project.ticketPrefix ?? svc.tracker.teamKey ?? []].flat(),
+      ticketPrefixes: [ticketPrefixOf(project.config) ?? []].flat(),
       orchestration: orchestrator,
     },
   });

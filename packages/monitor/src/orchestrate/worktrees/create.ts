@@ -6,6 +6,7 @@ import { realpath } from 'node:fs/promises';
 import {
   contextProfile,
   ticketNamed,
+  ticketPrefixOf,
   type WorktreeRecord,
   withOrchestration,
   withTicket,
@@ -215,7 +216,7 @@ async function makeContext(
   { ticket: asked, orchestration }: CreateOptions,
 ): Promise<string | null> {
   const store = createContextStore({ root: path, locks, now });
-  const prefix = config.svc.project.ticketPrefix;
+  const prefix = ticketPrefixOf(config);
   const ticket = asked ?? ticketNamed(branch, undefined, prefix === undefined ? [] : [prefix]);
   const context =
     (await store.read()) ??

@@ -1,16 +1,17 @@
 import { WAIT_MS } from '@svc/testkit';
-import { createTrackerClient, type TrackerClient, type TrackerClientOptions } from '../client.ts';
+import { createLinearClient, type LinearClient, type LinearClientOptions } from '../linear/client.ts';
 
 export const TOKEN = 'lin_api_hush-hush';
 
+/** What our client needs to ask a fake tracker. */
+export const meansOf = (tracker: { url: string }) => ({
+  apiUrl: tracker.url,
+  fetch,
+  clock: { now: Date.now },
+  timeoutMs: WAIT_MS,
+});
+
 /** Our client for a fake tracker. */
-export function clientOf(tracker: { url: string }, given: Partial<TrackerClientOptions> = {}): TrackerClient {
-  return createTrackerClient({
-    token: TOKEN,
-    apiUrl: tracker.url,
-    fetch,
-    clock: { now: Date.now },
-    timeoutMs: WAIT_MS,
-    ...given,
-  });
+export function clientOf(tracker: { url: string }, given: Partial<LinearClientOptions> = {}): LinearClient {
+  return createLinearClient({ token: TOKEN, ...meansOf(tracker), ...given });
 }

@@ -1,15 +1,13 @@
-// The part of the tracker's API that we use. Every function makes one request per page and repeats none; a failure is a
+// The part of Linear's API that we use. Every function makes one request per page and repeats none; a failure is a
 // TrackerError, whose `problem` has the kind and how long to wait.
 //
-//   const tracker = createTrackerClient({ token, apiUrl, fetch, clock });
+//   const tracker = createLinearClient({ token, apiUrl, fetch, clock });
 //   const team = await tracker.teamStates('ABC');
 import {
   type FiledIssue,
   readTrackerAnswer,
   readTrackerQuota,
   type TrackerAnswer,
-  type TrackerIssue,
-  type TrackerIssueState,
   type TrackerLabel,
   type TrackerProblem,
   type TrackerQuota,
@@ -17,12 +15,11 @@ import {
   type TrackerTeam,
   type TrackerWebhook,
   trackerShapes,
-  type WorkflowState,
 } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import { systemErrorCode } from '@svc/lib/errors';
 import { causeOf, readAnswer } from '@svc/lib/fetch';
-import { Failure, type FailureCode } from '../errors.ts';
+import { type Tracker, TrackerError } from '../tracker.ts';
 import { trackerDocuments } from './documents.ts';
 
 // All pages of a list. Pages that form a loop, or never end, are an error.
@@ -64,7 +61,7 @@ type RequestOptions = {
   signal?: AbortSignal | undefined;
 };
 
-type TrackerRequester = {
+type Requester = {
   send: (query: string, variables: Record<string, unknown>) => Promise<TrackerAnswer>;
   /** From the newest answer; undefined before the first. */
   quota: () => TrackerQuota | undefined;
@@ -72,7 +69,7 @@ type TrackerRequester = {
   calls: () => number;
 };
 
-function createTrackerRequester(options: RequestOptions): TrackerRequester {
+function createRequester(options: RequestOptions): Requester {
   const { token, apiUrl, clock, timeoutMs, maxBytes, signal } = options;
   let quota: TrackerQuota | undefined;
   let calls = 0;
@@ -147,7 +144,7 @@ const RELATIONS_PER_PAGE = 25;
 const MOST_RELATIONS_PER_PAGE = 250;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-export type TrackerClientOptions = {
+export type LinearClientOptions = {
   token: string;
   apiUrl: string;
   fetch: typeof fetch;
@@ -178,54 +175,26 @@ type NewIssue = {
   priority?: number;
 };
 
-type UpdatedIssues = {
-  /** Oldest update first. */
-  issues: TrackerIssue[];
-  /** Where the next call continues. Issues updated in that same millisecond are returned again: none is missed. */
-  cursor: string;
-};
-
-export type TrackerClient = {
-  /** A team, by key (`ABC`) or UUID, with all its workflow states; undefined if there is no such team. */
-  teamStates: (team: string) => Promise<(TrackerTeam & { states: WorkflowState[] }) | undefined>;
-  listTeams: () => Promise<TrackerTeam[]>;
+export type LinearClient = Omit<Tracker, 'filing'> & {
   listWebhooks: () => Promise<TrackerWebhook[]>;
   /** The secret that the tracker signs with; it is returned only here. */
   createWebhook: (webhook: NewWebhook) => Promise<TrackerWebhook & { secret: string | null }>;
   /** False if the webhook no longer existed. */
   deleteWebhook: (id: string) => Promise<boolean>;
-  /** All issues of a team updated since a time, including archived and trashed ones. */
-  issuesUpdatedSince: (teamId: string, since: string) => Promise<UpdatedIssues>;
-  /** An issue, by id or by name (`ABC-1`), with its state; undefined if there is no such issue. */
-  issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
-  /** What an issue asks for, by id or by name; undefined if there is no such issue. */
-  issueText: (issue: string) => Promise<{ title: string; description: string | null } | undefined>;
-  /**
-   * The issues of a team (`ABC`) with these numbers, each with its inverse relations: in a relation of type `blocks`,
-   * `issue` blocks it. Issues that do not exist are left out.
-   */
-  issueBlockers: (
-    team: string,
-    numbers: readonly number[],
-  ) => Promise<{ identifier: string; relations: TrackerRelation[] }[]>;
-  /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns the updated issue. */
-  setIssueState: (issue: string, stateId: string) => Promise<TrackerIssue | undefined>;
   /** The labels of that name, ignoring case: of every team and of the workspace. */
   labelsNamed: (name: string) => Promise<TrackerLabel[]>;
   createLabel: (label: { name: string; teamId: string }) => Promise<TrackerLabel>;
   createIssue: (issue: NewIssue) => Promise<FiledIssue>;
   /** An issue of the team whose text contains this, including archived ones. */
   issueWithText: (teamId: string, text: string) => Promise<FiledIssue | undefined>;
-  quota: () => TrackerQuota | undefined;
-  calls: () => number;
 };
 
-export function createTrackerClient({
+export function createLinearClient({
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_BYTES,
   ...options
-}: TrackerClientOptions): TrackerClient {
-  const requester = createTrackerRequester({ ...options, timeoutMs, maxBytes });
+}: LinearClientOptions): LinearClient {
+  const requester = createRequester({ ...options, timeoutMs, maxBytes });
 
   const ask = async <Name extends keyof typeof trackerShapes>(
     name: Name,
@@ -317,62 +286,3 @@ async function ifThere<T>(asked: () => Promise<T>): Promise<T | undefined> {
 }
 
 const noPage = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
-
-// A problem with the tracker as a failure for people: what happened, and what to do.
-
-export class TrackerError extends Failure {
-  readonly problem: TrackerProblem;
-
-  constructor(problem: TrackerProblem) {
-    const { code, message, remedy } = wordsFor(problem);
-    super(code, message, remedy);
-    this.name = 'TrackerError';
-    this.problem = problem;
-  }
-}
-
-const AGAIN = 'Run the same command again later; it continues where it stopped.';
-
-function wordsFor(problem: TrackerProblem): { code: FailureCode; message: string; remedy: string } {
-  switch (problem.kind) {
-    case 'unauthorised':
-      return {
-        code: 'tracker-refused-token',
-        message: `The issue tracker did not accept the API token: ${problem.message}.`,
-        remedy:
-          'Make a new API key at the tracker and store it: svc config set svc.tracker.apiToken - < token.txt',
-      };
-    case 'forbidden':
-      return {
-        code: 'tracker-refused-token',
-        message: `The owner of the API token is not allowed to do this in the issue tracker: ${problem.message}.`,
-        remedy:
-          "Ask an admin of the tracker, or store an admin's key: svc config set svc.tracker.apiToken - < token.txt",
-      };
-    case 'rate-limited':
-      return {
-        code: 'tracker-quota-used-up',
-        message: `The quota of the issue tracker is used up for another ${Math.ceil(problem.retryAfterMs / 1000)} s.`,
-        remedy: AGAIN,
-      };
-    case 'unavailable':
-      return {
-        code: 'tracker-unavailable',
-        message: `The issue tracker is unavailable: ${problem.message}.`,
-        remedy: AGAIN,
-      };
-    case 'not-found':
-    case 'graphql':
-      return {
-        code: 'tracker-error',
-        message: `The issue tracker refused: ${problem.message}.`,
-        remedy: 'If its message does not help, report this with the output of: svc --version',
-      };
-    case 'malformed':
-      return {
-        code: 'tracker-error',
-        message: `The issue tracker sent an answer that svc cannot read: ${problem.message}.`,
-        remedy: AGAIN,
-      };
-  }
-}

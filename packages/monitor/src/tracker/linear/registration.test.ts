@@ -3,19 +3,18 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { type FakeTracker, temporaryFolder, testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { readMachine } from '../config/environment.ts';
-import { loadConfig } from '../config/load.ts';
-import { createConfigStore } from '../config/store.ts';
-import { createFileLocks } from '../disk/lock.ts';
-import type { TrackerClient } from './client.ts';
-import { openTracker } from './open-tracker.ts';
+import { readMachine } from '../../config/environment.ts';
+import { loadConfig } from '../../config/load.ts';
+import { createConfigStore } from '../../config/store.ts';
+import { createFileLocks } from '../../disk/lock.ts';
+import { requireLinear } from '../open-tracker.ts';
+import { clientOf, meansOf, TOKEN } from '../testing/client-of.ts';
+import type { LinearClient } from './client.ts';
 import {
   deregisterTrackerWebhook,
   type RegisterOptions,
   registerTrackerWebhook,
 } from './register-webhook.ts';
-
-import { clientOf, TOKEN } from './testing/client-of.ts';
 
 const CHANNEL = 'https://relay.example/AbC123';
 const OTHER = 'https://relay.example/other';
@@ -63,10 +62,10 @@ async function setup(given: Given = {}) {
       secretFile,
       tell: (line: string) => void printed.push(line),
       store: { setMany: effects.around(store.setMany) },
-      connect: (): TrackerClient => {
+      connect: (): LinearClient => {
         const client = config.svc.tracker.apiToken
           ? clientOf(tracker)
-          : openTracker({ config, files, apiUrl: tracker.url, fetch, clock: { now: Date.now } });
+          : requireLinear({ config, files }, meansOf(tracker));
         return {
           ...client,
           listWebhooks: effects.around(client.listWebhooks),
@@ -369,7 +368,7 @@ describe('rule 8: the secret', () => {
   test('is the one that the tracker returns, when that is another', async () => {
     const made = await setup();
     const client = clientOf(made.tracker);
-    const createWebhook: TrackerClient['createWebhook'] = async (webhook) => ({
+    const createWebhook: LinearClient['createWebhook'] = async (webhook) => ({
       ...(await client.createWebhook(webhook)),
       secret: 'lin_wh_other',
     });

@@ -1,7 +1,7 @@
 import { type FakeTracker, startFakeTracker, testTracker, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { TrackerError } from './client.ts';
-import { clientOf, TOKEN } from './testing/client-of.ts';
+import { clientOf, TOKEN } from '../testing/client-of.ts';
+import { TrackerError } from '../tracker.ts';
 
 const problemOf = async (work: Promise<unknown>) => {
   const error = await work.then(

@@ -19,10 +19,11 @@ import {
   trackerResourceTypes,
 } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
-import type { ConfigChange, ConfigStore } from '../config/store.ts';
-import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
-import { Failure } from '../errors.ts';
-import { type TrackerClient, TrackerError } from './client.ts';
+import type { ConfigChange, ConfigStore } from '../../config/store.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../../disk/secret-file.ts';
+import { Failure } from '../../errors.ts';
+import { TrackerError } from '../tracker.ts';
+import type { LinearClient } from './client.ts';
 
 // The URL that the tracker should call: the given one, else the relay channel of this machine, else a new one.
 
@@ -53,7 +54,7 @@ function checkedUrl(text: string): string {
 // whatever happens then, the secret of a created webhook is known.
 
 type NewWebhookOptions = {
-  client: TrackerClient;
+  client: LinearClient;
   url: string;
   teamId: string;
   label: string;
@@ -99,7 +100,7 @@ export type RegisterOptions = {
   /** The channel of this machine is at another relay than requested: make a new one. */
   newChannel?: boolean;
   /** Called only if the tracker has to be asked; fails if there is no token. */
-  connect: () => TrackerClient;
+  connect: () => LinearClient;
   store: Pick<ConfigStore, 'setMany'>;
   /** Makes a relay channel and returns its URL. */
   provisionChannel: () => Promise<string>;
@@ -156,7 +157,7 @@ export async function registerTrackerWebhook(options: RegisterOptions): Promise<
   }
 }
 
-type Opened = { client: TrackerClient; teamId: string };
+type Opened = { client: LinearClient; teamId: string };
 
 /** Everything that is needed before anything is changed, here or at the tracker. */
 async function open({ config, connect, store }: RegisterOptions, known: WebhookUrl): Promise<Opened> {
@@ -247,7 +248,7 @@ async function secretState(secretFile: string, tell: (line: string) => void): Pr
 
 export type DeregisterOptions = {
   config: Config;
-  connect: () => TrackerClient;
+  connect: () => LinearClient;
   store: Pick<ConfigStore, 'setMany'>;
   secretFile: string;
   tell: (line: string) => void;
