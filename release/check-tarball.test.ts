@@ -71,6 +71,7 @@ test.each<[name: string, made: () => Tarball, words: string]>([
     () => tarball({ ...good, 'dist/x.js': 'import "sdk";' }),
     'dist/x.js does not name',
   ],
+  ['another name', () => tarball(good, { name: '@svc/x' }), 'its name is @svc/x, not x'],
   ['another version', () => tarball(good, { version: '0.9.0' }), 'its version is 0.9.0, but version.txt has'],
   ['another licence', () => tarball(good, { license: 'UNLICENSED' }), 'does not name the licence MIT'],
   [

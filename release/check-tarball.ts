@@ -142,6 +142,7 @@ export function tarballProblems(
     ...dependencyProblems({ imported, declared: declaredBy(manifest), peersOf: peersIn(lock) }),
     ...shebangProblems(packed.bin, read),
     ...licenceProblems(bundledOf(tarball)),
+    ...(manifest.name === each.name ? [] : [`its name is ${manifest.name}, not ${each.name}`]),
     ...(manifest.version === version
       ? []
       : [`its version is ${manifest.version}, but version.txt has ${version}`]),

@@ -61,7 +61,7 @@ const WAYS = [
 ];
 
 /** Two lines must not compile: with `any` instead of the types they would. */
-const SOURCE = `import { ApiFailure, createClient } from '@svc/client';
+const SOURCE = `import { ApiFailure, createClient } from 'svc-monitor-client';
 // @ts-expect-error an address is a text
 createClient(42);
 const client = createClient('http://127.0.0.1:7400');
@@ -105,7 +105,8 @@ async function clientConsumerProblems(tarball: string): Promise<string[]> {
       });
       if (code !== 0) problems.push(`with ${way.moduleResolution} it does not compile: ${stdout.trim()}`);
     }
-    const script = "import { createClient } from '@svc/client'; createClient('http://127.0.0.1:7400');";
+    const script =
+      "import { createClient } from 'svc-monitor-client'; createClient('http://127.0.0.1:7400');";
     const ran = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: folder });
     if (ran.code !== 0) problems.push(`it cannot be imported: ${ran.stderr.trim()}`);
     return problems;
@@ -129,7 +130,7 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
       tarballs.push(tarball);
       shipped.push(...bundledOf(tarball));
       const found = [...tarballProblems(each, tarball, version, lock), ...(await lintProblems(tarball))];
-      if (each.name === '@svc/client') found.push(...(await clientConsumerProblems(tarball.path)));
+      if (each.name === 'svc-monitor-client') found.push(...(await clientConsumerProblems(tarball.path)));
       problems.push(...found.map((problem) => `${each.name}: ${problem}`));
     } catch (error) {
       // The others are still checked.

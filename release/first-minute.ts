@@ -10,7 +10,7 @@ import { openChromium, openPage } from '../packages/dashboard/e2e/chromium.ts';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { packPackage } from './pack.ts';
+import { packPackage, type Tarball } from './pack.ts';
 import { packageNamed } from './packages.ts';
 import { createPerson, filesLeft, type Person, processesLeft } from './person.ts';
 import { mustRun, run } from './run-command.ts';
@@ -60,15 +60,15 @@ async function firstMinute(person: Person): Promise<string[]> {
     );
     last = now;
   };
-  const tarball = await packPackage(packageNamed('svc'), join(person.folder, 'pack'));
+  const tarball = await packPackage(packageNamed('svc-monitor'), join(person.folder, 'pack'));
   phase('packed');
-  await install(person, tarball.path, person.project);
+  await install(person, tarball, person.project);
   phase('installed');
   const demo = startDemo(person);
   const problems: string[] = [];
   try {
     const url = await demo.url();
-    phase('npx svc demo has printed its address');
+    phase('npx svc-monitor demo has printed its address');
     const board = await watchBoard(url);
     phase(`${board.cards} cards are on the board`, board.shownAt);
     phase(`a card has moved: ${board.moved}`, board.movedAt);
@@ -103,8 +103,14 @@ function left(person: Person): string[] {
   ];
 }
 
-async function install({ npmEnvironment: env }: Person, tarball: string, project: string): Promise<void> {
-  await mustRun('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project, env });
+/** Throws if npm knows it by another name than the published one. */
+async function install(
+  { npmEnvironment: env }: Person,
+  { name, path }: Tarball,
+  project: string,
+): Promise<void> {
+  await mustRun('npm', ['install', '--no-audit', '--no-fund', path], { cwd: project, env });
+  await mustRun('npm', ['ls', name], { cwd: project, env });
 }
 
 /** The dashboard in a real browser: it shows cards, and one moves without user input. */
@@ -125,16 +131,16 @@ async function watchBoard(url: string) {
   }
 }
 
-/** `npx svc demo` as a user starts it in a project, and Ctrl-C. */
+/** `npx svc-monitor demo` as a user starts it in a project, and Ctrl-C. */
 function startDemo({ project, environment }: Person) {
-  const child = spawn('npx', ['svc', 'demo', '--no-open'], {
+  const child = spawn('npx', ['--no', '--', 'svc-monitor', 'demo', '--no-open'], {
     cwd: project,
     env: environment,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { pid } = child;
-  if (pid === undefined) throw new Error('npx could not be started');
+  if (pid === undefined) throw new Error('the demo could not be started');
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part: string) => (printed += part));
@@ -244,7 +250,7 @@ async function relayProblems(person: Person, version: string): Promise<string[]>
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   const tarball = await packPackage(packageNamed('svc-relay'), join(person.folder, 'pack'));
-  await install(person, tarball.path, project);
+  await install(person, tarball, project);
   const asked = [
     { words: ['svc-relay', '--version'], codes: [0], prints: new RegExp(version.replaceAll('.', '[.]')) },
     { words: ['svc-relay', 'serve', '--help'], codes: [0], prints: /Usage: svc-relay serve/ },

@@ -44,7 +44,7 @@ describe('the lock file', () => {
       packages: {
         '': { version: '1.0.0' },
         'packages/svc': { version: '1.0.0' },
-        'node_modules/svc': { link: true },
+        'node_modules/svc-monitor': { link: true },
         'node_modules/@scope/a': { version: '1.1.0', license: 'MIT' },
         'node_modules/@scope/a/node_modules/b': { version: '1.2.0' },
         'node_modules/alias': { name: 'real', version: '1.3.0', license: 'ISC' },

@@ -11,6 +11,7 @@ export type ContentsRule = {
 };
 
 export type PublishedPackage = {
+  /** On the registry. */
   name: string;
   /** In the repository, with its README. */
   folder: string;
@@ -28,7 +29,7 @@ const CHUNK = String.raw`[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.js`;
 
 export const packages: readonly PublishedPackage[] = [
   {
-    name: 'svc',
+    name: 'svc-monitor',
     folder: 'packages/monitor',
     build: 'packages/monitor/build.ts',
     from: 'packages/monitor',
@@ -75,7 +76,7 @@ export const packages: readonly PublishedPackage[] = [
     },
   },
   {
-    name: '@svc/client',
+    name: 'svc-monitor-client',
     folder: 'packages/client',
     build: 'packages/client/build.ts',
     from: 'packages/client/dist',

@@ -13,7 +13,8 @@ const moved = 'needs two machines; packages/monitor/e2e/moving.test.ts runs it';
 
 /** Commands that are shown but not run, each with the reason. */
 const notRun: Readonly<Record<string, string>> = {
-  'svc demo': 'takes three minutes; packages/demo/e2e runs it',
+  'npx svc-monitor demo': 'takes three minutes; release/first-minute.ts runs it',
+  'npm ci && npm run demo': 'builds what is being tested; packages/demo/e2e runs the demo',
   'npm ci && npm run build\nexport PATH="$PWD/bin:$PATH"': 'builds what is being tested',
   'gh auth login -s admin:repo_hook': 'opens a browser at the code host',
   'svc init': 'asks questions; packages/monitor/e2e/init.test.ts answers them at a pseudo-terminal',

@@ -53,6 +53,8 @@ function manifest(): Manifest {
   const version = readFileSync(join(root, 'version.txt'), 'utf8').trim();
   return {
     ...own,
+    // The scope @svc is only the one of this repository.
+    name: 'svc-monitor-client',
     version,
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
     types: './index.d.ts',

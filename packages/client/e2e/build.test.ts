@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const client = join(import.meta.dirname, '..');
 const tsc = join(client, '..', '..', 'node_modules', '.bin', 'tsc');
 
-const program = `import { ApiFailure, createClient, type Board } from '@svc/client';
+const program = `import { ApiFailure, createClient, type Board } from 'svc-monitor-client';
 const client = createClient('http://127.0.0.1:9');
 export const board: Promise<Board> = client.get('/api/board');
 export const why: Promise<{ rule: string }> = client.get('/api/workers/{ticket}/why', { params: { ticket: 'ABC-1' } });
@@ -21,8 +21,8 @@ export const nothing = (): unknown => client.get('/api/nothing');
 test('Node imports it and TypeScript reads its types, without the sources', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const dist = join(folder, 'node_modules', '@svc', 'client');
-  mkdirSync(join(folder, 'node_modules', '@svc'), { recursive: true });
+  const dist = join(folder, 'node_modules', 'svc-monitor-client');
+  mkdirSync(join(folder, 'node_modules'));
   execFileSync(process.execPath, [join(client, 'build.ts'), dist], { stdio: 'pipe' });
   expect(readdirSync(dist).filter((name) => !/\.(?:js|d\.ts)$/.test(name))).toEqual([
     'THIRD-PARTY-NOTICES.txt',
@@ -32,7 +32,7 @@ test('Node imports it and TypeScript reads its types, without the sources', () =
     expect(readFileSync(join(dist, name), 'utf8'), name).not.toMatch(/from ['"](?!\.\/)|import\(/);
   const manifest = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8')) as Record<string, unknown>;
   expect(manifest).toMatchObject({
-    name: '@svc/client',
+    name: 'svc-monitor-client',
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
   });
   expect(manifest['dependencies']).toBeUndefined();

@@ -1,6 +1,6 @@
 // What `svc complete -- <words>` prints: a line for each word that may come next, `value<Tab>description`, and at the end
 // `:4`, or `:0` if the shell should offer files. The scripts of cobra and tab use the same format, so completion through
-// them (`npm exec svc`) works.
+// them (`npm exec svc-monitor`) works.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCompletions, type Offered, VOCABULARY_FILE, type Vocabulary } from './find-completions.ts';

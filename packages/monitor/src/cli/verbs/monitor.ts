@@ -116,7 +116,7 @@ function warnOfShell({ environment, err }: Terminal, program: readonly string[])
     );
   if (program.some((word) => word.includes('/_npx/')))
     err(
-      'warning: this svc is in the npx cache, which may be deleted at any time. Install it, then run this again: npm install --global svc',
+      'warning: this svc is in the cache of npx, which may be deleted at any time. Install it, then run this again: npm install --global svc-monitor',
     );
 }
 

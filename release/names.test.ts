@@ -1,0 +1,55 @@
+// Wherever a reader is told to run or install a package, its name is one that we publish, or one that is not ours: on the
+// registry a wrong name is somebody else's program.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { knownAgents } from '@svc/core';
+import { expect, it, test } from 'vitest';
+import { packages } from './packages.ts';
+import { root } from './versions.ts';
+
+const COMMAND =
+  /(?<![\w-])(?:npx|npm (?:install|i|uninstall|exec|view|deprecate|unpublish|dist-tag add))(?: -[\w-]*)* ((?:@[\w.-]+\/)?[A-Za-z][\w.-]*)/g;
+const IMPORT = /\bfrom '([^'.][^']*)'/g;
+
+/** The packages that a text tells to run, install or, in a page, import. */
+function namedIn(path: string, text: string): string[] {
+  const shapes = path.endsWith('.md') ? [COMMAND, IMPORT] : [COMMAND];
+  return shapes.flatMap((shape) => [...text.matchAll(shape)].map(([, name = '']) => name));
+}
+
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  devDependencies: Record<string, string>;
+};
+const known = new Set([
+  ...packages.map(({ name }) => name),
+  // Tools of a clone, and the agents that a user may choose.
+  ...Object.keys(devDependencies),
+  ...knownAgents({ agents: {} }).flatMap(({ install }) => namedIn('', install ?? '')),
+]);
+
+it('every package that a text, a message or an example names is published, or is known to be another’s', () => {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .trim()
+    .split('\n')
+    .filter((path) => /\.(?:md|tsx?|mjs|sh|txt|ya?ml|service|json)$|^bin\/|^\.ci\/|Containerfile$/.test(path))
+    .filter((path) => !/package-lock\.json$|^release\/names\.test\.ts$/.test(path));
+  const named = files.flatMap((path) =>
+    namedIn(path, readFileSync(join(root, path), 'utf8')).map((name) => ({ path, name })),
+  );
+  expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
+  const places = named.filter(({ path }) => /^(?:README|docs\/guide\/install)\.md$/.test(path));
+  expect(new Set(places.map(({ name }) => name))).toEqual(new Set(['svc-monitor']));
+});
+
+test.each([
+  ['README.md', 'npx svc demo', ['svc']],
+  ['README.md', 'npx --yes svc-monitor@1.2.3 demo', ['svc-monitor']],
+  ['README.md', 'run npm install --global @svc/client, or npm exec -- svc', ['@svc/client', 'svc']],
+  ['README.md', "import { createClient } from '@svc/client';", ['@svc/client']],
+  ['x.ts', "import { createClient } from '@svc/client';", []],
+  ['x.ts', 'pnpm install svc', []],
+])('%s: %s', (path, text, names) => expect(namedIn(path, text)).toEqual(names));
