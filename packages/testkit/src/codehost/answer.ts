@@ -33,8 +33,8 @@ export function notAdmin(): Refusal {
   return new Refusal(403, 'Must have admin rights to Repository.');
 }
 
-export function invalid(message: string): Refusal {
-  return new Refusal(422, 'Validation Failed', { errors: [{ resource: 'Hook', code: 'custom', message }] });
+export function invalid(message: string, resource = 'Hook'): Refusal {
+  return new Refusal(422, 'Validation Failed', { errors: [{ resource, code: 'custom', message }] });
 }
 
 /** Integers of any size go out exactly. */
@@ -58,6 +58,8 @@ export type Call = {
   parts: (string | undefined)[];
   url: URL;
   body: JsonObject;
+  /** Who calls. */
+  login: string;
   /** The address of the API, for the addresses in answers. */
   base: string;
 };

@@ -1,7 +1,10 @@
-// The fake code host's data: repositories and everything in them. Names are not case sensitive, and a renamed
-// repository is still found under its old name.
+// The fake code host's data: repositories and everything in them, organizations and their projects. Names are not case
+// sensitive, and a renamed repository is still found under its old name.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
+
+/** The owner of the tokens. */
+export const viewer = 'kim';
 
 /** A found repository, and whether it has moved. */
 export type FoundRepo = { repo: RepoRow; moved: boolean };
@@ -11,6 +14,8 @@ export type CodehostCloud = ReturnType<typeof createCodehostCloud>;
 export function createCodehostCloud(now: () => number) {
   const repos = new Map<string, RepoRow>();
   const formerNames = new Map<string, string>();
+  const organizations = new Map<string, OrganizationRow>();
+  const projects: ProjectRow[] = [];
   let lastId = 4000;
   const nextId = (): number => (lastId += 1);
 
@@ -34,13 +39,37 @@ export function createCodehostCloud(now: () => number) {
     Object.assign(row, { updatedAt: now() }, change);
   };
 
+  const newHook = (hook: HookGiven): HookRow => ({
+    id: nextId(),
+    active: true,
+    events: ['push'],
+    createdAt: now(),
+    updatedAt: now(),
+    ...hook,
+    config: { url: '', content_type: 'form', insecure_ssl: '0', ...hook.config },
+  });
+
   return {
     find,
     repoOf,
     nextId,
+    now,
+    projects,
+    repos: (): RepoRow[] => [...repos.values()],
+    organization: (login: string): OrganizationRow | undefined => organizations.get(login.toLowerCase()),
     byId: (id: number): RepoRow | undefined => repos.values().find((repo) => repo.id === id),
-    addRepo(fullName: string, { admin = true }: { admin?: boolean } = {}): RepoRow {
+    /** `owner` is the kind of account that owns it. */
+    addRepo(
+      fullName: string,
+      {
+        admin = true,
+        owner: kind = 'Organization',
+      }: { admin?: boolean; owner?: 'Organization' | 'User' } = {},
+    ): RepoRow {
       const [owner = '', name = ''] = fullName.split('/');
+      const key = owner.toLowerCase();
+      if (kind === 'Organization' && !organizations.has(key))
+        organizations.set(key, { login: owner, hooks: [], deliveries: [] });
       const lists = {
         hooks: [],
         deliveries: [],
@@ -49,9 +78,12 @@ export function createCodehostCloud(now: () => number) {
         issues: [],
         checkRuns: [],
         rules: [],
+        labels: [],
       };
       const settings = { default_branch: 'main' };
-      const repo: RepoRow = { id: nextId(), owner, name, admin, commits: new Map(), settings, ...lists };
+      const people = new Map([[viewer, { association: 'MEMBER', permission: admin ? 'admin' : 'write' }]]);
+      const maps = { commits: new Map(), goneIssues: new Map(), people };
+      const repo: RepoRow = { id: nextId(), owner, name, admin, settings, ...maps, ...lists };
       repos.set(fullName.toLowerCase(), repo);
       return repo;
     },
@@ -65,20 +97,29 @@ export function createCodehostCloud(now: () => number) {
       formerNames.set(fullName.toLowerCase(), renamed);
     },
     /** A hook from an earlier time, without the ping that a new one sends. */
-    addHook(
-      fullName: string,
-      hook: Partial<Omit<HookRow, 'config'>> & { config: Partial<HookRow['config']> },
-    ): HookRow {
-      const row: HookRow = {
-        id: nextId(),
-        active: true,
-        events: ['push'],
-        createdAt: now(),
-        updatedAt: now(),
-        ...hook,
-        config: { url: '', content_type: 'form', insecure_ssl: '0', ...hook.config },
-      };
+    addHook(fullName: string, hook: HookGiven): HookRow {
+      const row = newHook(hook);
       repoOf(fullName).hooks.push(row);
+      return row;
+    },
+    /** A hook of the organization: it hears all its repositories, and its projects. */
+    addOrganizationHook(login: string, hook: HookGiven): HookRow {
+      const row = newHook(hook);
+      organizations.get(login.toLowerCase())?.hooks.push(row);
+      return row;
+    },
+    /** What this person is to the repository; who is not named here is a stranger. */
+    addPerson(fullName: string, login: string, person: Partial<PersonRow> = {}): void {
+      const given = { association: 'COLLABORATOR', permission: 'write', ...person };
+      repoOf(fullName).people.set(login.toLowerCase(), given);
+    },
+    /** A project of an organization or a user, with these options of its field `Status`. */
+    addProject(owner: string, names: readonly string[] = ['Todo', 'In Progress', 'Done']): ProjectRow {
+      const number = projects.filter((project) => project.owner === owner).length + 1;
+      const statuses = names.map((name) => ({ id: shaOf(name).slice(0, 8), name }));
+      const named = { owner, number, title: `Project ${number}` };
+      const row: ProjectRow = { id: nextId(), fieldId: nextId(), ...named, statuses, items: [] };
+      projects.push(row);
       return row;
     },
     addPullRequest(
@@ -87,6 +128,7 @@ export function createCodehostCloud(now: () => number) {
     ): PullRequestRow {
       const { number } = pullRequest;
       const row: PullRequestRow = {
+        body: null,
         title: `Change number ${number}`,
         state: 'OPEN',
         isDraft: false,
@@ -94,7 +136,7 @@ export function createCodehostCloud(now: () => number) {
         base: 'main',
         headSha: shaOf(`${fullName}#${number}`),
         mergeSha: null,
-        author: 'kim',
+        author: viewer,
         mergedBy: null,
         mergeable: 'MERGEABLE',
         mergeStateStatus: 'CLEAN',
@@ -112,7 +154,7 @@ export function createCodehostCloud(now: () => number) {
     changePullRequest,
     mergePullRequest(fullName: string, number: number): string {
       const mergeSha = shaOf(`merge of ${fullName}#${number}`);
-      const ended = { closedAt: now(), mergedAt: now(), mergedBy: 'kim' };
+      const ended = { closedAt: now(), mergedAt: now(), mergedBy: viewer };
       changePullRequest(fullName, number, { state: 'MERGED', mergeSha, ...ended });
       return mergeSha;
     },
@@ -133,18 +175,28 @@ export function createCodehostCloud(now: () => number) {
       return row;
     },
     addIssue(fullName: string, issue: Pick<IssueRow, 'title'> & Partial<IssueRow>): IssueRow {
-      const { issues } = repoOf(fullName);
+      const repo = repoOf(fullName);
       const row: IssueRow = {
         id: nextId(),
-        number: issues.length + 1,
+        number: nextNumber(repo),
         body: null,
+        author: viewer,
+        assignees: [],
         labels: [],
         state: 'open',
+        stateReason: null,
+        comments: [],
+        events: [],
+        parentId: null,
+        blockedBy: [],
         createdAt: now(),
         updatedAt: now(),
+        closedAt: null,
+        closedBy: null,
         ...issue,
       };
-      issues.push(row);
+      for (const name of row.labels) labelOf(repo, name, nextId);
+      repo.issues.push(row);
       return row;
     },
     addCheckRun(
@@ -173,6 +225,21 @@ export function createCodehostCloud(now: () => number) {
       return status;
     },
   };
+}
+
+/** Issues and pull requests share their numbers, and a number is never used again. */
+export function nextNumber({ issues, pullRequests, goneIssues }: RepoRow): number {
+  const used = [...issues, ...pullRequests].map(({ number }) => number);
+  return Math.max(0, ...used, ...goneIssues.keys()) + 1;
+}
+
+/** The label with its own spelling; a label that does not exist is created, as when it is put on an issue. */
+export function labelOf(repo: RepoRow, name: string, nextId: () => number): LabelRow {
+  const found = repo.labels.find((label) => label.name.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const label: LabelRow = { id: nextId(), name, color: 'ededed', description: null };
+  repo.labels.push(label);
+  return label;
 }
 
 export function fullNameOf({ owner, name }: RepoRow): string {
@@ -218,6 +285,7 @@ export type DeliveryRow = {
 export type PullRequestRow = {
   number: number;
   title: string;
+  body: string | null;
   state: 'OPEN' | 'CLOSED' | 'MERGED';
   isDraft: boolean;
   branch: string;
@@ -248,16 +316,71 @@ export type DeploymentRow = {
   statuses: DeploymentStatusRow[];
 };
 
+export type LabelRow = { id: number; name: string; color: string; description: string | null };
+
+export type CommentRow = { id: number; author: string; body: string; createdAt: number; updatedAt: number };
+
+/** `labeled`, `assigned`, `closed` and the like: who did it, and to what. */
+export type IssueEventRow = {
+  id: number;
+  event: string;
+  actor: string;
+  createdAt: number;
+  label?: string;
+  assignee?: string;
+};
+
 export type IssueRow = {
   id: number;
   number: number;
   title: string;
   body: string | null;
+  author: string;
+  assignees: string[];
+  /** Names of labels of its repository. */
   labels: string[];
   state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null;
+  comments: CommentRow[];
+  events: IssueEventRow[];
+  /** The id of the issue whose sub-issue it is. */
+  parentId: number | null;
+  /** The ids of the issues that block it. */
+  blockedBy: number[];
+  createdAt: number;
+  updatedAt: number;
+  closedAt: number | null;
+  closedBy: string | null;
+};
+
+export type StatusOption = { id: string; name: string };
+
+export type ProjectItemRow = {
+  id: number;
+  issueId: number;
+  /** The id of an option. */
+  status: string | null;
+  creator: string;
   createdAt: number;
   updatedAt: number;
 };
+
+/** A project of the second generation, with one field: `Status`. */
+export type ProjectRow = {
+  id: number;
+  fieldId: number;
+  owner: string;
+  number: number;
+  title: string;
+  statuses: StatusOption[];
+  items: ProjectItemRow[];
+};
+
+type PersonRow = { association: string; permission: string };
+
+export type OrganizationRow = { login: string; hooks: HookRow[]; deliveries: DeliveryRow[] };
+
+type HookGiven = Partial<Omit<HookRow, 'config'>> & { config: Partial<HookConfig> };
 
 export type CheckRunRow = {
   /** Also the id of its job. */
@@ -285,6 +408,11 @@ export type RepoRow = {
   pullRequests: PullRequestRow[];
   deployments: DeploymentRow[];
   issues: IssueRow[];
+  /** Issues that were deleted, or transferred to the named issue (`acme/api#3`). */
+  goneIssues: Map<number, string | null>;
+  labels: LabelRow[];
+  /** By login in lower case. */
+  people: Map<string, PersonRow>;
   checkRuns: CheckRunRow[];
   /** Its settings, with the names of the REST API. */
   settings: Record<string, unknown>;

@@ -1,9 +1,17 @@
-// Sends deliveries as the code host does: one for each active hook that subscribes to the type, signed with the hook's
-// secret, all of one event with the same guid, without automatic retries. The result of each is kept.
+// Sends deliveries as the code host does: one for each active hook that subscribes to the type, of the repository and of
+// its organization, signed with the hook's secret, all of one event with the same guid, without automatic retries. The
+// result of each is kept.
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '../payloads/example.ts';
 import { WAIT_MS } from '../waiting.ts';
-import { type CodehostCloud, type DeliveryRow, fullNameOf, type HookRow, type RepoRow } from './cloud.ts';
+import {
+  type CodehostCloud,
+  type DeliveryRow,
+  fullNameOf,
+  type HookRow,
+  type OrganizationRow,
+  type RepoRow,
+} from './cloud.ts';
 
 /** Above what a JavaScript number can hold exactly. */
 const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;
@@ -11,6 +19,9 @@ const FIRST_DELIVERY_ID = 9_007_199_254_740_993n;
 export type Emitted = { guid: string; deliveries: DeliveryRow[] };
 /** `at` is when it was sent, for past deliveries; `unheard` records it and sends nothing. */
 export type EmitOptions = { at?: number; guid?: string; unheard?: boolean };
+
+/** Who has hooks. */
+type HookOwner = RepoRow | OrganizationRow;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
@@ -20,12 +31,12 @@ export function createDeliverer(cloud: CodehostCloud, now: () => number) {
   type Sending = Pick<DeliveryRow, 'guid' | 'event' | 'payload' | 'redelivery'>;
 
   async function deliver(
-    repo: RepoRow,
+    owner: HookOwner,
     hook: HookRow,
     sending: Sending,
     options: EmitOptions,
   ): Promise<DeliveryRow> {
-    const { body, headers } = requestFor(hook, sending);
+    const { body, headers } = requestFor(hook, sending, 'login' in owner ? 'organization' : 'repository');
     const started = performance.now();
     const outcome = options.unheard === true ? accepted : await post(hook.config.url, headers, body);
     const action = sending.payload['action'];
@@ -41,25 +52,28 @@ export function createDeliverer(cloud: CodehostCloud, now: () => number) {
       url: hook.config.url,
       requestHeaders: headers,
     };
-    repo.deliveries.push(row);
+    owner.deliveries.push(row);
     return row;
   }
 
   return {
-    /** `await codehost.emit('acme/web', 'pull_request', payload)` */
+    /** `await codehost.emit('acme/web', 'pull_request', payload)`; `acme` is the organization only. */
     async emit(
-      fullName: string,
+      name: string,
       event: string,
       payload: JsonObject,
       options: EmitOptions = {},
     ): Promise<Emitted> {
-      const repo = cloud.repoOf(fullName);
       const guid = options.guid ?? crypto.randomUUID();
-      const wanting = repo.hooks.filter(
-        ({ active, events }) => active && (events.includes(event) || events.includes('*')),
-      );
       const sending = { guid, event, payload, redelivery: false };
-      const deliveries = await Promise.all(wanting.map((hook) => deliver(repo, hook, sending, options)));
+      const wanting = hookOwners(cloud, name).flatMap((owner) =>
+        owner.hooks
+          .filter(({ active, events }) => active && (events.includes(event) || events.includes('*')))
+          .map((hook) => ({ owner, hook })),
+      );
+      const deliveries = await Promise.all(
+        wanting.map(({ owner, hook }) => deliver(owner, hook, sending, options)),
+      );
       return { guid, deliveries };
     },
     /** The first delivery to a new hook. */
@@ -80,9 +94,16 @@ export function createDeliverer(cloud: CodehostCloud, now: () => number) {
   };
 }
 
+/** An organization's own events (`projects_v2_item`) go to its hooks only: the vendor publishes no other level. */
+function hookOwners(cloud: CodehostCloud, name: string): HookOwner[] {
+  const organization = cloud.organization(name.split('/')[0] ?? '');
+  return [...(name.includes('/') ? [cloud.repoOf(name)] : []), ...(organization ? [organization] : [])];
+}
+
 function requestFor(
   hook: HookRow,
   { guid, event, payload }: Pick<DeliveryRow, 'guid' | 'event' | 'payload'>,
+  level: string,
 ) {
   const json = JSON.stringify(payload);
   const isForm = hook.config.content_type !== 'json';
@@ -94,7 +115,7 @@ function requestFor(
     'X-GitHub-Delivery': guid,
     'X-GitHub-Event': event,
     'X-GitHub-Hook-ID': String(hook.id),
-    'X-GitHub-Hook-Installation-Target-Type': 'repository',
+    'X-GitHub-Hook-Installation-Target-Type': level,
     ...(secret !== undefined && {
       'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
     }),

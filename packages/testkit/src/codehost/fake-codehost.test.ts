@@ -1,26 +1,13 @@
 // Checks the fake with the real client program and against the vendor's documentation.
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { codehostForTest, type FakeCodehost, ghEnvironment, testToken } from './fake-codehost.ts';
+import { codehostForTest, type FakeCodehost, runGh } from './fake-codehost.ts';
 
-type Ran = { code: number; stdout: string; stderr: string };
-
-function gh(codehost: FakeCodehost, args: string[], { input = '', token = testToken } = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      'gh',
-      ['api', ...args],
-      { env: ghEnvironment(codehost, token) },
-      (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
-    );
-    child.stdin?.end(input);
-  });
-}
+const gh = (codehost: FakeCodehost, args: string[], options?: { input?: string; token?: string }) =>
+  runGh(codehost, ['api', ...args], options);
 
 type Received = { headers: NodeJS.Dict<string | string[]>; body: string };
 

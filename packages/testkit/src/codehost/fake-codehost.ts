@@ -8,6 +8,7 @@
 //   await codehost.emit('acme/web', 'push', payload);
 
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,22 +21,17 @@ import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../payloads/example.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Answer, notAdmin, notFound, Refusal, type Route, toJson } from './answer.ts';
-import { type CodehostCloud, createCodehostCloud, fullNameOf } from './cloud.ts';
+import { type CodehostCloud, createCodehostCloud, fullNameOf, viewer } from './cloud.ts';
 import { createDeliverer, type Deliverer } from './deliver.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
-import {
-  checkRoutes,
-  compareRoutes,
-  deliveryRoutes,
-  deploymentRoutes,
-  issueRoutes,
-  mergeRoutes,
-} from './routes.ts';
+import { issueRoutes } from './issue-routes.ts';
+import { createIssues, type Issues } from './issues.ts';
+import { checkRoutes, compareRoutes, deliveryRoutes, deploymentRoutes, mergeRoutes } from './routes.ts';
 
 // Authentication, and what the token's scopes allow.
 
-type KnownToken = { token: string; scopes: string[] };
+type KnownToken = { token: string; scopes: string[]; login: string };
 
 const hookScopes = {
   read: ['admin:repo_hook', 'public_repo', 'read:repo_hook', 'repo', 'write:repo_hook'],
@@ -84,6 +80,8 @@ export function createQuotas(now: () => number) {
       quota.remaining -= 1;
       return true;
     },
+    /** An answer that says «not modified» costs nothing. */
+    giveBack: (name: QuotaName): void => void (current(name).remaining += 1),
     headers(name: QuotaName): Record<string, string> {
       const { limit, remaining, resetAt } = current(name);
       return {
@@ -123,11 +121,16 @@ export type FakeCodehost = Pick<FaultPlan, 'failNext' | 'restore'> &
     authorityFile: string;
     folder: string;
     cloud: CodehostCloud;
-    addToken: (token: string, scopes?: string[]) => void;
+    /** Changes of issues and projects that hooks hear of; `cloud.addIssue` is silent. */
+    issues: Issues;
+    /** `login` is its owner. */
+    addToken: (token: string, scopes?: string[], login?: string) => void;
     removeToken: (token: string) => void;
     /** `METHOD /path?query` of every call so far, in order. */
     calls: () => string[];
     requests: () => readonly CodehostRequest[];
+    /** How often each kind of call was made: `GET issues/:n`, `graphql repository`. */
+    callCounts: () => Record<string, number>;
     forgetCalls: () => void;
     setQuota: (name: QuotaName, quota: Partial<Quota>) => void;
     close: () => Promise<void>;
@@ -141,15 +144,17 @@ export type FakeCodehostOptions = {
   hooksPerEvent?: number;
 };
 
-const allScopes = ['admin:repo_hook', 'repo'];
+const allScopes = ['admin:repo_hook', 'repo', 'project'];
 
 export async function startFakeCodehost(options: FakeCodehostOptions): Promise<FakeCodehost> {
   const { folder, now = Date.now, hooksPerEvent = 250 } = options;
   // Loaded here and not above: most tests that use this package do not need GraphQL.
   const { answerGraphql, rateLimitedAnswer } = await import('./graphql.ts');
+  const { rootFieldsOf } = await import('../tracker/execute.ts');
   const certificate = await makeLoopbackCertificate(folder);
   const cloud = createCodehostCloud(now);
   const deliverer = createDeliverer(cloud, now);
+  const issues = createIssues(cloud, deliverer);
   const quotas = createQuotas(now);
   const faults = createFaultPlan();
   const tokens: KnownToken[] = [];
@@ -159,7 +164,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     ...deliveryRoutes({ deliverer, now }),
     ...deploymentRoutes(),
     ...compareRoutes(),
-    ...issueRoutes({ cloud }),
+    ...issueRoutes({ cloud, issues }),
     ...checkRoutes(),
     ...mergeRoutes({ cloud }),
   ];
@@ -199,7 +204,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
       if (!repo.admin) throw method === 'GET' ? notFound() : notAdmin();
     }
     const [, ...parts] = route.path.exec(rest) ?? [];
-    return route.answer({ repo, parts, url, body, base });
+    return route.answer({ repo, parts, url, body, base, login: caller.login });
   };
 
   const answer = async (request: IncomingMessage, url: URL, body: string): Promise<Answer> => {
@@ -215,10 +220,13 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     if (!isLeft) throw new Refusal(403, 'API rate limit exceeded for user ID 1.', { headers });
     const json = (body === '' ? {} : JSON.parse(body)) as JsonObject;
     try {
-      const given = isGraphql
-        ? await answerGraphql(cloud, json)
-        : await answerRepo(method, url, json, caller);
-      return { ...given, headers: { ...headers, ...given.headers } };
+      if (isGraphql) return { ...(await answerGraphql(cloud, json)), headers };
+      const given = tagged(method, await answerRepo(method, url, json, caller));
+      const isKnown = given.headers?.['ETag'] === request.headers['if-none-match'];
+      if (given.headers?.['ETag'] === undefined || !isKnown)
+        return { ...given, headers: { ...headers, ...given.headers } };
+      quotas.giveBack(quota);
+      return { status: 304, headers: { ...scopes, ...quotas.headers(quota), ...given.headers } };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { ...error.answer, headers: { ...headers, ...error.answer.headers } };
@@ -229,8 +237,9 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     const url = new URL(request.url ?? '/', `https://${request.headers.host}`);
     const line = `${request.method} ${request.url}`;
     const body = await text(request);
-    requests.push({ line, headers: request.headers, body });
-    const fault = faults.take(line);
+    const received = { line, headers: request.headers, body };
+    requests.push(received);
+    const fault = faults.take(`${line} ${kindOf(received, rootFieldsOf)}`);
     await delay(fault);
     const refusal = fault && refusalOf(fault);
     const given = refusal?.answer ?? (await answer(request, url, body));
@@ -259,7 +268,8 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     emit: (...given) => deliverer.emit(...given),
     failNext: faults.failNext,
     restore: faults.restore,
-    addToken: (token, scopes = allScopes) => void tokens.push({ token, scopes }),
+    issues,
+    addToken: (token, scopes = allScopes, login = viewer) => void tokens.push({ token, scopes, login }),
     removeToken: (token) =>
       void tokens.splice(
         tokens.findIndex((known) => known.token === token),
@@ -267,6 +277,14 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
       ),
     calls: () => requests.map(({ line }) => line),
     requests: () => requests,
+    callCounts() {
+      const counts: Record<string, number> = {};
+      for (const request of requests) {
+        const kind = kindOf(request, rootFieldsOf);
+        counts[kind] = (counts[kind] ?? 0) + 1;
+      }
+      return counts;
+    },
     forgetCalls: () => void requests.splice(0),
     setQuota: quotas.set,
     async close() {
@@ -275,6 +293,27 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
       await once(server, 'close');
     },
   };
+}
+
+/** A successful read with its ETag. */
+function tagged(method: string, given: Answer): Answer {
+  if (method !== 'GET' || given.status !== 200) return given;
+  const sent = given.text ?? toJson(given.body ?? {});
+  const ETag = `W/"${createHash('sha256').update(sent).digest('hex')}"`;
+  return { ...given, text: sent, headers: { ...given.headers, ETag } };
+}
+
+/** The operation without names and numbers. */
+function kindOf({ line, body }: CodehostRequest, rootFieldsOf: (query: string) => string[]): string {
+  const [method = '', path = ''] = line.split(/[ ?]/);
+  const rest = path.replace(/^\/api\/v3\/(repos\/[^/]+\/[^/]+\/)?/, '').replace(/\b\d+\b/g, ':n');
+  if (path !== '/api/graphql') return `${method} ${rest}`;
+  try {
+    const { query = '' } = JSON.parse(body) as { query?: string };
+    return `graphql ${[...new Set(rootFieldsOf(query))].join('+')}`;
+  } catch {
+    return 'graphql';
+  }
 }
 
 // A certificate authority and a certificate for loopback, created when needed in a folder that is removed with the
@@ -323,6 +362,21 @@ export function ghEnvironment(
     SSL_CERT_FILE: codehost.authorityFile,
     ...(token !== undefined && { GH_ENTERPRISE_TOKEN: token }),
   };
+}
+
+/** Runs the real client program; its result has the exit code. */
+export function runGh(
+  codehost: FakeCodehost,
+  args: readonly string[],
+  { input = '', token = testToken, cwd }: { input?: string; token?: string; cwd?: string } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const options = { env: ghEnvironment(codehost, token), ...(cwd !== undefined && { cwd }) };
+    const child = execFile('gh', args, options, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
+    );
+    child.stdin?.end(input);
+  });
 }
 
 // A fake code host for one test: it has a token, and is stopped when the test ends.

@@ -17,7 +17,7 @@ export type CodehostFault =
   /** The connection closes: without an answer, or in the middle of it. */
   | { kind: 'cut'; when: 'before' | 'within' };
 
-/** Which requests: a part of `METHOD /path?query`, or a pattern for it. */
+/** Which requests: a part of `METHOD /path?query` and the kind of the call behind it, or a pattern for it. */
 type FaultTarget = { on?: string | RegExp; times?: number };
 
 type Planned = { fault: CodehostFault; on: string | RegExp | undefined; left: number };
@@ -87,12 +87,13 @@ export function send(
     return;
   }
   const body = fault?.kind === 'body' ? fault.text : text;
+  const isEmpty = status === 204 || status === 304;
   const isText = !/^\s*[[{]/.test(body);
   response.writeHead(fault?.kind === 'body' ? 200 : status, {
     'Content-Type': isText ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
     ...headers,
-    ...(status !== 204 && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    ...(!isEmpty && { 'Content-Length': String(Buffer.byteLength(body)) }),
   });
   if (fault?.kind === 'cut') response.write(body.slice(0, body.length / 2), () => response.destroy());
-  else response.end(status === 204 ? undefined : body);
+  else response.end(isEmpty ? undefined : body);
 }

@@ -101,6 +101,9 @@ function isSameHook(hook: HookRow, config: HookConfig, events: string[]): boolea
 }
 
 function checkLimit(repo: RepoRow, events: string[], changed: HookRow | undefined, most: number): void {
+  // Published as available to hooks of an organization only.
+  if (events.includes('projects_v2_item'))
+    throw invalid('The "projects_v2_item" event is not for repositories');
   for (const event of events) {
     const having = repo.hooks.filter((hook) => hook !== changed && hook.events.includes(event));
     if (having.length >= most) throw invalid(`The "${event}" event cannot have more than ${most} hooks`);

@@ -16,11 +16,12 @@ import {
   type DeploymentRow,
   type DeploymentStatusRow,
   fullNameOf,
-  type IssueRow,
+  nextNumber,
   type RepoRow,
 } from './cloud.ts';
 import type { Deliverer } from './deliver.ts';
 import { hookOf } from './hook-routes.ts';
+import { missing } from './issue-routes.ts';
 
 export function checkRoutes(): Route[] {
   const list = ({ repo, parts }: Call): Answer => {
@@ -250,53 +251,6 @@ function statusView(deployment: DeploymentRow, row: DeploymentStatusRow): object
   };
 }
 
-// `issues` of a repository: created, and listed newest first by state and time of the last update.
-
-export function issueRoutes({ cloud }: { cloud: CodehostCloud }): Route[] {
-  const create = ({ repo, body }: Call): Answer => {
-    const { title, body: text, labels = [] } = body as { title?: unknown; body?: unknown; labels?: unknown };
-    if (typeof title !== 'string' || title === '') throw missing('title');
-    if (text !== undefined && text !== null && typeof text !== 'string') throw missing('body');
-    const names = Array.isArray(labels) ? labels.filter((label) => typeof label === 'string') : [];
-    const row = cloud.addIssue(fullNameOf(repo), { title, body: text ?? null, labels: names });
-    return { status: 201, body: issueView(repo, row) };
-  };
-
-  const list = ({ repo, url }: Call): Answer => {
-    const state = url.searchParams.get('state') ?? 'open';
-    const since = Date.parse(url.searchParams.get('since') ?? '') || 0;
-    const rows = repo.issues
-      .filter((row) => (state === 'all' || row.state === state) && row.updatedAt >= since)
-      .toReversed();
-    return numberedPage(url, rows, (row) => issueView(repo, row));
-  };
-
-  return [
-    { method: 'POST', path: /^issues$/, needs: 'read', answer: create },
-    { method: 'GET', path: /^issues$/, needs: 'read', answer: list },
-  ];
-}
-
-function missing(field: string): Refusal {
-  return new Refusal(422, 'Validation Failed', {
-    errors: [{ resource: 'Issue', field, code: 'missing_field' }],
-  });
-}
-
-function issueView(repo: RepoRow, row: IssueRow): object {
-  return {
-    id: row.id,
-    number: row.number,
-    html_url: `https://codehost.example/${fullNameOf(repo)}/issues/${row.number}`,
-    title: row.title,
-    body: row.body,
-    state: row.state,
-    labels: row.labels.map((name) => ({ name })),
-    created_at: isoTime(row.createdAt),
-    updated_at: isoTime(row.updatedAt),
-  };
-}
-
 // What a repository requires for a merge: the rules of its main branch, and the checks of its closed pull requests.
 
 export function mergeRoutes({ cloud }: { cloud: CodehostCloud }): Route[] {
@@ -305,7 +259,7 @@ export function mergeRoutes({ cloud }: { cloud: CodehostCloud }): Route[] {
     if (typeof title !== 'string' || typeof head !== 'string' || typeof base !== 'string')
       throw missing('title');
     const { number } = cloud.addPullRequest(fullNameOf(repo), {
-      number: repo.pullRequests.length + 1,
+      number: nextNumber(repo),
       title,
       branch: head,
       base,
