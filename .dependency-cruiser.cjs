@@ -3,7 +3,7 @@ const layers = [
   ['disk'],
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
-  ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http'],
+  ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http', 'retention'],
   ['daemon'],
   ['cli'],
 ];

@@ -170,6 +170,7 @@ const families: readonly Family[] = [
   },
   { prefix: 'feedback.', about: 'Findings', by: '`svc add-finding`, `svc findings drain`' },
   { prefix: 'archive.', about: 'The archive', by: '`svc archive`' },
+  { prefix: 'monitor.retention.', about: 'Old data that the retention policy removed', by: 'the daemon' },
 ];
 
 /** The most specific family of a topic. */

@@ -24,6 +24,7 @@ export * from './api/failures.ts';
 export type { Figures, RecentTimes } from './api/figures.ts';
 export * from './api/openapi.ts';
 export * from './api/read-fields.ts';
+export type { Retention, RetentionEnd, RetentionItem } from './api/retention.ts';
 export {
   type ApiAnswer,
   type ApiFields,
@@ -123,6 +124,7 @@ export * from './receive/map-codehost.ts';
 export * from './receive/map-tracker.ts';
 export { type Fields, jsonIn, objectAt, textAt } from './receive/payload-fields.ts';
 export * from './receive/signature.ts';
+export * from './retention/retention.ts';
 export * from './rules/rules.ts';
 export * from './runs/signal-changes.ts';
 export * from './runs/signal-file.ts';

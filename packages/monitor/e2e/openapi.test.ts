@@ -418,6 +418,9 @@ test('real responses of a daemon with a history match the description', async ()
   await ask('GET /api/archive');
   await ask('GET /api/archive/{run}', { params: { run: 'run-2' } });
 
+  await ask('GET /api/retention');
+  await ask('POST /api/retention', { body: { by: 'kim' } });
+
   await ask('POST /api/doctor', { body: { by: 'kim' } });
   await ask('POST /api/doctor/run', { status: 501 });
   // The route returns what this prints.

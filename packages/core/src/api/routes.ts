@@ -13,6 +13,7 @@ import { figuresRoutes } from './figures.ts';
 import { healthRoutes } from './health.ts';
 import { otelRoutes } from './otel.ts';
 import { outboxRoutes } from './outbox.ts';
+import { retentionRoutes } from './retention.ts';
 import { rulesRoutes } from './rules.ts';
 import { runRoutes } from './runs.ts';
 import { summaryRoutes } from './summaries.ts';
@@ -38,6 +39,7 @@ export const api = {
   ...figuresRoutes,
   ...configurationRoutes,
   ...archiveRoutes,
+  ...retentionRoutes,
   ...webhookRoutes,
   ...accessRoutes,
   ...descriptionRoutes,

@@ -246,6 +246,10 @@ const rows: Row[] = [
   }),
   flag('archive.syncToThoughts', 'global', false),
   { key: 'archive.retention.days', layer: 'global', default: null, value: 30, wrong: -1 },
+  flag('svc.retention.automatic', 'global', false),
+  ...['worktreeDays', 'runDays', 'journalDays', 'logDays'].map(
+    (name): Row => ({ key: `svc.retention.${name}`, layer: 'global', default: null, value: 30, wrong: 0 }),
+  ),
 ];
 
 const pathOf = (key: string): KeyPath =>

@@ -319,6 +319,16 @@ export const ArchiveDetail = Detail.extend({
   path: text,
 });
 
+export const retentionKinds = ['worktrees', 'runs', 'journals', 'archives', 'logs', 'event log'] as const;
+export const RetentionDetail = Detail.extend({
+  kind: z.enum(retentionKinds),
+  name: z.string(),
+  path: z.string(),
+  bytes: count,
+  reason: z.string().describe('the policy that removed it'),
+  by: text,
+});
+
 export const ownTopics = {
   ...topicFamily('orchestrator.run', ['started', 'paused', 'resumed', 'completed', 'canceled'], RunDetail),
   ...topicFamily('orchestrator.wave', ['started', 'completed', 'blocked'], WaveDetail),
@@ -371,6 +381,7 @@ export const ownTopics = {
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
   ...topicFamily('session', sessionTopicNames, SessionDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
+  ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };
 
 export type AttentionDetail = z.infer<typeof AttentionDetail>;

@@ -22,7 +22,7 @@ test.each([
   ['workflow.ticket.', 2],
   ['workflow.rule.', 7],
   ['comms.', 5],
-  ['monitor.', 10],
+  ['monitor.', 11],
   ['feedback.', 3],
   ['archive.', 3],
 ])('%s has %i topics', (prefix, count) => {

@@ -14,6 +14,8 @@ export type PruneOptions = {
   index: ArchiveIndex;
   locks: FileLocks;
   ageMs: number;
+  /** Asked right before each removal. */
+  isWanted?: (orchestrator: string) => boolean;
   dryRun?: boolean;
   now: () => number;
   signal?: AbortSignal;
@@ -29,6 +31,7 @@ export async function pruneArchives(options: PruneOptions): Promise<PrunedRun[]>
     const old = await oldOnes(options);
     for (const [number, run] of old.entries()) {
       if (options.signal?.aborted === true) break;
+      if (options.isWanted?.(run.orchestrator) === false) continue;
       index.markPruned(run.orchestrator, new Date(options.now()).toISOString());
       await removeArchive(root, run.orchestrator);
       removed.push(run);

@@ -14,7 +14,7 @@ const MAX_DEPTH = 64;
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** `path` is the name in the archive, `source` the file's location, `top` the configured folder that contains it. */
-export type SourceFile = { path: string; source: string; top: string; mtimeMs: number };
+export type SourceFile = { path: string; source: string; top: string; size: number; mtimeMs: number };
 export type Found = { files: SourceFile[]; skipped: SkippedFile[] };
 type Search = Found & { top: string };
 
@@ -64,7 +64,8 @@ async function take(source: string, path: string, found: Search, depth: number):
   if (!stats.isFile())
     return skip(found, path, stats.isSymbolicLink() ? 'is a link' : 'is not a regular file');
   if (found.files.length >= MAX_FILES) return skip(found, path, `is beyond the first ${MAX_FILES} files`);
-  found.files.push({ path, source, top: found.top, mtimeMs: stats.mtimeMs });
+  const { size, mtimeMs } = stats;
+  found.files.push({ path, source, top: found.top, size, mtimeMs });
 }
 
 export type OpenSource = {

@@ -29,6 +29,7 @@ import { orchestrateVerbs } from './verbs/orchestrate.ts';
 import { outboxVerbs } from './verbs/outbox.ts';
 import { receiptVerb } from './verbs/receipt.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
+import { retentionVerb } from './verbs/retention.ts';
 import { rulesVerbs } from './verbs/rules.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
 import { skillsVerbs } from './verbs/skills.ts';
@@ -69,7 +70,7 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
       completionVerb,
     ],
   ],
-  ['Maintain:', [doctorVerb, feedsVerb, outboxVerbs, archiveVerbs, telemetryVerbs]],
+  ['Maintain:', [doctorVerb, feedsVerb, outboxVerbs, archiveVerbs, retentionVerb, telemetryVerbs]],
 ];
 
 export function buildProgram(terminal: Terminal): CommandUnknownOpts {

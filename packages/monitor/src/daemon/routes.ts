@@ -20,6 +20,7 @@ import {
   feedRoutes,
   healthRoutes,
   outboxRoutes,
+  retentionRoutes,
   rulesRoutes,
 } from '../http/daemon-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
@@ -30,6 +31,7 @@ import { summaryRoutes } from '../http/summary-routes.ts';
 import { changesRoutes, phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
+import type { Retention } from '../retention/retention.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { Summaries } from '../summarize/create-summaries.ts';
@@ -60,6 +62,7 @@ export function daemonRoutes(parts: {
   effects: Effects;
   orchestration: Orchestration;
   sessions: HookSessions;
+  retention: Retention;
   rules: () => Rules;
   signals: SignalStore;
   workers: Pick<Workers, 'sync'>;
@@ -111,6 +114,7 @@ export function daemonRoutes(parts: {
       const root = rootFrom(live.current().machineWide.archive.root, machine.home);
       return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
     }),
+    retentionRoutes(parts.retention),
     accessRoutes(parts.access),
   ];
 }

@@ -25,6 +25,7 @@ import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
+import { createRetention } from '../retention/retention.ts';
 import { createRules } from '../rules/rules.ts';
 import { processStartsOf } from '../runs/processes.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
@@ -233,6 +234,19 @@ async function openDaemon(
     logger,
     now,
   });
+  const retention = createRetention({
+    machine,
+    config: machineWide,
+    board: () => boardOf(state),
+    folders: () => live.current().folders,
+    projects: orchestration.projects,
+    cleanUp: orchestrator.cleanUp,
+    locks,
+    processStarts: processStartsOf(process.platform),
+    append: log.append,
+    logger,
+    now,
+  });
   const sessions = createHookSessions({
     state,
     append: log.append,
@@ -316,6 +330,7 @@ async function openDaemon(
       effects,
       orchestration,
       sessions,
+      retention,
       rules: rules.current,
       signals,
       workers,
@@ -385,6 +400,7 @@ async function openDaemon(
   start(sessions);
   start(orchestrator);
   start(rules);
+  start(retention);
   opened.defer(server.close);
   // Stops before the server, so a request that waits for a model does not delay the server.
   start(summaries);

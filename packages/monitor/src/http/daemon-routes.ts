@@ -7,6 +7,7 @@ import { type ArchiveIndex, listRuns } from '../archive/archive-index.ts';
 
 import { archivedManifest } from '../archive/restore.ts';
 import { Failure } from '../errors.ts';
+import type { Retention } from '../retention/retention.ts';
 import type { RuleTestRequest } from '../rules/rules.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Asked, momentIn, type Routes, route, whileClientWaits } from './route.ts';
@@ -124,6 +125,13 @@ export function archiveRoutes(withArchive: WithArchive): Routes {
     route(app, api.getArchivedRun, ({ params: { run } }) =>
       withArchive(({ root }) => archivedManifest(root, run)),
     );
+  };
+}
+
+export function retentionRoutes({ report, apply }: Pick<Retention, 'report' | 'apply'>): Routes {
+  return (app) => {
+    route(app, api.getRetention, report);
+    route(app, api.applyRetention, ({ body }) => apply(body.by));
   };
 }
 

@@ -142,6 +142,28 @@ export const Archive = z
   })
   .prefault({});
 
+/** Only in the user's own file: a committed file must not remove anything of this machine. */
+const keptFor = (what: string) =>
+  field(orNull(wholeNumber(1)), {
+    layers: global,
+    description: `Age in days after which \`svc retention\` removes ${what}; null: never`,
+    default: null,
+  });
+
+export const Retention = z
+  .object({
+    automatic: field(kinds.flag, {
+      layers: global,
+      description: 'Let the daemon remove by itself, every hour, what `svc retention` lists',
+      default: false,
+    }),
+    worktreeDays: keptFor('the worktree of an ended run, if it is clean and pushed'),
+    runDays: keptFor('the files of an ended run, if they are archived'),
+    journalDays: keptFor("the output of an ended run's agents, if it is archived"),
+    logDays: keptFor('a rotated log of the daemon'),
+  })
+  .prefault({});
+
 // Summaries (svc.ai, project file) and the briefing (ai, secrets file).
 
 const neutralProviderName = (value: unknown) => (typeof value === 'string' ? neutralProvider(value) : value);

@@ -29,7 +29,14 @@ import {
 } from './configuration.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkHooks } from './hooks.ts';
-import { checkDatabase, checkDisk, checkSpool, freeBytesOf, writeSmallFile } from './machine.ts';
+import {
+  checkDatabase,
+  checkDisk,
+  checkRetention,
+  checkSpool,
+  freeBytesOf,
+  writeSmallFile,
+} from './machine.ts';
 import { checkVersion } from './project-setup.ts';
 import { checkSecretFiles } from './secrets.ts';
 import { checkCodehostRights, checkTrackerTokens } from './services.ts';
@@ -132,6 +139,7 @@ function daemonChecks(
       },
     },
     { part: 'configuration', run: async () => checkAgentPrograms(daemon, (await projects).projects) },
+    { part: 'disk', run: async () => [checkRetention(await daemon.get('/api/retention'))] },
     {
       part: 'feeds',
       run: async () => judgeFeeds(await daemon.get('/api/feeds')),

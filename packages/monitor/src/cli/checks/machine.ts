@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DoctorFinding, doctorFinding, judgeDisk, spaceRemedy } from '@svc/core';
+import { type DoctorFinding, doctorFinding, judgeDisk, type Retention, spaceRemedy } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent, namesIn } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
+import { bytesText } from '../archive-session.ts';
 import type { DoctorTools } from './check.ts';
 
 export async function checkDisk(
@@ -29,6 +30,21 @@ export async function checkDisk(
     [...byDisk.values()].map(async (folder) => judgeDisk(folder, await freeBytes(folder))),
   );
   return [...written, ...space];
+}
+
+/** How much there is of everything that the retention policy is about. */
+export function checkRetention({ totals, items, last }: Retention): DoctorFinding {
+  const sizes = totals
+    .map(({ kind, bytes }) => `${kind} ${bytes === null ? 'of unknown size' : bytesText(bytes)}`)
+    .join(', ');
+  const due = items.filter(({ remove }) => remove).length;
+  const remedy = `${due} can be removed: svc retention`;
+  const [failed] = last?.failed ?? [];
+  if (failed === undefined) return doctorFinding('disk', 'ok', `svc uses: ${sizes}`, { remedy });
+  return doctorFinding('disk', 'warning', 'old data could not be removed', {
+    evidence: `${failed.path}: ${failed.reason}`,
+    remedy: 'Look at the reason: svc retention',
+  });
 }
 
 export async function freeBytesOf(folder: string): Promise<number> {

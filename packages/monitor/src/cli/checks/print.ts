@@ -12,7 +12,9 @@ export function printFinding(
   terminal: Terminal,
   { part, grade, what, evidence, remedy }: DoctorFinding,
 ): void {
-  const mark = paint(terminal, colours[grade], (grade === 'ok' ? 'off' : grade).padEnd(gradeWidth));
+  // Shown although nothing is wrong: the sizes on the disk, and what can be turned on.
+  const shownGrade = grade === 'ok' && part !== 'disk' ? 'off' : grade;
+  const mark = paint(terminal, colours[grade], shownGrade.padEnd(gradeWidth));
   const indent = ' '.repeat(gradeWidth + partWidth + 4);
   terminal.out(`${mark}  ${part.padEnd(partWidth)}  ${onOneLine(what)}`);
   if (evidence !== null) terminal.out(`${indent}${paint(terminal, 'dim', onOneLine(evidence))}`);

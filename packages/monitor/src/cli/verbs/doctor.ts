@@ -15,7 +15,7 @@ export function doctorVerb(terminal: Terminal, tools: DoctorTools = doctorTools)
     details:
       'It writes one line to the event log and reads it back. All faults that it finds: docs/guide/troubleshooting.md\nExit codes: 0 nothing but warnings, 1 something is broken, 2 usage',
     example: ['svc doctor', 'svc doctor --fix', 'svc doctor --json'],
-    route: 'POST /api/doctor, GET /api/health, GET /api/feeds',
+    route: 'POST /api/doctor, GET /api/health, GET /api/feeds, GET /api/retention',
   })
     .option('--fix', 'fix what is safe to fix, and show what was done')
     .option('--json', 'print all findings as JSON')
@@ -53,7 +53,7 @@ function print(terminal: Terminal, report: DoctorReport, fix: boolean): void {
       `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(outcome)}`,
     );
   }
-  // Of the checks that are ok, only those with something to turn on are shown.
+  // Of the checks that are ok, only those with something to do are shown.
   const shown = findings.filter(({ grade, remedy }) => grade !== 'ok' || remedy !== null);
   for (const finding of shown) printFinding(terminal, finding);
   terminal.out(verdictWords(report));

@@ -11,8 +11,12 @@ type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: 
 
 type IsWanted = (worktree: ListedWorktree) => boolean;
 
+/** `kept`: why it was not removed. */
+type CleanedUp = { name: string; kept: string | null };
+
 export type CleanUp = {
-  run: (wanted: Tickets, isWanted?: IsWanted) => Promise<void>;
+  /** `isWanted` is asked right before each removal. */
+  run: (wanted: Tickets, isWanted?: IsWanted) => Promise<CleanedUp[]>;
   /** Resolves when the ticket's worktree is no longer about to be removed. */
   settled: (project: string, ticket: string) => Promise<void>;
 };
@@ -27,23 +31,26 @@ export function createCleanUp({
   logger: Logger;
 }): CleanUp {
   const oneAtATime = createLimit(1);
-  const underWay = new Map<string, Promise<void>>();
+  const underWay = new Map<string, Promise<unknown>>();
 
-  async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<void> {
-    if (stopping.aborted) return;
+  async function cleanUp({ orchestrator, plan, tickets }: Tickets, isWanted: IsWanted): Promise<CleanedUp[]> {
+    const done: CleanedUp[] = [];
+    if (stopping.aborted) return done;
     const { worktrees } = await projects.of(plan.project);
-    const there = (await worktrees.list()).filter(
-      (worktree) => tickets.includes(worktree.name) && isWanted(worktree),
-    );
-    for (const { name } of there) {
-      if (stopping.aborted) return;
+    for (const worktree of await worktrees.list()) {
+      const { name } = worktree;
+      if (!tickets.includes(name) || !isWanted(worktree)) continue;
+      if (stopping.aborted) break;
       try {
         await worktrees.remove(name, { signal: stopping, scope: { orchestrator, ticket: name } });
+        done.push({ name, kept: null });
       } catch (error) {
-        const why = messageOf(error);
-        logger.info({ worker: workerKey(orchestrator, name), why }, 'a worktree was kept');
+        const kept = messageOf(error);
+        done.push({ name, kept });
+        logger.info({ worker: workerKey(orchestrator, name), why: kept }, 'a worktree was kept');
       }
     }
+    return done;
   }
 
   return {
@@ -57,7 +64,9 @@ export function createCleanUp({
       });
       return next;
     },
-    settled: async (project, ticket) => await underWay.get(keyOf(project, ticket)),
+    async settled(project, ticket) {
+      await underWay.get(keyOf(project, ticket));
+    },
   };
 }
 

@@ -245,7 +245,7 @@ export function createExecutor(options: {
     const left = tickets.filter((ticket) => !isInUse(ticket));
     inBackground(
       orchestrator,
-      () => cleanUp.run({ orchestrator, plan, tickets: left }),
+      async () => void (await cleanUp.run({ orchestrator, plan, tickets: left })),
       async (error) => logger.error({ err: error, orchestrator }, 'worktrees could not be removed'),
     );
   }

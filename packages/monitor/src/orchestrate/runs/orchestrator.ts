@@ -12,7 +12,7 @@ import type { StateFollower } from '../../state/state-follower.ts';
 import type { Agents } from '../agents/agents.ts';
 import { endLeftovers, type FoundAgent } from '../agents/find-agents.ts';
 import { createBudgetNotices } from './budget-notices.ts';
-import { cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
+import { type CleanUp, cleanUpAfterRestart, createCleanUp } from './clean-up.ts';
 import { createExecutor } from './execute-act.ts';
 import { createObserver, emptyMemory, type Observation } from './observe.ts';
 import { type AskModel, createRunEnds } from './run-ends.ts';
@@ -65,6 +65,8 @@ export type Orchestrator = {
   /** Live agents, as of the last round. */
   running: () => number;
   problem: () => string | null;
+  /** Removes worktrees unless something would be lost; no agent is started in one meanwhile. */
+  cleanUp: CleanUp['run'];
   stop: () => Promise<void>;
 };
 
@@ -180,6 +182,7 @@ export function createOrchestrator(options: {
     },
     running: () => last?.observed.world.processes.size ?? 0,
     problem: () => problem ?? agents.problem(),
+    cleanUp: cleanUp.run,
     async stop() {
       stopping.abort();
       unsubscribe?.();
