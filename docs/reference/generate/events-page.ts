@@ -156,8 +156,8 @@ const families: readonly Family[] = [
   { prefix: 'orchestrator.verification.', about: 'The verification of a merged commit', by: run },
   {
     prefix: 'workflow.ticket.',
-    about: 'The phase of a ticket, and its state in the tracker',
-    by: '`svc ticket phase` for `phase_changed`; the daemon for `state_moved`',
+    about: 'The phase of a ticket, its state in the tracker, and runs that the tracker asked for',
+    by: '`svc ticket phase` for `phase_changed`; the daemon for the others',
   },
   { prefix: 'workflow.rule.', about: 'A rule of the configuration', by: 'the daemon' },
   { prefix: 'comms.attention', about: 'What needs a person', by: `the daemon; ${person} on an item` },

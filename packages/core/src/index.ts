@@ -96,6 +96,7 @@ export * from './orchestrate/agent-output.ts';
 export * from './orchestrate/agent-template.ts';
 export * from './orchestrate/budget.ts';
 export * from './orchestrate/detect-setup.ts';
+export { dispatchRefusal, type StartRun, unservedDispatch } from './orchestrate/dispatch.ts';
 export * from './orchestrate/fill-command.ts';
 export * from './orchestrate/next-acts.ts';
 export { endsWithItsRun } from './orchestrate/next-acts.ts';

@@ -54,21 +54,23 @@ export async function startInProcess(
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= daemon.close().then(() => claimed?.withdraw()));
   onTestFinished(close);
+  /** Every event of the log, read from its files. */
+  const allLines = (): EventLine[] =>
+    readdirSync(machine.eventsDir)
+      .filter((name) => name.endsWith('.jsonl'))
+      .toSorted()
+      .flatMap((name) => readFileSync(join(machine.eventsDir, name), 'utf8').split('\n'))
+      .filter((text) => text !== '')
+      .map((text) => JSON.parse(text) as EventLine);
   return {
     ...daemon,
     close,
     home,
     machine,
     printed: () => printed.join(''),
-    /** Every event of the log, read from its files, except the daemon's own. */
-    lines: (): EventLine[] =>
-      readdirSync(machine.eventsDir)
-        .filter((name) => name.endsWith('.jsonl'))
-        .toSorted()
-        .flatMap((name) => readFileSync(join(machine.eventsDir, name), 'utf8').split('\n'))
-        .filter((text) => text !== '')
-        .map((text) => JSON.parse(text) as EventLine)
-        .filter((line) => line.source !== 'monitor'),
+    allLines,
+    /** Every event of the log, except the daemon's own. */
+    lines: (): EventLine[] => allLines().filter((line) => line.source !== 'monitor'),
     get: async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(daemon.url + path, { headers });
       return {

@@ -166,6 +166,18 @@ export const Ticket = z
       .nullable()
       .describe('The workflow phase'),
     removed: z.boolean(),
+    dispatch: z
+      .object({
+        run: z.string().nullable(),
+        because: z.string().describe('The label or the assignment'),
+        by: z.string().nullable().describe('Who set it'),
+        reason: z.string().nullable().describe('Why no run was started'),
+        remedy: z.string().nullable(),
+        at: Time,
+        seq: Seq,
+      })
+      .exactOptional()
+      .describe('The last label or assignment that asked for a run, and the run or why there is none'),
     reportedAt: Time.nullable(),
     via: EventVia,
     ...last,

@@ -176,6 +176,13 @@ const rows: Row[] = [
   { key: 'svc.orchestration.budget.ticketUsd', layer: 'global', default: null, value: 2.5, wrong: 0 },
   { key: 'svc.orchestration.budget.runUsd', layer: 'global', default: null, value: 20, wrong: -1 },
   { key: 'svc.orchestration.budget.dayUsd', layer: 'global', default: null, value: 50, wrong: 'many' },
+  {
+    key: 'svc.orchestration.dispatch',
+    layer: 'global',
+    default: [],
+    value: [{ repo: 'acme/web', label: 'svc:run', authors: ['kim'] }],
+    wrong: [{ repo: 'acme/web', authors: ['kim'] }],
+  },
   { key: 'svc.orchestration.stallAfterSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
   text('svc.orchestration.verifier', 'project', { default: null, value: 'codex', wrong: 'Not a name' }),
   { key: 'svc.orchestration.verifierTimeoutSec', layer: 'project', default: 1800, value: 60, wrong: 0 },

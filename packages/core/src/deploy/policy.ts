@@ -4,6 +4,7 @@
 import type { DeployPolicy } from '../api/deploy.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
+import { dispatchOf, type ProjectDispatch } from '../orchestrate/dispatch.ts';
 
 export const defaultDeployPolicy: DeployPolicy = {
   timeoutSec: 1800,
@@ -21,12 +22,16 @@ export function isSameEnvironment(one: string, other: string): boolean {
 }
 
 /** The policies of one project; `others` is unknown if part of its configuration cannot be read. */
-export type ProjectPolicies = { deploy: Record<string, DeployPolicy>; others: 'default' | 'unknown' };
+export type ProjectPolicies = {
+  deploy: Record<string, DeployPolicy>;
+  others: 'default' | 'unknown';
+  dispatch?: ProjectDispatch;
+};
 
 /** From a project's resolved configuration. An entry with any uncertain value is unknown as a whole. */
 export function policiesOf(
-  config: Pick<Config, 'svc'>,
-  values: readonly Pick<ResolvedValue, 'path' | 'uncertain'>[],
+  config: Config,
+  values: readonly Pick<ResolvedValue, 'path' | 'source' | 'uncertain'>[],
   others: ProjectPolicies['others'],
 ): ProjectPolicies {
   const uncertain = new Set(
@@ -38,7 +43,8 @@ export function policiesOf(
     repo,
     uncertain.has(repo) ? unknownDeployPolicy : policy,
   ]);
-  return { deploy: Object.fromEntries(deploy), others };
+  const dispatch = dispatchOf(config, values);
+  return { deploy: Object.fromEntries(deploy), others, ...(dispatch && { dispatch }) };
 }
 
 /** The first project that names the repository decides; owner and name are case-insensitive. */

@@ -1,9 +1,12 @@
 // What a helper may report. Events of the code host and the tracker come only from their deliveries. Events of the daemon
-// and its rules come only from the daemon, because a fired rule runs a command. A person's decision, and the folder in
+// and its rules, and runs that the tracker asked for, come only from the daemon. A person's decision, and the folder in
 // which a run's agents start, have their own routes with their own checks.
 import type { EventFields } from './event-line.ts';
 
 const families = ['orchestrator.', 'workflow.', 'comms.', 'feedback.', 'archive.'];
+
+/** A fired rule runs a command. */
+const ofTheDaemon = ['workflow.rule.', 'workflow.ticket.dispatch'];
 
 /** Decisions of a person, and the command for each. */
 const decisions: ReadonlyMap<string, string> = new Map([
@@ -24,7 +27,7 @@ function isPlainCommand(remedy: unknown): boolean {
 }
 
 export function isHelperTopic(topic: string): boolean {
-  if (decisions.has(topic) || topic.startsWith('workflow.rule.')) return false;
+  if (decisions.has(topic) || ofTheDaemon.some((family) => topic.startsWith(family))) return false;
   return families.some((family) => topic.startsWith(family));
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources } from '../agent/hooks.ts';
 import { AgentRequest, toolStatuses, verifierVerdicts, WorkerAgent } from '../agent/schemas.ts';
+import { DispatchEntry } from '../config/schema/orchestration.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
@@ -116,6 +117,19 @@ export const RemediationDetail = Detail.extend({
 export const TicketPhaseDetail = Detail.extend({ from: text, to: z.string(), skill: text });
 export const TicketMoveDetail = Detail.extend({ from: text, to: z.string(), stateId: text, phase: text });
 
+/** A label or an assignment in the tracker asked for a run; `line` is that event. */
+const TicketDispatchDetail = Detail.extend({
+  because: z.string().describe('the label or the assignment'),
+  by: text.describe('who set it'),
+  line: z.int().positive(),
+});
+export const TicketDispatchedDetail = TicketDispatchDetail.extend({ run: z.string() });
+export const TicketRefusedDetail = TicketDispatchDetail.extend({
+  reason: z.string(),
+  remedy: text,
+  invited: z.boolean().describe('an allowed person asked for it; others share one attention item'),
+});
+
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
 /** Every event up to this one was checked. */
@@ -202,8 +216,8 @@ export const DaemonDetail = Detail.extend({
 });
 
 /**
- * The configuration of a project from this line on. Only the deploy policies are included, because they decide whether a
- * merge is done or waits; other values are not.
+ * The configuration of a project from this line on. Only what decides about later events is included: the deploy
+ * policies, by which a merge is done or waits, and what in the tracker starts a run.
  */
 export const ConfigAppliedDetail = Detail.extend({
   project: z.string().describe('the project folder'),
@@ -213,6 +227,10 @@ export const ConfigAppliedDetail = Detail.extend({
     .describe('the keys that changed since the configuration was last applied; empty at a start'),
   deploy: z.record(z.string(), Policy).describe('by owner/repo'),
   others: z.enum(['default', 'unknown']).describe('the policy for all other repositories'),
+  dispatch: z
+    .object({ prefix: z.string(), entries: z.array(DispatchEntry) })
+    .optional()
+    .describe('what starts a run: the prefix of its tickets, and the entries for its repository'),
 });
 
 /** Written by the doctor only to be read back. */
@@ -347,6 +365,8 @@ export const ownTopics = {
   ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),
   ...topicFamily('workflow.ticket', ['phase_changed'], TicketPhaseDetail),
   ...topicFamily('workflow.ticket', ['state_moved'], TicketMoveDetail),
+  ...topicFamily('workflow.ticket', ['dispatched'], TicketDispatchedDetail),
+  ...topicFamily('workflow.ticket', ['dispatch_refused'], TicketRefusedDetail),
   ...topicFamily('workflow.rule', ['switched_on', 'switched_off'], RuleSwitchedDetail),
   ...topicFamily('workflow.rule', ['scanned'], RuleScannedDetail),
   ...topicFamily('workflow.rule', ['fired'], RuleFiredDetail),

@@ -19,7 +19,7 @@ test.each([
   ['codehost.deployment_status.', 8],
   ['tracker.', 21],
   ['orchestrator.', 29],
-  ['workflow.ticket.', 2],
+  ['workflow.ticket.', 4],
   ['workflow.rule.', 7],
   ['comms.', 5],
   ['monitor.', 11],

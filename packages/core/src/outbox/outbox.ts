@@ -16,6 +16,9 @@ export function orderKeyOf(effect: Effect): string | null {
     }
     case 'file-remediation':
       return `file-remediation:${effect.orchestrator}/${effect.ticket}`;
+    // The next one must see whether this one started a run.
+    case 'start-run':
+      return `start-run:${effect.ticket}`;
     // One at a time for each rule, so a program never runs twice at the same time.
     case 'run-command':
       return `run-command:${effect.rule}`;

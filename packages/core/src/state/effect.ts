@@ -62,6 +62,20 @@ export type Effect = { key: string; seq: number } & (
       /** The message; text written by others is fenced and has no control characters. */
       text: string;
     }
+  /** A label or an assignment in the tracker starts a run with one ticket. */
+  | {
+      kind: 'start-run';
+      ticket: string;
+      /** The project folder, as it is served. */
+      project: string;
+      repo: string;
+      /** Who asked for it and who wrote the ticket, as the configuration names them. */
+      actor: string;
+      author: string;
+      by: string | null;
+      because: string;
+      at: string;
+    }
   /** An attention item was opened: sends notifications. */
   | {
       kind: 'notify';

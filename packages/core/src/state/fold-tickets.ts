@@ -2,15 +2,24 @@
 // beside it.
 
 import { isPreMerge } from '../deploy/worker-stage.ts';
+import { draft } from '../log/event-line.ts';
 import { feedGrades } from '../log/own-details.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import { issueActions } from '../log/tracker-details.ts';
+import { decideDispatch } from '../orchestrate/dispatch.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
+import { ticketWritten } from '../tracker/ticket-phase.ts';
 import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
-import { type AttentionLine, attentionIdOf, attentionTopics, reduceAttention } from './reduce-attention.ts';
+import {
+  type AttentionLine,
+  attentionId,
+  attentionIdOf,
+  attentionTopics,
+  reduceAttention,
+} from './reduce-attention.ts';
 import { workerKey } from './reduce-worker.ts';
 import { causeHolds, resolve } from './worker-attention.ts';
 
@@ -83,7 +92,7 @@ function afterOwnMove(before: Ticket, line: LineOf<'workflow.ticket.state_moved'
   };
 }
 
-function touched(ticket: Ticket, line: TicketLine): Ticket {
+function touched(ticket: Ticket, line: Pick<TicketLine, 'seq' | 'ts'>): Ticket {
   return { ...ticket, lastSeq: line.seq, lastAt: line.ts };
 }
 
@@ -133,13 +142,70 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   const { board, line } = context;
   const { ticket } = line.scope;
   if (ticket === undefined) return;
-  const next = reduceTicket(board.tickets.get(ticket), line);
+  const known = board.tickets.get(ticket);
+  const next = reduceTicket(known, line);
   if (next === undefined) return;
   board.tickets.set(ticket, next);
+  if (isIssueLine(line)) askForRun({ ...context, line }, known, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase === undefined) return;
   ask(context, ticket, { kind: 'move-ticket', ticket, phase });
   writeStatus(context, phase);
+}
+
+function isIssueLine(line: TicketLine): line is IssueLine {
+  return line.event.startsWith('tracker.');
+}
+
+function askForRun(
+  context: FoldContext<IssueLine['event']>,
+  before: Ticket | undefined,
+  after: Ticket,
+): void {
+  const { board, line } = context;
+  const { ticket } = after;
+  const decision = decideDispatch(board.projects, before, after, line);
+  if (decision === undefined || ticketWritten(ticket) !== ticket) return;
+  if (decision.start) {
+    const { start: _, ...run } = decision;
+    return ask(context, ticket, { kind: 'start-run', ticket, ...run, at: line.ts });
+  }
+  const { repo, by, because, reason, remedy, invited } = decision;
+  const detail = { because, ...(by !== null && { by }), line: line.seq, reason, remedy, invited };
+  const refused = draft('workflow.ticket.dispatch_refused', { ticket, repo }, detail);
+  ask(context, `dispatch/${ticket}`, { kind: 'append', draft: refused });
+}
+
+type DispatchLine = LineOf<'workflow.ticket.dispatched' | 'workflow.ticket.dispatch_refused'>;
+const DISPATCH_REFUSED = 'dispatch-refused';
+
+/** Only the daemon reports these. What strangers asked for shares one attention item, so they cannot fill the list. */
+function foldDispatch(context: FoldContext<DispatchLine['event']>): void {
+  const { board, line } = context;
+  const { ticket, repo } = line.scope;
+  const known = ticket === undefined ? undefined : board.tickets.get(ticket);
+  if (known === undefined || line.source !== 'monitor') return;
+  const { because = '', by } = line.detail;
+  const common = { because, by: by ?? null, at: line.ts, seq: line.seq };
+  if (line.event === 'workflow.ticket.dispatched') {
+    const { run = null } = line.detail;
+    const dispatch = { ...common, run, reason: null, remedy: null };
+    board.tickets.set(known.ticket, touched({ ...known, dispatch }, line));
+    if (!board.attention.has(attentionId({ orchestrator: null, ticket, reason: DISPATCH_REFUSED }))) return;
+    const over = draft('comms.attention_resolved', { ticket }, { reason: DISPATCH_REFUSED });
+    return ask(context, DISPATCH_REFUSED, { kind: 'append', draft: over });
+  }
+  const { reason = null, remedy, invited = false } = line.detail;
+  const dispatch = { ...common, run: null, reason, remedy: remedy ?? null };
+  board.tickets.set(known.ticket, touched({ ...known, dispatch }, line));
+  const raised = draft('comms.attention', invited ? { ticket, repo } : { repo }, {
+    reason: DISPATCH_REFUSED,
+    message: `No run was started for ${ticket} by ${because}: ${reason}.`,
+    ...(remedy !== undefined && { remedy }),
+    severity: invited ? 'medium' : 'low',
+    evidence: [line.seq],
+  });
+  ask(context, DISPATCH_REFUSED, { kind: 'append', draft: raised });
 }
 
 /** What a worker does in a phase. Whether it is merged is never taken from a report. */
@@ -204,6 +270,7 @@ function foldFeed({ board, line }: FoldContext<FeedLine['event']>): void {
 
 export const subjectFolds: readonly Fold[] = [
   on([...issueTopics, 'workflow.ticket.phase_changed', 'workflow.ticket.state_moved'], foldTicket),
+  on(['workflow.ticket.dispatched', 'workflow.ticket.dispatch_refused'], foldDispatch),
   on(attentionTopics, foldAttention),
   on(feedTopics, foldFeed),
 ];

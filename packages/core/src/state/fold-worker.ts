@@ -183,9 +183,9 @@ function withPolicy({ projects }: Board, worker: Worker): Worker {
 /** The configuration of a project applies to every later merge, and to merges that waited for it. */
 function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
   const { board, line } = context;
-  const { project, served, deploy, others } = line.detail;
+  const { project, served, deploy, others, dispatch } = line.detail;
   if (project === undefined || served === undefined || deploy === undefined || others === undefined) return;
-  if (served) board.projects.set(project, { project, deploy, others });
+  if (served) board.projects.set(project, { project, deploy, others, ...(dispatch && { dispatch }) });
   else board.projects.delete(project);
   for (const known of board.workers.values()) {
     const worker = withPolicy(board, known);

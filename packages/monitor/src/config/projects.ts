@@ -2,7 +2,13 @@
 // last good configuration is known, an invalid value affects only its own key, and an unreadable file affects nothing.
 // If none is known, whether a merge has to be proven is unknown too.
 import { existsSync } from 'node:fs';
-import type { Config, ConfigProblem, Environment, LastGood } from '@svc/core';
+import {
+  type Config,
+  type ConfigProblem,
+  type Environment,
+  type LastGood,
+  unservedDispatch,
+} from '@svc/core';
 import type { Machine } from './environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from './load.ts';
 
@@ -60,7 +66,10 @@ export async function loadProjects(
     folders: projects.map(({ folder }) => folder),
     committedChannel: [started, ...projects].map(committedChannel).find((url) => url !== undefined),
     files: [...new Set([started, ...projects].flatMap(({ files }) => filesOf(files)))],
-    problems: uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
+    problems: [
+      ...uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
+      ...unservedDispatch(configs).map((repo) => unserved(repo, started.files.global)),
+    ],
   };
 }
 
@@ -81,6 +90,17 @@ function listedIn({ values }: LoadedConfig, known: KnownProjects): string[] {
 
 function filesOf({ project, secrets, global }: ConfigFiles): string[] {
   return [...project.lookedAt, secrets.ownFile ?? secrets.file, global];
+}
+
+function unserved(repo: string, file: string): ConfigProblem {
+  return {
+    severity: 'ignored',
+    code: 'incomplete',
+    file,
+    key: 'svc.orchestration.dispatch',
+    message: `has an entry for ${repo}, but no served project has exactly this svc.repository.`,
+    remedy: 'Remove the entry, or add the project’s folder to svc.projects.',
+  };
 }
 
 /** The global file is read for each project; its problems are reported once. */

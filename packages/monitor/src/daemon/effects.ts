@@ -19,6 +19,7 @@ import { createRemediationHandler } from '../feedback/remediation.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createWorkerMessenger } from '../orchestrate/reactions/message-worker.ts';
+import type { StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import type { Outcome } from '../outbox/attempt.ts';
 import { createNotifier } from '../outbox/notifiers/notify.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -61,6 +62,7 @@ export function createEffects(options: {
   board: DaemonBoard;
   signals: SignalStore;
   codehost: Pick<CodehostFeed, 'gh' | 'roundSoon'>;
+  startRun: StartFromTracker;
   log: EventLog;
   logger: Logger;
   now: () => number;
@@ -150,6 +152,7 @@ export function createEffects(options: {
         processStarts: processStartsOf(process.platform),
         now: () => new Date(now()),
       }),
+      'start-run': options.startRun,
       notify,
       'notify-rule': (effect) => notifyRule(asNotification(effect)),
       'run-command': commands.handle,
@@ -247,6 +250,7 @@ const descriptions: Partial<Record<string, string>> = {
   'prove-descendant': 'comparing a deployed commit with the merge',
   'message-worker': 'notifying a worker about its pull request',
   'file-remediation': 'filing the findings of a failed verification',
+  'start-run': 'starting a run that the tracker asked for',
   notify: 'notifying a person',
   'notify-rule': 'notifying a person about a rule',
   'run-command': "running a rule's command",
@@ -260,7 +264,7 @@ function scopeOfEffect(effect: Effect | null): EventDraft['scope'] {
   if (effect === null) return {};
   if (effect.kind === 'write-signal' || effect.kind === 'message-worker')
     return { orchestrator: effect.orchestrator, ticket: effect.ticket };
-  if (effect.kind === 'move-ticket') return { ticket: effect.ticket };
+  if (effect.kind === 'move-ticket' || effect.kind === 'start-run') return { ticket: effect.ticket };
   if (effect.kind === 'run-command' || effect.kind === 'notify-rule')
     return effect.ticket === null ? {} : { ticket: effect.ticket };
   return effect.kind === 'append' ? effect.draft.scope : {};

@@ -23,6 +23,7 @@ import { appendHelperFact, openEventLog } from '../log/event-log.ts';
 import { identifyHost } from '../log/host.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
+import { createStartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createRetention } from '../retention/retention.ts';
@@ -218,6 +219,13 @@ async function openDaemon(
     board,
     signals,
     codehost,
+    startRun: createStartFromTracker({
+      ...orchestration,
+      board: () => boardOf(state),
+      reached: state.reached,
+      append: log.appendOnce,
+      now,
+    }),
     log,
     logger,
     now: nowMs,

@@ -5,7 +5,7 @@ import {
   workerCommandForm,
   workerCommandPattern,
 } from '../../orchestrate/worker-command.ts';
-import { amount, field, kinds, oneOf, optionalField, orNull, wholeNumber } from '../field.ts';
+import { amount, field, kinds, oneOf, optionalField, orNull, repoSlug, wholeNumber } from '../field.ts';
 import { secretKind } from '../secret-shapes.ts';
 import { isProgram } from './rules.ts';
 
@@ -86,6 +86,26 @@ const permission = (what: string) =>
     default: 'ask',
   });
 
+const person = z.string().min(1).max(100);
+
+/** People are logins of the code host, or ids of the other tracker. */
+export const DispatchEntry = z
+  .strictObject({
+    repo: repoSlug.describe('the repository of a served project, exactly as its file names it'),
+    label: z.string().min(1).max(100).optional().describe('the label that starts a run'),
+    assignee: person.optional().describe('the person whose assignment starts a run'),
+    authors: z
+      .array(person)
+      .min(1)
+      .max(100)
+      .describe('who may set the label or the assignee, and who may have written the ticket'),
+  })
+  .refine(
+    ({ label, assignee }) => label !== undefined || assignee !== undefined,
+    'has no label and no assignee',
+  );
+export type DispatchEntry = z.output<typeof DispatchEntry>;
+
 const agentName = { schema: AgentName, expects: 'the name of an agent, see svc agents list' };
 
 const tests = (scope: string) =>
@@ -157,6 +177,18 @@ export const Orchestration = z
         other: permission('use any other tool'),
       })
       .prefault({}),
+    /** Only in the user's own file: a committed file must not let people start agents on this machine. */
+    dispatch: field(
+      {
+        schema: z.array(DispatchEntry).max(100),
+        expects: 'a list of { "repo", "label" or "assignee", "authors" }, see docs/guide/orchestration.md',
+      },
+      {
+        layers: ['global'],
+        description: 'Labels and assignments in the tracker that start a run, by repository and author',
+        default: [],
+      },
+    ),
     stallAfterSec: field(wholeNumber(1), {
       layers,
       description: 'Seconds without output or a signal file change after which a worker counts as stalled',

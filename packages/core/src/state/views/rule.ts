@@ -29,8 +29,10 @@ export function ruleOf(subject: Subject): string {
 }
 
 export function waitOf(subject: Subject): Wait {
-  const { worker, pullRequest } = subject;
+  const { worker, pullRequest, tracked } = subject;
   if (worker === null) {
+    const remedy = tracked?.dispatch?.remedy;
+    if (typeof remedy === 'string') return { waitsFor: `a person: ${remedy}`, until: null };
     if (pullRequest?.state !== 'open') return nothing;
     return { waitsFor: waitOfPullRequest(subject), until: null };
   }

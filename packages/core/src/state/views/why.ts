@@ -5,7 +5,7 @@ import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/worker-stage.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
-import type { Board, Deployment, Worker } from '../board-types.ts';
+import type { Board, Deployment, Ticket, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
 import { contradictionsIn, unknownsIn } from './inconsistencies.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
@@ -62,7 +62,7 @@ export function factsOf(subject: Subject): Fact[] {
 function ofTracker({ tracked }: Subject): Fact[] {
   if (tracked === null) return [];
   const facts: Fact[] = [];
-  const { phase, removed, state, lastAt: at, lastSeq: seq } = tracked;
+  const { phase, removed, state, dispatch, lastAt: at, lastSeq: seq } = tracked;
   const source = evidenceOf(tracked.via);
   if (removed) facts.push({ at, seq, source, text: 'The ticket was removed from the tracker.' });
   else if (typeof state?.name === 'string')
@@ -74,7 +74,14 @@ function ofTracker({ tracked }: Subject): Fact[] {
       source: 'claimed',
       text: `The workflow phase is ${phase.phase}.`,
     });
+  if (dispatch !== undefined)
+    facts.push({ at: dispatch.at, seq: dispatch.seq, source: 'observed', text: dispatchText(dispatch) });
   return facts;
+}
+
+function dispatchText({ because, by, run, reason }: NonNullable<Ticket['dispatch']>): string {
+  const what = `by ${because}${by === null ? '' : `, set by ${by}`}`;
+  return run === null ? `No run was started ${what}: ${reason}.` : `The run ${run} was started ${what}.`;
 }
 
 function ofWorker({ worker }: Subject): Fact[] {

@@ -1,0 +1,369 @@
+// Runs that the tracker asks for, through the daemon's door: a signed delivery comes in, and a run is started, or not.
+import { createHmac, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AttentionItem, EventLine } from '@svc/core';
+import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
+import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+const SECRET = 't'.repeat(64);
+const LABEL = 'svc:run';
+const kim = { id: 'user-kim', name: 'Kim', type: 'user' };
+const mallory = { id: 'user-mallory', name: 'Kim', type: 'user' };
+const entry = { repo: 'acme/web', label: LABEL, assignee: 'user-bot', authors: [kim.id] };
+const todo = { id: 'state-todo', name: 'Todo', type: 'unstarted' };
+const bug = { id: 'label-bug', name: 'bug' };
+const run = { id: 'label-run', name: LABEL };
+
+/** The label is set on ENG-1 by somebody, on a ticket that Kim wrote. */
+const labeled = (data: object = {}, more: object = {}) => ({
+  type: 'Issue',
+  action: 'update',
+  actor: kim,
+  createdAt: new Date().toISOString(),
+  data: {
+    id: 'issue-1',
+    identifier: 'ENG-1',
+    title: 'Add the login form',
+    state: todo,
+    labels: [bug, run],
+    creatorId: kim.id,
+    team: { id: 'team-eng', key: 'ENG' },
+    ...data,
+  },
+  updatedFrom: { labelIds: [bug.id] },
+  webhookTimestamp: Date.now(),
+  ...more,
+});
+const assigned = (more: object = {}) =>
+  labeled(
+    { labels: [bug], assignee: { id: 'user-bot', name: 'Bot' }, assigneeId: 'user-bot' },
+    { updatedFrom: { assigneeId: null }, ...more },
+  );
+
+type Settling = {
+  state: { seq: number; logSeq: number; backlog: number };
+  outbox: { pending: number; running: number };
+};
+type World = Awaited<ReturnType<typeof world>>;
+
+async function world(given: { dispatch?: object[]; project?: object; orchestration?: object } = {}) {
+  const repository = testRepository(temporaryFolder());
+  const { home, folder, environment } = repository;
+  const agent = join(home, 'agent.sh');
+  writeFileSync(agent, 'printf "<%s>" "$@" >> "$HOME/agent-saw"\n');
+  const project = {
+    projectKey: 'demo',
+    repository: { org: 'acme', name: 'web' },
+    project: { ticketPrefix: 'ENG' },
+    orchestration: { agent: ['/bin/sh', agent, '${PROMPT}'], ...given.orchestration },
+    ...given.project,
+  };
+  const global = { projects: [folder], orchestration: { dispatch: given.dispatch ?? [entry] } };
+  repository.write(folder, '.svc/config.json', JSON.stringify({ svc: project }));
+  repository.write(home, '.config/svc/config.json', JSON.stringify({ svc: global }));
+  const start = () =>
+    startInProcess({ home, environment: { ...environment, SVC_TRACKER_WEBHOOK_SECRET: SECRET } });
+  let daemon = await start();
+  const terminal = { ...testTerminal(), home, folder, environment };
+  const deliver = async (payload: object, secret = SECRET, id: string = randomUUID()) => {
+    const body = JSON.stringify(payload);
+    const { status } = await daemon.post('/api/webhook/tracker', body, {
+      'Content-Type': 'application/json',
+      'Tracker-Delivery': id,
+      'Tracker-Signature': createHmac('sha256', secret).update(body).digest('hex'),
+    });
+    return status;
+  };
+  const eventsOf = (topic: string): EventLine[] => daemon.allLines().filter(({ event }) => event === topic);
+  return {
+    home,
+    folder,
+    terminal,
+    branches: repository.branches,
+    deliver,
+    eventsOf,
+    daemon: () => daemon,
+    stop: () => daemon.close(),
+    start: async () => void (daemon = await start()),
+    svc: (...words: string[]) => runCommandLine(terminal, words),
+    /** Every line is folded, and its effects are done. */
+    settled: () =>
+      until(async () => {
+        const { state, outbox } = (await daemon.get('/api/health')).body as Settling;
+        return state.seq === state.logSeq && state.backlog + outbox.pending + outbox.running === 0;
+      }),
+    everything: () =>
+      readdirSync(repository.home, { recursive: true, withFileTypes: true }).map(({ name }) => name),
+    refused: () => until(() => eventsOf('workflow.ticket.dispatch_refused')[0]),
+    /** A run for another ticket that is allowed: the deliveries before it have been handled. */
+    control: async () => {
+      expect(await deliver(labeled({ id: 'issue-99', identifier: 'ENG-99' }))).toBe(200);
+      await until(() =>
+        eventsOf('workflow.ticket.dispatched').find(({ scope }) => scope.ticket === 'ENG-99'),
+      );
+    },
+  };
+}
+
+const ticketsOf = (lines: readonly EventLine[]) => lines.flatMap(({ detail }) => detail['plan']);
+
+type Row = {
+  payload: () => object;
+  given?: Parameters<typeof world>[0];
+  before?: (here: World) => Promise<unknown>;
+  secret?: string;
+  /** The reason of the refusal; null: nothing asks for a run at all. */
+  reason: string | null;
+  /** Only where no other run could be started either. */
+  alone?: true;
+};
+
+const rows: Record<string, Row> = {
+  'the label by a stranger with the name of an allowed person': {
+    payload: () => labeled({}, { actor: mallory }),
+    reason: '"Kim" ("user-mallory") is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'the label by an allowed person on the ticket of a stranger': {
+    payload: () => labeled({ creatorId: mallory.id }),
+    reason:
+      '"user-mallory" is not in authors of svc.orchestration.dispatch for acme/web, and wrote the ticket',
+  },
+  'the label by a bot that is not in the list': {
+    payload: () => labeled({}, { actor: { id: 'bot-1', service: 'triage', type: 'integration' } }),
+    reason: '"triage" ("bot-1") is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'the label by nobody known': {
+    payload: () => labeled({}, { actor: null }),
+    reason: 'it is not known who is behind the label svc:run',
+  },
+  'a ticket of nobody known': {
+    payload: () => labeled({ creatorId: null }),
+    reason: 'it is not known who wrote the ticket',
+  },
+  'the assignment by a stranger': {
+    payload: () => assigned({ actor: mallory }),
+    reason: '"Kim" ("user-mallory") is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'an assignment to somebody else': {
+    payload: () => labeled({ labels: [bug], assignee: kim }, { updatedFrom: { assigneeId: null } }),
+    reason: null,
+  },
+  'a closed ticket': {
+    payload: () => labeled({ state: { id: 's', name: 'Done', type: 'completed' } }),
+    reason: 'the ticket is closed',
+  },
+  'a canceled ticket': {
+    payload: () => labeled({ state: { id: 's', name: 'Canceled', type: 'canceled' } }),
+    reason: 'the ticket is closed',
+  },
+  'a ticket whose state is not known': {
+    payload: () => labeled({ state: null }),
+    reason: 'it is not known whether the ticket is open',
+  },
+  'a ticket that was removed': {
+    before: ({ deliver }) => deliver(labeled({ labels: [bug] }, { action: 'remove', updatedFrom: null })),
+    payload: () => labeled(),
+    reason: 'the ticket had been removed from the tracker',
+  },
+  'a delivery that is two days old': {
+    payload: () => labeled({}, { createdAt: new Date(Date.now() - 2 * 86_400_000).toISOString() }),
+    reason: 'the delivery came 48 hours late',
+  },
+  'a delivery without a time': {
+    payload: () => labeled({}, { createdAt: null }),
+    reason: 'it is not known when that happened',
+  },
+  'the label in other letters': {
+    payload: () => labeled({ labels: [bug, { ...run, name: 'SVC:run' }] }),
+    reason: null,
+  },
+  'the label with a space': {
+    payload: () => labeled({ labels: [bug, { ...run, name: 'svc:run ' }] }),
+    reason: null,
+  },
+  'the label is removed': {
+    payload: () => labeled({ labels: [bug] }, { updatedFrom: { labelIds: [bug.id, run.id] } }),
+    reason: null,
+  },
+  'the label was there before': {
+    before: ({ deliver }) => deliver(labeled({}, { actor: mallory })),
+    payload: () => labeled({ title: 'New title' }, { updatedFrom: { title: 'Add the login form' } }),
+    reason: '"Kim" ("user-mallory") is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'the label was set unseen, and a later change of an allowed person shows it': {
+    before: ({ deliver }) => deliver(labeled({ labels: [bug] }, { updatedFrom: { title: 'x' } })),
+    payload: () => labeled({ title: 'New title' }, { updatedFrom: { title: 'Add the login form' } }),
+    reason: 'it is not known who is behind the label svc:run',
+  },
+  'a wrong signature': { payload: () => labeled(), secret: 'x'.repeat(64), reason: null },
+  'a ticket that no served project has': { payload: () => labeled({ identifier: 'OPS-1' }), reason: null },
+  'a hostile ticket id': { payload: () => labeled({ identifier: 'ENG-$(touch canary)' }), reason: null },
+  'a hostile title of a stranger': {
+    payload: () =>
+      labeled({ title: `"; $(touch canary)\n\`x\`\u202e${'x'.repeat(10_000)}`, creatorId: mallory.id }),
+    reason:
+      '"user-mallory" is not in authors of svc.orchestration.dispatch for acme/web, and wrote the ticket',
+  },
+  'an entry for another repository': {
+    given: { dispatch: [{ ...entry, repo: 'acme/api' }] },
+    payload: () => labeled(),
+    reason: null,
+    alone: true,
+  },
+  'an entry in other letters': {
+    given: { dispatch: [{ ...entry, repo: 'Acme/Web' }] },
+    payload: () => labeled(),
+    reason: null,
+    alone: true,
+  },
+  'no entry at all': { given: { dispatch: [] }, payload: () => labeled(), reason: null, alone: true },
+  'an entry in the committed file': {
+    given: { dispatch: [], orchestration: { dispatch: [entry] } },
+    payload: () => labeled(),
+    reason: null,
+    alone: true,
+  },
+  'a project with an invalid file': {
+    given: { orchestration: { maxParallel: 'many' } },
+    payload: () => labeled(),
+    reason: expect.stringContaining('maxParallel') as string,
+    alone: true,
+  },
+  'a project with a paused run': {
+    before: async ({ svc }) => {
+      await svc('orchestrate', 'start', 'ENG-7', '--name', 'mine');
+      await svc('orchestrate', 'pause', 'mine');
+    },
+    payload: () => labeled(),
+    reason: 'the run mine of this project is paused',
+    alone: true,
+  },
+  'a ticket of a run': {
+    before: ({ svc }) => svc('orchestrate', 'start', 'eng-1', '--name', 'mine'),
+    payload: () => labeled(),
+    reason: 'the ticket is in the run mine, which has not ended',
+  },
+};
+
+describe('starts nothing', () => {
+  test.each(Object.entries(rows))('%s', async (_, { payload, given, before, secret, reason, alone }) => {
+    const here = await world(given);
+    await before?.(here);
+    const own = here.eventsOf('orchestrator.run.started').length;
+    expect(await here.deliver(payload(), secret)).toBe(secret === undefined ? 200 : 401);
+    if (reason !== null) expect((await here.refused()).detail).toMatchObject({ reason });
+    if (alone === undefined) await here.control();
+    await here.settled();
+    const started = here.eventsOf('orchestrator.run.started').slice(own);
+    expect(ticketsOf(started)).toEqual(alone ? [] : [['ENG-99']]);
+    expect(here.eventsOf('workflow.ticket.dispatch_refused')).toHaveLength(reason === null ? 0 : 1);
+    if (reason === null) return;
+    expect(await here.svc('why', 'ENG-1'), here.terminal.complained()).toBe(0);
+    expect(here.terminal.printed()).toEqual(
+      expect.stringMatching(/No run was started by the (label|assign)/),
+    );
+    expect(here.terminal.printed()).toMatch(/waiting for +a person: /);
+  });
+});
+
+const startedFor = ({ eventsOf }: World) => ticketsOf(eventsOf('orchestrator.run.started'));
+const dispatched = ({ eventsOf }: World) => until(() => eventsOf('workflow.ticket.dispatched')[0]);
+const attention = async ({ daemon }: World) =>
+  ((await daemon().get('/api/attention')).body['open'] as AttentionItem[]).filter(
+    ({ reason }) => reason === 'dispatch-refused',
+  );
+
+describe('starts a run', () => {
+  test.each([
+    ['the label', () => labeled(), 'the label svc:run'],
+    [
+      'a new ticket with the label',
+      () => labeled({}, { action: 'create', updatedFrom: null }),
+      'the label svc:run',
+    ],
+    ['the assignment', () => assigned(), 'the assignment to user-bot'],
+  ])('%s', async (_, payload, because) => {
+    const here = await world();
+    expect(await here.deliver(payload())).toBe(200);
+    const { detail } = await dispatched(here);
+    expect(detail).toMatchObject({ because, by: '"Kim" ("user-kim")' });
+    await until(() => existsSync(join(here.home, 'agent-saw')));
+    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toBe('</svc-dev:oneshot ENG-1>');
+    expect(startedFor(here)).toEqual([['ENG-1']]);
+    expect(await here.svc('why', 'ENG-1')).toBe(0);
+    expect(here.terminal.printed()).toContain(`The run ${String(detail['run'])} was started by ${because}`);
+    expect(await here.svc('orchestrate', 'status', String(detail['run']))).toBe(0);
+  });
+
+  test('a hostile title of an allowed person is no part of any command', async () => {
+    const here = await world();
+    const title = `"; $(touch canary) '\`touch canary\`\n--help \u202e${'x'.repeat(10_000)}`;
+    expect(await here.deliver(labeled({ title }))).toBe(200);
+    await dispatched(here);
+    await until(() => existsSync(join(here.home, 'agent-saw')));
+    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toBe('</svc-dev:oneshot ENG-1>');
+    expect(here.branches()).toEqual(['ENG-1', 'main']);
+    expect(here.everything().filter((path) => path.includes('canary'))).toEqual([]);
+  });
+
+  test('once, however often the delivery comes, and again only when its run has ended', async () => {
+    const here = await world();
+    const payload = labeled();
+    expect(await here.deliver(payload, SECRET, 'delivery-1')).toBe(200);
+    const { detail } = await dispatched(here);
+    expect(await here.deliver(payload, SECRET, 'delivery-1')).toBe(200);
+    expect(await here.deliver(payload, SECRET, 'delivery-2')).toBe(200);
+    expect(await here.deliver(labeled({ labels: [bug] }, { updatedFrom: { labelIds: [run.id] } }))).toBe(200);
+    expect(await here.deliver(labeled())).toBe(200);
+    const refused = await here.refused();
+    expect(refused.detail['reason']).toBe(
+      `the ticket is in the run ${String(detail['run'])}, which has not ended`,
+    );
+    expect(startedFor(here)).toEqual([['ENG-1']]);
+    await until(async () => (await attention(here)).length === 1);
+    expect(await attention(here)).toMatchObject([{ ticket: 'ENG-1', severity: 'medium' }]);
+
+    expect(await here.svc('orchestrate', 'cancel', String(detail['run']))).toBe(0);
+    expect(await here.deliver(labeled())).toBe(200);
+    await until(() => here.eventsOf('workflow.ticket.dispatched').length === 2);
+    await until(async () => (await attention(here)).length === 0);
+    expect(startedFor(here)).toEqual([['ENG-1'], ['ENG-1']]);
+  });
+
+  test('once when the daemon stops right after it accepted the delivery', async () => {
+    const here = await world();
+    for (const number of [1, 2, 3, 4]) {
+      expect(await here.deliver(labeled({ id: `i-${number}`, identifier: `ENG-${number}` }))).toBe(200);
+      await here.stop();
+      await here.start();
+    }
+    await until(() => here.eventsOf('workflow.ticket.dispatched').length >= 4);
+    await here.settled();
+    expect(startedFor(here).flat().map(String).toSorted()).toEqual(['ENG-1', 'ENG-2', 'ENG-3', 'ENG-4']);
+    expect(here.eventsOf('workflow.ticket.dispatched')).toHaveLength(4);
+    expect(here.eventsOf('workflow.ticket.dispatch_refused')).toEqual([]);
+  });
+});
+
+test('strangers share one attention item, however many tickets they write', async () => {
+  const here = await world();
+  for (let number = 1; number <= 20; number += 1)
+    await here.deliver(labeled({ identifier: `ENG-${number}` }, { actor: mallory }));
+  await until(() => here.eventsOf('workflow.ticket.dispatch_refused').length === 20);
+  await here.settled();
+  expect(await attention(here)).toMatchObject([{ ticket: null, severity: 'low', times: 20 }]);
+});
+
+test('an entry for a repository that is not served is reported', async () => {
+  const here = await world({ dispatch: [entry, { ...entry, repo: 'acme/api' }] });
+  const { configuration } = (await here.daemon().get('/api/health')).body as {
+    configuration: { problems: { text: string }[] };
+  };
+  expect(configuration.problems.map(({ text }) => text)).toEqual([
+    expect.stringContaining('svc.orchestration.dispatch: has an entry for acme/api, but no served project'),
+  ]);
+});
