@@ -353,7 +353,7 @@ export type IssueRow = {
   closedBy: string | null;
 };
 
-export type StatusOption = { id: string; name: string };
+type StatusOption = { id: string; name: string };
 
 export type ProjectItemRow = {
   id: number;

@@ -13,8 +13,9 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
@@ -26,6 +27,7 @@ import { createDeliverer, type Deliverer } from './deliver.ts';
 import { createFaultPlan, delay, type FaultPlan, refusalOf, send } from './faults.ts';
 import { hookRoutes } from './hook-routes.ts';
 import { issueRoutes } from './issue-routes.ts';
+import { site } from './issue-views.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { checkRoutes, compareRoutes, deliveryRoutes, deploymentRoutes, mergeRoutes } from './routes.ts';
 
@@ -150,6 +152,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
   const { folder, now = Date.now, hooksPerEvent = 250 } = options;
   // Loaded here and not above: most tests that use this package do not need GraphQL.
   const { answerGraphql, rateLimitedAnswer } = await import('./graphql.ts');
+  const { createRoot } = await import('./graphql-root.ts');
   const { rootFieldsOf } = await import('../tracker/execute.ts');
   const certificate = await makeLoopbackCertificate(folder);
   const cloud = createCodehostCloud(now);
@@ -220,7 +223,7 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
     if (!isLeft) throw new Refusal(403, 'API rate limit exceeded for user ID 1.', { headers });
     const json = (body === '' ? {} : JSON.parse(body)) as JsonObject;
     try {
-      if (isGraphql) return { ...(await answerGraphql(cloud, json)), headers };
+      if (isGraphql) return { ...(await answerGraphql(createRoot(cloud, issues, caller), json)), headers };
       const given = tagged(method, await answerRepo(method, url, json, caller));
       const isKnown = given.headers?.['ETag'] === request.headers['if-none-match'];
       if (given.headers?.['ETag'] === undefined || !isKnown)
@@ -257,11 +260,20 @@ export async function startFakeCodehost(options: FakeCodehostOptions): Promise<F
       send(response, { ...given, headers }, toJson(given.body), undefined);
     });
   });
+  // It is the proxy to itself, for clients that know it by its name.
+  server.on('connect', (_request, socket: Duplex) => {
+    const inner = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      socket.pipe(inner).pipe(socket);
+    });
+    for (const end of [inner, socket]) end.on('error', () => void (inner.destroy(), socket.destroy()));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     authorityFile: certificate.authorityFile,
     folder,
     cloud,
@@ -332,7 +344,10 @@ export async function makeLoopbackCertificate(folder: string): Promise<LoopbackC
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await writeFile(file('names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n');
+  await writeFile(
+    file('names'),
+    `subjectAltName=DNS:localhost,DNS:${codehostName},IP:127.0.0.1\nextendedKeyUsage=serverAuth\n`,
+  );
   const authority = ['-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=svc test authority'];
   await openssl('req', '-x509', ...newKey, ...authority);
   await openssl('req', ...newKey, '-keyout', 'host.key', '-out', 'host.csr', '-subj', '/CN=localhost');
@@ -364,14 +379,29 @@ export function ghEnvironment(
   };
 }
 
-/** Runs the real client program; its result has the exit code. */
+/** The name in all addresses that the fake gives. */
+export const codehostName = new URL(site).host;
+
+/**
+ * The same, but the client knows the fake by its name, as in a clone with the remote
+ * `https://codehost.example/acme/web.git`: it ignores the port of a remote.
+ */
+export function ghEnvironmentByName(...given: Parameters<typeof ghEnvironment>): Record<string, string> {
+  const proxy = `https://localhost:${given[0].port}`;
+  return { ...ghEnvironment(...given), GH_HOST: codehostName, HTTPS_PROXY: proxy };
+}
+
+/** Runs the real client program; its result has the exit code. `cwd` is a clone, whose remote has the fake's name. */
 export function runGh(
   codehost: FakeCodehost,
   args: readonly string[],
   { input = '', token = testToken, cwd }: { input?: string; token?: string; cwd?: string } = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const options = { env: ghEnvironment(codehost, token), ...(cwd !== undefined && { cwd }) };
+    const options =
+      cwd === undefined
+        ? { env: ghEnvironment(codehost, token) }
+        : { env: ghEnvironmentByName(codehost, token), cwd };
     const child = execFile('gh', args, options, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr }),
     );

@@ -27,22 +27,20 @@ export const trackerSchema: GraphQLSchema = buildSchema(
   files.map((name) => readFileSync(join(import.meta.dirname, name), 'utf8')).join('\n'),
 );
 
-// The vendor's published schema. It is for checks and not committed: it is next to the repository on our machines and
-// in CI only.
+// The vendors' published schemas. They are for checks and not committed: they are next to the repository on our machines
+// and in CI only.
 
 const repository = join(import.meta.dirname, '..', '..', '..', '..');
-export const publishedSchemaFile = join(repository, '..', 'shared', 'tracker-schema.graphql.gz');
-
-let published: GraphQLSchema | undefined;
+const published = new Map<string, GraphQLSchema>();
 
 /** Undefined if the file does not exist. */
-export function publishedSchema(): GraphQLSchema | undefined {
-  if (published === undefined && existsSync(publishedSchemaFile)) {
-    published = buildSchema(gunzipSync(readFileSync(publishedSchemaFile)).toString('utf8'), {
-      assumeValidSDL: true,
-    });
+export function publishedSchema(vendor: 'tracker' | 'codehost'): GraphQLSchema | undefined {
+  const file = join(repository, '..', 'shared', `${vendor}-schema.graphql.gz`);
+  if (!published.has(vendor) && existsSync(file)) {
+    const text = gunzipSync(readFileSync(file)).toString('utf8');
+    published.set(vendor, buildSchema(text, { assumeValidSDL: true }));
   }
-  return published;
+  return published.get(vendor);
 }
 
 // Checks a GraphQL document as the tracker would: against our schema and, if available, the published one.
@@ -54,7 +52,7 @@ export type DocumentProblems = {
 };
 
 export function documentProblems(document: string): DocumentProblems {
-  const theirs = publishedSchema();
+  const theirs = publishedSchema('tracker');
   return {
     inOurSchema: problemsIn(trackerSchema, document),
     inPublishedSchema: theirs && problemsIn(theirs, document),
