@@ -213,7 +213,7 @@ test('the summary has the facts of each ticket and unknown for unknown values; t
   expect(text).toContain(`- Project: ${folder}\n`);
   expect(text).toMatch(/- Ended: \d{4}-\d\d-\d\dT/);
   expect(text).toContain('- Tickets: 1 (1 canceled)\n');
-  expect(text).toContain('- Cost: 0.42 USD\n');
+  expect(text).toContain('- Cost: $0.42\n');
   expect(text).toMatch(
     /### ABC-1\n\n- Wave: 1\n- Status: canceled since .*\n- Shipped: no\n- Pull request: unknown\n/,
   );

@@ -73,7 +73,7 @@ test('the facts of the run and of each ticket, with their sources', () => {
 
 test('unknown values are shown as unknown: never 0, and never left out', () => {
   const text = runSummary(board, run, sampleTime('12:00'), null);
-  expect(text).toContain('- Cost: at least 0.50 USD (unknown for ENG-2, ENG-3)');
+  expect(text).toContain('- Cost: at least $0.50 (unknown for ENG-2, ENG-3)');
   expect(part(text, '### ENG-2')).toContain('- Cost: unknown\n');
   const never = part(text, '### ENG-3');
   for (const name of ['Status', 'Shipped', 'Cost']) expect(never).toContain(`- ${name}: unknown\n`);

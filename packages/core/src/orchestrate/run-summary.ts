@@ -1,6 +1,7 @@
 // The summary of a finished run for the next person: `summary.md` in the run's folder. The board's facts, with their
 // sources. Unknown values are shown as unknown, never as 0 and never left out.
 
+import { costText } from '../agent/cost.ts';
 import type { RunView } from '../api/runs.ts';
 import type { Receipt } from '../api/workers.ts';
 import type { Board } from '../state/board.ts';
@@ -50,15 +51,15 @@ function countsOf(tickets: readonly RunTicketView[]): string {
 function totalCost(tickets: readonly RunTicketView[]): string | null {
   const known = tickets.flatMap(({ costUsd }) => costUsd ?? []);
   if (known.length === 0) return null;
-  const isEstimated = tickets.some(({ costEstimated }) => costEstimated);
-  const sum = usd(
-    known.reduce((total, cost) => total + cost, 0),
-    isEstimated,
-  );
   const missing = tickets
     .filter(({ costUsd, costPartial }) => costUsd === null || costPartial)
     .map(({ ticket }) => ticket);
-  return missing.length === 0 ? sum : `at least ${sum} (${UNKNOWN} for ${missing.join(', ')})`;
+  const sum = costText({
+    usd: known.reduce((total, cost) => total + cost, 0),
+    estimated: tickets.some(({ costEstimated }) => costEstimated),
+    partial: missing.length > 0,
+  });
+  return missing.length === 0 ? sum : `${sum} (${UNKNOWN} for ${missing.join(', ')})`;
 }
 
 function modelPart(model: ModelText): string {
@@ -83,7 +84,7 @@ function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | u
       ],
       ...links.map((link): Fact => [names[link.link], linkWords(link)]),
       ['Verification', verification ?? 'none'],
-      ['Cost', costUsd === null ? null : `${costPartial ? 'at least ' : ''}${usd(costUsd, costEstimated)}`],
+      ['Cost', costText({ usd: costUsd, estimated: costEstimated, partial: costPartial })],
       ...(error === null ? [] : [['Error', error] satisfies Fact]),
       ...(known?.flagged ?? []).map((flag): Fact => ['Note', flag]),
     ]),
@@ -121,10 +122,6 @@ type Fact = [name: string, value: string | null];
 
 function facts(of: readonly Fact[]): string {
   return of.map(([name, value]) => `- ${name}: ${value === null ? UNKNOWN : oneLine(value)}`).join('\n');
-}
-
-function usd(cost: number, isEstimated: boolean): string {
-  return `${isEstimated ? '≈' : ''}${cost.toFixed(2)} USD`;
 }
 
 /** Texts come from outside: none may start a section. */

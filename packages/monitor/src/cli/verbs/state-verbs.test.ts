@@ -215,3 +215,13 @@ test.each([['why', 'ENG-1'], ['receipt', 'ENG-1'], ['deploy', 'accept', 'ENG-1']
     expect(terminal.complained()).toContain('The daemon is not running.');
   },
 );
+
+test('without tickets there is no cost to show, and nothing is called unknown', async () => {
+  const { terminal, svc } = await machine(sampleBoard({}));
+  expect(await svc('telemetry', 'cost')).toBe(0);
+  expect(await svc('telemetry', 'cost', '--run', 'july')).toBe(0);
+  expect(lines(terminal.printed())).toEqual([
+    'There are no tickets yet. Start a run: svc orchestrate start <ticket>',
+    'There are no tickets of the run july. See all: svc telemetry cost',
+  ]);
+});

@@ -79,6 +79,12 @@ function costVerb(terminal: Terminal): CommandUnknownOpts {
         cost,
       }));
       if (json) return printJson(terminal, { ...summary, byTicket: tickets });
+      if (tickets.length === 0)
+        return terminal.out(
+          run === undefined
+            ? 'There are no tickets yet. Start a run: svc orchestrate start <ticket>'
+            : `There are no tickets of the run ${plainText(run)}. See all: svc telemetry cost`,
+        );
       printTable(
         terminal,
         tickets.map(({ orchestrator, ticket, status, cost }) => [
