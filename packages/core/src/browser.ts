@@ -1,6 +1,14 @@
 // What a web page and the hook of agents may import: pure functions that need no schema, so both stay small.
 export { costSummary } from './agent/cost.ts';
-export { HOOK_REPORT_PATH, hookedAgents, reportIn } from './agent/hook-event.ts';
+export {
+  ANSWER_WITHIN_MS,
+  askIn,
+  decisionFor,
+  HOOK_ASK_PATH,
+  HOOK_REPORT_PATH,
+  hookedAgents,
+  reportIn,
+} from './agent/hook-event.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { terminalSequence } from './orchestrate/agent-output.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';

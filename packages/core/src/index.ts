@@ -5,7 +5,15 @@ export * from './agent/conversation.ts';
 export { costOfWorker, costSummary, costText } from './agent/cost.ts';
 export * from './agent/facts.ts';
 export * from './agent/hook-event.ts';
-export { HookReport, heardFrom, hookEvents, isAnsweredIn } from './agent/hooks.ts';
+export {
+  HookAsk,
+  HookReport,
+  heardFrom,
+  hookEvents,
+  isAnsweredIn,
+  type NotedReport,
+  requestOf,
+} from './agent/hooks.ts';
 export { isLimitOver, isUnpaid, limitEnd, limitText, pausedBy, resumeMessage } from './agent/limits.ts';
 export * from './agent/messages.ts';
 export { isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
@@ -123,7 +131,7 @@ export * from './receive/map-codehost.ts';
 export * from './receive/map-codehost.ts';
 export * from './receive/map-codehost.ts';
 export * from './receive/map-tracker.ts';
-export { type Fields, jsonIn, objectAt, textAt } from './receive/payload-fields.ts';
+export { type Fields, jsonIn, objectAt, parsedJson, textAt } from './receive/payload-fields.ts';
 export * from './receive/signature.ts';
 export * from './retention/retention.ts';
 export * from './rules/rules.ts';

@@ -2,13 +2,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { BoardView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { readHookToken } from '../src/access/token-file.ts';
 import { writeHookScript } from '../src/agent-hooks/script.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { readMachine } from '../src/config/environment.ts';
+import { claimInstance } from '../src/control/instance.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const PROGRAM = [process.execPath, join(import.meta.dirname, '../src/cli/start.ts')];
@@ -25,7 +28,13 @@ async function hookWorld() {
   const script = join(machine.dataDir, 'svc-agent-hook');
 
   /** Runs the script in a shell, as agents do; `by` is the process that stands for the agent. */
-  async function hook(agent: string, event: string, fields: object, variables: Record<string, string> = {}) {
+  async function hook(
+    agent: string,
+    event: string,
+    fields: object,
+    variables: Record<string, string> = {},
+    onHook?: (child: ChildProcess) => void,
+  ) {
     const child = spawn('/bin/sh', ['-c', `'${script}' ${agent} ${event}; exit $?`], {
       env: { PATH: process.env['PATH'] ?? '', HOME: home, ...variables },
     });
@@ -33,10 +42,23 @@ async function hookWorld() {
     child.stdin.end(JSON.stringify(fields));
     let printed = '';
     child.stdout.on('data', (part: Buffer) => (printed += part.toString()));
-    const started = performance.now();
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, printed, milliseconds: performance.now() - started };
+    const ended = once(child, 'close') as Promise<[number]>;
+    onHook?.(child);
+    const [code] = await ended;
+    return { code, printed };
   }
+
+  /** As an agent asks with `svc hooks install claude --answer`: two hooks at once. `answered` is what the waiting one prints. */
+  async function asks(of: { session_id: string; cwd: string }) {
+    let child: ChildProcess | undefined;
+    const answered = hook('claude', 'PermissionRequest answer', of, {}, (one) => (child = one));
+    await hook('claude', 'PermissionRequest', of);
+    const request = await until(async () => (await session(of.session_id))?.open[0]);
+    return { answered, request, kill: () => child?.kill('SIGKILL') };
+  }
+
+  const session = async (id: string): Promise<Session | undefined> =>
+    (await board()).sessions.find(({ key }) => key.endsWith(`/${id}`));
 
   const board = async (): Promise<BoardView> => (await daemon.get('/api/board')).body as BoardView;
   return {
@@ -55,8 +77,19 @@ async function hookWorld() {
       await runCommandLine(terminal, words);
       return terminal.printed() + terminal.complained();
     },
-    session: async (id: string): Promise<Session | undefined> =>
-      (await board()).sessions.find(({ key }) => key.endsWith(`/${id}`)),
+    asks,
+    session,
+    /** As a hook sends it. */
+    post: async (path: string, body: object, token = readHookToken(machine.dataDir)) => {
+      const answer = await fetch(`${daemon.url}${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Svc-Hook-Token': token ?? '' },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    },
+    log: (): string =>
+      readFileSync(join(machine.eventsDir, `${new Date().toISOString().slice(0, 7)}.jsonl`), 'utf8'),
     untilState: async (id: string, state: string): Promise<Session> =>
       until(async () => {
         const found = (await board()).sessions.find(({ key }) => key.endsWith(`/${id}`));
@@ -76,7 +109,7 @@ function repository(home: string, name: string, branch: string): string {
 const asked = { tool_name: 'Bash', tool_input: { command: 'rm -rf /tmp/secret-text' } };
 
 test('a session is on the board by folder and branch, and its request is an attention item', async () => {
-  const { home, machine, hook, untilState, board, svc } = await hookWorld();
+  const { home, hook, untilState, board, svc, log } = await hookWorld();
   const folder = repository(home, 'web', 'fix-login');
   const of = { session_id: 's-1', cwd: join(folder, 'src') };
   const { code, printed } = await hook('claude', 'SessionStart', { ...of, source: 'startup' });
@@ -104,8 +137,7 @@ test('a session is on the board by folder and branch, and its request is an atte
   await hook('claude', 'SessionEnd', of);
   await untilState('s-1', 'ended');
   expect(await svc('board')).not.toContain('needs-permission');
-  const log = readFileSync(join(machine.eventsDir, `${new Date().toISOString().slice(0, 7)}.jsonl`), 'utf8');
-  expect(log).not.toContain('secret-text');
+  expect(log()).not.toContain('secret-text');
 });
 
 test('two sessions in one folder are two; one that moves is shown in its new folder', async () => {
@@ -292,4 +324,164 @@ test('while a command that was allowed runs, the session is not shown as waiting
   await untilState('s', 'needs-permission');
   agent.send('allowed');
   expect(await untilState('s', 'unknown')).toMatchObject({ reason: expect.stringContaining('program') });
+});
+
+const decision = (given: object): string =>
+  JSON.stringify({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: given } });
+
+test('with the switch on, a person answers through svc: allowed and rejected, once, and it is in the log', async () => {
+  const { home, asks, board, svc, untilState, hook, log } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+  const first = await asks(of);
+  expect(first.request).toMatchObject({ title: 'Bash', command: asked.tool_input.command });
+  await until(async () => (await board()).attention[0]?.remedy?.includes('svc agent answer claude/s allow'));
+  expect(await svc('board')).toMatch(
+    /asks for permission: Bash[^]*rm -rf[^]*svc agent answer claude\/s allow/,
+  );
+  expect(await svc('agent', 'answer', 'claude/s')).toContain('rm -rf /tmp/secret-text');
+  expect(await svc('agent', 'answer', 'claude/s', 'allow_always', '--confirm')).toContain(
+    'Use: allow, reject',
+  );
+  expect(await svc('agent', 'answer', 'claude/s', 'allow')).toContain('Answered allow_once: rm -rf');
+  expect(await first.answered).toEqual({ code: 0, printed: decision({ behavior: 'allow' }) });
+  expect(await untilState('s', 'running')).toMatchObject({ known: 'hook', open: [] });
+  await until(async () => (await board()).attention.length === 0);
+  expect(await svc('agent', 'answer', 'claude/s', 'reject')).toContain('no open request');
+  // The same command again: what was answered before does not count for it.
+  await hook('claude', 'PostToolUse', of);
+  const second = await asks(of);
+  expect(second.request.request).not.toBe(first.request.request);
+  await svc('agent', 'answer', 'claude/s', 'reject');
+  expect(JSON.parse((await second.answered).printed)).toMatchObject({
+    hookSpecificOutput: { decision: { behavior: 'deny' } },
+  });
+  const answers = log()
+    .split('\n')
+    .filter((line) => line.includes('"session.answered"'))
+    .map((line) => (JSON.parse(line) as { detail: object }).detail);
+  expect(answers).toMatchObject([
+    { request: first.request.request, tool: 'Bash', answer: 'allow_once', by: expect.any(String) },
+    { request: second.request.request, answer: 'reject_once' },
+  ]);
+});
+
+test('of several answers at once only one counts', async () => {
+  const { home, asks, post } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+  const { answered, request } = await asks(of);
+  const answer = (given: string, session = 'claude/s') =>
+    post('/api/sessions/answer', { session, request: request.request, answer: given });
+  expect((await answer('allow_once', 'claude/other')).status).toBe(409);
+  expect((await answer('allow_always')).status).toBe(400);
+  const results = await Promise.all(['reject_once', 'allow_once', 'allow_once'].map((one) => answer(one)));
+  const [won, ...more] = results.filter(({ status }) => status === 200);
+  expect(more).toEqual([]);
+  expect(results.filter(({ status }) => status === 409)).toHaveLength(2);
+  expect((await answered).printed).toContain(won?.body['answered'] === 'allow_once' ? '"allow"' : '"deny"');
+  const late = await answer('allow_once');
+  expect(late).toMatchObject({ status: 409, body: { remedy: expect.stringContaining('terminal') } });
+});
+
+test('without the switch a request can only be answered at the terminal', async () => {
+  const { home, hook, untilState, svc, log } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+  expect(await hook('claude', 'PermissionRequest', of)).toEqual({ code: 0, printed: '' });
+  expect(await untilState('s', 'needs-permission')).toMatchObject({ open: [] });
+  expect(await svc('agent', 'answer', 'claude/s', 'allow')).toMatch(/no open request[^]*terminal/);
+  expect(log()).not.toContain('session.answered');
+});
+
+test('answered at the terminal first: no decision, and the request is closed', async () => {
+  const { home, hook, asks, session, untilState, svc } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+  const allowed = await asks(of);
+  await hook('claude', 'PostToolUse', of);
+  expect(await allowed.answered).toEqual({ code: 0, printed: '' });
+  expect(await untilState('s', 'running')).toMatchObject({ open: [] });
+  expect(await svc('agent', 'answer', 'claude/s', 'allow')).toContain('no open request');
+  // Rejected: the agent ends its hook, and reports nothing.
+  (await asks(of)).kill();
+  await until(async () => (await session('s'))?.open.length === 0);
+});
+
+test('a daemon that stops while a hook waits: no decision', async () => {
+  const { home, asks, restart, untilState } = await hookWorld();
+  const { answered } = await asks({ session_id: 's', cwd: repository(home, 'web', 'main'), ...asked });
+  await restart();
+  expect(await answered).toEqual({ code: 0, printed: '' });
+  expect(await untilState('s', 'unknown')).toMatchObject({ open: [] });
+});
+
+test('whatever a daemon answers that is not the answer of a person: no decision', async () => {
+  const { home, machine, hook, stop } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+  const ask = () => hook('claude', 'PermissionRequest answer', of);
+  await stop();
+  expect(await ask()).toEqual({ code: 0, printed: '' });
+  let reply = '';
+  const http = (status: number, body: string, length = body.length): string =>
+    `HTTP/1.1 ${status} X\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
+  const server = createServer((socket) => socket.once('data', () => socket.end(reply)));
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  const claimed = claimInstance(machine.dataDir);
+  onTestFinished(() => {
+    claimed?.withdraw();
+    server.close();
+  });
+  await claimed?.announce({
+    state: 'running',
+    instance: 'x',
+    pid: process.pid,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    version: '1.2.3',
+    startedAt: new Date().toISOString(),
+  });
+  const good = '{"answer":"allow_once"}';
+  const replies = {
+    'killed before it answers': '',
+    'killed while it answers': http(200, good, 100),
+    'an error': http(500, good),
+    'a wrong token': http(401, '{"code":"wrong-hook-token"}'),
+    'no answer': http(200, '{"answer":null}'),
+    'another word': http(200, '{"answer":"allow"}'),
+    'allowed always': http(200, '{"answer":"allow_always"}'),
+    'not JSON': http(200, 'allow_once'),
+    'too much': http(200, `${' '.repeat(20_000)}${good}`),
+    'a name of every object': http(200, '{"answer":"constructor"}'),
+  };
+  for (const [name, text] of Object.entries(replies)) {
+    reply = text;
+    expect(await ask(), name).toEqual({ code: 0, printed: '' });
+  }
+  // The way in which all of these would be noticed.
+  reply = http(200, good);
+  expect((await ask()).printed).toBe(decision({ behavior: 'allow' }));
+});
+
+test('what a person could not see as a whole, and what is not a request, is not offered', async () => {
+  const { home, hook, post, session, untilState } = await hookWorld();
+  const of = { session_id: 's', cwd: repository(home, 'web', 'main'), tool_name: 'Bash' };
+  const long = { ...of, tool_input: { command: `echo ${'x'.repeat(4_000)}; rm -rf /` } };
+  await hook('claude', 'PermissionRequest', long);
+  expect(await hook('claude', 'PermissionRequest answer', long)).toEqual({ code: 0, printed: '' });
+  expect(await untilState('s', 'needs-permission')).toMatchObject({ open: [] });
+  const ask = { agent: 'claude', session: 's', tool: 'Bash', call: 'x', input: '{}' };
+  expect((await post('/api/hooks/ask', ask, 'wrong')).status).toBe(401);
+  for (const wrong of [
+    { input: 'x'.repeat(4_001) },
+    { tool: 'x'.repeat(201) },
+    { session: '../x' },
+    { agent: 'codex' },
+    { answer: 'allow_once' },
+  ])
+    expect((await post('/api/hooks/ask', { ...ask, ...wrong })).status, JSON.stringify(wrong)).toBe(400);
+  let refused = 0;
+  for (let count = 0; count < 60; count += 1)
+    void post('/api/hooks/ask', ask).then(({ status }) => (refused += status === 429 ? 1 : 0));
+  await until(() => refused === 10);
+  // None of them was reported as a request of this session.
+  expect((await session('s'))?.open).toEqual([]);
 });

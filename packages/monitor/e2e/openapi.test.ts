@@ -348,7 +348,21 @@ test('real responses of a daemon with a history match the description', async ()
   const report = { agent: 'claude', event: 'Stop', session: 's-1', folder, at: 1 };
   await ask('POST /api/hooks/report', { body: report, status: 401 });
   writeFileSync(hookTokenFile(daemon.machine.dataDir), 'hook', { mode: 0o600 });
-  await ask('POST /api/hooks/report', { body: report, headers: { 'X-Svc-Hook-Token': 'hook' } });
+  const headers = { 'X-Svc-Hook-Token': 'hook' };
+  await ask('POST /api/hooks/report', { body: report, headers });
+  const wanted = { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x' };
+  const asking = { ...report, ...wanted, event: 'PermissionRequest', at: 2 };
+  await ask('POST /api/hooks/report', { body: asking, headers });
+  await ask('POST /api/hooks/ask', { body: { ...wanted, input: '{}' }, status: 401 });
+  const answered = ask('POST /api/hooks/ask', { body: { ...wanted, input: '{}' }, headers });
+  const request = await until(async () => {
+    const { sessions } = (await ask('GET /api/board')) as { sessions: { open: { request: string }[] }[] };
+    return sessions[0]?.open[0]?.request;
+  });
+  const given = { session: 'claude/s-1', request, answer: 'reject_once' };
+  await ask('POST /api/sessions/answer', { body: given });
+  expect(await answered).toEqual({ answer: 'reject_once' });
+  await ask('POST /api/sessions/answer', { body: given, status: 409 });
   await ask('GET /api/agents', { query: { project: folder } });
   await ask('POST /api/agents/check', { body: { project: folder, name: 'mine' } });
   await ask('POST /api/agents/check', { body: { project: folder, name: 'none' }, status: 400 });

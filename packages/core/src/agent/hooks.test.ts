@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hookedAgents, reportIn } from './hook-event.ts';
-import { HookReport, heardFrom, hookEvents, isAnsweredIn } from './hooks.ts';
+import { HookReport, heardFrom, hookEvents, isAnsweredIn, requestOf } from './hooks.ts';
 
 const FOLDER = '/home/ann/web';
 
@@ -82,7 +82,7 @@ test('the order in which reports arrive does not matter', () => {
 test('with two requests open, the end of one tool leaves the other waiting', () => {
   const second = { event: 'PermissionRequest', tool: 'Edit', call: 'two' };
   const ran = { event: 'PostToolUse', tool: 'Bash', call: 'one' };
-  expect(heardFrom(reports('claude', 'UserPromptSubmit', bash, second, ran))).toEqual({
+  expect(heardFrom(reports('claude', 'UserPromptSubmit', bash, second, ran))).toMatchObject({
     state: 'needs-permission',
     folder: FOLDER,
     tool: 'Edit',
@@ -163,4 +163,32 @@ test('a transcript shows that a person rejected a request or interrupted the tur
   expect(isAnsweredIn('copilot', 'needs-permission', '{"type":"permission.completed"}')).toBe(true);
   expect(isAnsweredIn('copilot', 'running', '{"type":"permission.completed"}')).toBe(false);
   expect(isAnsweredIn('gemini', 'needs-permission', '{"type":"gemini"}')).toBe(false);
+});
+
+test('a request that was answered through svc no longer waits, and its end is not that of another one', () => {
+  const [prompt, one, two, end] = reports(
+    'claude',
+    'UserPromptSubmit',
+    bash,
+    { ...bash, call: 'two' },
+    {
+      ...bash,
+      event: 'PostToolUse',
+    },
+  );
+  if (!prompt || !one || !two || !end) throw new Error('unreachable');
+  const answered = { ...one, answered: true };
+  expect(heardFrom([prompt, one, two]).asks).toEqual([one, two]);
+  expect(heardFrom([prompt, answered, two])).toMatchObject({ state: 'needs-permission', asks: [two] });
+  expect(heardFrom([prompt, answered, two, end])).toMatchObject({ state: 'needs-permission', asks: [two] });
+  expect(heardFrom([prompt, answered])).toMatchObject({ state: 'running', tool: null, asks: [] });
+});
+
+test('a person sees the whole input, or the command if there is nothing else', () => {
+  const shown = (input: object): string | null =>
+    requestOf('1', { agent: 'claude', session: 's', tool: 'Bash', call: 'x', input: JSON.stringify(input) })
+      .command;
+  expect(shown({ command: 'ls', description: 'List files' })).toBe('ls');
+  expect(shown({ command: 'ls', dangerouslyDisableSandbox: true })).toContain('dangerouslyDisableSandbox');
+  expect(shown({ file_path: '/a', content: 'x' })).toBe('{"file_path":"/a","content":"x"}');
 });

@@ -1,7 +1,9 @@
 // Agents that people start themselves report by hooks: commands that the agent runs when something happens. What each
 // agent's events mean for its session, and what svc keeps of them (see `hook-event.ts`).
 import { z } from 'zod';
-import { type HookedAgent, hookedAgents } from './hook-event.ts';
+import { jsonIn } from '../receive/payload-fields.ts';
+import { answeringAgents, type HookedAgent, hookedAgents, MOST_INPUT } from './hook-event.ts';
+import type { AgentRequest } from './schemas.ts';
 
 export const sessionStates = [
   'running',
@@ -43,6 +45,38 @@ export const HookReport = z.strictObject({
     .describe("When the hook started, in milliseconds of the machine's monotonic clock"),
 });
 export type HookReport = z.infer<typeof HookReport>;
+
+/** What a hook that may answer asks; the same event is reported besides. */
+export const HookAsk = HookReport.pick({ session: true, tool: true, call: true })
+  .required()
+  .extend({
+    agent: z.enum(answeringAgents),
+    input: z.string().max(MOST_INPUT).describe('The input of the tool, as JSON'),
+  });
+export type HookAsk = z.infer<typeof HookAsk>;
+
+export function requestOf(request: string, { tool, input }: HookAsk): AgentRequest {
+  return {
+    request,
+    kind: 'permission',
+    title: tool,
+    tool: null,
+    toolKind: null,
+    paths: [],
+    command: commandIn(input),
+    options: [
+      { kind: 'allow_once', name: 'Allow' },
+      { kind: 'reject_once', name: 'Reject' },
+    ],
+    fields: [],
+  };
+}
+
+/** The command alone only if the input has nothing else that matters. */
+function commandIn(input: string): string {
+  const { command, description: _, ...others } = jsonIn(input) ?? {};
+  return typeof command === 'string' && Object.keys(others).length === 0 ? command : input;
+}
 
 /** What an event means. `asks` and `continues` are about one tool; other tools may still be waiting. */
 type Meaning =
@@ -114,21 +148,26 @@ export function hookEvents(agent: HookedAgent): string[] {
   return Object.keys(events[agent]);
 }
 
+/** `answered`: a person has answered its request through svc. */
+export type NotedReport = HookReport & { answered?: boolean };
+
 /** What the reports of a session add up to. */
 type Heard = {
   state: SessionState;
   folder: string | null;
   /** The tool that it asks permission for, if it asks. */
   tool: string | null;
+  /** The permission requests that were not answered, as far as the agent reports it. */
+  asks: NotedReport[];
 };
 
-type Waiting = { report: HookReport; state: 'needs-permission' | 'needs-input' };
+type Waiting = { report: NotedReport; state: 'needs-permission' | 'needs-input' };
 
 /**
  * The state after the reports, in the order in which the hooks started: a report may arrive late. `unknown` while none of
  * them says anything.
  */
-export function heardFrom(reports: readonly HookReport[]): Heard {
+export function heardFrom(reports: readonly NotedReport[]): Heard {
   let state: SessionState = 'unknown';
   let folder: string | null = null;
   let waiting: Waiting[] = [];
@@ -156,8 +195,14 @@ export function heardFrom(reports: readonly HookReport[]): Heard {
       case 'only folder':
     }
   }
-  const [oldest] = waiting;
-  return { state: oldest?.state ?? state, folder, tool: oldest?.report.tool ?? null };
+  const open = waiting.filter(({ report }) => report.answered !== true);
+  const [oldest] = open;
+  return {
+    state: oldest?.state ?? (waiting.length > 0 ? 'running' : state),
+    folder,
+    tool: oldest?.report.tool ?? null,
+    asks: open.filter((one) => one.state === 'needs-permission').map(({ report }) => report),
+  };
 }
 
 function meaningOf(report: HookReport): Meaning {

@@ -1,8 +1,8 @@
 // The agent of a ticket: what it is doing, its conversation, its open requests, and what a person can do about it. And the
 // agents that can be chosen on this machine.
 import { z } from 'zod';
-import { HOOK_REPORT_PATH } from '../agent/hook-event.ts';
-import { HookReport } from '../agent/hooks.ts';
+import { HOOK_ASK_PATH, HOOK_REPORT_PATH, hookAnswers } from '../agent/hook-event.ts';
+import { HookAsk, HookReport } from '../agent/hooks.ts';
 import { AgentCost, ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
 import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
 
@@ -81,6 +81,13 @@ const asked = z.strictObject({
   instanceId: z.string().optional().describe('the instance that `after` is from'),
 });
 const failures = ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready'] as const;
+const ofHook = {
+  method: 'POST',
+  tag: 'agents',
+  headers: z.object({
+    'x-svc-hook-token': z.string().describe('The token in the file hook-token of the data root'),
+  }),
+} as const;
 const OfProject = { project: text(4_096).describe('the project folder') };
 
 export const agentRoutes = {
@@ -174,18 +181,40 @@ export const agentRoutes = {
     ],
   }),
   reportHook: apiRoute({
-    method: 'POST',
+    ...ofHook,
     path: HOOK_REPORT_PATH,
-    tag: 'agents',
     summary: 'Report an event of an agent that a person started',
     description:
       'Called by the hooks that `svc hooks install` adds to the settings of an agent. The answer says nothing about the agent and decides nothing for it.',
-    headers: z.object({
-      'x-svc-hook-token': z.string().describe('The token in the file hook-token of the data root'),
-    }),
     body: HookReport,
     answer: z.object({ ok: z.literal(true) }),
     failures: ['usage', 'wrong-hook-token', 'too-many-requests', 'state-not-ready', 'log-not-writable'],
+  }),
+  askByHook: apiRoute({
+    ...ofHook,
+    path: HOOK_ASK_PATH,
+    summary: 'Wait for the answer to a permission request of an agent that a person started',
+    description:
+      'Called by the hook that `svc hooks install <agent> --answer` adds. The request can be answered until this responds, for at most a minute.',
+    body: HookAsk,
+    answer: z.object({ answer: z.enum(hookAnswers).nullable().describe('Null: nobody has answered') }),
+    failures: ['usage', 'wrong-hook-token', 'too-many-requests'],
+  }),
+  answerSession: apiRoute({
+    method: 'POST',
+    path: '/api/sessions/answer',
+    tag: 'agents',
+    summary: 'Answer a permission request of an agent that a person started',
+    description: 'Only of a session whose agent has the hooks of `svc hooks install <agent> --answer`.',
+    verbs: ['svc agent answer'],
+    body: z.strictObject({
+      session: text(220).describe('the key of the session'),
+      request: text(200).describe('the id of the request'),
+      answer: z.enum(hookAnswers),
+      by,
+    }),
+    answer: z.object({ ok: z.literal(true), answered: z.string() }),
+    failures: ['usage', 'not-allowed-now', 'too-many-requests', 'state-not-ready', 'log-not-writable'],
   }),
   listAgents: apiRoute({
     method: 'GET',

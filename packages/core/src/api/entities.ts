@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources, sessionStates } from '../agent/hooks.ts';
-import { AgentCost, WorkerAgent } from '../agent/schemas.ts';
+import { AgentCost, AgentRequest, WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase } from '../runs/signal-file.ts';
@@ -283,6 +283,7 @@ export const Session = z
     reason: z.string().nullable().describe('Why the state is unknown, or how the session ended'),
     pid: z.int().nullable().describe('Null: the process is not known'),
     pidStartedAt: z.string().nullable(),
+    open: z.array(AgentRequest).describe('Requests that can be answered through svc'),
     ...last,
   })
   .meta({ id: 'Session' });

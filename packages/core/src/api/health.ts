@@ -105,6 +105,7 @@ const Health = DaemonIdentity.extend({
   signals: SignalsHealth.exactOptional(),
   runs: z.object({ ...part, agents: z.int() }).exactOptional(),
   rules: RuleFollower.omit({ problem: true }).extend(part).exactOptional(),
+  sessions: z.object(part).exactOptional(),
   spool: z.object({ rejected: z.int(), ...trouble }),
   sources: FeedsReport.exactOptional(),
   telemetry: Telemetry.exactOptional(),

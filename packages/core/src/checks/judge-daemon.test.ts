@@ -29,3 +29,16 @@ test('a receiver with an unusable secret is broken; one that is off or healthy i
   ]);
   expect(judgeHealth({ feeds: { codehost: { receiver: 'ready' } } })).toEqual([]);
 });
+
+test('sessions that are not up to date are broken, with the reason and the remedy', () => {
+  const sessions = { state: 'degraded', why: 'ps cannot be started', remedy: 'See: svc monitor logs' };
+  expect(judgeHealth({ sessions })).toMatchObject([
+    {
+      part: 'hooks',
+      grade: 'broken',
+      what: expect.stringContaining('ps cannot be started'),
+      remedy: sessions.remedy,
+    },
+  ]);
+  expect(judgeHealth({ sessions: { state: 'live' } })).toEqual([]);
+});

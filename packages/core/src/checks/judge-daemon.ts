@@ -37,6 +37,7 @@ export type ReportedHealth = {
   signals?: Part & { files?: number; corrupt?: number };
   runs?: Part;
   rules?: Part;
+  sessions?: Part;
   spool?: { rejected: number; remedy?: string | undefined };
   feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
@@ -56,6 +57,7 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     signals,
     runs,
     rules,
+    sessions,
     spool,
     feeds,
     telemetry,
@@ -73,6 +75,9 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
     // Working rules, and no rules at all, are not mentioned.
     ...(rules?.state === 'degraded' ? [judgePart('rules', 'the rule engine', rules)] : []),
+    ...(sessions?.state === 'degraded'
+      ? [judgePart('hooks', 'the list of sessions that people started', sessions)]
+      : []),
     ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
     ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),

@@ -2,6 +2,7 @@
 // converted to our clock by the Date header, so a wrong clock here does no harm.
 import { z } from 'zod';
 import { cutText } from '../log/cut-text.ts';
+import { parsedJson } from '../receive/payload-fields.ts';
 import type { CodehostProblem } from './problem.ts';
 
 export type CodehostAnswer = {
@@ -107,7 +108,7 @@ function scopesIn(text: string | undefined): string[] {
 }
 
 function messageOf({ status, body }: CodehostAnswer): string {
-  const read = ErrorBody.safeParse(parsed(body));
+  const read = ErrorBody.safeParse(parsedJson(body));
   const parts = read.success
     ? [read.data.message, ...(read.data.errors ?? []).map((error) => error.message)]
     : [];
@@ -122,14 +123,6 @@ export function plainWords(text: string): string {
 
 function boundedWait(milliseconds: number): number {
   return Math.min(Math.max(milliseconds, 0), LONGEST_PAUSE_MS);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function numberIn(text: string | undefined): number | undefined {

@@ -1,7 +1,7 @@
 // The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
 // findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
-import { hookedAgents } from '../agent/hook-event.ts';
+import { hookAnswers, hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources } from '../agent/hooks.ts';
 import { AgentRequest, toolStatuses, verifierVerdicts, WorkerAgent } from '../agent/schemas.ts';
 import { DispatchEntry } from '../config/schema/orchestration.ts';
@@ -319,6 +319,14 @@ export const SessionDetail = Detail.extend({
   reason: text.describe('why the state is unknown, or how the session ended'),
   pid: z.int().positive().optional(),
   pidStartedAt: text.describe('identifies the process besides its pid'),
+  open: z.array(AgentRequest).optional().describe('requests that can be answered through svc'),
+});
+/** A person has answered a request through svc. */
+export const SessionAnswerDetail = Detail.extend({
+  request: z.string().describe('its id'),
+  tool: z.string(),
+  answer: z.enum(hookAnswers),
+  by: z.string(),
 });
 export const sessionTopicNames = [
   'running',
@@ -400,6 +408,7 @@ export const ownTopics = {
   ...topicFamily('agent.limit', ['over'], AgentLimitOverDetail),
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
   ...topicFamily('session', sessionTopicNames, SessionDetail),
+  ...topicFamily('session', ['answered'], SessionAnswerDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
   ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };

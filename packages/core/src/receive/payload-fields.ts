@@ -82,10 +82,15 @@ function isFields(value: unknown): value is Fields {
 
 /** The JSON object on a line; undefined when the line is not one. */
 export function jsonIn(line: string): Fields | undefined {
+  return asFields(parsedJson(line));
+}
+
+/** Undefined when the text is not JSON. */
+export function parsedJson(text: string): unknown {
   try {
-    return asFields(JSON.parse(line));
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }
 }

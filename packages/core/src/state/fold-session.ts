@@ -27,7 +27,7 @@ export function sessionEvent(
   key: string,
   session: Omit<Session, 'since' | 'lastSeq' | 'lastAt'>,
 ): EventDraft {
-  const { agent, folder, branch, state, known, tool, reason, pid, pidStartedAt } = session;
+  const { agent, folder, branch, state, known, tool, reason, pid, pidStartedAt, open } = session;
   return draft(
     topicOf[state],
     onlyKnown({ session: key, branch: branch ?? undefined }),
@@ -39,6 +39,7 @@ export function sessionEvent(
       reason: reason ?? undefined,
       pid: pid ?? undefined,
       pidStartedAt: pidStartedAt ?? undefined,
+      open: open.length === 0 ? undefined : open,
     }),
   );
 }
@@ -46,7 +47,7 @@ export function sessionEvent(
 function foldSession(context: FoldContext<SessionTopic>): void {
   const { board, line } = context;
   const key = line.scope.session;
-  const { agent, folder, known, tool, reason, pid, pidStartedAt } = line.detail;
+  const { agent, folder, known, tool, reason, pid, pidStartedAt, open = [] } = line.detail;
   // Only the daemon knows sessions.
   if (line.source !== 'monitor' || key === undefined || agent === undefined) return;
   const before = board.sessions.get(key);
@@ -62,13 +63,15 @@ function foldSession(context: FoldContext<SessionTopic>): void {
     reason: short(reason) ?? null,
     pid: pid ?? null,
     pidStartedAt: short(pidStartedAt) ?? null,
+    open,
     lastSeq: line.seq,
     lastAt: line.ts,
   };
   board.sessions.set(key, session);
-  if (before?.state === state) return;
+  const canAnswerNow = open.length > 0 && before?.open.length === 0;
+  if (before?.state === state && !canAnswerNow) return;
   const left = before && reasons[before.state];
-  if (left !== undefined) resolve(context, key, left);
+  if (left !== undefined && before?.state !== state) resolve(context, key, left);
   if (reasons[state] !== undefined) raise(context, key, session, reasons[state]);
 }
 
@@ -79,7 +82,7 @@ const reasons: Partial<Record<Session['state'], string>> = {
 };
 
 function raise(context: FoldContext, key: string, session: Session, reason: string): void {
-  const { agent, folder, branch, tool, state } = session;
+  const { agent, folder, branch, tool, state, open } = session;
   const what =
     state === 'needs-input' ? 'asks a question' : `asks for permission${tool === null ? '' : ` (${tool})`}`;
   const where = branch === null ? folder : `${folder}, branch ${branch}`;
@@ -91,7 +94,7 @@ function raise(context: FoldContext, key: string, session: Session, reason: stri
       {
         reason,
         message: `${agent} ${what} in ${where}`,
-        remedy: `Answer it in the terminal in which it runs: ${folder}`,
+        remedy: `${open.length === 0 ? 'Answer' : `Within a minute: svc agent answer ${key} allow (or reject). Or answer`} it in the terminal in which it runs: ${folder}`,
         severity: 'high',
         evidence: [context.line.seq],
       },

@@ -3,6 +3,7 @@
 // caller can act on.
 import { z } from 'zod';
 import { cutText } from '../log/cut-text.ts';
+import { parsedJson } from '../receive/payload-fields.ts';
 
 export type TrackerProblem =
   /** The token is wrong, expired or revoked. */
@@ -52,7 +53,7 @@ const Body = z.object({
 });
 
 export function readTrackerAnswer(response: TrackerResponse): TrackerAnswer {
-  const body = Body.safeParse(parsed(response.body));
+  const body = Body.safeParse(parsedJson(response.body));
   const data = body.success ? body.data.data : undefined;
   const errors = (body.success && body.data.errors) || [];
   const problem =
@@ -132,14 +133,6 @@ function messageOf({ message, extensions }: ApiError): string {
 
 function holdsAnything(data: unknown): boolean {
   return typeof data === 'object' && data !== null && Object.values(data).some((value) => value !== null);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function numberIn(text: string | null | undefined): number | undefined {

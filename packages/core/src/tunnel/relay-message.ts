@@ -1,6 +1,7 @@
 // One delivery as a relay passes it on: a JSON object with the sender's headers as top-level keys, and
 // `body` (parsed JSON), `query` and `timestamp` beside them. A relay that keeps the bytes adds them as
 // `bodyB` (base64) or `rawdata` (text). Anyone who has the channel's URL can send anything: nothing is trusted.
+import { parsedJson } from '../receive/payload-fields.ts';
 
 /** Headers of one connection, of the relay, or without meaning for a receiver. They are not forwarded. */
 const staying: ReadonlySet<string> = new Set([
@@ -41,7 +42,7 @@ export type RelayFrame = { ok: true; message: RelayMessage } | { ok: false; prob
 
 /** `readRelayMessage('{"x-github-event":"ping","body":{"zen":"…"},"query":{},"timestamp":1794700240288}')` */
 export function readRelayMessage(data: string): RelayFrame {
-  const frame = parsed(data);
+  const frame = parsedJson(data);
   if (!isRecord(frame)) return { ok: false, problem: 'the frame is not a JSON object' };
   const headers = travellingHeaders(frame);
   const timestamp = typeof frame['timestamp'] === 'number' ? frame['timestamp'] : null;
@@ -79,15 +80,6 @@ function headerText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value.length > MAX_HEADER_CHARACTERS) return undefined;
   return /[\0\r\n]/.test(value) ? undefined : value;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** Undefined if there is nothing to write, or it is nested too deep. */

@@ -1,9 +1,11 @@
 // The program that agents run as their hook: a small shell script in the data folder. It starts `svc hook` in the
-// background and ends at once, so no agent waits for svc, whether svc answers or not. The settings of the agents contain
-// only its path, so an update of svc does not change them.
+// background and ends at once, so no agent waits for svc, whether svc answers or not. Only the hook of `--answer` waits, while
+// the agent asks at its terminal too. The settings of the agents contain only its path, so an update of svc does not change
+// them.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { parsedJson } from '@svc/core';
 import { ifPresentSync } from '@svc/lib/files';
 import { z } from 'zod';
 import { hookTokenFile, readHookToken } from '../access/token-file.ts';
@@ -43,16 +45,7 @@ export function hookScriptProblem(machine: Machine): string | undefined {
 
 function programIn(script: string): string[] | undefined {
   const words = /^# Starts: (.+)$/m.exec(script)?.[1];
-  const { success, data } = z.array(z.string()).safeParse(words === undefined ? undefined : parseOr(words));
-  return success ? data : undefined;
-}
-
-function parseOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return z.array(z.string()).safeParse(parsedJson(words ?? '')).data;
 }
 
 /**
@@ -63,9 +56,9 @@ function scriptText(machine: Machine, program: readonly string[]): string {
   const [node = '', ...rest] = program;
   const start = [node, ...rest].map(shellQuoted).join(' ');
   return `#!/bin/sh
-# Written by: svc hooks install. Reports to svc what a coding agent does, and neither delays it nor answers for it.
+# Written by: svc hooks install. Reports to svc what a coding agent does, and does not delay it.
 # Starts: ${JSON.stringify(program)}
-# $1: the agent, $2: its event
+# $1: the agent, $2: its event, $3: answer, if it prints what a person answers
 if [ "$1" = gemini ]; then echo '{}'; fi
 if [ -n "$SVC_TICKET" ] || [ ! -r ${shellQuoted(node)} ] || [ ! -r ${shellQuoted(rest.at(-1) ?? '')} ]; then
   # svc runs this agent itself, or svc is gone.
@@ -82,6 +75,9 @@ if [ -r "/proc/$PPID/stat" ]; then
       *) break ;;
     esac
   done
+fi
+if [ "$3" = answer ]; then
+  exec ${start} hook "$1" "$2" ${shellQuoted(resolve(machine.dataDir))} "$agent" "$3" 2>/dev/null
 fi
 exec 3<&0
 ${start} hook "$1" "$2" ${shellQuoted(resolve(machine.dataDir))} $agent <&3 3<&- >/dev/null 2>&1 &

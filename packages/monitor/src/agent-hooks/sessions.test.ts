@@ -6,17 +6,21 @@ import type { ReadProcessStarts } from '../runs/processes.ts';
 import { createHookSessions } from './sessions.ts';
 
 /** Sessions on a board of their own, with a clock and processes that the test sets. */
-function world() {
+function world(answerWithinMs = 60_000) {
   const board = emptyBoard();
   let uptime = 1_000_000;
   let isAlive = true;
-  const processStarts: ReadProcessStarts = async (pids) =>
-    new Map(
+  let isBroken = false;
+  let isFull = false;
+  const processStarts: ReadProcessStarts = async (pids) => {
+    if (isBroken) throw new Error('ps cannot be started');
+    return new Map(
       pids.map((pid) => [
         pid,
         isAlive ? { state: 'running', startedAt: 0, mark: 'first' } : { state: 'gone' },
       ]),
     );
+  };
   const sessions = createHookSessions({
     state: {
       board: () => board,
@@ -25,6 +29,7 @@ function world() {
       progress: () => ({ ready: true, seq: board.seq, logSeq: board.seq }),
     },
     append: async (draft) => {
+      if (isFull) throw new Error('no space left');
       const seq = board.seq + 1;
       foldLine(board, { ...draft, seq, ts: new Date(seq * 1000).toISOString() });
       return { seq };
@@ -33,6 +38,7 @@ function world() {
     logger: pino({ enabled: false }),
     uptimeMs: () => uptime,
     everyMs: 10,
+    answerWithinMs,
   });
   sessions.start();
   onTestFinished(sessions.stop);
@@ -43,6 +49,14 @@ function world() {
       sessions.take({ agent: 'claude', event, session: 's', folder: '/', at: uptime, pid: 7, ...more }),
     pass: (milliseconds: number) => void (uptime += milliseconds),
     end: () => void (isAlive = false),
+    break: (isIt: boolean) => void (isBroken = isIt),
+    fill: (isIt: boolean) => void (isFull = isIt),
+    sessions,
+    ask: () =>
+      sessions.ask(
+        { agent: 'claude', session: 's', tool: 'Bash', call: 'x', input: '{"command":"ls"}' },
+        new AbortController().signal,
+      ),
   };
 }
 
@@ -87,4 +101,42 @@ test('what does not change the state is not an event', async () => {
     await report('PostToolUse', { tool: 'Bash', call: String(tool) });
   }
   expect(board.seq).toBe(seq);
+});
+
+test('nobody answers in time: no decision, and the request is only at the terminal', async () => {
+  const { report, ask, shown } = world(2_000);
+  const asked = ask();
+  await report('PermissionRequest', { tool: 'Bash', call: 'x' });
+  expect(shown()).toMatchObject({ state: 'needs-permission', open: [{ title: 'Bash', command: 'ls' }] });
+  expect(await asked).toBeNull();
+  await until(() => shown()?.open.length === 0);
+  expect(shown()).toMatchObject({ state: 'needs-permission', known: 'hook' });
+});
+
+test('an answer that cannot be logged is not given', async () => {
+  const { report, ask, shown, sessions, fill } = world();
+  await report('PermissionRequest', { tool: 'Bash', call: 'x' });
+  const asked = ask();
+  const { request } = await until(() => shown()?.open[0]);
+  fill(true);
+  const given = {
+    session: 'claude/s',
+    request,
+    answer: 'allow_once',
+    by: 'kim',
+  } as const;
+  await expect(sessions.answer(given)).rejects.toThrow('no space left');
+  expect(await asked).toBeNull();
+  fill(false);
+  await expect(sessions.answer(given)).rejects.toThrow('is not open');
+});
+
+test('what prevents a check is a problem until a check succeeds', async () => {
+  const { report, sessions, break: setBroken } = world();
+  await report('UserPromptSubmit');
+  expect(sessions.problem()).toBeNull();
+  setBroken(true);
+  await until(() => sessions.problem() === 'ps cannot be started');
+  setBroken(false);
+  await until(() => sessions.problem() === null);
 });

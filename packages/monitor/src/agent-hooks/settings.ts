@@ -1,9 +1,9 @@
 // The hooks in an agent's own settings file. They are added to the text of the file, whose every other byte stays, and
 // what was added is noted, so that removing them restores the file byte for byte. They are recognised by their command.
 import { existsSync, statSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Environment, type HookedAgent, hookEvents } from '@svc/core';
+import { readFile, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ANSWER_WITHIN_MS, type Environment, type HookedAgent, hookEvents, takesAnswers } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
@@ -16,6 +16,9 @@ import { hookScript } from './script.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_SEC = 2;
+/** The hook ends before. */
+const ANSWER_TIMEOUT_SEC = ANSWER_WITHIN_MS / 1000 + 10;
+const ASKED_BY = 'PermissionRequest';
 const EMPTY = '{}\n';
 
 /** One step of an installation: the text that it put in the place of another. */
@@ -23,6 +26,8 @@ const Step = z.object({ removed: z.string(), added: z.string() });
 const Note = z.object({
   file: z.string(),
   existed: z.boolean(),
+  /** The folders that were made for the file, the innermost first. */
+  folders: z.array(z.string()).default([]),
   steps: z.array(Step),
 });
 type Note = z.infer<typeof Note>;
@@ -36,6 +41,8 @@ type HookSettings = {
   events: string[];
   /** Whether each of them has the hook that would be installed now. */
   isCurrent: boolean;
+  /** Whether one of them answers permission requests. */
+  answers: boolean;
 };
 
 /** A change that was not written yet. `after` is null when the file is removed. */
@@ -62,14 +69,17 @@ export async function readHookSettings(agent: HookedAgent, place: Place): Promis
   const file = settingsFile(agent, place);
   const text = await readSettings(file);
   const found = text === null ? [] : ownHooks(agent, parsed(agent, file, text));
-  const wanted = hookEvents(agent).map((event) => commandOf(agent, event, place.dataDir));
   const commands = found.map(({ command }) => command);
+  const answers = commands.some((command) => command.endsWith(' answer'));
+  const wanted = hookEvents(agent).map((event) => commandOf(agent, event, place.dataDir));
+  if (answers) wanted.push(commandOf(agent, ASKED_BY, place.dataDir, ' answer'));
   return {
     agent,
     file,
     text,
     events: found.map(({ event }) => event),
     isCurrent: commands.length === wanted.length && wanted.every((command) => commands.includes(command)),
+    answers,
   };
 }
 
@@ -82,8 +92,23 @@ export function hooksProblem(
   return script ?? (isCurrent ? undefined : 'its hooks are not those of this version of svc');
 }
 
-/** The settings with the hooks, instead of those of an earlier installation. */
-export async function planInstall(agent: HookedAgent, place: Place): Promise<Change & { note: Note }> {
+/** Installs the same hooks again. */
+export function installCommand({ agent, answers }: HookSettings): string {
+  return `svc hooks install ${agent}${answers ? ' --answer' : ''}`;
+}
+
+/** The settings with the hooks, instead of those of an earlier installation. `answers`: with the one that answers. */
+export async function planInstall(
+  agent: HookedAgent,
+  place: Place,
+  answers: boolean,
+): Promise<Change & { note: Note }> {
+  if (answers && !takesAnswers(agent))
+    throw new Failure(
+      'usage',
+      `svc does not know how a hook answers for ${agent}; only claude is known to take an answer.`,
+      `Install hooks that only report: svc hooks install ${agent}`,
+    );
   const { file, text: before } = await readHookSettings(agent, place);
   const { dataDir } = place;
   const known = (await readNotes(dataDir))[agent];
@@ -96,13 +121,24 @@ export async function planInstall(agent: HookedAgent, place: Place): Promise<Cha
     text = next;
   };
   if (agent === 'copilot' && !existed) take(setInJson(text, ['version'], 1));
-  for (const event of hookEvents(agent)) {
+  const add = (event: string, value: object): void => {
     const path = ['hooks', event];
-    const value = entryOf(agent, event, dataDir);
     const list = listAt(parsed(agent, file, text), event, file);
     take(list === undefined ? setInJson(text, path, [value]) : appendInJson(text, path, value));
+  };
+  for (const event of hookEvents(agent)) add(event, entryOf(agent, event, dataDir));
+  if (answers) {
+    const command = commandOf(agent, ASKED_BY, dataDir, ' answer');
+    add(ASKED_BY, { hooks: [{ type: 'command', command, timeout: ANSWER_TIMEOUT_SEC }] });
   }
-  return { agent, file, before, after: text, note: { file, existed, steps } };
+  const folders = known?.file === file ? known.folders : missingFolders(file);
+  return { agent, file, before, after: text, note: { file, existed, folders, steps } };
+}
+
+function missingFolders(file: string): string[] {
+  const missing: string[] = [];
+  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.push(folder);
+  return missing;
 }
 
 /** The settings without the hooks of svc; null when there is nothing to remove. */
@@ -124,9 +160,22 @@ export async function writeChange(change: Change & { note?: Note }, dataDir: str
     );
   // First the note: hooks without one would not be removed exactly.
   if (note !== undefined) await writeNote(dataDir, agent, note);
-  if (after === null) await rm(file);
+  if (after === null) await removeFile(file, (await readNotes(dataDir))[agent]);
   else await writeFileAtomically(file, after, { folderMode: 0o700, ...(before === null && { mode: 0o600 }) });
   if (note === undefined) await writeNote(dataDir, agent, undefined);
+}
+
+/** With the folders that were made for it, if nothing else is in them. */
+async function removeFile(file: string, note: Note | undefined): Promise<void> {
+  await rm(file);
+  for (const folder of note?.file === file ? note.folders : []) {
+    try {
+      await rmdir(folder);
+    } catch (error) {
+      if (systemErrorCode(error) === undefined) throw error;
+      return;
+    }
+  }
 }
 
 /** The text without the hooks: as it was before the installation, with what a person changed since. */
@@ -209,7 +258,7 @@ function ownHooks(agent: HookedAgent, settings: unknown): OwnHook[] {
   for (const [event, groups] of Object.entries(hooks ?? {})) {
     const add = (hook: unknown, path: (string | number)[]): void => {
       const command = valueAt(hook, [agent === 'copilot' ? 'bash' : 'command']);
-      if (typeof command === 'string' && /\/svc-agent-hook'? [a-z]+ \w+$/.test(command))
+      if (typeof command === 'string' && /\/svc-agent-hook'? [a-z]+ \w+( answer)?$/.test(command))
         found.push({ event, command, path });
     };
     if (!Array.isArray(groups)) continue;
@@ -223,8 +272,8 @@ function ownHooks(agent: HookedAgent, settings: unknown): OwnHook[] {
   return found;
 }
 
-function commandOf(agent: HookedAgent, event: string, dataDir: string): string {
-  return `${shellQuoted(hookScript(dataDir))} ${agent} ${event}`;
+function commandOf(agent: HookedAgent, event: string, dataDir: string, mode: '' | ' answer' = ''): string {
+  return `${shellQuoted(hookScript(dataDir))} ${agent} ${event}${mode}`;
 }
 
 function entryOf(agent: HookedAgent, event: string, dataDir: string): object {

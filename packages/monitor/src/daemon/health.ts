@@ -12,6 +12,7 @@ import {
   reportProblem,
   secretProblem,
 } from '@svc/core';
+import type { HookSessions } from '../agent-hooks/sessions.ts';
 import type { LogStats } from '../log/event-log.ts';
 import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { OutboxFigures } from '../outbox/outbox-store.ts';
@@ -41,6 +42,7 @@ type HealthParts = {
   signals: () => SignalFigures | null;
   runs: Pick<Orchestrator, 'running' | 'problem'>;
   rules: () => Pick<Rules, 'problems' | 'report'>;
+  sessions: Pick<HookSessions, 'problem'>;
   feeds: () => NonNullable<Health['sources']>;
   telemetry: () => NonNullable<Health['telemetry']>;
   now: () => Date;
@@ -94,8 +96,8 @@ function receiverState(feed: FeedName, secrets: FeedSecrets) {
   return { receiver: isSet ? ('degraded' as const) : ('disabled' as const), ...problem };
 }
 
-/** Everything that processes lines: the board, the outbox, signal files, runs and rules. */
-function workReport({ board, outbox, signals, runs, rules }: HealthParts) {
+/** Everything that processes lines: the board, the outbox, signal files, runs, rules and sessions. */
+function workReport({ board, outbox, signals, runs, rules, sessions }: HealthParts) {
   const { problem: rulesProblem, ...followed } = rules().report();
   const state = board();
   const pending = outbox();
@@ -123,6 +125,10 @@ function workReport({ board, outbox, signals, runs, rules }: HealthParts) {
         'Fix the filter of the rule (svc rules test), or free disk space and run: svc monitor restart',
       ),
     },
+    sessions: standing(
+      sessions.problem(),
+      'It is tried again every second. If it stays, see: svc monitor logs; then run: svc monitor restart',
+    ),
   };
 }
 

@@ -315,6 +315,7 @@ async function openDaemon(
     signals: workers.figures,
     runs: orchestrator,
     rules: rules.current,
+    sessions,
     feeds: feeds.report,
     telemetry: telemetry.status,
     now,
@@ -405,13 +406,13 @@ async function openDaemon(
   };
   effects.start();
   start(workers);
-  start(sessions);
   start(orchestrator);
   start(rules);
   start(retention);
   opened.defer(server.close);
-  // Stops before the server, so a request that waits for a model does not delay the server.
+  // They stop before the server, so a request that waits for a model or a person does not delay the server.
   start(summaries);
+  start(sessions);
   telemetry.start();
   start(tracker);
   // Deliveries that have arrived through the tunnels are processed before anything else closes.

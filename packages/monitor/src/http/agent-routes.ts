@@ -7,7 +7,7 @@ import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { Failure } from '../errors.ts';
 import type { Agents } from '../orchestrate/agents/agents.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
-import { type Routes, route } from './route.ts';
+import { type Routes, route, whileClientWaits } from './route.ts';
 import { createStreams, type OpenStream } from './server.ts';
 import type { StateAccess } from './state-access.ts';
 import { workerNamed } from './ticket-routes.ts';
@@ -72,7 +72,10 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
   };
 }
 
-/** Reports of the hooks in agents' settings. The token is read each time, so a new one counts at once. */
+/**
+ * Reports and questions of the hooks in agents' settings, and what people answer. The token of the hooks is read each
+ * time, so a new one counts at once; it gives no answers.
+ */
 export function hookRoutes({ sessions, dataDir }: { sessions: HookSessions; dataDir: string }): Routes {
   const onRequest = async ({ headers }: FastifyRequest): Promise<void> => {
     const token = readHookToken(dataDir);
@@ -93,6 +96,17 @@ export function hookRoutes({ sessions, dataDir }: { sessions: HookSessions; data
       },
       { onRequest },
     );
+    route(
+      app,
+      api.askByHook,
+      ({ body }, reply) =>
+        whileClientWaits(reply, async (signal) => ({ answer: await sessions.ask(body, signal) })),
+      { onRequest },
+    );
+    route(app, api.answerSession, async ({ body }) => {
+      await sessions.answer(body);
+      return { ok: true as const, answered: body.answer };
+    });
   };
 }
 

@@ -28,6 +28,8 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   summarizeRun: { orchId: 'run-1' },
   reportEvent: { event: 'comms.attention' },
   exchangeCode: { code: 'x' },
+  askByHook: { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x', input: '{}' },
+  answerSession: { session: 'claude/s-1', request: '1', answer: 'allow_once' },
   reportHook: { agent: 'claude', event: 'Stop', session: 's-1', folder: '/acme', at: 1 },
 };
 

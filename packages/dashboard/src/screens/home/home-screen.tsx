@@ -15,7 +15,7 @@ import { classNames } from '../../parts/class-names.ts';
 import { useMatchesFull } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { Failed } from '../../parts/states.tsx';
+import { Failed, PAST } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { useHealth } from '../../shell/trust-bar.tsx';
 import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.ts';
@@ -159,7 +159,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
       />
       {moment === null && <ChangesLine />}
       <TimeScrubber />
-      <Sessions sessions={board.sessions} />
+      <Sessions sessions={board.sessions} disabledBecause={moment === null ? null : PAST} />
       <div
         className={classNames(
           'mt-4 grid items-start gap-x-3 gap-y-6 rounded-card full:grid-cols-5 wide:grid-cols-3',

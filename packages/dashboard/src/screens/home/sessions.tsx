@@ -1,13 +1,22 @@
 // Agents that people started themselves, by folder and branch.
 import type { Session } from '@svc/core';
+import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { agentLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { For } from '../../parts/since.tsx';
+import { actor } from '../attention/your-name.ts';
+import { AgentRequests } from '../ticket/agent-requests.tsx';
 
-export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
+export function Sessions({
+  sessions,
+  disabledBecause,
+}: {
+  sessions: LiveBoard['sessions'];
+  disabledBecause: string | null;
+}) {
   const open = [...sessions.values()]
     .filter(({ state }) => state !== 'ended')
     .toSorted((one, other) => one.folder.localeCompare(other.folder) || one.key.localeCompare(other.key));
@@ -15,8 +24,28 @@ export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
   return (
     <Panel title="Sessions that people started" className="mt-4" flush>
       <ul className="divide-y divide-line">
-        {open.map(({ key, ...session }) => (
-          <SessionRow key={key} {...session} />
+        {open.map((session) => (
+          <li key={session.key}>
+            <SessionRow {...session} />
+            {session.open.length > 0 && (
+              <AgentRequests
+                name={session.agent}
+                open={session.open}
+                disabledBecause={disabledBecause}
+                onAnswer={(request, { answer }) =>
+                  client.post('/api/sessions/answer', {
+                    // The request offers nothing else.
+                    body: {
+                      session: session.key,
+                      request,
+                      answer: answer === 'allow_once' ? answer : 'reject_once',
+                      ...actor(),
+                    },
+                  })
+                }
+              />
+            )}
+          </li>
         ))}
       </ul>
     </Panel>
@@ -26,7 +55,7 @@ export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
 function SessionRow({ agent, folder, branch, known, since, tool, reason, state }: Session) {
   const { meaning, words } = agentLabel({ state });
   return (
-    <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2 text-small">
+    <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2 text-small">
       <OutsideText className="min-w-0 break-all font-semibold text-ink">{folder}</OutsideText>
       <OutsideText className="text-muted">{branch ?? 'no branch'}</OutsideText>
       <span className="text-text">{agent}</span>
@@ -35,6 +64,6 @@ function SessionRow({ agent, folder, branch, known, since, tool, reason, state }
       <span className="ml-auto text-tiny text-muted">
         <For at={since} />, {known === 'unknown' ? reason : `known by ${known}`}
       </span>
-    </li>
+    </div>
   );
 }

@@ -93,12 +93,16 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
         <AgentFacts agent={agent} />
       </div>
       <AgentRequests
-        ticket={ticket}
-        run={run}
         name={agent.name}
         open={agent.open}
         items={items}
         disabledBecause={disabledBecause}
+        onAnswer={(request, answer) =>
+          client.post('/api/workers/{ticket}/agent/answer', {
+            params: { ticket },
+            body: { request, orchestrator: run, ...answer, ...actor() },
+          })
+        }
       />
       <Plan items={items} />
       <Tabs.Root defaultValue="conversation">

@@ -2,13 +2,11 @@
 import type { AgentRequest, ConversationItem } from '@svc/core';
 import { Hand, MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, useId, useState } from 'react';
-import { client } from '../../api/client.ts';
 import { CodeBlock, shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DiffBox } from '../../parts/diff-box.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { actor } from '../attention/your-name.ts';
 import { ToolIcon, type ToolItem } from './conversation.tsx';
 
 type Kind = AgentRequest['options'][number]['kind'];
@@ -36,19 +34,17 @@ export function useSending() {
 }
 
 export function AgentRequests({
-  ticket,
-  run,
   name,
   open,
-  items,
+  items = [],
   disabledBecause,
+  onAnswer,
 }: {
-  ticket: string;
-  run: string;
   name: string;
   open: readonly AgentRequest[];
-  items: readonly ConversationItem[];
+  items?: readonly ConversationItem[];
   disabledBecause: string | null;
+  onAnswer: (request: string, answer: Answer) => Promise<unknown>;
 }) {
   return (
     <section aria-label="Open requests" aria-live="polite">
@@ -64,12 +60,7 @@ export function AgentRequests({
                 request={request}
                 tool={toolOf(request, items)}
                 disabledBecause={disabledBecause}
-                onAnswer={(answer) =>
-                  client.post('/api/workers/{ticket}/agent/answer', {
-                    params: { ticket },
-                    body: { request: request.request, orchestrator: run, ...answer, ...actor() },
-                  })
-                }
+                onAnswer={(answer) => onAnswer(request.request, answer)}
               />
             </li>
           ))}

@@ -1,7 +1,7 @@
 // Hooks of svc in the settings of agents: whether they can still report.
 import { type DoctorFinding, doctorFinding, hookedAgents } from '@svc/core';
 import { hookScriptProblem } from '../../agent-hooks/script.ts';
-import { hooksProblem, readHookSettings } from '../../agent-hooks/settings.ts';
+import { hooksProblem, installCommand, readHookSettings } from '../../agent-hooks/settings.ts';
 import { Failure } from '../../errors.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -26,7 +26,7 @@ export async function checkHooks(
     }
     const problem = hooksProblem(settings, script);
     if (problem === undefined) continue;
-    const remedy = `Run: svc hooks install ${agent}`;
+    const remedy = `Run: ${installCommand(settings)}`;
     findings.push(
       doctorFinding('hooks', 'warning', `${agent} does not report to svc`, { evidence: problem, remedy }),
     );

@@ -1,8 +1,9 @@
 // svc agent show | answer | send | stop | changes
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { costText, limitText, pausedBy } from '@svc/core';
+import { costText, hookAnswers, limitText, pausedBy } from '@svc/core';
 import { Failure } from '../../errors.ts';
+import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { ageText, plainText, utcText } from '../text.ts';
@@ -54,13 +55,14 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
 function answerVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('answer', {
     summary: "Answer an agent's request for a permission or input",
-    details: `Answers: allow, reject, ${answers.slice(1).join(', ')}. Without an answer, shows what is asked.`,
+    details: `Answers: allow, reject, ${answers.slice(1).join(', ')}. Without an answer, shows what is asked. An agent that you started yourself is named by its session, and needs: svc hooks install <agent> --answer`,
     example: [
       'svc agent answer ABC-12 allow',
       'svc agent answer ABC-12 allow_always --confirm',
       'svc agent answer ABC-12 accept --value database=postgres',
+      'svc agent answer claude/3f2a91c0 allow',
     ],
-    route: 'POST /api/workers/:ticket/agent/answer',
+    route: 'POST /api/workers/:ticket/agent/answer, POST /api/sessions/answer',
   })
     .argument('<ticket>')
     .argument('[answer]')
@@ -76,11 +78,15 @@ function answerVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (ticket, given, { request: named, value, confirm, orchestrator, json }) => {
       const daemon = await needDaemon(terminal);
-      const view = await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator } });
-      const request = requestIn(view, named);
+      const isSession = ticket.includes('/');
+      const view = isSession
+        ? null
+        : await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator } });
+      const open = view?.agent?.open ?? (isSession ? await openOfSession(daemon, ticket) : []);
+      const request = requestIn(ticket, open, named);
       if (given === undefined) {
         if (json) return printJson(terminal, request);
-        return printRequest(terminal, request, view.ticket);
+        return printRequest(terminal, request, ticket);
       }
       const answer = shortAnswers[given] ?? answers.find((one) => one === given);
       if (answer === undefined)
@@ -89,17 +95,27 @@ function answerVerb(terminal: Terminal): CommandUnknownOpts {
           `Unknown answer ${given}.`,
           `Use one of: allow, reject, ${answers.join(', ')}`,
         );
-      const result = await daemon.post('/api/workers/{ticket}/agent/answer', {
-        params: { ticket },
-        body: {
-          request: request.request,
-          answer,
-          confirm,
-          orchestrator: view.orchestrator,
-          ...(value.length > 0 && { content: contentOf(request, value) }),
-          ...requestedBy(terminal),
-        },
-      });
+      const result =
+        view === null
+          ? await daemon.post('/api/sessions/answer', {
+              body: {
+                session: ticket,
+                request: request.request,
+                answer: answerOfSession(answer),
+                ...requestedBy(terminal),
+              },
+            })
+          : await daemon.post('/api/workers/{ticket}/agent/answer', {
+              params: { ticket },
+              body: {
+                request: request.request,
+                answer,
+                confirm,
+                orchestrator: view.orchestrator,
+                ...(value.length > 0 && { content: contentOf(request, value) }),
+                ...requestedBy(terminal),
+              },
+            });
       if (json) return printJson(terminal, result);
       terminal.out(`Answered ${result.answered}: ${plainText(request.command ?? request.title)}`);
     });
@@ -148,14 +164,30 @@ function stopVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function requestIn({ agent, ticket }: AgentView, named: string | undefined): Request {
-  const open = agent?.open ?? [];
+async function openOfSession(daemon: DaemonClient, key: string): Promise<Request[]> {
+  const { sessions } = await daemon.get('/api/board');
+  return sessions.find((session) => session.key === key)?.open ?? [];
+}
+
+function answerOfSession(answer: Answered): (typeof hookAnswers)[number] {
+  const found = hookAnswers.find((one) => one === answer);
+  if (found !== undefined) return found;
+  throw new Failure(
+    'usage',
+    `An agent that you started cannot be answered with ${answer}.`,
+    'Use: allow, reject',
+  );
+}
+
+function requestIn(ticket: string, open: readonly Request[], named: string | undefined): Request {
   const [first, second] = named === undefined ? open : open.filter(({ request }) => request === named);
   if (first === undefined)
     throw new Failure(
       'not-allowed-now',
       `${ticket} has no open request${named === undefined ? '' : ` ${named}`}.`,
-      `See what it does: svc agent show ${ticket}`,
+      ticket.includes('/')
+        ? 'If the agent asks, answer it in the terminal in which it runs. See what can be answered: svc board'
+        : `See what it does: svc agent show ${ticket}`,
     );
   if (second === undefined) return first;
   const ids = open.map(({ request, title }) => `${request} (${title})`).join(', ');
@@ -264,7 +296,7 @@ function printText(terminal: Terminal, colour: 'cyan' | 'dim' | 'red' | null, te
     terminal.out(paint(terminal, 'dim', `… ${lines.length - SHOWN_LINES} more lines`));
 }
 
-function printRequest(terminal: Terminal, request: Request, ticket: string): void {
+export function printRequest(terminal: Terminal, request: Request, ticket: string): void {
   const { kind, title, command, paths, options, fields } = request;
   terminal.out(
     paint(

@@ -5,6 +5,7 @@ import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
+import { printRequest } from './agent.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('board', {
@@ -75,6 +76,8 @@ function printSessions(terminal: Terminal, sessions: BoardView['sessions']): voi
         plainText(known === 'unknown' ? (reason ?? '') : `known by ${known}`),
       ]),
   );
+  for (const { key, open: requests } of open)
+    for (const request of requests) printRequest(terminal, request, key);
 }
 
 /** The size of each column of the dashboard, by the same rule. */

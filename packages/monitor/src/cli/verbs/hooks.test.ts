@@ -206,3 +206,50 @@ test('list and the doctor report hooks that no longer report, with the fix', asy
   expect(await hooks('install', 'claude', '--yes')).toBe(0);
   expect(await states()).toMatchObject({ claude: 'installed' });
 });
+
+test('answering is off until it is asked for, and goes with the next plain install', async () => {
+  const { terminal, read, write, hooks, path } = machine();
+  const text = '{\n  "env": { "API_KEY": "secret" }\n}\n';
+  write('claude', text);
+  const entries = (): string[] =>
+    read('claude').match(/svc-agent-hook'? claude PermissionRequest[^"]*/g) ?? [];
+  const installed = async (...words: string[]): Promise<string> => {
+    const before = terminal.printed().length;
+    expect(await hooks('install', 'claude', '--yes', ...words)).toBe(0);
+    return terminal.printed().slice(before);
+  };
+  expect(await installed()).not.toContain('can allow');
+  const plain = read('claude');
+  expect(plain).not.toContain(' answer');
+  const shown = await installed('--answer');
+  expect(shown).toContain('can allow what this agent asks for');
+  expect(shown).toMatch(/^\+ .*claude PermissionRequest answer/m);
+  expect(shown).not.toMatch(/secret|claude Stop/);
+  expect(entries()).toHaveLength(2);
+  await hooks('list');
+  expect(terminal.printed()).toMatch(/^claude +installed, answers/m);
+  expect(await installed()).toMatch(/^- .*claude PermissionRequest answer/m);
+  expect(read('claude')).toBe(plain);
+  await installed('--answer');
+  expect(await hooks('remove', 'claude', '--yes')).toBe(0);
+  expect(read('claude')).toBe(text);
+  for (const agent of hookedAgents.filter((one) => one !== 'claude')) {
+    expect(await hooks('install', agent, '--answer', '--yes')).toBe(2);
+    expect(existsSync(path(agent))).toBe(false);
+  }
+  expect(terminal.complained()).toContain('svc hooks install codex');
+});
+
+test('folders that the installation made go with the file, unless something else is in them', async () => {
+  const { terminal, path, hooks } = machine();
+  for (const isUsed of [false, true]) {
+    for (const agent of hookedAgents) {
+      await hooks('install', agent, '--yes');
+      await hooks('install', agent, '--yes');
+      if (isUsed) writeFileSync(join(dirname(path(agent)), 'mine'), '');
+      await hooks('remove', agent, '--yes');
+      expect(existsSync(dirname(path(agent))), agent).toBe(isUsed);
+    }
+    expect(existsSync(join(terminal.home, '.copilot'))).toBe(isUsed);
+  }
+});

@@ -5,6 +5,7 @@ import { hookScriptProblem, writeHookScript } from '../../agent-hooks/script.ts'
 import {
   type Change,
   hooksProblem,
+  installCommand,
   planInstall,
   planRemoval,
   readHookSettings,
@@ -23,7 +24,7 @@ export function hooksVerbs(terminal: Terminal): CommandUnknownOpts {
     {
       summary: 'Show agents that you start yourself on the board',
       details:
-        'A hook is a command that an agent runs when something happens. The hooks of svc report when a session starts, works, waits for you or ends. They never answer for you.',
+        'A hook is a command that an agent runs when something happens. The hooks of svc report when a session starts, works, waits for you or ends. They never answer by themselves; with --answer they pass on what a person answers through svc.',
       example: ['svc hooks install claude', 'svc hooks list'],
     },
     [installVerb(terminal), removeVerb(terminal), listVerb(terminal)],
@@ -36,16 +37,23 @@ function installVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('install', {
     summary: 'Add the hooks of svc to an agent’s settings',
     details: 'Shows the change first. What else is in the settings stays as it is. Safe to run again.',
-    example: ['svc hooks install claude', 'svc hooks install codex --yes'],
+    example: [
+      'svc hooks install claude',
+      'svc hooks install codex --yes',
+      'svc hooks install claude --answer',
+    ],
   })
     .addArgument(agentArgument())
+    .option('--answer', 'let people answer its permission requests through svc')
     .option('--yes', 'write the change without asking')
-    .action(async (agent, { yes }) => {
+    .action(async (agent, { answer = false, yes }) => {
       const { machine } = openSession(terminal);
-      const change = await planInstall(agent, placeOf(terminal));
+      const change = await planInstall(agent, placeOf(terminal), answer);
       if (change.before !== change.after) {
         show(terminal, change);
-        await agree(terminal, yes, 'Write this change?', `svc hooks install ${agent} --yes`);
+        if (answer) terminal.out(paint(terminal, 'yellow', RISK));
+        const again = `svc hooks install ${agent}${answer ? ' --answer' : ''} --yes`;
+        await agree(terminal, yes, 'Write this change?', again);
         await writeHookScript(machine, thisProcess.program);
         await writeChange(change, machine.dataDir);
         terminal.out(`Written: ${plainText(change.file)}`);
@@ -56,6 +64,9 @@ function installVerb(terminal: Terminal): CommandUnknownOpts {
       terminal.out(nextStep[agent]);
     });
 }
+
+const RISK =
+  'With --answer, anyone who can run svc as you or open your dashboard can allow what this agent asks for, without seeing its terminal. The input of the tool that it asks for is then sent to svc and kept in its log.';
 
 const nextStep: Readonly<Record<HookedAgent, string>> = {
   claude: 'Sessions that you start from now on appear on the board: svc board',
@@ -96,9 +107,9 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
       if (json) return printJson(terminal, rows);
       printTable(
         terminal,
-        rows.map(({ agent, state, file, problem }) => [
+        rows.map(({ agent, state, answers, file, problem }) => [
           agent,
-          state,
+          answers ? `${state}, answers` : state,
           plainText(file ?? ''),
           plainText(problem ?? ''),
         ]),
@@ -115,13 +126,15 @@ async function listed(agent: HookedAgent, terminal: Terminal, script: string | u
     return {
       agent,
       state: 'unknown',
+      answers: null,
       file: null,
       problem: `${settings.message} ${settings.remedy ?? ''}`.trim(),
     };
   const found = hooksProblem(settings, script);
-  const problem = found === undefined ? null : `${found}. Run: svc hooks install ${agent}`;
+  const { answers } = settings;
+  const problem = found === undefined ? null : `${found}. Run: ${installCommand(settings)}`;
   const state = settings.events.length === 0 ? 'not installed' : problem === null ? 'installed' : 'outdated';
-  return { agent, state, file: settings.file, problem };
+  return { agent, state, answers, file: settings.file, problem };
 }
 
 function placeOf(terminal: Terminal) {
