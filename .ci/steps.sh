@@ -83,9 +83,19 @@ need_packages() {
 install_everything() {
   step 'system packages' need_packages git shellcheck gh openssl prometheus chromium-headless-shell curl jq zsh fish
   figures 'nats-server' .ci/nats-server
+  install_packages
+  echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+}
+
+install_packages() {
   step 'install' npm ci --no-audit --no-fund
   export PATH=$PWD/node_modules/.bin:$PATH
-  echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+}
+
+install_portable() {
+  install_packages
+  rm -f node_modules/.bin/node
+  echo "node $(node --version), $(uname -s)"
 }
 
 # The last lines: the slowest steps, and the count.

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { auditLine, readAudit } from './check.ts';
+import { expect, it, test } from 'vitest';
+import { auditLine, billProblems, readAudit } from './check.ts';
 
 const shipped = [{ name: 'pino', version: '1.0.0', licence: 'MIT' }];
 const answer = (...found: [name: string, severity: string][]): string =>
@@ -30,4 +30,12 @@ test.each([
   const audit = readAudit(printed, shipped);
   expect(audit.kind).toBe(kind);
   expect(auditLine(audit)).toContain(line);
+});
+
+it('a package that ships and is not in the bill of materials is found', () => {
+  const bill = { components: [{ purl: 'pkg:npm/pino@1.0.1' }, { purl: 'pkg:npm/%40nats-io/kv@3.0.0' }] };
+  const listed = { name: '@nats-io/kv', version: '3.0.0', licence: 'MIT' };
+  expect(billProblems(bill, [...shipped, listed])).toEqual([
+    'pino 1.0.0 ships, but is not in the bill of materials',
+  ]);
 });

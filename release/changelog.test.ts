@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { releaseChangelog } from './changelog.ts';
+import { releaseChangelog, releasedNotes } from './changelog.ts';
 
 const head = '# Changelog\n\nAll notable changes.\n';
 const unreleased = `${head}\n## [Unreleased]\n\nWhat will be version 0.2.0.\n\n### Added\n\n- A feature.\n`;
@@ -34,6 +34,14 @@ describe('the section of a release', () => {
       '## [0.2.0] - 2026-02-03',
     ]);
   });
+});
+
+it('is found again by its version', () => {
+  const edit = releaseChangelog(unreleased + older, '0.2.0', '2026-02-03');
+  if (!('text' in edit)) throw new Error(edit.problem);
+  expect(releasedNotes(edit.text, '0.2.0')).toBe(edit.notes);
+  expect(releasedNotes(edit.text, '0.1.0')).toBe('### Added\n\n- A start.');
+  expect(releasedNotes(edit.text, '0.3.0')).toBeUndefined();
 });
 
 test.each([

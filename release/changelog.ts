@@ -26,6 +26,18 @@ export function releaseChangelog(text: string, version: string, date: string): C
   return { text: [...lines.slice(0, start), ...section, ...lines.slice(end)].join('\n'), notes };
 }
 
+/** The section of a version that was released. */
+export function releasedNotes(text: string, version: string): string | undefined {
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`## [${version}]`));
+  if (start === -1) return undefined;
+  const after = lines.findIndex((line, at) => at > start && isSectionEnd(line));
+  return lines
+    .slice(start + 1, after === -1 ? undefined : after)
+    .join('\n')
+    .trim();
+}
+
 /** The next version's heading, or the list of links at the end of the file. */
 const isSectionEnd = (line: string): boolean => line.startsWith('## ') || /^\[[^\]]+\]: /.test(line);
 

@@ -6,8 +6,8 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { bundledOf, kilobytes, tarballProblems } from './check-tarball.ts';
 import { type Licensed, type Lock, licenceProblems, shippedOf } from './licences.ts';
-import { packPackage, type Tarball } from './pack.ts';
-import { packages } from './packages.ts';
+import { out, packPackage, type Tarball } from './pack.ts';
+import { billName, packages } from './packages.ts';
 import { mustRun, run } from './run-command.ts';
 import { currentVersion, readVersionFiles, root, versionProblems } from './versions.ts';
 
@@ -49,7 +49,30 @@ export function readName(name: string, code: number, printed: string): string {
     return `name ${name}: on the registry, ${version}, "${description}". Is it yours?`;
   }
   if (!printed.includes('E404')) return `name ${name}: unknown, the registry did not answer`;
-  return `name ${name}: not on the registry${name.startsWith('@') ? '; its scope must be yours' : ''}`;
+  return `name ${name}: not on the registry`;
+}
+
+// The software bill of materials: every package of the lock file, because what is bundled is a development dependency.
+
+/** `purl`: the name on the registry and the version; `name` is that of the folder, which may be an alias. */
+type Bill = { components: { purl: string }[] };
+
+async function writeBill(version: string): Promise<Bill> {
+  const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
+  const { stdout } = await mustRun('npm', words, { cwd: root });
+  writeFileSync(join(out, billName(version)), stdout);
+  const bill = JSON.parse(stdout) as Bill;
+  console.log(`bill of materials: ${bill.components.length} packages, ${billName(version)}`);
+  return bill;
+}
+
+/** One line for each package that ships and is not in the bill. */
+export function billProblems({ components }: Bill, shipped: readonly Licensed[]): string[] {
+  const listed = new Set(components.map(({ purl }) => decodeURIComponent(purl)));
+  const missing = shipped
+    .filter(({ name, version }) => !listed.has(`pkg:npm/${name}@${version}`))
+    .map(({ name, version }) => `${name} ${version}`);
+  return [...new Set(missing)].map((each) => `${each} ships, but is not in the bill of materials`);
 }
 
 // Another project that uses the client: installed from the tarball into an empty folder, compiled with both of
@@ -138,6 +161,7 @@ export async function checkRelease(): Promise<{ tarballs: Tarball[]; problems: s
     }
   }
   console.log(`licences: ${new Set(shipped.map(({ name }) => name)).size} packages ship with ours`);
+  problems.push(...billProblems(await writeBill(version), shipped));
   const audit = await auditOf(shipped);
   console.log(auditLine(audit));
   if (audit.kind === 'found') problems.push(auditLine(audit));

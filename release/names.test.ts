@@ -1,4 +1,4 @@
-// Wherever a reader is told to run or install a package, its name is one that we publish, or one that is not ours: on the
+// Every command or import of a package in a text has a name that we publish, or one that we know to be another's: on the
 // registry a wrong name is somebody else's program.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const COMMAND =
   /(?<![\w-])(?:npx|npm (?:install|i|uninstall|exec|view|deprecate|unpublish|dist-tag add))(?: -[\w-]*)* ((?:@[\w.-]+\/)?[A-Za-z][\w.-]*)/g;
 const IMPORT = /\bfrom '([^'.][^']*)'/g;
 
-/** The packages that a text tells to run, install or, in a page, import. */
+/** The packages in the commands of a text and, in a page, in its imports. */
 function namedIn(path: string, text: string): string[] {
   const shapes = path.endsWith('.md') ? [COMMAND, IMPORT] : [COMMAND];
   return shapes.flatMap((shape) => [...text.matchAll(shape)].map(([, name = '']) => name));

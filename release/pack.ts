@@ -6,7 +6,7 @@ import type { PublishedPackage } from './packages.ts';
 import { mustRun } from './run-command.ts';
 import { root } from './versions.ts';
 
-const out = join(root, 'release', 'out');
+export const out = join(root, 'release', 'out');
 
 export type PackedFile = { path: string; size: number; mode: number };
 
@@ -47,13 +47,13 @@ export async function packPackage(each: PublishedPackage, into: string = out): P
   const from = join(root, each.from);
   for (const part of each.copy)
     if (!existsSync(join(from, part))) throw new Error(`${each.name} is not built. Run: node ${each.build}`);
-  const short = each.name.replace(/^@/, '').replace('/', '-');
-  const stage = join(into, 'stage', short);
+  const stage = join(into, 'stage', each.name);
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });
   for (const part of each.copy) cpSync(join(from, part), join(stage, part), { recursive: true });
   const source = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as Manifest;
-  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(source), null, 2)}\n`);
+  const manifestOut = { ...publishedManifest(source), ...repositoryOf(each.folder) };
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifestOut, null, 2)}\n`);
   cpSync(join(root, each.folder, 'README.md'), join(stage, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'));
 
@@ -61,7 +61,7 @@ export async function packPackage(each: PublishedPackage, into: string = out): P
   const { stdout } = await mustRun('npm', words, { cwd: stage });
   const report = firstReport(JSON.parse(stdout));
   const path = join(into, basename(report.filename));
-  const folder = await takeApart(path, join(into, 'unpacked', short));
+  const folder = await takeApart(path, join(into, 'unpacked', each.name));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
   const { size, unpackedSize, files, version } = report;
   const packed = { files, packedBytes: size, unpackedBytes: unpackedSize, bin: manifest.bin ?? {} };
@@ -104,6 +104,13 @@ const PUBLISHED = [
 export function publishedManifest(manifest: Manifest): Manifest {
   const fields = PUBLISHED.filter((field) => manifest[field] !== undefined);
   return Object.fromEntries(fields.map((field) => [field, manifest[field]])) as Manifest;
+}
+
+/** The repository whose workflow builds it, which npm compares with the provenance. Elsewhere it is not known. */
+export function repositoryOf(directory: string, environment: NodeJS.ProcessEnv = process.env): object {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = environment;
+  if (server === undefined || repository === undefined) return {};
+  return { repository: { type: 'git', url: `git+${server}/${repository}.git`, directory } };
 }
 
 /** Names of what npm installs with the package. */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import { declaredBy, type Manifest, publishedManifest } from './pack.ts';
+import { declaredBy, type Manifest, publishedManifest, repositoryOf } from './pack.ts';
 import { packageNamed, packages } from './packages.ts';
 import { root } from './versions.ts';
 
@@ -45,6 +45,14 @@ it('a published package has no tools and scripts of the repository', () => {
     optionalDependencies: { b: '1' },
   });
   expect([...declaredBy(manifest)]).toEqual(['a', 'b']);
+});
+
+it('a package names the repository whose workflow builds it', () => {
+  const environment = { GITHUB_SERVER_URL: 'https://code.example', GITHUB_REPOSITORY: 'acme/svc' };
+  expect(repositoryOf('packages/x', environment)).toEqual({
+    repository: { type: 'git', url: 'git+https://code.example/acme/svc.git', directory: 'packages/x' },
+  });
+  expect(repositoryOf('packages/x', {})).toEqual({});
 });
 
 it('an unknown package is reported', () => {

@@ -90,6 +90,10 @@ export const packages: readonly PublishedPackage[] = [
   },
 ];
 
+/** Files of release/out/. */
+export const tarballName = ({ name }: PublishedPackage, version: string): string => `${name}-${version}.tgz`;
+export const billName = (version: string): string => `svc-${version}.cdx.json`;
+
 export function packageNamed(name: string): PublishedPackage {
   const found = packages.find((each) => each.name === name);
   if (found === undefined) throw new Error(`release/packages.ts has no package ${name}`);

@@ -1,6 +1,7 @@
 // `npm run release -- --version 0.2.0`: updates the version and the changelog, then builds, packs and checks the
 // packages. Nothing is published or tagged: the commands for that are printed at the end. If a check fails, the files
-// are restored. With `--dry-run` no file changes, and the output of `npm run build` is packed and checked.
+// are restored. With `--dry-run` no file changes, and the output of `npm run build` is packed and checked; so it is with
+// `--tag v0.2.0`, after the tag was compared with the version.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,23 +10,37 @@ import { checkRelease } from './check.ts';
 import { buildPackage, type Tarball } from './pack.ts';
 import { packages } from './packages.ts';
 import { mustRun } from './run-command.ts';
-import { changedVersions, currentVersion, isNoStepBack, readVersionFiles, root } from './versions.ts';
+import {
+  changedVersions,
+  currentVersion,
+  isNoStepBack,
+  readVersionFiles,
+  root,
+  tagProblem,
+} from './versions.ts';
 
-const USAGE = 'Usage: npm run release -- [--version x.y.z] [--dry-run]';
+const USAGE = 'Usage: npm run release -- [--version x.y.z] [--dry-run] | --tag vx.y.z';
 const EXIT_USAGE = 2;
 
-const { version, isDry } = readWords();
-const edits = planEdits(version);
-if ('problem' in edits) refuse(edits.problem);
-const { files, notes } = edits;
-if (!isDry) await refuseUncommitted();
-for (const path of files.keys()) console.log(`${isDry ? 'would change' : 'changes'} ${path}`);
+const { version, isDry, tag } = readWords();
+if (tag === undefined) await release();
+else {
+  const problem = tagProblem(tag, currentVersion());
+  if (problem !== undefined) refuse(problem);
+  finish((await checkRelease()).problems);
+}
 
-if (isDry) {
-  console.log(`\nThe section [${version}] would be:\n\n${notes}\n`);
-  const { problems } = await checkRelease();
-  finish(problems);
-} else {
+async function release(): Promise<void> {
+  const edits = planEdits(version);
+  if ('problem' in edits) refuse(edits.problem);
+  const { files, notes } = edits;
+  if (!isDry) await refuseUncommitted();
+  for (const path of files.keys()) console.log(`${isDry ? 'would change' : 'changes'} ${path}`);
+  if (isDry) {
+    console.log(`\nThe section [${version}] would be:\n\n${notes}\n`);
+    finish((await checkRelease()).problems);
+    return;
+  }
   const before = new Map([...files.keys()].map((path) => [path, read(path)]));
   process.once('SIGINT', () => {
     writeAll(before);
@@ -48,12 +63,13 @@ if (isDry) {
   }
 }
 
-function readWords(): { version: string; isDry: boolean } {
+function readWords(): { version: string; isDry: boolean; tag: string | undefined } {
   try {
     const { values } = parseArgs({
-      options: { version: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+      options: { version: { type: 'string' }, 'dry-run': { type: 'boolean' }, tag: { type: 'string' } },
     });
-    return { version: values.version ?? currentVersion(), isDry: values['dry-run'] === true };
+    const { 'dry-run': dryRun = false, ...given } = values;
+    return { version: given.version ?? currentVersion(), isDry: dryRun, tag: given.tag };
   } catch (error) {
     return refuse(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
   }
@@ -91,6 +107,7 @@ function nextCommands(tarballs: readonly Tarball[]): string {
     `  git commit --all --message 'Release ${version}'`,
     `  git tag --annotate v${version} --message 'Release ${version}'`,
     '  git push --follow-tags',
+    '\nThe workflow of the tag publishes it (.github/workflows/release.yml). Without the workflow, run:\n',
     ...publish,
   ].join('\n');
 }

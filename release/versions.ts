@@ -83,6 +83,12 @@ function manifestWith<T extends Partial<Manifest>>(
   return after;
 }
 
+/** The tag of a release has the version of its commit. */
+export function tagProblem(tag: string | undefined, version: string): string | undefined {
+  if (tag === `v${version}`) return undefined;
+  return `The tag is ${tag ?? 'not known'}, but version.txt has ${version}: the tag must be v${version}`;
+}
+
 /** In the format of npm and of our schemas. */
 const printJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
