@@ -16,3 +16,21 @@ export function repoNameIn(text: string): RepoName | undefined {
 export function repoKey(repo: string): string {
   return repo.toLowerCase();
 }
+
+// A project of the code host, which belongs to an owner, not to a repository.
+
+export type GithubProject = { owner: string; number: number };
+
+const projectForms = [
+  /^([A-Za-z0-9][A-Za-z0-9-]{0,98})\/(\d{1,9})$/,
+  /^https?:\/\/[^/\s]+\/(?:orgs|users)\/([A-Za-z0-9][A-Za-z0-9-]{0,98})\/projects\/(\d{1,9})(?:[/?#]\S*)?$/,
+];
+
+/** `acme/3`, or the address of a project. */
+export function githubProjectIn(text: string): GithubProject | undefined {
+  for (const form of projectForms) {
+    const [, owner, number] = form.exec(text) ?? [];
+    if (owner !== undefined) return { owner, number: Number(number) };
+  }
+  return undefined;
+}

@@ -1,6 +1,7 @@
 // The configuration for people: every value, its source and its default. Secrets are masked here; their text is shown
 // nowhere.
 import type { ConfigEntry, ProjectEntry } from '../api/configuration.ts';
+import { prefixBy } from '../tracker/tracker-of.ts';
 import { deprecations } from './deprecations.ts';
 import { layerTitles } from './layers.ts';
 import { MASK } from './mask.ts';
@@ -87,6 +88,12 @@ export function projectEntry(folder: string, values: readonly ResolvedValue[]): 
     name: textOf('svc.project.name'),
     folder,
     repo: org !== null && name !== null ? `${org}/${name}` : null,
-    ticketPrefix: textOf('svc.project.ticketPrefix') ?? textOf('svc.tracker.teamKey'),
+    ticketPrefix:
+      prefixBy(textOf('svc.project.ticketPrefix') ?? undefined, {
+        provider: textOf('svc.tracker.provider') ?? undefined,
+        teamKey: textOf('svc.tracker.teamKey') ?? undefined,
+        apiToken: textOf('svc.tracker.apiToken') ?? undefined,
+        githubProject: textOf('svc.tracker.githubProject') ?? undefined,
+      }) ?? null,
   };
 }

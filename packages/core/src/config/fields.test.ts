@@ -53,6 +53,8 @@ const rows: Row[] = [
   text('svc.repository.name', 'project'),
   text('svc.project.ticketPrefix', 'project'),
   text('svc.project.name', 'project', { wrong: null }),
+  text('svc.tracker.provider', 'project', { value: 'github', wrong: 'jira' }),
+  text('svc.tracker.githubProject', 'project', { value: 'acme/3', wrong: 'acme' }),
   text('svc.tracker.teamKey', 'project'),
   text('svc.tracker.teamId', 'project', { default: null }),
   state('backlog', 'Backlog'),

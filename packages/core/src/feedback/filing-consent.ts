@@ -8,8 +8,9 @@ import { trackerOf } from '../tracker/tracker-of.ts';
 /** Where the project's findings can be filed, in the format of `svc.feedback.consentFor`. */
 export function filingDestinations(config: Config): string[] {
   const chosen = trackerOf(config);
-  const tracker =
-    chosen.provider === undefined || chosen.teamKey === undefined ? [] : [`tracker:${chosen.teamKey}`];
+  // A prefix does not name a repository: consent for one must not count for another.
+  const place = chosen.provider === 'github' ? repoKey(chosen.teamId) : chosen.provider && chosen.teamKey;
+  const tracker = place === undefined ? [] : [`tracker:${place}`];
   return [...tracker, `codehost:${repoKey(config.svc.feedback.codehostRepo)}`];
 }
 

@@ -16,6 +16,7 @@ import {
   reviewThreadFact,
 } from './codehost-facts.ts';
 import type { DeliveryMeta, Mapping } from './delivery.ts';
+import { issueFact } from './map-issues.ts';
 import {
   asFields,
   type Fields,
@@ -45,15 +46,16 @@ export function mapCodehost(type: string, payload: unknown, meta: DeliveryMeta):
   const fields = asFields(payload);
   if (fields === undefined) return { ok: false, problem: 'the payload is not a JSON object' };
   const action = textAt(fields, 'action') ?? '';
-  const fact = readerOf.get(type)?.(fields, action);
+  const issue = issueFact(type, fields, meta);
+  const fact = issue === undefined ? readerOf.get(type)?.(fields, action) : undefined;
   const draft: EventDraft = {
-    ...(fact?.content ?? otherContent(type, action)),
+    ...(issue?.content ?? fact?.content ?? otherContent(type, action)),
     source: 'codehost.webhook',
     via: meta.via,
     deliveryId: meta.deliveryId,
-    occurredAt: fact?.occurredAt,
+    occurredAt: issue?.occurredAt ?? fact?.occurredAt,
     relay: meta.relay,
-    scope: scopeOf(fields, fact, meta),
+    scope: issue === undefined ? scopeOf(fields, fact, meta) : ticketScope(fields, issue.ticket),
     actor: actorOf(fields),
   };
   return { ok: true, draft: onlyKnown(draft) };
@@ -66,6 +68,10 @@ function scopeOf(payload: Fields, fact: CodehostFact | undefined, meta: Delivery
     ticket: ticketNamed(scope.branch ?? scope.ref, fact?.title, meta.ticketPrefixes),
     ...scope,
   });
+}
+
+function ticketScope(payload: Fields, ticket: string | undefined): EventDraft['scope'] {
+  return onlyKnown({ repo: textAt(objectAt(payload, 'repository'), 'full_name'), ticket });
 }
 
 function actorOf(payload: Fields): EventActor | undefined {
@@ -97,7 +103,7 @@ export const codehostEventTypes = [
 export type CodehostEventType = (typeof codehostEventTypes)[number];
 
 /** The order matters: a shape may include the fields of a later one, so the larger shape comes first. */
-const shapes: readonly (readonly [CodehostEventType | 'ping', (payload: Fields) => boolean])[] = [
+const shapes: readonly (readonly [CodehostEventType | 'issues' | 'ping', (payload: Fields) => boolean])[] = [
   ['deployment_status', (payload) => hasObject(payload, 'deployment_status')],
   [
     'deployment',
@@ -115,6 +121,7 @@ const shapes: readonly (readonly [CodehostEventType | 'ping', (payload: Fields) 
   ],
   ['pull_request', (payload) => hasObject(payload, 'pull_request') && 'number' in payload],
   ['issue_comment', (payload) => hasObject(payload, 'issue') && hasObject(payload, 'comment')],
+  ['issues', (payload) => hasObject(payload, 'issue') && isText(payload, 'action')],
   ['push', (payload) => isText(payload, 'ref') && isText(payload, 'before') && isText(payload, 'after')],
   ['status', (payload) => isText(payload, 'sha') && isText(payload, 'state') && isText(payload, 'context')],
   ['ping', (payload) => isText(payload, 'zen') && 'hook_id' in payload],

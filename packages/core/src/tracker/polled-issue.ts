@@ -2,14 +2,27 @@
 // about it. The delivery id is made from the issue and its time, so polling again adds nothing.
 import type { EventDraft, EventLine } from '../log/event-line.ts';
 import { topicsIn } from '../log/topic-family.ts';
-import { issueActions, type TicketDetail } from '../log/tracker-details.ts';
+import {
+  issueActions,
+  type TicketDetail,
+  type TicketState,
+  type TrackerPerson,
+} from '../log/tracker-details.ts';
 import { detailOf } from '../log/typed-line.ts';
 import { knownDetail } from '../receive/payload-fields.ts';
 import type { TrackerIssue } from './api-answer.ts';
 
+/** An issue as a poll finds it: not every tracker has every field, and what is absent is not known. */
+export type PolledIssue = Pick<
+  TrackerIssue,
+  'id' | 'identifier' | 'title' | 'url' | 'createdAt' | 'updatedAt'
+> & { state?: TicketState | undefined; author?: TrackerPerson } & Partial<
+    Omit<TrackerIssue, 'id' | 'identifier' | 'title' | 'url' | 'createdAt' | 'updatedAt' | 'state'>
+  >;
+
 /** The event that brings the log up to date, or undefined if it is. */
 export function pollDifference(
-  issue: TrackerIssue,
+  issue: PolledIssue,
   newest: Pick<EventLine, 'event' | 'detail'> | undefined,
   since: string,
 ): EventDraft | undefined {
@@ -36,7 +49,7 @@ type IssueAction = (typeof issueActions)[number];
 type Field = 'stateId' | 'priority' | 'assigneeId' | 'title' | 'labelIds';
 
 function topicOf(
-  issue: TrackerIssue,
+  issue: PolledIssue,
   newest: Pick<EventLine, 'event'> | undefined,
   changed: readonly Field[],
   since: string,
@@ -58,8 +71,10 @@ function knownOf(newest: Pick<EventLine, 'event' | 'detail'>): Known {
 
 function changesBetween(known: Known, now: TicketDetail): Field[] {
   const changed: Field[] = [];
-  if (known.state?.id !== undefined && known.state.id !== now.state?.id) changed.push('stateId');
-  if (known.priority !== undefined && known.priority !== now.priority) changed.push('priority');
+  const [before, after] = [known.state?.id, now.state?.id];
+  if (before !== undefined && after !== undefined && before !== after) changed.push('stateId');
+  if (known.priority !== undefined && now.priority !== undefined && known.priority !== now.priority)
+    changed.push('priority');
   if (known.assignee !== undefined && (known.assignee?.id ?? null) !== (now.assignee?.id ?? null)) {
     changed.push('assigneeId');
   }
@@ -72,7 +87,7 @@ function sameNames(known: readonly string[], now: readonly string[] = []): boole
   return known.toSorted().join('\n') === now.toSorted().join('\n');
 }
 
-function detailFrom(issue: TrackerIssue): TicketDetail {
+function detailFrom(issue: PolledIssue): TicketDetail {
   return {
     id: issue.id,
     url: issue.url,
@@ -81,9 +96,10 @@ function detailFrom(issue: TrackerIssue): TicketDetail {
     priority: issue.priority,
     priorityLabel: issue.priorityLabel,
     assignee: issue.assignee,
-    team: issue.team.key,
-    teamId: issue.team.id,
-    labels: issue.labels.nodes.map(({ name }) => name),
+    team: issue.team?.key,
+    teamId: issue.team?.id,
+    labels: issue.labels?.nodes.map(({ name }) => name),
+    author: issue.author,
     project: issue.project?.name,
     cycle: issue.cycle?.number,
     parentId: issue.parent?.id,

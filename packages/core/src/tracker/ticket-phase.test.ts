@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { resolveConfig } from '../config/resolve.ts';
 import type { Config } from '../config/schema/config.ts';
 import { ticketPhases } from '../state/effect.ts';
-import { phaseNamed, projectOfTicket, targetState, ticketWritten } from './ticket-phase.ts';
+import { phaseNamed, projectOfTicket, targetState } from './ticket-phase.ts';
+import { ticketWritten } from './tracker-of.ts';
 
 function configWith(tracker: object, project: object = {}): Config {
   const file = (layer: 'project' | 'secrets', data: object) => ({

@@ -3,7 +3,8 @@ import type { Config } from '../config/schema/config.ts';
 import { nearest } from '../nearest.ts';
 import { type TicketPhase, ticketPhases } from '../state/effect.ts';
 import type { WorkflowState } from './api-answer.ts';
-import { ticketPrefixOf, trackerOf } from './tracker-of.ts';
+import type { StateMap } from './github-states.ts';
+import { sharedPrefixes, ticketPrefixOf, trackerOf } from './tracker-of.ts';
 
 /** The phase that a running skill puts its ticket in. Only a person cancels one. */
 export const phaseOfSkill: Readonly<Record<string, TicketPhase>> = {
@@ -37,14 +38,6 @@ export function phaseNamed(text: string): NamedPhase {
   return { ok: false, problem: `unknown phase or skill ${shown}: ${hint}`, suggestion };
 }
 
-const ticketPattern = /^[A-Za-z0-9]+-[0-9]+$/;
-const LONGEST_TICKET = 60;
-
-/** A ticket's id as the tracker writes it, in capitals; undefined if it cannot be one. */
-export function ticketWritten(text: string): string | undefined {
-  return text.length <= LONGEST_TICKET && ticketPattern.test(text) ? text.toUpperCase() : undefined;
-}
-
 /** `id` only if it is cached: without it the state has to be found by its name. */
 export type TargetState = { skip: true; why: string } | { skip: false; name: string; id: string | undefined };
 
@@ -67,9 +60,13 @@ export function stateNamed<State extends { name: string }>(
   );
 }
 
-/** The project whose tickets have this one's prefix; of several, the first that can reach the tracker. */
+/**
+ * The project whose tickets have this one's prefix; of several for the same tracker, the first that can reach it. None if
+ * their tickets cannot be told apart.
+ */
 export function projectOfTicket(configs: readonly Config[], ticket: string): Config | undefined {
   const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();
+  if (sharedPrefixes(configs).has(prefix)) return undefined;
   const owners = configs.filter(
     (config) => prefix !== '' && ticketPrefixOf(config)?.toUpperCase() === prefix,
   );
@@ -77,8 +74,6 @@ export function projectOfTicket(configs: readonly Config[], ticket: string): Con
 }
 
 // The cache of a team's workflow states: display name to id.
-
-type StateMap = Config['svc']['tracker']['stateMap'];
 
 /** In workflow order. Of two states with the same name the first counts. */
 export function stateIdsOf(states: readonly WorkflowState[]): Record<string, string> {

@@ -1,10 +1,13 @@
 // What most verbs need: the machine's settings, the current project and its configuration.
 import { dirname } from 'node:path';
 import { formatProblem } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
+import { createGh } from '../codehost/gh.ts';
 import { type Machine, readMachine } from '../config/environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import type { TrackerMeans } from '../tracker/open-tracker.ts';
 import { checkRepository } from './checks/repository.ts';
 import { type DaemonClient, needDaemonOf } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -40,6 +43,19 @@ export async function requireConfig(
   for (const problem of loaded.problems)
     if (problem.severity !== 'deprecated') terminal.err(`warning: ${formatProblem(problem)}`);
   return { ...loaded, config: loaded.config };
+}
+
+/** What a command needs to ask the tracker. */
+export function trackerMeans(terminal: Terminal, { trackerApiUrl: apiUrl }: Machine): TrackerMeans {
+  const { environment, interrupted: signal } = terminal;
+  const now = (): number => terminal.now().getTime();
+  return {
+    apiUrl,
+    fetch,
+    clock: { now },
+    signal,
+    gh: () => createGh({ environment, run: runCommand, now, signal }),
+  };
 }
 
 export const hereOption = ['--here', 'make this folder a project even outside a checkout'] as const;

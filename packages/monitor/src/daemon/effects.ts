@@ -92,6 +92,7 @@ export function createEffects(options: {
       },
       clock: { now },
       signal: stopping.signal,
+      gh: () => codehost.gh,
     });
   const mover = createTicketMover({ configs, open });
   const moves = moveTicketHandler(mover, log.appendOnce);

@@ -11,6 +11,7 @@ import {
   withoutSecrets,
 } from '@svc/core';
 import type { Logger } from 'pino';
+import type { Gh } from '../codehost/gh.ts';
 import { locationVariables, type Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { loadConfig } from '../config/load.ts';
@@ -54,6 +55,7 @@ export function createOrchestration(options: {
   syncSignal: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
   summarizer: () => Summarizer;
   logger: Logger;
+  gh: Gh;
   now: () => Date;
 }): Orchestration {
   const { machine, live, environment, locks, signals, state, log, logger, now } = options;
@@ -81,6 +83,7 @@ export function createOrchestration(options: {
         apiUrl: machine.trackerApiUrl,
         fetch,
         clock: { now: () => now().getTime() },
+        gh: () => options.gh,
       },
     );
   const projects = createRunProjects({
@@ -108,6 +111,7 @@ export function createOrchestration(options: {
         locks,
         trackerApiUrl: machine.trackerApiUrl,
         environment,
+        gh: options.gh,
         source: 'orchestrator',
         report,
         now: () => now().getTime(),

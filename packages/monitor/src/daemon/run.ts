@@ -1,6 +1,6 @@
 // The composition root: builds every part with its collaborators, and starts them in order.
 
-import { type Environment, ticketPrefixOf } from '@svc/core';
+import { type Environment, openTicketsOf, ticketPrefixOf, trackedRepos } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import type { DestinationStream } from 'pino';
@@ -139,6 +139,7 @@ async function openDaemon(
       secrets: () => secrets()[feed.name],
       log,
       ticketPrefixes,
+      trackedRepos: () => trackedRepos(configs()),
       now: nowMs,
       onOutcome: (outcome) => counters.noteDelivery(feed.name, outcome),
       onAccepted: counters.noteAccepted,
@@ -161,8 +162,17 @@ async function openDaemon(
   // Its timers run from now on; the feeds stop it too, before anything else closes.
   opened.defer(codehost.stop);
   const tracker = await rebuilt(
-    () => configs().map(({ svc }) => svc.tracker),
-    () => createTrackerPoll({ configs: configs(), apiUrl: machine.trackerApiUrl, log, logger, now: nowMs }),
+    () => configs().map(({ svc }) => [svc.tracker, svc.repository, svc.project.ticketPrefix]),
+    () =>
+      createTrackerPoll({
+        configs: configs(),
+        apiUrl: machine.trackerApiUrl,
+        gh: codehost.gh,
+        openTickets: () => openTicketsOf(state.board()),
+        log,
+        logger,
+        now: nowMs,
+      }),
   );
   const feeds = createFeeds({
     configs,
@@ -205,6 +215,7 @@ async function openDaemon(
     instanceId: identity.instance,
     syncSignal: (worker) => workers.sync(worker),
     summarizer: () => summaries.current().summarizer,
+    gh: codehost.gh,
     logger,
     now,
   });

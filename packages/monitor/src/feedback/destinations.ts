@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Config, type Environment, trackerOf } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { createGh } from '../codehost/gh.ts';
+import { createGh, type Gh } from '../codehost/gh.ts';
 import { createIssueApi } from '../codehost/issues.ts';
 import { createCodehostDestination } from '../tracker/github/filing.ts';
 import { openTracker } from '../tracker/open-tracker.ts';
@@ -41,23 +41,25 @@ export function openDestinations(options: {
   config: Config;
   trackerApiUrl: string;
   environment: Environment;
+  gh?: Gh;
   now: () => number;
 }): TicketDestination[] {
   const { config, environment, now } = options;
+  const gh = options.gh ?? createGh({ environment, run: runCommand, now });
   const codehost = createCodehostDestination({
     repo: config.svc.feedback.codehostRepo,
-    issues: createIssueApi(createGh({ environment, run: runCommand, now })),
+    issues: createIssueApi(gh),
     now,
     sleep: (milliseconds) => pause(milliseconds),
   });
-  return [trackerFiling(config, options), codehost];
+  return [trackerFiling(config, { apiUrl: options.trackerApiUrl, now, gh }), codehost];
 }
 
 function trackerFiling(
   config: Config,
-  { trackerApiUrl: apiUrl, now }: { trackerApiUrl: string; now: () => number },
+  { apiUrl, now, gh }: { apiUrl: string; now: () => number; gh: Gh },
 ): TicketDestination {
   const chosen = trackerOf(config);
   if (chosen.provider === undefined) return notSetUp(chosen.why, chosen.remedy);
-  return openTracker(chosen, { apiUrl, fetch, clock: { now } }).filing;
+  return openTracker(chosen, { apiUrl, fetch, clock: { now }, gh: () => gh }).filing;
 }

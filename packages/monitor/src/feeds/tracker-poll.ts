@@ -1,9 +1,10 @@
 // Polling of the tracker: every 5 minutes, one query per team.
 
-import { type ApiAnswer, type api, type Config, trackerOf } from '@svc/core';
+import { type ApiAnswer, type api, type Config, sharedPrefixes, trackerOf } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
+import type { Gh } from '../codehost/gh.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { openTracker } from '../tracker/open-tracker.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
@@ -30,22 +31,28 @@ type Figures = {
 export function createTrackerPoll(options: {
   configs: readonly Config[];
   apiUrl: string;
+  gh: Gh;
+  /** The tickets that are open as far as we know. */
+  openTickets: () => readonly string[];
   log: EventLog;
   logger: Logger;
   now: () => number;
 }): TrackerPoll {
-  const { configs, apiUrl, log, logger, now } = options;
+  const { configs, apiUrl, gh, openTickets, log, logger, now } = options;
   const stopping = new AbortController();
+  const shared = sharedPrefixes(configs);
   const teams = configs.flatMap((config) => {
     const chosen = trackerOf(config);
     if (chosen.provider === undefined || chosen.teamId === null) return [];
-    return [{ chosen, teamId: chosen.teamId, key: chosen.teamKey ?? chosen.teamId }];
+    if (shared.has(chosen.teamKey?.toUpperCase() ?? '')) return [];
+    const { teamId, teamKey = teamId } = chosen;
+    return [{ chosen, teamId, key: chosen.provider === 'github' ? teamId : teamKey }];
   });
   const polls = [...new Map(teams.map((team) => [team.teamId, team])).values()].map(
     ({ chosen, teamId, key }) => {
       const clock = { now };
-      const client = openTracker(chosen, { apiUrl, fetch, clock, signal: stopping.signal });
-      const reconciler = createTrackerReconciler({ client, teamId, log, now });
+      const client = openTracker(chosen, { apiUrl, fetch, clock, signal: stopping.signal, gh: () => gh });
+      const reconciler = createTrackerReconciler({ client, teamId, openTickets, log, now });
       const figures: Figures = { team: key, lastAt: null, newEvents: 0, error: null, remedy: null };
       const work = async (): Promise<void> => {
         const { newEvents } = await reconciler.reconcile();

@@ -6,6 +6,7 @@ import {
   type DeliveryMeta,
   type EventDraft,
   type FeedSecrets,
+  type GithubTracker,
   headerValue,
   type ReceivedHeaders,
   SELF_TEST_HEADER,
@@ -76,6 +77,8 @@ export function createReceiver(options: {
   secrets: () => FeedSecrets;
   log: Pick<EventLog, 'appendOnce'>;
   ticketPrefixes: () => readonly string[];
+  /** Repositories whose issues are tickets. */
+  trackedRepos?: () => readonly GithubTracker[];
   now: () => number;
   onOutcome: (outcome: Outcome) => void;
   /** How long an accepted delivery took, from its bytes to the durable line. */
@@ -110,7 +113,8 @@ export function createReceiver(options: {
     const sentAt = feed.sentAt(payload.value);
     const late = via === 'live' && sentAt !== undefined && now() - sentAt > FRESH_MS;
     const ticketPrefixes = options.ticketPrefixes();
-    const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes };
+    const trackedRepos = options.trackedRepos?.();
+    const meta: DeliveryMeta = { deliveryId, via: late ? 'replay' : via, ticketPrefixes, trackedRepos };
     if (relay !== undefined) meta.relay = relay;
     const mapping = feed.map(headers, payload.value, meta);
     if (!mapping.ok) return { answer: badPayload(mapping.problem) };

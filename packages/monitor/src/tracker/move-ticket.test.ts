@@ -2,7 +2,8 @@ import { stateIdsOf, type TicketPhase, ticketPhases } from '@svc/core';
 import { testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { createTicketMover, TicketNotMoved } from './move-ticket.ts';
-import { clientOf, TOKEN } from './testing/client-of.ts';
+import { openTracker } from './open-tracker.ts';
+import { meansOf, TOKEN } from './testing/client-of.ts';
 import { projectConfig } from './testing/project-config.ts';
 
 /** A team ABC with one ticket in Backlog, and a mover for its project. */
@@ -19,7 +20,7 @@ async function world(
   );
   const mover = createTicketMover({
     configs: () => [config],
-    open: ({ token }) => clientOf(tracker, { token }),
+    open: (chosen) => openTracker(chosen, meansOf(tracker)),
   });
   const stateOf = (ticket: string) => {
     const { stateId } = tracker.cloud.issueOf(ticket);

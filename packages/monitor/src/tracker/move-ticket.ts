@@ -102,7 +102,7 @@ export function createTicketMover(options: {
     if (from === wanted.name || issue.state.id === cachedId) return already;
     const moved = async (state: State, outOfDate: boolean): Promise<TicketMove> => {
       if (state.id === issue.state.id) return already;
-      const to = (await client.setIssueState(issue.id, state.id))?.state.name ?? state.name;
+      const to = (await client.setIssueState(issue.id, state.id)) ?? state.name;
       return {
         outcome: 'moved',
         from,

@@ -1,15 +1,23 @@
 // Opens the tracker that a project is configured for. Nothing else in the product knows which providers there are.
 import { type Config, type ConfiguredTracker, trackerOf } from '@svc/core';
+import type { Gh } from '../codehost/gh.ts';
 import type { ConfigFiles } from '../config/load.ts';
 import { Failure } from '../errors.ts';
+import { createGithubTracker } from './github/github.ts';
 import { createLinearClient, type LinearClient, type LinearClientOptions } from './linear/client.ts';
 import { createLinearFiling } from './linear/filing.ts';
 import { notSetUp, type Tracker } from './tracker.ts';
 
-export type TrackerMeans = Omit<LinearClientOptions, 'token'>;
+export type TrackerMeans = Omit<LinearClientOptions, 'token'> & {
+  /** Called only if the project's tickets are at the code host. */
+  gh: () => Gh;
+};
 
-export function openTracker({ token, teamKey, teamId }: ConfiguredTracker, means: TrackerMeans): Tracker {
-  const client = createLinearClient({ ...means, token });
+export function openTracker(chosen: ConfiguredTracker, means: TrackerMeans): Tracker {
+  if (chosen.provider === 'github')
+    return createGithubTracker(chosen, { gh: means.gh(), now: () => means.clock.now() });
+  const client = createLinearClient({ ...means, token: chosen.token });
+  const { teamKey, teamId } = chosen;
   const filing =
     teamKey === undefined
       ? notSetUp('svc.tracker.teamKey is not set', 'Set it: svc config set svc.tracker.teamKey <key>')
@@ -26,8 +34,14 @@ export function requireTracker(project: Project, means: TrackerMeans): Tracker {
 }
 
 /** For what only this provider has: its own webhooks. */
-export function requireLinear(project: Project, means: TrackerMeans): LinearClient {
-  return createLinearClient({ ...means, token: chosenIn(project).token });
+export function requireLinear(project: Project, means: Omit<TrackerMeans, 'gh'>): LinearClient {
+  const chosen = chosenIn(project);
+  if (chosen.provider === 'linear') return createLinearClient({ ...means, token: chosen.token });
+  throw new Failure(
+    'not-configured',
+    `The tickets of this project are the issues of ${chosen.teamId}: the hook of the code host reports them, and no other webhook is needed.`,
+    'Set that up: setup-webhooks.sh',
+  );
 }
 
 function chosenIn({ config, files }: Project): ConfiguredTracker {

@@ -1,12 +1,13 @@
 // Asks the tracker what changed since the last time, and logs what no delivery has reported. One query, from the time
 // of the newest change seen; after a start, that time comes from the log.
-import { pollDifference, topicsMatching } from '@svc/core';
+import { type EventLine, pollDifference, topicsMatching } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import type { Tracker } from './tracker.ts';
 
 /** How far back the first poll goes, and how far the log's newest tracker line can take it back. */
 const FIRST_POLL_MS = 3_600_000;
 const FARTHEST_LOOK_MS = 7 * 86_400_000;
+const LINES_READ = 20;
 
 const ticketTopics: ReadonlySet<string> = new Set(topicsMatching('tracker.issue.*'));
 
@@ -18,6 +19,8 @@ export type TrackerReconciler = {
 export function createTrackerReconciler(options: {
   client: Pick<Tracker, 'issuesUpdatedSince'>;
   teamId: string;
+  /** The tickets that are open as far as we know. */
+  openTickets?: () => readonly string[];
   log: Pick<EventLog, 'list' | 'appendOnce'>;
   now: () => number;
 }): TrackerReconciler {
@@ -26,11 +29,15 @@ export function createTrackerReconciler(options: {
   return {
     async reconcile() {
       const since = cursor ?? (await beginning(log, now()));
-      const found = await client.issuesUpdatedSince(teamId, since);
+      const found = await client.issuesUpdatedSince(teamId, since, options.openTickets?.() ?? []);
       let newEvents = 0;
       for (const issue of found.issues) {
-        const { entries } = await log.list({ ticket: issue.identifier, topics: ticketTopics, limit: 1 });
-        const draft = pollDifference(issue, entries[0]?.line, since);
+        const { entries } = await log.list({
+          ticket: issue.identifier,
+          topics: ticketTopics,
+          limit: LINES_READ,
+        });
+        const draft = pollDifference(issue, knownBy(entries.map(({ line }) => line)), since);
         if (draft === undefined) continue;
         const { duplicate } = await log.appendOnce(draft);
         if (!duplicate) newEvents += 1;
@@ -39,6 +46,17 @@ export function createTrackerReconciler(options: {
       return { changed: found.issues.length, newEvents };
     },
   };
+}
+
+/** What the lines report together, newest first: one alone need not have every field. */
+function knownBy(lines: readonly EventLine[]): Pick<EventLine, 'event' | 'detail'> | undefined {
+  const [newest] = lines;
+  return (
+    newest && {
+      event: newest.event,
+      detail: Object.assign({}, ...lines.toReversed().map(({ detail }) => detail)),
+    }
+  );
 }
 
 async function beginning(log: Pick<EventLog, 'list'>, now: number): Promise<string> {

@@ -1,6 +1,6 @@
 // Fills the cache of the tracker's ids in the project file: the team's UUID and its workflow states by display name.
 // One query, one write; nothing if both are cached.
-import { nearest, stateIdsOf, type UnknownState, unknownStates } from '@svc/core';
+import { nearest, stateIdsOf, trackerOf, type UnknownState, unknownStates } from '@svc/core';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigStore } from '../config/store.ts';
 import { Failure } from '../errors.ts';
@@ -31,8 +31,12 @@ export async function resolveTrackerIds({
   force,
 }: ResolveIdsOptions): Promise<ResolvedIds> {
   const { tracker, project } = loaded.config.svc;
-  const { teamId, stateIds, stateMap, teamKey } = tracker;
-  if (!force && teamId !== null && stateIds !== null && Object.keys(stateIds).length > 0) {
+  const { teamId, stateIds, stateMap } = tracker;
+  const chosen = trackerOf(loaded.config);
+  // The issues of a repository are known by its name.
+  const teamKey = chosen.provider === 'github' ? chosen.teamId : tracker.teamKey;
+  const isCached = teamId !== null && (chosen.provider !== 'github' || teamId === chosen.teamId);
+  if (!force && isCached && stateIds !== null && Object.keys(stateIds).length > 0) {
     const unknown = unknownStates(stateMap, Object.keys(stateIds));
     return { asked: false, file: loaded.files.project.file, teamId, stateIds, unknown };
   }
@@ -46,6 +50,7 @@ export async function resolveTrackerIds({
   }
   const client = connect();
   const team = await client.teamStates(teamKey);
+  if (!team && chosen.provider === 'github') throw noSuchRepository(teamKey);
   if (!team) throw await noSuchTeam(client, teamKey);
   const ids = stateIdsOf(team.states);
   const group = trackerGroup(loaded);
@@ -80,6 +85,14 @@ async function noSuchTeam(client: Tracker, teamKey: string): Promise<Failure> {
       ? `The owner of the API token cannot see any team in the issue tracker, so ${teamKey} was not found.`
       : `The issue tracker has no team with the key ${teamKey}. Its teams: ${keys.join(', ')}.`,
     `Name the right one: svc config set svc.tracker.teamKey ${likely}`,
+  );
+}
+
+function noSuchRepository(repo: string): Failure {
+  return new Failure(
+    'config-invalid',
+    `The code host has no repository ${repo} that gh can see.`,
+    'Name the right one: svc config set svc.repository.name <name>, or log in: gh auth login',
   );
 }
 

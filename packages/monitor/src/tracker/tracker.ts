@@ -3,7 +3,7 @@
 import type {
   Destination,
   FindingSeverity,
-  TrackerIssue,
+  PolledIssue,
   TrackerIssueState,
   TrackerProblem,
   TrackerQuota,
@@ -15,7 +15,7 @@ import { Failure, type FailureCode } from '../errors.ts';
 
 type UpdatedIssues = {
   /** Oldest update first. */
-  issues: TrackerIssue[];
+  issues: PolledIssue[];
   /** Where the next call continues. Issues updated in that same millisecond are returned again: none is missed. */
   cursor: string;
 };
@@ -25,8 +25,11 @@ export type Tracker = {
   /** A team, by key (`ABC`) or id, with all its workflow states; undefined if there is no such team. */
   teamStates: (team: string) => Promise<(TrackerTeam & { states: WorkflowState[] }) | undefined>;
   listTeams: () => Promise<TrackerTeam[]>;
-  /** All issues of a team updated since a time, including archived and trashed ones. */
-  issuesUpdatedSince: (teamId: string, since: string) => Promise<UpdatedIssues>;
+  /**
+   * All issues of a team updated since a time, including archived and trashed ones. A tracker where not every change
+   * updates an issue also looks at the open ones that are given.
+   */
+  issuesUpdatedSince: (teamId: string, since: string, open?: readonly string[]) => Promise<UpdatedIssues>;
   /** An issue, by id or by name (`ABC-1`), with its state; undefined if there is no such issue. */
   issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
   /** What an issue asks for, by id or by name; undefined if there is no such issue. */
@@ -39,8 +42,8 @@ export type Tracker = {
     team: string,
     numbers: readonly number[],
   ) => Promise<{ identifier: string; relations: TrackerRelation[] }[]>;
-  /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns the updated issue. */
-  setIssueState: (issue: string, stateId: string) => Promise<TrackerIssue | undefined>;
+  /** Moves an issue, by id or by name (`ABC-1`), to a workflow state; returns the name of its state now, if known. */
+  setIssueState: (issue: string, stateId: string) => Promise<string | undefined>;
   /** Where new tickets of the project are filed. */
   filing: TicketDestination;
   quota: () => TrackerQuota | undefined;
@@ -99,8 +102,9 @@ export function notSetUp(why: string, remedy: string): TicketDestination {
 export class TrackerError extends Failure {
   readonly problem: TrackerProblem;
 
-  constructor(problem: TrackerProblem) {
-    const { code, message, remedy } = wordsFor(problem);
+  /** Without words, those for a tracker with an API token. */
+  constructor(problem: TrackerProblem, words?: { message: string; remedy: string }) {
+    const { code, message, remedy } = { ...wordsFor(problem), ...words };
     super(code, message, remedy);
     this.name = 'TrackerError';
     this.problem = problem;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { field, kinds, optionalField, orNull, repoSlug, wholeNumber } from '../field.ts';
+import { githubProjectIn } from '../../codehost/repo-name.ts';
+import { field, kinds, oneOf, optionalField, orNull, repoSlug, wholeNumber } from '../field.ts';
 
 const layers = ['project'] as const;
 
@@ -61,6 +62,22 @@ const StateMap = z
 
 export const Tracker = z
   .object({
+    provider: optionalField(oneOf(['linear', 'github']), {
+      layers,
+      description:
+        'Where the tickets are: linear, or github for the issues of the repository (default: by the other settings)',
+    }),
+    githubProject: optionalField(
+      {
+        schema: z.string().refine((text) => githubProjectIn(text) !== undefined, 'not a project'),
+        expects: 'owner/number or the address of a project',
+      },
+      {
+        layers,
+        description:
+          'Project of the code host whose Status field holds the states of the tickets (provider github)',
+      },
+    ),
     teamKey: optionalField(kinds.text, {
       layers: ['project', 'secrets'],
       description:
@@ -68,18 +85,18 @@ export const Tracker = z
     }),
     teamId: field(orNull(kinds.text), {
       layers,
-      description: 'Team UUID, cached by resolve-tracker-ids.sh',
+      description: 'Team UUID, or owner/repo of the issues; cached by resolve-tracker-ids.sh',
       default: null,
     }),
     stateMap: StateMap,
     stateIds: field(
       {
         schema: z.record(z.string(), z.string().min(1)).nullable(),
-        expects: 'an object of state name to UUID, or null',
+        expects: 'an object of state name to id, or null',
       },
       {
         layers,
-        description: 'Cached tracker state UUIDs by display name; when null, states are set by name',
+        description: 'Cached tracker state ids by display name; when null, states are set by name',
         default: null,
       },
     ),

@@ -39,7 +39,7 @@ import {
 } from './machine.ts';
 import { checkVersion } from './project-setup.ts';
 import { checkSecretFiles } from './secrets.ts';
-import { checkCodehostRights, checkTrackerTokens } from './services.ts';
+import { checkCodehostRights, checkTrackers } from './services.ts';
 import { checkWorktrees } from './worktrees.ts';
 
 export const doctorTools: DoctorTools = {
@@ -72,7 +72,7 @@ export async function runDoctor(
     { part: 'database', run: () => checkDatabase(machine, tools) },
     { part: 'spool', run: () => checkSpool(machine) },
     { part: 'code-host', run: async () => checkCodehostRights(terminal, await projects, tools) },
-    { part: 'tracker', run: async () => checkTrackerTokens(await projects, machine, tools, terminal.now) },
+    { part: 'tracker', run: async () => checkTrackers(terminal, await projects, machine, tools) },
     { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
     { part: 'hooks', run: () => checkHooks(terminal, session) },
     { part: 'version', run: async () => [await checkVersion(session)] },

@@ -8,8 +8,10 @@ import {
   hostTimeOf,
   mergeFindings,
   passesByItself,
+  providerOf,
   type SetupFinding,
   setupFinding,
+  sharedPrefixes,
   type TrackerChoice,
   trackerOf,
 } from '@svc/core';
@@ -20,7 +22,7 @@ import { createHookApi } from '../../codehost/hooks.ts';
 import { readMergeFacts } from '../../codehost/merge-facts.ts';
 import { pollingReport } from '../../codehost/polling-report.ts';
 import type { Machine } from '../../config/environment.ts';
-import { openTracker } from '../../tracker/open-tracker.ts';
+import { openTracker, type TrackerMeans } from '../../tracker/open-tracker.ts';
 import { TrackerError } from '../../tracker/tracker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
@@ -81,56 +83,74 @@ function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
   return doctorFinding('code-host', grade, `the code host cannot be polled: ${why}`, { remedy });
 }
 
-export async function checkTrackerTokens(
+export async function checkTrackers(
+  terminal: Terminal,
   { configs }: DoctorProjects,
   machine: Machine,
   tools: DoctorTools,
-  now: () => Date,
 ): Promise<DoctorFinding[]> {
-  const byTeam = new Map<string, { team: string; chosen: TrackerChoice }>();
+  const now = (): number => terminal.now().getTime();
+  const timeoutMs = Math.max(tools.timeoutMs - SPARE_MS, 1);
+  const { environment } = terminal;
+  const means: TrackerMeans = {
+    apiUrl: machine.trackerApiUrl,
+    fetch: tools.fetch,
+    clock: { now },
+    timeoutMs,
+    gh: () => createGh({ environment, run: tools.run, now, timeoutMs, listTimeoutMs: timeoutMs }),
+  };
+  const trackers = new Map<string, { team: string; chosen: TrackerChoice }>();
   for (const config of configs) {
-    const { teamKey, teamId } = config.svc.tracker;
-    const team = teamKey ?? teamId;
     const chosen = trackerOf(config);
-    if (team !== undefined && team !== null) byTeam.set(JSON.stringify([team, chosen]), { team, chosen });
+    const { teamKey, teamId } = config.svc.tracker;
+    const team = chosen.provider === 'github' ? chosen.teamId : (teamKey ?? teamId);
+    if (providerOf(config.svc.tracker) === 'github' || (team !== undefined && team !== null))
+      trackers.set(JSON.stringify([team, chosen]), { team: team ?? '', chosen });
   }
+  const shared = [...sharedPrefixes(configs)].map((prefix) =>
+    doctorFinding(
+      'tracker',
+      'broken',
+      `several projects have tickets like ${prefix}-1, so none of these is followed`,
+      { remedy: 'In each project run: svc config set svc.project.ticketPrefix <PREFIX>' },
+    ),
+  );
+  const checked = await Promise.all(
+    [...trackers.values()].map(({ team, chosen }) => checkTracker(team, chosen, means)),
+  );
+  return [...shared, ...checked];
+}
 
-  async function checkTeam({
-    team,
-    chosen,
-  }: {
-    team: string;
-    chosen: TrackerChoice;
-  }): Promise<DoctorFinding> {
-    if (chosen.provider === undefined)
-      return doctorFinding(
-        'tracker',
-        'warning',
-        `team ${team} has no API token: its tickets are not followed`,
-        { remedy: chosen.remedy },
-      );
-    try {
-      const client = openTracker(chosen, {
-        apiUrl: machine.trackerApiUrl,
-        fetch: tools.fetch,
-        clock: { now: () => now().getTime() },
-        timeoutMs: Math.max(tools.timeoutMs - SPARE_MS, 1),
-      });
-      const found = await client.teamStates(team);
-      if (found !== undefined) return doctorFinding('tracker', 'ok', `the token can read team ${found.key}`);
-      return doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
-        remedy: 'Correct it: svc config set svc.tracker.teamKey <KEY>, then resolve-tracker-ids.sh --force',
-      });
-    } catch (error) {
-      if (!(error instanceof TrackerError)) throw error;
-      // Worded as the daemon does, so what both find is shown once.
-      return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error.message}`, {
-        remedy: error.remedy ?? null,
-      });
-    }
+async function checkTracker(
+  team: string,
+  chosen: TrackerChoice,
+  means: TrackerMeans,
+): Promise<DoctorFinding> {
+  if (chosen.provider === undefined) {
+    const why = team === '' ? `${chosen.why}:` : `team ${team} has no API token:`;
+    const { remedy } = chosen;
+    return doctorFinding('tracker', 'warning', `${why} its tickets are not followed`, { remedy });
   }
-
-  return Promise.all([...byTeam.values()].map(checkTeam));
+  const isGithub = chosen.provider === 'github';
+  try {
+    const found = await openTracker(chosen, means).teamStates(team);
+    const reader = isGithub ? 'gh can read the issues of' : 'the token can read team';
+    if (found !== undefined)
+      return doctorFinding('tracker', 'ok', `${reader} ${isGithub ? team : found.key}`);
+    return isGithub
+      ? doctorFinding('tracker', 'broken', `the code host has no repository ${team} that gh can read`, {
+          remedy: 'Correct it: svc config set svc.repository.name <name>, or log in: gh auth login',
+        })
+      : doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
+          remedy: 'Correct it: svc config set svc.tracker.teamKey <KEY>, then resolve-tracker-ids.sh --force',
+        });
+  } catch (error) {
+    if (!(error instanceof TrackerError)) throw error;
+    // Worded as the daemon does, so what both find is shown once.
+    return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error.message}`, {
+      remedy: error.remedy ?? null,
+    });
+  }
 }
 
 /** For the setup check: whether gh is logged in. */

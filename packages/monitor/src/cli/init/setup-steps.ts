@@ -18,7 +18,7 @@ import { runDoctor } from '../checks/doctor.ts';
 import { lastingFolder, register } from '../checks/registration.ts';
 import { checkRepository } from '../checks/repository.ts';
 import { connectDaemon, daemonAt } from '../daemon-client.ts';
-import { openSession, requireConfig, type Session } from '../session.ts';
+import { openSession, requireConfig, type Session, trackerMeans } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, Interrupted, type Terminal } from '../terminal.ts';
 import { counted } from '../text.ts';
@@ -250,13 +250,7 @@ async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
     loaded,
     store: createConfigStore({ locks: session.locks, files: loaded.files }),
     force: false,
-    connect: () =>
-      requireTracker(loaded, {
-        apiUrl: session.machine.trackerApiUrl,
-        fetch,
-        clock: { now: () => quiet.now().getTime() },
-        signal: quiet.interrupted,
-      }),
+    connect: () => requireTracker(loaded, trackerMeans(quiet, session.machine)),
   });
   for (const { phase, name } of ids.unknown)
     quiet.err(

@@ -3,7 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createConfigStore } from '../../config/store.ts';
 import { requireTracker } from '../../tracker/open-tracker.ts';
 import { type ResolvedIds, resolveTrackerIds } from '../../tracker/resolve-ids.ts';
-import { openSession, requireConfig } from '../session.ts';
+import { openSession, requireConfig, trackerMeans } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted } from '../text.ts';
 import { verb } from '../verb.ts';
@@ -23,13 +23,7 @@ export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
         loaded,
         store: createConfigStore({ locks: session.locks, files: loaded.files }),
         force: options.force === true,
-        connect: () =>
-          requireTracker(loaded, {
-            apiUrl: session.machine.trackerApiUrl,
-            fetch,
-            clock: { now: () => terminal.now().getTime() },
-            signal: terminal.interrupted,
-          }),
+        connect: () => requireTracker(loaded, trackerMeans(terminal, session.machine)),
       }).catch((error: unknown) => {
         throw terminal.interrupted.aborted ? new AnswerIsNo() : error;
       });

@@ -31,7 +31,14 @@ import {
   setUpChannel,
   tellReadKey,
 } from '../../tunnel/provision-channel.ts';
-import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
+import {
+  hereOption,
+  openSession,
+  refuseStrayProject,
+  requireConfig,
+  type Session,
+  trackerMeans,
+} from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
@@ -294,13 +301,7 @@ async function trackerParts(
 ) {
   const { machine, locks } = session;
   return {
-    connect: () =>
-      requireLinear(loaded, {
-        apiUrl: machine.trackerApiUrl,
-        fetch,
-        clock: { now: () => terminal.now().getTime() },
-        signal: terminal.interrupted,
-      }),
+    connect: () => requireLinear(loaded, trackerMeans(terminal, machine)),
     store: createConfigStore({ locks, files: loaded.files }),
     secretFile: webhookSecretFile(machine.configDir, 'tracker'),
     tell: terminal.out,

@@ -10,12 +10,14 @@ const SETTLED_AFTER_MS = 25_000;
 
 export function createCodehostDestination(options: {
   repo: string;
+  /** If the issues are the project's tickets: how they are named. */
+  ticketOf?: (number: number) => string;
   issues: IssueApi;
   now: () => number;
   sleep: (milliseconds: number) => Promise<void>;
   settledAfterMs?: number;
 }): TicketDestination {
-  const { repo, issues, now, sleep, settledAfterMs = SETTLED_AFTER_MS } = options;
+  const { repo, issues, now, sleep, ticketOf, settledAfterMs = SETTLED_AFTER_MS } = options;
 
   const search = async (key: string, since: number) => {
     const found = await issues.withText(repo, key, since);
@@ -24,7 +26,7 @@ export function createCodehostDestination(options: {
   };
 
   return {
-    name: 'codehost',
+    name: ticketOf === undefined ? 'codehost' : 'tracker',
     description: `${repo} at the code host`,
     // The code host asks clients to create issues one after the other.
     atOnce: 1,
@@ -46,7 +48,7 @@ export function createCodehostDestination(options: {
   };
 
   function shown(issue: { number: number; html_url: string }) {
-    return { filedAs: `${repo}#${issue.number}`, url: issue.html_url };
+    return { filedAs: ticketOf?.(issue.number) ?? `${repo}#${issue.number}`, url: issue.html_url };
   }
 }
 

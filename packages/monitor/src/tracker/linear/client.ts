@@ -266,7 +266,7 @@ export function createLinearClient({
       return found;
     },
     async setIssueState(issue, stateId) {
-      return (await ask('SetIssueState', { id: issue, stateId })).issueUpdate.issue ?? undefined;
+      return (await ask('SetIssueState', { id: issue, stateId })).issueUpdate.issue?.state.name;
     },
     labelsNamed: (name) => allPages(async (after) => (await ask('LabelsNamed', { name, after })).issueLabels),
     createLabel: async ({ name, teamId }) =>

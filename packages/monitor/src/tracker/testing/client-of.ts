@@ -1,4 +1,5 @@
 import { WAIT_MS } from '@svc/testkit';
+import type { Gh } from '../../codehost/gh.ts';
 import { createLinearClient, type LinearClient, type LinearClientOptions } from '../linear/client.ts';
 
 export const TOKEN = 'lin_api_hush-hush';
@@ -9,6 +10,9 @@ export const meansOf = (tracker: { url: string }) => ({
   fetch,
   clock: { now: Date.now },
   timeoutMs: WAIT_MS,
+  gh: (): Gh => {
+    throw new Error('the code host was asked');
+  },
 });
 
 /** Our client for a fake tracker. */

@@ -4,12 +4,14 @@ import { TOKEN } from './client-of.ts';
 /** The configuration of a project with a tracker: the content of its own file, and the token of its secrets file. */
 export function projectConfig(
   tracker: Record<string, unknown>,
-  { token = TOKEN }: { token?: string | null } = {},
+  { token = TOKEN, ...more }: { token?: string | null; repository?: { org: string; name: string } } = {},
 ): Config {
   const { config, problems } = resolveConfig(
     [
-      file('project', tracker),
-      file('secrets', token === null ? {} : { apiToken: token, teamKey: tracker['teamKey'] ?? 'ABC' }),
+      file('project', { tracker, ...more }),
+      file('secrets', {
+        tracker: token === null ? {} : { apiToken: token, teamKey: tracker['teamKey'] ?? 'ABC' },
+      }),
     ],
     {},
   );
@@ -17,12 +19,12 @@ export function projectConfig(
   return config;
 }
 
-function file(layer: 'project' | 'secrets', tracker: object) {
+function file(layer: 'project' | 'secrets', svc: object) {
   return {
     path: `/conf/${layer}.json`,
     layers: [layer],
     reads: [layer],
-    data: { svc: { tracker } },
+    data: { svc },
     lineOf: () => 1,
   };
 }

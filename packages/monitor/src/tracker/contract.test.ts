@@ -1,0 +1,314 @@
+// What every provider promises. Each row runs against every provider's fake, and against a tracker that is broken in
+// that one respect, which the row has to notice. A new provider is one folder and its world (testing/worlds.ts).
+import { trackerOf } from '@svc/core';
+import { describe, expect, test } from 'vitest';
+import { askDependencies } from './ask-dependencies.ts';
+import { createTicketMover } from './move-ticket.ts';
+import { type World, worlds } from './testing/worlds.ts';
+import { type Tracker, TrackerError } from './tracker.ts';
+
+type Row = {
+  promise: string;
+  check: (tracker: Tracker, world: World) => Promise<void>;
+  /** Breaks exactly this promise. */
+  broken: (tracker: Tracker) => Partial<Tracker>;
+};
+
+const teamOf = ({ config }: World): string => {
+  const chosen = trackerOf(config);
+  return (chosen.provider && chosen.teamId) ?? '';
+};
+const statesOf = async (tracker: Tracker, world: World) =>
+  ((await tracker.teamStates(teamOf(world)))?.states ?? []).toSorted(
+    (one, other) => one.position - other.position,
+  );
+const idOf = async (tracker: Tracker, world: World, name: string): Promise<string> =>
+  (await statesOf(tracker, world)).find((state) => state.name === name)?.id ?? `no state ${name}`;
+const problemOf = async (work: Promise<unknown>): Promise<TrackerError> => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(TrackerError);
+  return error as TrackerError;
+};
+const LONG_AGO = '2026-01-01T00:00:00.000Z';
+const hostile = 'A "title" `$(touch x)` {{y}} \\ é 漢';
+
+const rows: Row[] = [
+  {
+    promise: 'a ticket has the text that was written, whatever it contains',
+    async check(tracker, { addTicket }) {
+      const ticket = addTicket({ title: hostile, text: `line\n${hostile}` });
+      expect(await tracker.issueText(ticket)).toEqual({ title: hostile, description: `line\n${hostile}` });
+    },
+    broken: (tracker) => ({
+      issueText: async (ticket) => {
+        const text = await tracker.issueText(ticket);
+        return text && { ...text, title: text.title.replaceAll(/[`$]/g, '') };
+      },
+    }),
+  },
+  {
+    promise: 'a ticket that does not exist is undefined, not an error and not another one',
+    async check(tracker, { addTicket }) {
+      const [prefix] = addTicket({ title: 'one' }).split('-');
+      for (const name of [`${prefix}-999`, 'NOPE-1']) {
+        expect(await tracker.issueState(name)).toBeUndefined();
+        expect(await tracker.issueText(name)).toBeUndefined();
+      }
+    },
+    broken: (tracker) => ({
+      issueState: async (ticket) => tracker.issueState(ticket.replace('NOPE', 'GH').replace('999', '1')),
+      issueText: async () => ({ title: '', description: null }),
+    }),
+  },
+  {
+    promise: 'the team is found by its id, with its states in order; another is undefined',
+    async check(tracker, world) {
+      const names = (await statesOf(tracker, world)).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining([...world.openStates, 'Done', 'Canceled']));
+      expect(names.indexOf('Done')).toBeGreaterThan(names.indexOf(world.openStates[0] ?? ''));
+      expect(await tracker.teamStates('NOPE')).toBeUndefined();
+      expect(await tracker.listTeams()).toHaveLength(1);
+    },
+    broken: (tracker) => ({ teamStates: (_) => tracker.teamStates('NOPE') }),
+  },
+  {
+    promise: 'the types of states tell what is over',
+    async check(tracker, world) {
+      const types = Object.fromEntries(
+        (await statesOf(tracker, world)).map(({ name, type }) => [name, type]),
+      );
+      expect(types).toMatchObject({ Done: 'completed', Canceled: 'canceled' });
+      for (const name of world.openStates) expect(['completed', 'canceled']).not.toContain(types[name]);
+    },
+    broken: (tracker) => ({
+      teamStates: async (team) => {
+        const found = await tracker.teamStates(team);
+        return found && { ...found, states: found.states.map((state) => ({ ...state, type: 'started' })) };
+      },
+    }),
+  },
+  {
+    promise: 'a ticket is moved from any state to any other, and then it is there',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'walk' });
+      const open = world.openStates.slice(-2);
+      const way = [...open, 'Done', ...open.toReversed(), 'Canceled'];
+      for (const name of way) {
+        const id = await idOf(tracker, world, name);
+        await tracker.issueState(ticket);
+        await tracker.setIssueState(ticket, id);
+        const now = await tracker.issueState(ticket);
+        expect(now?.state.id, name).toBe(id);
+        expect(world.isClosed(ticket), name).toBe(name === 'Done' || name === 'Canceled');
+      }
+    },
+    broken: (tracker) => ({
+      setIssueState: async (ticket, id) =>
+        /closed|completed/.test(id) ? undefined : tracker.setIssueState(ticket, id),
+      issueState: async (ticket) => {
+        const found = await tracker.issueState(ticket);
+        return found?.state.type === 'canceled' ? undefined : found;
+      },
+    }),
+  },
+  {
+    promise: 'what a person put on a ticket stays when it is moved',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'labelled' });
+      await tracker.issueState(ticket);
+      world.byHand(ticket, { label: 'urgent' });
+      for (const name of [world.openStates[0] ?? '', 'Done'])
+        await tracker.setIssueState(ticket, await idOf(tracker, world, name));
+      expect(world.labelsOf(ticket)).toContain('urgent');
+      expect((await tracker.issueText(ticket))?.title).toBe('labelled');
+    },
+    broken: () => ({ issueText: async () => ({ title: 'lost', description: null }) }),
+  },
+  {
+    promise: 'an id of another tracker is not found, so the state is looked up by its name',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'x' });
+      const strange = '8f2b4c1e-0000-4000-8000-00000000abcd';
+      expect((await problemOf(tracker.setIssueState(ticket, strange))).problem.kind).toBe('not-found');
+      const mover = createTicketMover({
+        configs: () => [withStateIds(world, { Done: strange })],
+        open: () => tracker,
+      });
+      expect(await mover.move(ticket, 'done')).toMatchObject({ outcome: 'moved', to: 'Done' });
+      expect(world.isClosed(ticket)).toBe(true);
+    },
+    broken: () => ({ setIssueState: async () => undefined }),
+  },
+  {
+    promise: 'a ticket that is already there is not moved again',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'x' });
+      const mover = createTicketMover({ configs: () => [world.config], open: () => tracker });
+      expect(await mover.move(ticket, 'done')).toMatchObject({ outcome: 'moved', to: 'Done' });
+      expect(await mover.move(ticket, 'done')).toMatchObject({ outcome: 'already' });
+    },
+    broken: (tracker) => ({
+      issueState: async (ticket) => {
+        const found = await tracker.issueState(ticket);
+        return found && { ...found, state: { id: 'another', name: 'Another', type: 'started' } };
+      },
+    }),
+  },
+  {
+    promise: 'what a person ends is over: done or canceled',
+    async check(tracker, world) {
+      const [one, two] = [world.addTicket({ title: 'one' }), world.addTicket({ title: 'two' })];
+      world.byHand(one, { state: 'Done' });
+      world.byHand(two, { state: 'Canceled' });
+      expect((await tracker.issueState(one))?.state.type).toBe('completed');
+      expect((await tracker.issueState(two))?.state.type).toBe('canceled');
+    },
+    broken: (tracker) => ({
+      issueState: async (ticket) => {
+        const found = await tracker.issueState(ticket);
+        return found && { ...found, state: { ...found.state, type: 'completed' } };
+      },
+    }),
+  },
+  {
+    promise: 'what changed since a time is listed oldest first, and nothing older',
+    async check(tracker, world) {
+      const old = world.addTicket({ title: 'old', updatedAt: '2026-02-01T00:00:00.000Z' });
+      const second = world.addTicket({ title: 'second', updatedAt: '2026-04-02T00:00:00.000Z' });
+      const first = world.addTicket({ title: 'first', updatedAt: '2026-04-01T00:00:00.000Z' });
+      const { issues } = await tracker.issuesUpdatedSince(teamOf(world), '2026-03-01T00:00:00.000Z');
+      const names = issues.map(({ identifier }) => identifier);
+      expect(names.filter((name) => name === first || name === second)).toEqual([first, second]);
+      expect(names).not.toContain(old);
+    },
+    broken: (tracker) => ({ issuesUpdatedSince: (team) => tracker.issuesUpdatedSince(team, LONG_AGO) }),
+  },
+  {
+    promise: 'the next look continues where the last ended, and misses nothing',
+    async check(tracker, world) {
+      world.addTicket({ title: 'one' });
+      const { cursor } = await tracker.issuesUpdatedSince(teamOf(world), LONG_AGO);
+      expect(Date.parse(cursor)).toBeGreaterThan(Date.parse(LONG_AGO));
+      const later = world.addTicket({ title: 'two', updatedAt: new Date(Date.now() + 60_000).toISOString() });
+      const { issues, cursor: next } = await tracker.issuesUpdatedSince(teamOf(world), cursor);
+      expect(issues.map(({ identifier }) => identifier)).toContain(later);
+      expect(Date.parse(next)).toBeGreaterThan(Date.parse(cursor));
+    },
+    broken: (tracker) => ({
+      issuesUpdatedSince: async (team, since) => ({
+        ...(await tracker.issuesUpdatedSince(team, since)),
+        cursor: LONG_AGO,
+      }),
+    }),
+  },
+  {
+    promise: 'a listed ticket has its title, address, labels and state',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'shown' });
+      world.byHand(ticket, { label: 'urgent', state: 'Done' });
+      const { issues } = await tracker.issuesUpdatedSince(teamOf(world), LONG_AGO);
+      const issue = issues.find(({ identifier }) => identifier === ticket);
+      expect(issue).toMatchObject({ title: 'shown', state: { name: 'Done', type: 'completed' } });
+      expect(issue?.url).toMatch(/^https:/);
+      expect(issue?.labels?.nodes.map(({ name }) => name)).toContain('urgent');
+    },
+    broken: (tracker) => ({
+      issuesUpdatedSince: async (team, since) => {
+        const found = await tracker.issuesUpdatedSince(team, since);
+        return { ...found, issues: found.issues.map((issue) => ({ ...issue, state: undefined })) };
+      },
+    }),
+  },
+  {
+    promise: 'what blocks a ticket is known, and whether it is over',
+    async check(tracker, world) {
+      const [one, two, three] = ['one', 'two', 'three'].map((title) => world.addTicket({ title }));
+      if (one === undefined || two === undefined || three === undefined) throw new Error('no tickets');
+      world.block(two, one);
+      world.block(two, three);
+      expect(await askDependencies(tracker, [one, two])).toMatchObject({
+        tickets: [
+          { ticket: one, blockedBy: [] },
+          { ticket: two, blockedBy: [one] },
+        ],
+        outside: [{ ticket: two, blocker: three }],
+      });
+      world.byHand(three, { state: 'Done' });
+      expect((await askDependencies(tracker, [one, two])).outside).toEqual([]);
+    },
+    broken: (tracker) => ({
+      issueBlockers: async (team, numbers) =>
+        (await tracker.issueBlockers(team, numbers)).map((issue) => ({ ...issue, relations: [] })),
+    }),
+  },
+  {
+    promise: 'a filed ticket can be read, and is found again by its key',
+    async check(tracker, world) {
+      const key = '6f1c2b7e-1111-4222-8333-444455556666';
+      await tracker.filing.prepare(['auto-submitted']);
+      const filed = await tracker.filing.create({
+        key,
+        title: 'Filed',
+        text: `words\n${key}`,
+        labels: ['auto-submitted'],
+        severity: 'high',
+      });
+      expect((await tracker.issueText(filed.filedAs))?.title).toBe('Filed');
+      expect(await tracker.filing.find(key, Date.now() - 60_000)).toEqual(filed);
+      expect(world.labelsOf(filed.filedAs)).toEqual(['auto-submitted']);
+      expect(tracker.filing.name).toBe('tracker');
+    },
+    broken: (tracker) => ({ filing: { ...tracker.filing, find: async () => undefined } }),
+  },
+  {
+    promise: 'a failure has its kind, a fix, and no secret',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'x' });
+      const kinds = {
+        unauthorised: 'unauthorised',
+        'rate-limited': 'rate-limited',
+        'server-error': 'unavailable',
+        garbage: 'malformed',
+      } as const;
+      for (const fault of ['garbage', 'server-error', 'unauthorised', 'rate-limited'] as const) {
+        world.fail(fault);
+        const error = await problemOf(tracker.issueState(ticket));
+        expect(error.problem.kind).toBe(kinds[fault]);
+        expect(error.remedy).toMatch(/\S/);
+        expect(JSON.stringify([error.message, error.remedy, error.problem])).not.toContain(world.secret);
+        if (error.problem.kind === 'rate-limited') expect(error.problem.retryAfterMs).toBeGreaterThan(0);
+      }
+    },
+    broken: () => ({ issueState: async () => undefined }),
+  },
+  {
+    promise: 'every request is counted',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'x' });
+      const before = tracker.calls();
+      await tracker.issueText(ticket);
+      await tracker.issueState(ticket);
+      expect(tracker.calls() - before).toBe(2);
+    },
+    broken: () => ({ calls: () => 0 }),
+  },
+];
+
+function withStateIds({ config }: World, stateIds: Record<string, string>): World['config'] {
+  return { ...config, svc: { ...config.svc, tracker: { ...config.svc.tracker, stateIds } } };
+}
+
+describe.each(worlds)('%s', (_, open) => {
+  test.each(rows.map((row) => [row.promise, row] as const))('%s', async (_name, { check }) => {
+    const world = await open();
+    await check(world.tracker, world);
+  });
+
+  test.each(rows.map((row) => [row.promise, row] as const))('noticed if not: %s', async (_name, row) => {
+    const world = await open();
+    await expect(row.check({ ...world.tracker, ...row.broken(world.tracker) }, world)).rejects.toThrow();
+  });
+});
