@@ -5,6 +5,7 @@ import { type ProjectAnswers, projectChanges, type ValueChange } from './project
 const answers: ProjectAnswers = {
   repository: 'acme/web',
   projectKey: 'web',
+  tracker: 'linear',
   ticketPrefix: 'ABC',
   environment: 'production',
   states: { inReview: 'Code review' },

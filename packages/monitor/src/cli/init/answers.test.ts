@@ -24,6 +24,7 @@ function asking(
     config,
     checkout: { root: '/w', repository: 'acme/web' },
     storedToken: async () => stored,
+    otherPrefixes: new Set(),
     lookups: {
       checkout: async () => ({ root: '/w', repository: 'acme/web' }),
       repository: async (repository) =>
@@ -72,6 +73,7 @@ describe('with --yes', () => {
     expect(await collectAnswers(asking({ given: { token: 'right-token', team: 'OPS' } }))).toEqual({
       repository: 'acme/web',
       projectKey: 'web',
+      tracker: 'linear',
       token: { value: 'right-token', isNew: true },
       ticketPrefix: 'OPS',
       environment: 'production',
@@ -99,8 +101,25 @@ describe('with --yes', () => {
     expect(await collectAnswers(asking({ data: off }))).toMatchObject({ environment: null });
   });
 
-  test('without a tracker there is no team', async () => {
-    expect(await collectAnswers(asking())).toMatchObject({ token: undefined, ticketPrefix: undefined });
+  test('without a token the tickets are the issues of the repository', async () => {
+    const github = { tracker: 'github', token: undefined };
+    expect(await collectAnswers(asking())).toMatchObject({ ...github, ticketPrefix: 'GH' });
+    expect(await collectAnswers(asking({ otherPrefixes: new Set(['GH']) }))).toMatchObject({
+      ...github,
+      ticketPrefix: 'WEB',
+    });
+    const named = { given: { tracker: 'github', ticketPrefix: 'SHOP' }, stored: 'right-token' };
+    expect(await collectAnswers(asking(named))).toMatchObject({ ...github, ticketPrefix: 'SHOP' });
+  });
+
+  test('without a tracker there is no team, and a prefix from before is kept without one', async () => {
+    const none = { tracker: undefined, token: undefined };
+    expect(await collectAnswers(asking({ given: { tracker: 'none' } }))).toMatchObject({
+      ...none,
+      ticketPrefix: undefined,
+    });
+    const data = { svc: { project: { ticketPrefix: 'OPS' } } };
+    expect(await collectAnswers(asking({ data }))).toMatchObject({ ...none, ticketPrefix: 'OPS' });
   });
 
   test.each<[string, Parameters<typeof asking>[0], RegExp, string]>([
@@ -125,6 +144,13 @@ describe('with --yes', () => {
     ['a wrong key', { given: { projectKey: 'a b' } }, /^--project-key: Expected a plain name/, 'usage'],
     ['a wrong team', { stored: 'right-token', given: { team: 'ABD' } }, /no team ABD\. .* ABC, OPS/, 'usage'],
     ['two teams', { given: { team: 'ABC', ticketPrefix: 'OPS' } }, /must be equal/, 'usage'],
+    ['an unknown tracker', { given: { tracker: 'jira' } }, /--tracker: Expected one of github/, 'usage'],
+    [
+      'a prefix that is taken',
+      { given: { tracker: 'github', ticketPrefix: 'ops' }, otherPrefixes: new Set(['OPS']) },
+      /uses OPS for its tickets/,
+      'usage',
+    ],
     ['a slip', { given: { environment: 'prodution' } }, /Did you mean production\?/, 'usage'],
   ])('%s ends it with an error', async (_, given, words, code) => {
     const error = await collectAnswers(asking(given)).catch((failure: unknown) => failure);
@@ -162,6 +188,15 @@ describe('at a terminal', () => {
     expect(said).toHaveLength(5);
   });
 
+  test('Enter four times without a token: the issues of the repository', async () => {
+    const { prompter, said } = person('', '', '', '');
+    expect(await collectAnswers(asking({ prompter }))).toMatchObject({
+      tracker: 'github',
+      ticketPrefix: 'GH',
+    });
+    expect(said[2]).toBe('Where are your tickets?');
+  });
+
   test('a flag is not asked again', async () => {
     const { prompter, said } = person('');
     const given = { repo: 'acme/web', projectKey: 'k', token: 'right-token', team: 'OPS' };
@@ -178,7 +213,7 @@ describe('at a terminal', () => {
   });
 
   test('without a tracker the prefix of the tickets can be given', async () => {
-    const { prompter, said } = person('', '', '', 'a-b', 'XYZ', '');
+    const { prompter, said } = person('', '', 'none', 'a-b', 'XYZ', '');
     expect(await collectAnswers(asking({ prompter }))).toMatchObject({ ticketPrefix: 'XYZ' });
     expect(said).toContain('Expected letters and digits, such as ABC.');
   });

@@ -1,5 +1,5 @@
-// The five questions, in order: repository, project key, tracker token, team, deploy environment. Each suggests the
-// configured value, otherwise the detected one. An answer comes from its flag, from the suggestion (--yes) or from the
+// The questions, in order: repository, project key, tracker (for Linear also token and team), deploy environment. Each
+// suggests the configured value, otherwise the detected one. An answer comes from its flag, from the suggestion (--yes) or from the
 // user, and is checked at once: a wrong one is explained and asked again, or, without a terminal, ends the command before
 // anything is written.
 import {
@@ -10,6 +10,8 @@ import {
   type ProjectAnswers,
   productionAmong,
   projectKeyFor,
+  providerOf,
+  ticketPrefixOf,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { plainText } from '../text.ts';
@@ -23,6 +25,7 @@ const ticketPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
 type GivenAnswers = {
   repo?: string | undefined;
   projectKey?: string | undefined;
+  tracker?: string | undefined;
   /** From a file or standard input. */
   token?: string | undefined;
   team?: string | undefined;
@@ -38,6 +41,8 @@ export type Asking = {
   checkout: Checkout;
   /** The token that a project of that key would use. */
   storedToken: (projectKey: string) => Promise<string | undefined>;
+  /** Of tickets of other projects on this machine, in capitals. */
+  otherPrefixes: ReadonlySet<string>;
   lookups: Lookups;
   /** Undefined without questions: suggestions are used. */
   prompter: Prompter | undefined;
@@ -47,8 +52,11 @@ export type Asking = {
 export async function collectAnswers(asking: Asking): Promise<Answers> {
   const repository = await askRepository(asking);
   const projectKey = await askProjectKey(asking, repository);
-  const { token, teams } = await askToken(asking, await asking.storedToken(projectKey));
-  const ticketPrefix = await askTeam(asking, teams);
+  const stored = await asking.storedToken(projectKey);
+  const tracker = await askTracker(asking, repository, stored);
+  const { token, teams } = tracker === 'linear' ? await askToken(asking, stored) : noToken;
+  const ticketPrefix =
+    tracker === 'github' ? await issuePrefix(asking, projectKey) : await askTeam(asking, teams);
   const environment = await askEnvironment(asking, repository);
   const states =
     token === undefined || ticketPrefix === undefined
@@ -57,6 +65,7 @@ export async function collectAnswers(asking: Asking): Promise<Answers> {
   return {
     repository,
     projectKey,
+    tracker: tracker === 'none' ? undefined : tracker,
     token,
     ticketPrefix,
     environment,
@@ -128,6 +137,67 @@ async function askProjectKey(asking: Asking, repository: string): Promise<string
     form: expects(kinds.key),
   });
 }
+
+const trackers = ['github', 'linear', 'none'] as const;
+
+/** Not asked if a token or the configuration decides it. */
+async function askTracker(
+  asking: Asking,
+  repository: string,
+  stored: string | undefined,
+): Promise<(typeof trackers)[number]> {
+  const { given, config, prompter } = asking;
+  const { tracker } = given;
+  if (tracker !== undefined) {
+    const named = trackers.find((name) => name === tracker);
+    if (named !== undefined) return named;
+    throw new Failure('usage', `--tracker: Expected one of ${trackers.join(', ')}.`);
+  }
+  if ((given.token ?? given.team ?? stored) !== undefined) return 'linear';
+  const configured = providerOf(config.svc.tracker);
+  if (configured !== undefined) return configured;
+  // A prefix without a tracker was chosen on purpose.
+  const suggested = config.svc.project.ticketPrefix === undefined ? 'github' : 'none';
+  if (prompter === undefined) return suggested;
+  const answer = await prompter.choose({
+    message: 'Where are your tickets?',
+    options: [
+      { value: 'github', label: `Issues of ${repository} (by gh, without a token)` },
+      { value: 'linear', label: 'Linear (needs an API token)' },
+      { value: 'none', label: 'Elsewhere: svc does not follow them' },
+    ],
+    suggested,
+  });
+  return trackers.find((name) => name === answer) ?? suggested;
+}
+
+/** `GH`, unless another project on this machine has it: then the key of the project. */
+async function issuePrefix(asking: Asking, projectKey: string): Promise<string> {
+  const { given, config, otherPrefixes } = asking;
+  const usual = 'GH';
+  const byKey = projectKey
+    .replaceAll(/[^A-Za-z0-9]/g, '')
+    .slice(0, 10)
+    .toUpperCase();
+  const free = [usual, byKey].find((prefix) => ticketPrefixForm.test(prefix) && !otherPrefixes.has(prefix));
+  return settle(
+    { ...asking, prompter: undefined },
+    {
+      flag: '--ticket-prefix',
+      given: given.ticketPrefix,
+      message: '',
+      suggested: ticketPrefixOf(config) ?? free,
+      missing: `Other projects on this machine already use ${usual} and ${byKey} for their tickets.`,
+      form: (text) => (ticketPrefixForm.test(text) ? undefined : 'Expected letters and digits, such as GH.'),
+      check: async (text) =>
+        otherPrefixes.has(text.toUpperCase())
+          ? `Another project on this machine uses ${text.toUpperCase()} for its tickets.`
+          : undefined,
+    },
+  );
+}
+
+const noToken: TokenAndTeams = { token: undefined, teams: undefined };
 
 type TokenAndTeams = {
   token: Answers['token'];

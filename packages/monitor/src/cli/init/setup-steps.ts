@@ -114,15 +114,19 @@ export async function setUpProject(
   const isProject = await run('project-file', 'svc init', (quiet) =>
     writeProjectFile(quiet, session, answers),
   );
-  let hasToken = false;
+  // The issues of the repository need no token, and come with the feed of the code host.
+  const byGithub = answers.tracker === 'github';
+  let isReachable = byGithub;
   if (isProject) {
-    hasToken = await run('secrets', 'svc config set svc.tracker.apiToken - < token.txt', () =>
-      writeToken(session, answers),
-    );
-    hasToken &&= answers.token !== undefined;
+    if (!byGithub) {
+      isReachable = await run('secrets', 'svc config set svc.tracker.apiToken - < token.txt', () =>
+        writeToken(session, answers),
+      );
+      isReachable &&= answers.token !== undefined;
+    }
     await run('registration', 'svc check-project-setup', () => registerProject(terminal, session));
     const hasIds = await run('tracker-ids', 'svc resolve-tracker-ids', (quiet) =>
-      hasToken && answers.ticketPrefix !== undefined
+      isReachable && answers.ticketPrefix !== undefined
         ? resolveIds(quiet, session)
         : Promise.resolve(
             skipped(
@@ -143,28 +147,29 @@ export async function setUpProject(
             skipped('webhooks are off; the repository is polled', `svc setup-webhooks${relayFlag}`),
           ),
     );
-    await run('tracker-feed', `svc setup-webhooks --linear-register${relayFlag}`, (quiet) =>
-      !options.webhooks
-        ? Promise.resolve(
-            skipped(
-              'webhooks are off; the tracker is polled',
-              `svc setup-webhooks --linear-register${relayFlag}`,
-            ),
-          )
-        : hasToken && hasIds && answers.ticketPrefix !== undefined
-          ? feedStep(
-              session,
-              () => registerTrackerFeed(quiet, session, relay === undefined ? {} : { relay }),
-              'webhook of the issue tracker',
-            )
-          : Promise.resolve(
+    if (!byGithub)
+      await run('tracker-feed', `svc setup-webhooks --linear-register${relayFlag}`, (quiet) =>
+        !options.webhooks
+          ? Promise.resolve(
               skipped(
-                answers.token === undefined
-                  ? 'no API token for the issue tracker'
-                  : 'the team’s ids are not known yet',
+                'webhooks are off; the tracker is polled',
+                `svc setup-webhooks --linear-register${relayFlag}`,
               ),
-            ),
-    );
+            )
+          : isReachable && hasIds && answers.ticketPrefix !== undefined
+            ? feedStep(
+                session,
+                () => registerTrackerFeed(quiet, session, relay === undefined ? {} : { relay }),
+                'webhook of the issue tracker',
+              )
+            : Promise.resolve(
+                skipped(
+                  answers.token === undefined
+                    ? 'no API token for the issue tracker'
+                    : 'the team’s ids are not known yet',
+                ),
+              ),
+      );
   }
 
   let url: string | null = null;

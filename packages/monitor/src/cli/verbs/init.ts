@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isInteractive } from '@svc/core';
+import { isInteractive, ticketPrefixOf } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { loadProjects } from '../../config/projects.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { ownRelayUrl } from '../../tunnel/provision-channel.ts';
@@ -14,7 +15,7 @@ import { createLookups, findStoredToken } from '../init/lookups.ts';
 import { createPrompter, type Prompter } from '../init/prompter.ts';
 import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
 import { createSteps, type Steps } from '../init/step.ts';
-import { openSession, requireConfig } from '../session.ts';
+import { openSession, requireConfig, type Session } from '../session.ts';
 import { Interrupted, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
@@ -25,6 +26,7 @@ type Options = {
   json?: true;
   repo?: string;
   projectKey?: string;
+  tracker?: string;
   tokenFile?: string;
   tokenStdin?: true;
   team?: string;
@@ -48,7 +50,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
   return verb('init', {
     summary: 'Set up a project and start the daemon',
     details:
-      'Asks at most five questions. Safe to run again. A secret is never passed as an argument. A step that fails is shown with the command that repeats it; the other steps still run.\nExit codes: 0 all done and nothing is broken, 1 the doctor found a problem, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
+      'Asks at most six questions; with GitHub Issues as the tracker four, and it needs no token besides gh auth login. Safe to run again. A secret is never passed as an argument. A step that fails is shown with the command that repeats it; the other steps still run.\nExit codes: 0 all done and nothing is broken, 1 the doctor found a problem, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
     example: [
       'svc init',
       'svc init --yes',
@@ -60,6 +62,10 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
     .option('--json', 'print what was done as one JSON object')
     .option('--repo <owner/name>', 'repository (default: the git remote)')
     .option('--project-key <key>', 'key of the project (default: the repository name)')
+    .option(
+      '--tracker <name>',
+      'where the tickets are: github, linear or none (default: github, without a token)',
+    )
     .option('--token-file <path>', 'file with the API token of the issue tracker')
     .option('--token-stdin', 'read the API token from standard input')
     .option('--team <key>', 'team at the issue tracker (default: by the token)')
@@ -116,8 +122,15 @@ function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
   const missing = [
     ...(options.repo === undefined ? ['--repo <owner/name>'] : []),
     ...(options.projectKey === undefined ? ['--project-key <key>'] : []),
-    ...(options.tokenFile === undefined && !options.tokenStdin ? ['--token-file <path>'] : []),
-    ...(options.team === undefined && options.ticketPrefix === undefined ? ['--team <key>'] : []),
+    ...(options.tracker === undefined && options.tokenFile === undefined && !options.tokenStdin
+      ? ['--tracker <name>']
+      : []),
+    ...(options.tracker === 'linear' && options.tokenFile === undefined && !options.tokenStdin
+      ? ['--token-file <path>']
+      : []),
+    ...(options.tracker !== 'github' && options.team === undefined && options.ticketPrefix === undefined
+      ? ['--team <key>']
+      : []),
     ...(options.environment === undefined ? ['--environment <name>'] : []),
   ];
   if (missing.length === 0) return 'take';
@@ -136,8 +149,16 @@ async function givenAnswers(terminal: Terminal, options: Options) {
     throw new Failure('usage', '--token-file and --token-stdin cannot be used together.');
   // A wrong address is an error before the questions, not after them.
   if (options.relay !== undefined) ownRelayUrl(options.relay);
-  const { repo, projectKey, team, ticketPrefix, environment } = options;
-  return { repo, projectKey, team, ticketPrefix, environment, token: await givenToken(terminal, options) };
+  const { repo, projectKey, tracker, team, ticketPrefix, environment } = options;
+  return {
+    repo,
+    projectKey,
+    tracker,
+    team,
+    ticketPrefix,
+    environment,
+    token: await givenToken(terminal, options),
+  };
 }
 
 async function givenToken(
@@ -169,10 +190,17 @@ async function collect(
     config: loaded.config,
     checkout: await lookups.checkout(terminal.folder),
     storedToken: (projectKey) => findStoredToken(session.machine, loaded, projectKey),
+    otherPrefixes: await otherPrefixes(terminal, session, loaded.files.project.file),
     lookups,
     prompter,
     warn: (line) => terminal.err(`warning: ${line}`),
   });
+}
+
+async function otherPrefixes(terminal: Terminal, { machine }: Session, own: string): Promise<Set<string>> {
+  const { projects } = await loadProjects(machine, terminal.environment, terminal.folder);
+  const others = projects.filter(({ files }) => files.project.file !== own);
+  return new Set(others.flatMap(({ usable }) => ticketPrefixOf(usable)?.toUpperCase() ?? []));
 }
 
 function reportOf(
@@ -187,6 +215,7 @@ function reportOf(
     folder: terminal.folder,
     answers: {
       ...others,
+      tracker: others.tracker ?? null,
       ticketPrefix: others.ticketPrefix ?? null,
       states,
       token: token === undefined ? 'none' : token.isNew ? 'new' : 'kept',
