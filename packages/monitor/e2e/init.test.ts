@@ -30,6 +30,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
         ['Repository at the code host', '\r'],
         ['Key of the project', 'no spaces please\r'],
         ['Expected a plain name', '\u0015shop\r'],
+        ['Where are your tickets?', '\u001b[B\r'],
         ['API token of the issue tracker (Enter: no tracker)', 'wrong-token\r'],
         ['did not accept the API token', ''],
         ['API token of the issue tracker', `${TRACKER_TOKEN}\r`],
@@ -96,7 +97,7 @@ test('a machine: --yes --json uses what can be detected, and a second run change
   const withoutTerminal = await world.svc(['init']);
   expect(withoutTerminal).toMatchObject({ code: 2, out: '', err: expect.stringContaining('svc init --yes') });
   expect(withoutTerminal.err).toContain(
-    '--repo <owner/name> --project-key <key> --token-file <path> --team <key> --environment <name>',
+    '--repo <owner/name> --project-key <key> --tracker <name> --team <key> --environment <name>',
   );
 
   const words = ['init', '--yes', '--json', '--token-stdin'];
@@ -144,6 +145,40 @@ test('a machine: --yes --json uses what can be detected, and a second run change
   expect(files.map(world.text)).toEqual(before);
 
   expect(first.out + first.err + second.out + second.err + withoutTerminal.err).not.toContain(TRACKER_TOKEN);
+});
+
+test('without a token: the tickets are the issues of the repository, and nobody is asked for one', async () => {
+  const world = await initWorld();
+  world.codehost.cloud.addIssue('acme/web', { title: 'Count to four', labels: ['In Progress'] });
+  const { code, out, err } = await world.svc(['init', '--yes', '--json']);
+  expect(code, err).toBe(0);
+  const done = JSON.parse(out);
+  expect(done.answers).toMatchObject({ tracker: 'github', ticketPrefix: 'GH', token: 'none' });
+  expect(outcomes(done)).toEqual({
+    'project-file': 'done',
+    registration: 'done',
+    'tracker-ids': 'done',
+    'code-host-feed': 'done',
+    daemon: 'done',
+    doctor: 'done',
+  });
+  expect(world.read('web/.svc/config.json').svc.tracker).toMatchObject({
+    provider: 'github',
+    teamId: 'acme/web',
+    stateIds: { 'In Progress': 'label:In Progress', 'In Review': 'open', Done: 'closed:completed' },
+  });
+  expect(world.text('.config/svc/config-web.json')).toBeUndefined();
+  expect(world.tracker.requests()).toEqual([]);
+  const moved = await world.svc(['ticket', 'phase', 'inProgress', '#1']);
+  expect(moved, moved.err).toMatchObject({ code: 0 });
+  const closed = await world.svc(['ticket', 'phase', 'done', 'GH-1']);
+  expect(closed, closed.err).toMatchObject({ code: 0 });
+  const address = 'https://code.example/acme/web/issues/1';
+  const again = await world.svc(['ticket', 'phase', 'done', address]);
+  expect(again.out).toContain('GH-1 is already in Done');
+  const foreign = await world.svc(['why', 'https://code.example/acme/other/issues/1']);
+  expect(foreign).toMatchObject({ code: 2, err: expect.stringContaining('not an issue of a project') });
+  expect(world.codehost.cloud.repoOf('acme/web').issues[0]).toMatchObject({ state: 'closed' });
 });
 
 function outcomes({ steps }: { steps: { step: string; outcome: string }[] }): Record<string, string> {

@@ -8,7 +8,7 @@ import { topicsIn } from '../log/topic-family.ts';
 import { issueActions } from '../log/tracker-details.ts';
 import { decideDispatch } from '../orchestrate/dispatch.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
-import { ticketWritten } from '../tracker/ticket-phase.ts';
+import { ticketWritten } from '../tracker/tracker-of.ts';
 import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';

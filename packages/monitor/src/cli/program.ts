@@ -1,6 +1,10 @@
 // The whole command line. A verb is one file in verbs/, and one entry in a group here.
 import { type CommandUnknownOpts, createCommand, type Option } from '@commander-js/extra-typings';
+import { ticketWritten } from '@svc/core';
+import { loadProjects } from '../config/projects.ts';
+import { Failure } from '../errors.ts';
 import { defaultText } from './describe-program.ts';
+import { openSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { addFindingVerb } from './verbs/add-finding.ts';
 import { agentVerbs } from './verbs/agent.ts';
@@ -87,7 +91,33 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
   }
   program.commandsGroup('Start:'); // `help` goes there
   prepare(program, terminal);
+  program.hook('preAction', (_, command) => writeTickets(command, terminal));
   return program;
+}
+
+/** A ticket may also be given as `#12` or by the address of its issue, to every verb that takes tickets. */
+async function writeTickets(command: CommandUnknownOpts, terminal: Terminal): Promise<void> {
+  const isIssue = (word: unknown): word is string => typeof word === 'string' && /^#|^https?:/.test(word);
+  const places = command.registeredArguments.flatMap((argument, index) =>
+    /^tickets?$/.test(argument.name()) ? [index] : [],
+  );
+  if (!places.some((index) => [command.processedArgs[index]].flat().some(isIssue))) return;
+  const { machine } = openSession(terminal);
+  const { configs, started } = await loadProjects(machine, terminal.environment, terminal.folder);
+  const written = (word: unknown): unknown => {
+    if (!isIssue(word)) return word;
+    const ticket = ticketWritten(word, [started.usable]) ?? ticketWritten(word, configs);
+    if (ticket !== undefined) return ticket;
+    throw new Failure(
+      'usage',
+      `${word.slice(0, 200)} is not an issue of a project whose tickets are issues.`,
+      'Name the ticket, such as GH-12, or run this in its project.',
+    );
+  };
+  for (const index of places) {
+    const given: unknown = command.processedArgs[index];
+    command.processedArgs[index] = Array.isArray(given) ? given.map(written) : written(given);
+  }
 }
 
 /** Commander would also show empty defaults, and quote texts. */

@@ -62,10 +62,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
     .option('--json', 'print what was done as one JSON object')
     .option('--repo <owner/name>', 'repository (default: the git remote)')
     .option('--project-key <key>', 'key of the project (default: the repository name)')
-    .option(
-      '--tracker <name>',
-      'where the tickets are: github, linear or none (default: github, without a token)',
-    )
+    .option('--tracker <name>', 'where the tickets are: github, linear or none')
     .option('--token-file <path>', 'file with the API token of the issue tracker')
     .option('--token-stdin', 'read the API token from standard input')
     .option('--team <key>', 'team at the issue tracker (default: by the token)')
