@@ -397,6 +397,26 @@ const rows: Row[] = [
     ],
   },
   {
+    fault: 'data of a newer version',
+    async given(home) {
+      await healthy(home);
+      home.write('svc/format.json', { format: 99, svc: '9.0.0' });
+    },
+    says: [
+      /^broken +version +this svc cannot use the data folder\n +The data in .* has format 99, written by svc 9\.0\.0\. .*\n +Update svc to 9\.0\.0 or newer/m,
+    ],
+  },
+  {
+    fault: 'skills of another version',
+    async given(home) {
+      await healthy(home);
+      home.write('.agents/skills/.svc-dev.json', { version: '0.0.1', files: {} });
+    },
+    says: [
+      /^warning +version +the skills of codex.* are not those of this svc\n.*version 0\.0\.1, this svc: .*\n +Run: svc skills install --agent codex$/m,
+    ],
+  },
+  {
     fault: 'version drift',
     async given(home) {
       await healthy(home);

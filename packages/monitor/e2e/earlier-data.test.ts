@@ -5,8 +5,9 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type EventLine, emptyBoard, foldLine, packBoard } from '@svc/core';
-import { storyRepo, temporaryFolder, until } from '@svc/testkit';
+import { storyRepo, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { runCommandLine } from '../src/cli/run.ts';
 import { createOutboxStore, openOutboxDatabase } from '../src/outbox/outbox-store.ts';
 import { openSnapshotStore } from '../src/state/snapshot-store.ts';
 import { storyDaemon } from './story-daemon.ts';
@@ -89,7 +90,9 @@ test('a snapshot of the earlier board is dropped', () => {
 
 test('a daemon goes on from it: decisions and acknowledgements count', async () => {
   const settings = { deploy: { [storyRepo]: { skipDeployVerification: false, timeoutSec: 604_800 } } };
-  const daemon = await storyDaemon({ home: earlierHome(), settings, now });
+  const home = earlierHome();
+  const daemon = await storyDaemon({ home, settings, now });
+  expect(JSON.parse(readFileSync(join(home, 'svc/format.json'), 'utf8'))).toMatchObject({ format: 1 });
   const board = async () => (await daemon.get('/api/board?all=1')).body as Record<string, object[]>;
   await until(async () => (await daemon.get('/api/board')).status === 200);
   const { workers, attention } = await board();
@@ -114,4 +117,25 @@ test('a daemon goes on from it: decisions and acknowledgements count', async () 
     return first !== undefined && 'status' in first && first.status === failed.status;
   });
   expect((await board())['workers']?.[0]).toMatchObject(failed);
+});
+
+test('a folder that a newer svc has written is refused, and nothing in it changes', async () => {
+  const home = earlierHome();
+  const data = join(home, 'svc');
+  writeFileSync(join(data, 'format.json'), '{"format":99,"svc":"9.0.0"}');
+  const before = readFileSync(join(data, 'events/2026-11.jsonl'), 'utf8');
+  const refusal = 'has format 99, written by svc 9.0.0. This svc knows formats up to 1. Nothing was changed.';
+  await expect(storyDaemon({ home })).rejects.toThrow(refusal);
+  for (const words of [
+    ['archive', 'sweep'],
+    ['worktree', 'create', 'ENG-1'],
+    ['events', 'reindex'],
+    ['monitor', 'start'],
+  ]) {
+    const terminal = { ...testTerminal(), home, folder: home };
+    expect(await runCommandLine(terminal, words), words.join(' ')).toBe(6);
+    expect(terminal.complained()).toContain(refusal);
+    expect(terminal.complained()).toContain('Update svc to 9.0.0 or newer');
+  }
+  expect(readFileSync(join(data, 'events/2026-11.jsonl'), 'utf8')).toBe(before);
 });

@@ -2,6 +2,7 @@
 // tables, and one lock per root keeps two of these verbs apart.
 import { safeSegment } from '@svc/core';
 import { type ArchiveIndex, rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
+import { refuseNewerData } from '../disk/data-format.ts';
 import { Failure } from '../errors.ts';
 import { createReporter, type ReportFact } from './report-fact.ts';
 import { openSession, requireConfig, type Session } from './session.ts';
@@ -25,6 +26,7 @@ export async function withArchive<T>(
   const { config, files } = await requireConfig(terminal, session);
   const { root: configured, syncToThoughts, retention } = config.archive;
   const { machine, locks } = session;
+  refuseNewerData(machine.dataDir);
   const root = rootFrom(configured, machine.home);
   return withArchiveIndex(machine.databaseFile, root, (index) =>
     work({

@@ -11,17 +11,20 @@ import {
   measureDrift,
   ownVersion,
 } from '../control/version-drift.ts';
+import { refuseNewerData } from '../disk/data-format.ts';
 import { readSecrets } from '../receive/secrets.ts';
 import { readKeyVariables } from '../tunnel/provision-channel.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
-export function startFromTerminal(
+export async function startFromTerminal(
   terminal: Terminal,
   host: Pick<Host, 'program'>,
   { machine }: Session,
 ): Promise<Started> {
+  // Said here, so that it need not be looked for in the daemon's log.
+  refuseNewerData(machine.dataDir);
   return startDaemon({
     dataDir: machine.dataDir,
     program: host.program,

@@ -1,5 +1,6 @@
 // Rebuilds the index while no daemon is running: holds the data root's lock for that time.
 import type { Machine } from '../config/environment.ts';
+import { refuseNewerData } from '../disk/data-format.ts';
 import { Failure } from '../errors.ts';
 import { openEventLog } from '../log/event-log.ts';
 import { identifyHost } from '../log/host.ts';
@@ -10,6 +11,7 @@ export async function reindexAlone(
   now: () => Date,
   { acceptMissing }: { acceptMissing: boolean },
 ): Promise<{ lines: number; seconds: number }> {
+  refuseNewerData(machine.dataDir);
   const instance = claimInstance(machine.dataDir);
   if (instance === undefined) {
     throw new Failure(

@@ -77,6 +77,13 @@ describe('the warning has the command that fixes it', () => {
     });
   });
 
+  test('an update, if the called svc is older than the daemon', () => {
+    expect(driftWarning(drift('1.1.0', null, false), '1.0.0', cacheWith())).toEqual({
+      warning: 'this svc (1.0.0) is older than the daemon, which runs version 1.1.0.',
+      remedy: 'Update svc, or find the newer one: type -a svc',
+    });
+  });
+
   test('a restart, if the called svc is the newer one', () => {
     const remedy = 'Switch to it: svc-monitor.sh restart';
     expect(driftWarning(drift('1.0.0', '2.0.0', true), '2.0.0', '/cache')?.remedy).toBe(remedy);
@@ -85,6 +92,6 @@ describe('the warning has the command that fixes it', () => {
 
   test('nothing without drift', () => {
     expect(driftWarning(drift('1.0.0', '1.0.0', false), '1.0.0', '/cache')).toBeUndefined();
-    expect(driftWarning(drift('1.1.0', null, false), '1.0.0', '/cache')).toBeUndefined();
+    expect(driftWarning(drift('1.1.0', null, false), '0.0.0-source', '/cache')).toBeUndefined();
   });
 });

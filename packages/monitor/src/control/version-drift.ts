@@ -54,6 +54,12 @@ export function driftWarning(drift: Drift, own: string, cacheRoot: string): Drif
         : 'Update svc, then run: svc-monitor.sh restart',
     };
   }
+  // A program that runs from source has no version of its own.
+  if (isOlder(own, runningVersion) && !own.startsWith('0.0.0-'))
+    return {
+      warning: `this svc (${own}) is older than the daemon, which runs version ${runningVersion}.`,
+      remedy: 'Update svc, or find the newer one: type -a svc',
+    };
   if (!isOlder(runningVersion, own)) return undefined;
   return {
     warning: `the daemon runs version ${runningVersion}, older than this svc (${own}).`,

@@ -9,6 +9,7 @@ import type { ReadSocketTable } from '../access/socket-table.ts';
 import { createHookSessions } from '../agent-hooks/sessions.ts';
 import { createConfigAttention } from '../config/config-attention.ts';
 import type { Machine } from '../config/environment.ts';
+import { upgradeData } from '../disk/data-format.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
 import { createFeeds } from '../feeds/feeds.ts';
@@ -101,6 +102,9 @@ async function openDaemon(
     port: 0,
     url: '',
   };
+
+  // Before anything reads or writes it.
+  await upgradeData({ dataDir: machine.dataDir, version });
 
   // The configuration.
   const settings = await openSettings({ machine, environment, folder: options.folder, logger });

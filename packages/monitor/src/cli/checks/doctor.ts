@@ -20,6 +20,7 @@ import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { checkService, managerIfAny } from '../service/service.ts';
 import { openSession, requestedBy, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+import { checkSkills } from '../verbs/skills.ts';
 import { type DoctorCheck, type DoctorResult, type DoctorTools, fixableBy, runTogether } from './check.ts';
 import {
   checkConfiguration,
@@ -31,6 +32,7 @@ import { checkDaemon } from './daemon.ts';
 import { checkHooks } from './hooks.ts';
 import {
   checkDatabase,
+  checkDataFormat,
   checkDisk,
   checkRetention,
   checkSpool,
@@ -75,7 +77,8 @@ export async function runDoctor(
     { part: 'tracker', run: async () => checkTrackers(terminal, await projects, machine, tools) },
     { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
     { part: 'hooks', run: () => checkHooks(terminal, session) },
-    { part: 'version', run: async () => [await checkVersion(session)] },
+    { part: 'version', run: async () => [await checkVersion(session), ...(await checkSkills(terminal))] },
+    { part: 'version', run: async () => checkDataFormat(machine) },
   ];
   const unknown = daemon.state === 'running' ? [] : [unknownWhile(daemon.state)];
   return inDoctorOrder([...findings, ...unknown, ...(await runTogether(checks, timeoutMs))]);

@@ -7,6 +7,8 @@ import { type DoctorFinding, doctorFinding, judgeDisk, type Retention, spaceReme
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent, namesIn } from '@svc/lib/files';
 import type { Machine } from '../../config/environment.ts';
+import { refuseNewerData } from '../../disk/data-format.ts';
+import { Failure } from '../../errors.ts';
 import { bytesText } from '../archive-session.ts';
 import type { DoctorTools } from './check.ts';
 
@@ -85,6 +87,18 @@ async function cannotWrite(
   } finally {
     // On a full disk the file may exist but be empty.
     await rm(file, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Whether this svc understands the data. */
+export function checkDataFormat({ dataDir }: Machine): DoctorFinding[] {
+  try {
+    refuseNewerData(dataDir);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { message: evidence, remedy = null } = error;
+    return [doctorFinding('version', 'broken', 'this svc cannot use the data folder', { evidence, remedy })];
   }
 }
 

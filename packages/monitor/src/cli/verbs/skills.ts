@@ -1,7 +1,7 @@
 // svc skills install | remove | list
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
+import { type DoctorFinding, doctorFinding, type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
 import {
@@ -136,6 +136,19 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
         ]),
       );
     });
+}
+
+/** For the doctor: skills of another version of svc. */
+export async function checkSkills(terminal: Terminal): Promise<DoctorFinding[]> {
+  const places = await placesOf(terminal, undefined, knownAgents({ agents: {} }));
+  return places
+    .filter(({ installation }) => stateOf(installation) === 'outdated')
+    .map(({ agents, installation: { installed, version, folder } }) =>
+      doctorFinding('version', 'warning', `the skills of ${agents.join(', ')} are not those of this svc`, {
+        evidence: `${folder}: version ${installed}, this svc: ${version}`,
+        remedy: `Run: svc skills install --agent ${agents[0]}`,
+      }),
+    );
 }
 
 function stateOf(installation: SkillsInstallation): 'installed' | 'not installed' | 'outdated' | 'changed' {

@@ -1,5 +1,6 @@
 // svc worktree create | list | remove. They use git on this machine and need no daemon.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { refuseNewerData } from '../../disk/data-format.ts';
 import { Failure } from '../../errors.ts';
 import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
 import type { Report } from '../../orchestrate/worktrees/steps.ts';
@@ -92,6 +93,7 @@ function removeVerb(terminal: Terminal): CommandUnknownOpts {
 
 async function open(terminal: Terminal): Promise<Worktrees> {
   const session = openSession(terminal);
+  refuseNewerData(session.machine.dataDir);
   const { config, files } = await requireConfig(terminal, session);
   return openWorktrees(terminal, session, { folder: files.project.folder ?? terminal.folder, config });
 }
