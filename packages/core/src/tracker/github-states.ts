@@ -24,9 +24,9 @@ const types: Record<TicketPhase, string> = {
 };
 
 type NamedState = { name: string; type: string };
-type Reason = 'completed' | 'not_planned';
+type Closing = 'completed' | 'not_planned';
 
-const reasons: ReadonlyMap<string, Reason> = new Map([
+const reasons: ReadonlyMap<string, Closing> = new Map([
   ['completed', 'completed'],
   ['canceled', 'not_planned'],
 ]);
@@ -122,7 +122,7 @@ export function githubStateOf(
 /** What has to be done at the code host to put an issue into a state. */
 export type GithubMove = {
   /** Undefined: the issue has to be open. */
-  close: Reason | undefined;
+  close: Closing | undefined;
   label?: string;
   status?: { projectId: string; fieldId: string; optionId: string };
 };
@@ -135,12 +135,12 @@ const statusId = /^status:([\w=-]+)\/([\w=-]+)\/([\w=-]+?)(?::(completed|not_pla
 export function githubMove(stateId: string): GithubMove | undefined {
   if (stateId === 'open') return { close: undefined };
   const [, closed] = closedId.exec(stateId) ?? [];
-  if (closed !== undefined) return { close: closed as Reason };
+  if (closed !== undefined) return { close: closed as Closing };
   const [, label] = labelId.exec(stateId) ?? [];
   if (label !== undefined) return { close: undefined, label };
   const [, projectId, fieldId, optionId, close] = statusId.exec(stateId) ?? [];
   if (projectId === undefined || fieldId === undefined || optionId === undefined) return undefined;
-  return { close: close as Reason | undefined, status: { projectId, fieldId, optionId } };
+  return { close: close as Closing | undefined, status: { projectId, fieldId, optionId } };
 }
 
 /** Like the code host, which ignores case in the names of labels. */

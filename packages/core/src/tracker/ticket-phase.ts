@@ -62,7 +62,7 @@ export function stateNamed<State extends { name: string }>(
 
 /**
  * The project whose tickets have this one's prefix; of several for the same tracker, the first that can reach it. None if
- * their tickets cannot be told apart.
+ * it is unclear whose ticket it is.
  */
 export function projectOfTicket(configs: readonly Config[], ticket: string): Config | undefined {
   const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();

@@ -43,7 +43,6 @@ import { createFigures, exposeMetrics } from './figures.ts';
 import { createHealth } from './health.ts';
 import { createOrchestration } from './orchestration.ts';
 import { daemonRoutes, type RunDoctor } from './routes.ts';
-
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
 

@@ -304,11 +304,11 @@ function withStateIds({ config }: World, stateIds: Record<string, string>): Worl
 describe.each(worlds)('%s', (_, open) => {
   test.each(rows.map((row) => [row.promise, row] as const))('%s', async (_name, { check }) => {
     const world = await open();
-    await check(world.tracker, world);
+    await expect(check(world.tracker, world)).resolves.toBeUndefined();
   });
 
   test.each(rows.map((row) => [row.promise, row] as const))('noticed if not: %s', async (_name, row) => {
     const world = await open();
-    await expect(row.check({ ...world.tracker, ...row.broken(world.tracker) }, world)).rejects.toThrow();
+    await expect(row.check({ ...world.tracker, ...row.broken(world.tracker) }, world)).rejects.toThrow(/\S/);
   });
 });

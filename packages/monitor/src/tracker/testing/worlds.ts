@@ -35,7 +35,6 @@ async function linear(): Promise<World> {
   const chosen = trackerOf(config);
   if (chosen.provider === undefined) throw new Error(chosen.why);
   const stateId = (name: string) => stateNamed(fake.cloud.statesOf(team.id), name)?.id ?? '';
-  const touched = () => ({ updatedAt: new Date().toISOString() });
   return {
     config,
     tracker: openTracker(chosen, meansOf(fake)),
@@ -52,7 +51,7 @@ async function linear(): Promise<World> {
         ...(state !== undefined && { stateId: stateId(state) }),
         ...(title !== undefined && { title }),
         ...labels,
-        ...touched(),
+        updatedAt: new Date().toISOString(),
       });
     },
     labelsOf: (ticket) =>
