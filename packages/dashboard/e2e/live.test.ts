@@ -1,4 +1,6 @@
 // The screens with data: live updates, past times, and links.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AttentionView, BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -38,6 +40,25 @@ describe('the board', () => {
           await column(page, name).locator(`a[href^="/tickets/${ticket}"]`).count(),
           `${ticket} in ${name}`,
         ).toBe(1);
+  });
+
+  it('answers the permission request of a session that a person started', async () => {
+    const { url, home } = tape.daemon();
+    writeFileSync(join(home, 'data/hook-token'), 'token', { mode: 0o600 });
+    const headers = { 'Content-Type': 'application/json', 'X-Svc-Hook-Token': 'token' };
+    const hook = async (path: string, body: object): Promise<unknown> =>
+      (
+        await fetch(`${url}/api/hooks/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      ).json();
+    const of = { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x' };
+    const page = await openAt('/');
+    await hook('report', { ...of, event: 'PermissionRequest', folder: '/home/ann/boats', at: 1 });
+    const answered = hook('ask', { ...of, input: '{"command":"touch <b>boat</b>"}' });
+    const request = page.getByRole('region', { name: 'Open requests' });
+    await request.getByText('$ touch <b>boat</b>').waitFor();
+    await request.getByRole('button', { name: 'Allow' }).click();
+    expect(await answered).toEqual({ answer: 'allow_once' });
+    await request.waitFor({ state: 'detached' });
   });
 
   it('moves a card when a delivery arrives', async () => {

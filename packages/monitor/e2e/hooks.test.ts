@@ -412,6 +412,39 @@ test('a daemon that stops while a hook waits: no decision', async () => {
   expect(await untilState('s', 'unknown')).toMatchObject({ open: [] });
 });
 
+/** Whatever listens on the port is the daemon of the data root, as far as its files show. */
+async function announce(dataDir: string, port: number): Promise<void> {
+  const claimed = claimInstance(dataDir);
+  onTestFinished(() => claimed?.withdraw());
+  await claimed?.announce({
+    state: 'running',
+    instance: 'x',
+    pid: process.pid,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    version: '1.2.3',
+    startedAt: new Date().toISOString(),
+  });
+}
+
+// Only root can start a program of another user.
+test.skipIf(process.geteuid?.() !== 0)('a program of another user on that port is not asked', async () => {
+  const program = `
+    const server = require('http').createServer((_, response) => response.end('{"answer":"allow_once"}'));
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  for (const uid of [65_534, 0]) {
+    const { home, machine, hook, stop } = await hookWorld();
+    await stop();
+    const other = spawn(process.execPath, ['-e', program], { uid, cwd: '/', env: {} });
+    onTestFinished(() => void other.kill('SIGKILL'));
+    const [port] = (await once(other.stdout, 'data')) as [Buffer];
+    await announce(machine.dataDir, Number(port));
+    const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
+    const { printed } = await hook('claude', 'PermissionRequest answer', of);
+    expect(printed, `uid ${uid}`).toBe(uid === 0 ? decision({ behavior: 'allow' }) : '');
+  }
+});
+
 test('whatever a daemon answers that is not the answer of a person: no decision', async () => {
   const { home, machine, hook, stop } = await hookWorld();
   const of = { session_id: 's', cwd: repository(home, 'web', 'main'), ...asked };
@@ -425,32 +458,16 @@ test('whatever a daemon answers that is not the answer of a person: no decision'
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
   });
-  const claimed = claimInstance(machine.dataDir);
-  onTestFinished(() => {
-    claimed?.withdraw();
-    server.close();
-  });
-  await claimed?.announce({
-    state: 'running',
-    instance: 'x',
-    pid: process.pid,
-    port,
-    url: `http://127.0.0.1:${port}`,
-    version: '1.2.3',
-    startedAt: new Date().toISOString(),
-  });
+  onTestFinished(() => void server.close());
+  await announce(machine.dataDir, port);
   const good = '{"answer":"allow_once"}';
   const replies = {
     'killed before it answers': '',
     'killed while it answers': http(200, good, 100),
-    'an error': http(500, good),
-    'a wrong token': http(401, '{"code":"wrong-hook-token"}'),
-    'no answer': http(200, '{"answer":null}'),
-    'another word': http(200, '{"answer":"allow"}'),
-    'allowed always': http(200, '{"answer":"allow_always"}'),
+    'an error': http(401, good),
+    'nobody answered': http(200, '{"answer":null}'),
     'not JSON': http(200, 'allow_once'),
     'too much': http(200, `${' '.repeat(20_000)}${good}`),
-    'a name of every object': http(200, '{"answer":"constructor"}'),
   };
   for (const [name, text] of Object.entries(replies)) {
     reply = text;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hookedAgents, reportIn } from './hook-event.ts';
+import { decisionFor, hookedAgents, reportIn } from './hook-event.ts';
 import { HookReport, heardFrom, hookEvents, isAnsweredIn, requestOf } from './hooks.ts';
 
 const FOLDER = '/home/ann/web';
@@ -191,4 +191,13 @@ test('a person sees the whole input, or the command if there is nothing else', (
   expect(shown({ command: 'ls', description: 'List files' })).toBe('ls');
   expect(shown({ command: 'ls', dangerouslyDisableSandbox: true })).toContain('dangerouslyDisableSandbox');
   expect(shown({ file_path: '/a', content: 'x' })).toBe('{"file_path":"/a","content":"x"}');
+});
+
+test('only the two answers of a person are a decision', () => {
+  expect(JSON.parse(decisionFor('allow_once'))).toEqual({
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
+  });
+  expect(decisionFor('reject_once')).toContain('"behavior":"deny"');
+  const others = [null, undefined, true, '', 'allow', 'allow_always', 'constructor', ['allow_once'], {}];
+  expect(others.map(decisionFor).join('')).toBe('');
 });
