@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { hookedAgents } from '@svc/core';
 import { startStreamingModels } from '../packages/testkit/src/models/streaming-models.ts';
 import {
   describeMachine,
@@ -146,7 +147,12 @@ async function runHooks(network: string): Promise<void> {
   const all = results.flatMap(({ outcomes }) => Object.values(outcomes));
   const good = all.filter(({ ok }) => ok).length;
   console.log(`${results.length} agents with hooks: ${good} of ${all.length} checks ok`);
-  if (options.write) writePage('hook-results.json', { ...today(network), agents: results });
+  if (options.write) {
+    // Those that were not tried now keep their results.
+    const { agents } = readResults('hook-results.json') as HooksResult;
+    const newest = (name: string) => [...results, ...agents].find((one) => one.name === name) ?? [];
+    writePage('hook-results.json', { ...today(network), agents: hookedAgents.flatMap(newest) });
+  }
   failUnless(good === all.length && all.length === results.length * hookChecks.length);
 }
 
@@ -158,9 +164,12 @@ function today(network: string) {
 function writePage(name: string, result: object): void {
   const folder = join(import.meta.dirname, 'agent-suite');
   writeFileSync(join(folder, name), `${JSON.stringify(result, null, 2)}\n`);
-  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
   writeFileSync(
     join(folder, '../../docs/agents.md'),
-    agentsPage(read('results.json') as SuiteResult, read('hook-results.json') as HooksResult),
+    agentsPage(readResults('results.json') as SuiteResult, readResults('hook-results.json') as HooksResult),
   );
+}
+
+function readResults(name: string): unknown {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'agent-suite', name), 'utf8'));
 }

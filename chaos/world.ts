@@ -53,6 +53,11 @@ export async function openWorld(name: string, environment: Record<string, string
     git: (folder: string, ...words: string[]): string => gitOf(home.home, folder, words),
     /** The command line, as a user runs it in that folder. */
     svc: (folder: string, ...words: string[]): Promise<Said> => runSvc(home, folder, words),
+    /** The same; throws when it fails. */
+    async mustRun(folder: string, ...words: string[]): Promise<void> {
+      const { code, printed } = await runSvc(home, folder, words);
+      if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
+    },
     newTicket(teamKey: string, title: string): string {
       const team = tracker.cloud.teams.find(({ key }) => key === teamKey);
       return tracker.cloud.identifierOf(tracker.cloud.addIssue({ teamId: team?.id ?? '', title }));

@@ -56,7 +56,7 @@ export async function startTicket(
     ...variables,
     PATH: `${binFolder(program, cache)}:${bin}:${process.env['PATH'] ?? ''}`,
   });
-  const { home, daemon, svc, git } = world;
+  const { home, daemon, git } = world;
   const folder = join(home.home, 'web');
   const runsDir = join(home.dataDir, 'runs');
   writeInto(folder, 'a.txt', 'one\ntwo\nthree\n');
@@ -83,10 +83,7 @@ export async function startTicket(
   daemon.start();
   await daemon.ready();
 
-  async function run(...words: string[]): Promise<void> {
-    const { code, printed } = await svc(folder, ...words);
-    if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
-  }
+  const run = (...words: string[]): Promise<void> => world.mustRun(folder, ...words);
 
   /** Of each process of the agent, oldest first. */
   function pids(): number[] {

@@ -5,13 +5,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import type { BoardView, HookedAgent } from '@svc/core';
+import { type BoardView, type HookedAgent, takesAnswers } from '@svc/core';
 import { secondsSince, writeInto } from '../../packages/testkit/src/script.ts';
 import { openWorld } from '../world.ts';
 import { binFolder, KEY, type Program } from './programs.ts';
 import { MARKER } from './replies.ts';
 
 const LONGEST_MS = 60_000;
+/** Longer than a hook waits for an answer. */
+const LONGEST_OPEN_MS = 90_000;
 /** Within this time the board must show what the screen shows. */
 const VISIBLE_MS = 2_000;
 const BRANCH = 'trial';
@@ -24,6 +26,7 @@ export const hookChecks = [
   'rejected',
   'ended',
   'killed',
+  'answered through svc',
   'settings as before',
 ] as const;
 type HookCheck = (typeof hookChecks)[number];
@@ -173,11 +176,25 @@ export async function checkHooks(
     }
   }
 
-  async function run(...words: string[]): Promise<void> {
-    const { code, printed } = await svc(folder, ...words);
-    if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
+  /** Until the newest session has a request that can be answered, or none. */
+  async function untilOpen(isOpen: boolean): Promise<number> {
+    const started = performance.now();
+    for (; ((await session())?.open.length ?? 0) > 0 !== isOpen; await sleep(50))
+      if (performance.now() - started > LONGEST_OPEN_MS)
+        throw new Error(isOpen ? 'there is no open request' : 'the request is still open');
+    return performance.now() - started;
   }
 
+  /** A busy agent may lose keys. */
+  async function leave(): Promise<void> {
+    for (let tries = 0; tries < 3; tries += 1) {
+      await terminals.at(-1)?.enter(person.exit);
+      if (await terminals.at(-1)?.ended(LONGEST_MS / 3)) return;
+    }
+    throw new Error('it did not exit');
+  }
+
+  const run = (...words: string[]): Promise<void> => world.mustRun(folder, ...words);
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
   const inTime = (milliseconds: number): string => {
     expect(milliseconds <= VISIBLE_MS, `the board shows it ${seconds(milliseconds)} later`);
@@ -236,9 +253,7 @@ export async function checkHooks(
       return `${inTime(late)}, ${(await session())?.state}`;
     });
     await check('ended', async () => {
-      await terminal.enter(person.exit);
-      const ended = await terminal.ended(LONGEST_MS);
-      expect(ended, 'it did not exit');
+      await leave();
       const late = await untilState('ended');
       return `${inTime(late)}, known by ${(await session())?.known}`;
     });
@@ -248,6 +263,41 @@ export async function checkHooks(
       terminal.kill();
       const late = await untilState('ended');
       return `${inTime(late)}, known by ${(await session())?.known}`;
+    });
+    await check('answered through svc', async () => {
+      const install = ['hooks', 'install', program.name, '--answer', '--yes'];
+      if (!takesAnswers(program.name)) {
+        const { code, printed } = await svc(folder, ...install);
+        expect(code === 2 && printed.includes('only report'), `it is not refused: ${printed}`);
+        return 'refused';
+      }
+      await run(...install);
+      const made = (name: string): boolean => existsSync(join(folder, `made-by-${name}`));
+      const answer = async (given: string): Promise<void> => {
+        await terminal.until(person.asks);
+        await untilOpen(true);
+        await run('agent', 'answer', (await session())?.key ?? '', given);
+      };
+      terminal = start(`${MARKER}command answered`);
+      await answer('allow');
+      await untilTrue(() => made('answered'), 'it was allowed, and the command did not run');
+      await untilState('idle');
+      terminal.forget();
+      await terminal.enter(`${MARKER}command refused`);
+      await answer('reject');
+      await untilState('idle');
+      expect(!made('refused'), 'it was rejected, and the command ran');
+      terminal.forget();
+      await terminal.enter(`${MARKER}command unanswered`);
+      await terminal.until(person.asks);
+      await untilOpen(true);
+      const waited = await untilOpen(false);
+      expect((await session())?.state === 'needs-permission' && !made('unanswered'), 'it no longer asks');
+      terminal.press(person.allow);
+      await untilTrue(() => made('unanswered'), 'the terminal did not ask');
+      await untilState('idle');
+      await leave();
+      return `allowed, rejected, and without an answer left to the terminal after ${seconds(waited)}`;
     });
     await check('settings as before', async () => {
       await run('hooks', 'remove', program.name, '--yes');

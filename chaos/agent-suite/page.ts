@@ -47,6 +47,8 @@ const hookMeanings: Readonly<Record<(typeof hookChecks)[number], string>> = {
   rejected: 'rejected at the terminal. The time is from the key to the board',
   ended: 'the person leaves. The time is from the end of the program to the board',
   killed: '`kill -9` in mid-turn. The time is from the signal to the board',
+  'answered through svc':
+    'with `svc hooks install <agent> --answer`: `svc agent answer <session> allow` and `reject` reach the agent, and without an answer its terminal asks. Refused: svc does not know how its hook answers',
   'settings as before': '`svc hooks remove`: the settings are as before `svc hooks install`',
 };
 
