@@ -12,8 +12,10 @@ function world(answerWithinMs = 60_000) {
   let isAlive = true;
   let isBroken = false;
   let isFull = false;
+  let onLookup = async (): Promise<void> => undefined;
   const processStarts: ReadProcessStarts = async (pids) => {
     if (isBroken) throw new Error('ps cannot be started');
+    await onLookup();
     return new Map(
       pids.map((pid) => [
         pid,
@@ -50,12 +52,22 @@ function world(answerWithinMs = 60_000) {
     pass: (milliseconds: number) => void (uptime += milliseconds),
     end: () => void (isAlive = false),
     break: (isIt: boolean) => void (isBroken = isIt),
+    /** The next lookup of processes waits for the returned function; `reached` when it waits. */
+    holdLookup: () => {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      onLookup = () => {
+        reached.resolve();
+        return released.promise;
+      };
+      return { reached: reached.promise, release: released.resolve };
+    },
     fill: (isIt: boolean) => void (isFull = isIt),
     sessions,
-    ask: () =>
+    ask: (signal = new AbortController().signal) =>
       sessions.ask(
         { agent: 'claude', session: 's', tool: 'Bash', call: 'x', input: '{"command":"ls"}' },
-        new AbortController().signal,
+        signal,
       ),
   };
 }
@@ -139,4 +151,23 @@ test('what prevents a check is a problem until a check succeeds', async () => {
   await until(() => sessions.problem() === 'ps cannot be started');
   setBroken(false);
   await until(() => sessions.problem() === null);
+});
+
+test('a hook that asks while its report is taken can be answered, and one that leaves cannot', async () => {
+  const { report, ask, shown, holdLookup } = world();
+  const lookup = holdLookup();
+  const reported = report('PermissionRequest', { tool: 'Bash', call: 'x' });
+  await lookup.reached;
+  const left = new AbortController();
+  void ask(left.signal);
+  lookup.release();
+  await reported;
+  await until(() => shown()?.open.length === 1);
+  const again = holdLookup();
+  const other = report('PermissionRequest', { tool: 'Edit', call: 'y' });
+  await again.reached;
+  left.abort();
+  again.release();
+  await other;
+  await until(() => shown()?.open.length === 0);
 });

@@ -112,11 +112,12 @@ export function createHookSessions(options: {
     );
     const memory: Memory = { reports, heardAt: uptimeMs(), signs, reported: undefined };
     memories.set(key, memory);
-    const open = openRequests(key, heard.asks);
     if (heard.folder === null || heard.state === 'unknown') return;
     const start = pid === undefined ? undefined : (await processStarts([pid])).get(pid);
     const isGone = start?.state === 'gone' && heard.state !== 'ended';
     const folder = worktreeRoot(heard.folder);
+    // Last, because a hook may come or go meanwhile.
+    const open = openRequests(key, heard.asks);
     memory.reported = {
       agent,
       folder,
@@ -179,7 +180,8 @@ export function createHookSessions(options: {
     });
     waiter.end(decision);
     const reports = memory.reports.map((one) => (one === waiter.found ? { ...one, answered: true } : one));
-    await tell(key, waiter.ask.agent, reports);
+    // It is given; what the board shows is corrected by the next check.
+    await tell(key, waiter.ask.agent, reports).catch(onProblem);
   }
 
   async function check(): Promise<void> {
