@@ -8,7 +8,7 @@ import type { ReadProcessStarts } from '../runs/processes.ts';
 
 /** Something that may be removed. */
 export type Candidate = Pick<RetentionItem, 'kind' | 'name' | 'path'> & {
-  /** As of now, without waiting. Whether something would be lost is `look`'s. */
+  /** What the board knows at this moment. Whether something would be lost, `look` finds out. */
   facts: () => Omit<RetentionFacts, 'unsaved'>;
   /** What only the disk knows; asked only if nothing else keeps it. */
   look: () => Promise<Pick<RetentionFacts, 'inUse' | 'unsaved'>>;
