@@ -95,9 +95,10 @@ export function buildProgram(terminal: Terminal): CommandUnknownOpts {
   return program;
 }
 
+const isIssue = (word: unknown): word is string => typeof word === 'string' && /^#|^https?:/.test(word);
+
 /** A ticket may also be given as `#12` or by the address of its issue, to every verb that takes tickets. */
 async function writeTickets(command: CommandUnknownOpts, terminal: Terminal): Promise<void> {
-  const isIssue = (word: unknown): word is string => typeof word === 'string' && /^#|^https?:/.test(word);
   const places = command.registeredArguments.flatMap((argument, index) =>
     /^tickets?$/.test(argument.name()) ? [index] : [],
   );

@@ -19,6 +19,7 @@ import type { ServedProject } from '../config/projects.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { createRunEndFindings } from '../feedback/run-end.ts';
+import { boardOf } from '../http/state-access.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type Agents, createAgents } from '../orchestrate/agents/agents.ts';
 import type { AskDependencies } from '../orchestrate/runs/begin-run.ts';
@@ -26,6 +27,7 @@ import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orche
 import type { AskModel } from '../orchestrate/runs/run-ends.ts';
 import { createRunProjects, type RunProjects, type ServedFolders } from '../orchestrate/runs/run-project.ts';
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
+import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import { processStartsOf } from '../runs/processes.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
@@ -39,6 +41,7 @@ export type Orchestration = {
   agents: Agents;
   projects: RunProjects;
   served: ServedFolders;
+  startRun: StartFromTracker;
   dependenciesOf: AskDependencies;
 };
 
@@ -172,15 +175,25 @@ export function createOrchestration(options: {
     now,
     timings: machine.timings,
   });
+  // A project that was registered a moment ago is served from now on, with its deploy policy and its feeds.
+  const served = async () => {
+    await live.refresh();
+    return live.current().folders;
+  };
   return {
     orchestrator,
     agents,
     projects,
-    // A project that was registered a moment ago is served from now on, with its deploy policy and its feeds.
-    async served() {
-      await live.refresh();
-      return live.current().folders;
-    },
+    served,
+    startRun: createStartFromTracker({
+      board: () => boardOf(state),
+      reached: state.reached,
+      append: log.appendOnce,
+      projects,
+      served,
+      orchestrator,
+      now,
+    }),
     async dependenciesOf(folder, tickets) {
       const { config } = await projects.of(folder);
       return askDependencies(openFor(config), tickets);

@@ -24,7 +24,6 @@ import { appendHelperFact, openEventLog } from '../log/event-log.ts';
 import { identifyHost } from '../log/host.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { watchSpool } from '../log/spool.ts';
-import { createStartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createRetention } from '../retention/retention.ts';
@@ -233,13 +232,7 @@ async function openDaemon(
     board,
     signals,
     codehost,
-    startRun: createStartFromTracker({
-      ...orchestration,
-      board: () => boardOf(state),
-      reached: state.reached,
-      append: log.appendOnce,
-      now,
-    }),
+    startRun: orchestration.startRun,
     log,
     logger,
     now: nowMs,
