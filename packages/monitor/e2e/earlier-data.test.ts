@@ -1,10 +1,10 @@
 // A data folder that commit 2fa0f4c wrote, before names of the API, the board and the database changed: two decisions
 // on deploys, an attention item that was acknowledged and handed over, a worker whose process is gone, and an outbox
 // with a message to a worker and an effect that was given up without its attention. The SQL is a dump of its svc.db.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type EventLine, emptyBoard, foldLine, packBoard } from '@svc/core';
+import { boardKinds, type EventLine, emptyBoard, foldLine, packBoard } from '@svc/core';
 import { storyRepo, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
@@ -117,6 +117,55 @@ test('a daemon goes on from it: decisions and acknowledgements count', async () 
     return first !== undefined && 'status' in first && first.status === failed.status;
   });
   expect((await board())['workers']?.[0]).toMatchObject(failed);
+});
+
+/** The home of a data folder that `chaos/upgrade.ts --keep` has made. */
+function keptHome(name: string): string {
+  const home = temporaryFolder();
+  const data = join(home, 'svc');
+  const folder = join(import.meta.dirname, name);
+  const moved = (text: string): string => text.replaceAll('/tmp/svc-data-fixture', home);
+  const put = (from: string, to: string): void => {
+    mkdirSync(dirname(join(home, to)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, to), moved(readFileSync(join(folder, from), 'utf8')), { mode: 0o600 });
+  };
+  put('config.json', '.config/svc/config.json');
+  put('project.json', '.svc/config.json');
+  for (const part of ['runs', 'archives']) cpSync(join(folder, part), join(data, part), { recursive: true });
+  for (const month of readdirSync(join(folder, 'events'))) put(`events/${month}`, `svc/events/${month}`);
+  const database = new DatabaseSync(join(data, 'svc.db'));
+  database.exec(moved(readFileSync(join(folder, 'svc.sql'), 'utf8')));
+  database.close();
+  return home;
+}
+
+test('a folder of the last commit without a format opens with the same board, log and archive', async () => {
+  const home = keptHome('data-format-0');
+  const logOf = (): string => readFileSync(join(home, 'svc/events/2026-11.jsonl'), 'utf8');
+  const log = logOf();
+  const last = JSON.parse(log.trimEnd().split('\n').at(-1) ?? '') as EventLine;
+  const daemon = await storyDaemon({
+    home,
+    settings: null,
+    now: () => new Date(Date.parse(last.ts) + 60_000),
+  });
+  await until(async () => (await daemon.get('/api/board')).status === 200);
+  const { body: board } = await daemon.get('/api/board?all=1');
+  const expected = JSON.parse(
+    readFileSync(join(import.meta.dirname, 'data-format-0/board.json'), 'utf8'),
+  ) as Record<string, unknown>;
+  for (const kind of boardKinds)
+    if (kind !== 'feeds') expect(board[kind], kind).toMatchObject(expected[kind] as object);
+  expect(board).toMatchObject({
+    workers: [{ ticket: 'ENG-1', status: 'canceled', agent: { name: 'claude' } }, { ticket: 'ENG-2' }],
+    sessions: [{ key: 'claude/s-1', state: 'ended' }],
+    attention: [{ id: 'run-1/ENG-1/look-here' }],
+  });
+  expect(logOf().startsWith(log)).toBe(true);
+  expect(JSON.parse(readFileSync(join(home, 'svc/format.json'), 'utf8'))).toMatchObject({ format: 1 });
+  const terminal = { ...testTerminal(), home, folder: home };
+  expect(await runCommandLine(terminal, ['archive', 'verify']), terminal.complained()).toBe(0);
+  expect(terminal.printed()).toContain('1 run, 6 files');
 });
 
 test('a folder that a newer svc has written is refused, and nothing in it changes', async () => {

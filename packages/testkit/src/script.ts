@@ -18,8 +18,10 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { WAIT_MS } from './waiting.ts';
 
-type Options = Record<string, number | boolean>;
-type Widened<T extends Options> = { [Name in keyof T]: T[Name] extends number ? number : boolean };
+type Options = Record<string, number | boolean | string>;
+type Widened<T extends Options> = {
+  [Name in keyof T]: T[Name] extends number ? number : T[Name] extends string ? string : boolean;
+};
 
 /** `scriptOptions({ deliveries: 50_000, sabotage: false })` reads `--deliveries 100 --sabotage`; others throw. */
 export function scriptOptions<T extends Options>(defaults: T): Widened<T> {
@@ -27,13 +29,14 @@ export function scriptOptions<T extends Options>(defaults: T): Widened<T> {
   const { values } = parseArgs({
     options: Object.fromEntries(
       entries.map(
-        ([name, value]) => [name, { type: typeof value === 'number' ? 'string' : 'boolean' }] as const,
+        ([name, value]) => [name, { type: typeof value === 'boolean' ? 'boolean' : 'string' }] as const,
       ),
     ),
   });
   const read = entries.map(([name, value]) => {
     const given = values[name];
     if (given === undefined || typeof given === 'boolean') return [name, given ?? value];
+    if (typeof value === 'string') return [name, given];
     if (given === '' || !Number.isFinite(Number(given))) throw new Error(`--${name} must be a number`);
     return [name, Number(given)];
   });
