@@ -18,6 +18,7 @@ export {
   type BoardColumns,
   boardColumnNames,
   boardColumns,
+  openTickets,
 } from './state/views/board-columns.ts';
 export { nameOfPullRequest, shortSha } from './state/views/subject.ts';
 export { type AxisSegment, axisScale, foldIdle } from './state/views/trace-axis.ts';

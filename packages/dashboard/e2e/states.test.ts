@@ -1,6 +1,6 @@
 // The screens without data: at the first start, while loading, while the daemon is stopped, and at an unknown URL.
 import { describe, expect, it } from 'vitest';
-import { sendCodehost } from '../../testkit/src/tape/send.ts';
+import { sendCodehost, sendTracker } from '../../testkit/src/tape/send.ts';
 import { axeFindings } from './axe.ts';
 import { sizes, type WatchedPage } from './chromium.ts';
 import { goTo, overflow, screens, settled } from './screens.ts';
@@ -51,6 +51,51 @@ describe('a new machine', () => {
       repository,
     });
     await expect.poll(() => page.getByText('codehost.push').count()).toBeGreaterThan(0);
+  });
+
+  it('lists open tickets, and starts a run for one after a confirmation', async () => {
+    const state = { id: 's', name: 'Todo', type: 'unstarted' };
+    for (const [number, title] of ['Show the price', '<img src=x onerror=alert(1)> \u202ereversed'].entries())
+      await sendTracker(tape.daemon(), 'Issue', {
+        type: 'Issue',
+        action: 'create',
+        createdAt: new Date().toISOString(),
+        data: { id: `i-${number}`, identifier: `OPS-${number}`, title, state, labels: [] },
+      });
+    // The first answer is a refusal, which the browser logs.
+    const { page, problems } = await tape.open({ offline: true });
+    const asked: unknown[] = [];
+    const answers = [
+      { status: 404, json: { error: 'No project.', code: 'unknown-project', remedy: 'Start it there.' } },
+      { status: 200, json: {} },
+    ];
+    await page.route('**/api/runs', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      asked.push(route.request().postDataJSON());
+      await route.fulfill(answers.shift() ?? { status: 500 });
+    });
+    await page.goto(`${tape.daemon().url}/runs`);
+    await page.getByText('Open tickets without a run (2)').waitFor();
+    for (const size of [sizes.narrow, sizes.wide]) {
+      await page.setViewportSize(size);
+      await settled(page);
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'OPS-0' })
+      .getByRole('button', { name: 'Start a run' })
+      .click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('Show the price').waitFor();
+    expect(asked).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start the run' }).click();
+    await dialog.getByText('No project.').waitFor();
+    await dialog.getByRole('button', { name: 'Start the run' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(asked).toEqual([{ tickets: ['OPS-0'] }, { tickets: ['OPS-0'] }]);
+    expect(await problems()).toEqual([]);
   });
 });
 

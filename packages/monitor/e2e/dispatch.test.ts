@@ -54,7 +54,8 @@ async function world(given: { dispatch?: object[]; project?: object; orchestrati
   const repository = testRepository(temporaryFolder());
   const { home, folder, environment } = repository;
   const agent = join(home, 'agent.sh');
-  writeFileSync(agent, 'printf "<%s>" "$@" >> "$HOME/agent-saw"\n');
+  // It may be started again: the file is whole from the start, and the same each time.
+  writeFileSync(agent, 'printf "<%s>" "$@" > "$HOME/saw.$$" && mv "$HOME/saw.$$" "$HOME/agent-saw"\n');
   const project = {
     projectKey: 'demo',
     repository: { org: 'acme', name: 'web' },
@@ -356,6 +357,27 @@ test('strangers share one attention item, however many tickets they write', asyn
   await until(() => here.eventsOf('workflow.ticket.dispatch_refused').length === 20);
   await here.settled();
   expect(await attention(here)).toMatchObject([{ ticket: null, severity: 'low', times: 20 }]);
+});
+
+test('tickets that nobody started are listed, and a run is started for one by its name alone', async () => {
+  const here = await world();
+  await here.deliver(labeled({ title: 'Mine\u001b[31m' }, { actor: mallory }));
+  await here.deliver(
+    labeled({ identifier: 'ENG-2', title: 'Closed', state: { ...todo, type: 'completed' } }),
+  );
+  await until(() => here.eventsOf('workflow.ticket.dispatch_refused').length === 2);
+  await here.settled();
+  expect(await here.svc('ticket', 'list')).toBe(0);
+  expect(here.terminal.printed()).toMatch(
+    /^ENG-1 +Todo +nobody +Mine.* no run: "Kim" \("user-mallory"\) is not/,
+  );
+  expect(here.terminal.printed()).not.toMatch(/ENG-2|\u001b/);
+  const json = { 'Content-Type': 'application/json' };
+  const started = await here.daemon().post('/api/runs', JSON.stringify({ tickets: ['ENG-1'] }), json);
+  expect(started).toMatchObject({ status: 200, body: { tickets: 1 } });
+  await here.settled();
+  expect(await here.svc('ticket', 'list', '--json')).toBe(0);
+  expect(here.terminal.printed()).toContain('"tickets": []');
 });
 
 test('an entry for a repository that is not served is reported', async () => {

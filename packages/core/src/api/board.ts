@@ -57,7 +57,7 @@ export const boardRoutes = {
     path: '/api/board',
     tag: 'board',
     summary: 'Show the board, live or at any past time',
-    verbs: ['svc board', 'svc telemetry cost'],
+    verbs: ['svc board', 'svc telemetry cost', 'svc ticket list'],
     query: z
       .strictObject({
         at: text(40).optional().describe('a seq, an ISO time, or how long ago, like 2h; default: now'),

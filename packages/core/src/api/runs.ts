@@ -88,7 +88,11 @@ export const runRoutes = {
     verbs: ['svc orchestrate start'],
     body: z
       .strictObject({
-        project: text(4_096).describe('the folder of a project that the daemon serves'),
+        project: text(4_096)
+          .optional()
+          .describe(
+            'the folder of a project that the daemon serves; with tickets, by default the project whose tickets have their prefix',
+          ),
         tickets: z
           .array(z.string(), 'is not a list of tickets')
           .max(MOST_TICKETS)
@@ -114,6 +118,10 @@ export const runRoutes = {
       .refine(
         ({ tickets, waves, plan }) => [tickets, waves, plan].filter((one) => one !== undefined).length === 1,
         'Exactly one of tickets, waves and plan is required',
+      )
+      .refine(
+        ({ project, tickets }) => project !== undefined || tickets !== undefined,
+        'project is required without tickets',
       )
       .refine(
         ({ tickets, dependencies }) => !dependencies || tickets !== undefined,

@@ -2,6 +2,7 @@
 // for that repository and those people. The ticket's text becomes the agent's prompt, so its author has to be allowed
 // as well as the person who set the label. What is not known is refused.
 import type { Run, Ticket } from '../api/entities.ts';
+import { repoKey } from '../codehost/repo-name.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import type { DispatchEntry } from '../config/schema/orchestration.ts';
@@ -100,7 +101,7 @@ function askedIn(projects: Projects, before: Known | undefined, after: Known, li
     dispatch?.prefix.toUpperCase() !== prefix
       ? []
       : dispatch.entries.flatMap((entry) =>
-          repo !== undefined && repo !== entry.repo
+          repo !== undefined && repoKey(repo) !== repoKey(entry.repo)
             ? []
             : requestsOf(entry, before, after, line).map((request) => ({ project, entry, ...request })),
         ),

@@ -8,6 +8,7 @@ import {
   feedSecretVariables,
   formatProblem,
   policyAnswer,
+  ticketPrefixOf,
   withoutSecrets,
 } from '@svc/core';
 import type { Logger } from 'pino';
@@ -42,6 +43,8 @@ export type Orchestration = {
   projects: RunProjects;
   served: ServedFolders;
   startRun: StartFromTracker;
+  /** The folder of the only served project whose tickets have this one's prefix. */
+  folderOf: (ticket: string) => string | undefined;
   dependenciesOf: AskDependencies;
 };
 
@@ -194,6 +197,13 @@ export function createOrchestration(options: {
       orchestrator,
       now,
     }),
+    folderOf(ticket) {
+      const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();
+      const owners = live
+        .current()
+        .projects.filter(({ usable }) => ticketPrefixOf(usable)?.toUpperCase() === prefix);
+      return owners.length === 1 ? owners[0]?.folder : undefined;
+    },
     async dependenciesOf(folder, tickets) {
       const { config } = await projects.of(folder);
       return askDependencies(openFor(config), tickets);

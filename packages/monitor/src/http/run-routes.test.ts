@@ -48,6 +48,18 @@ describe('start', () => {
     expect((await post('/api/runs', { project, tickets: ['ABC-7'], name: 'three' })).status).toBe(200);
   });
 
+  test('without a project: in the one whose tickets have this prefix, and in no other', async () => {
+    const { post, project } = await serve();
+    expect(await post('/api/runs', { tickets: ['ABC-7'] })).toMatchObject({ status: 200, body: { project } });
+    for (const tickets of [['OPS-1'], ['ABC-8', 'OPS-1']])
+      expect(await post('/api/runs', { tickets })).toMatchObject({
+        status: 404,
+        body: { code: 'unknown-project', error: expect.stringContaining(tickets.join(', ')) },
+      });
+    const refused = await post('/api/runs', { waves: [['ABC-8']] });
+    expect(refused).toMatchObject({ status: 400, body: { error: 'project is required without tickets.' } });
+  });
+
   test.each([
     [{}, 'Exactly one of tickets, waves and plan is required.'],
     [{ tickets: ['A-1'], waves: [['A-1']] }, 'Exactly one of tickets, waves and plan is required.'],

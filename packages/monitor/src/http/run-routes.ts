@@ -32,6 +32,8 @@ export function runRoutes(options: {
   append: Append;
   projects: RunProjects;
   served: ServedFolders;
+  /** The folder of the only served project whose tickets have this one's prefix. */
+  folderOf: (ticket: string) => string | undefined;
   signals: SignalStore;
   dependenciesOf: AskDependencies;
   orchestrator: Pick<Orchestrator, 'holds' | 'checkNow'>;
@@ -57,7 +59,7 @@ export function runRoutes(options: {
     const given = {
       ...asked,
       plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
-      project: await servedProject(asked.project, options.served),
+      project: await servedProject(asked.project ?? folderOf(tickets ?? []), options.served),
     };
     const { request, outside } = dependencies
       ? await planByDependencies(given, options.dependenciesOf)
@@ -66,6 +68,16 @@ export function runRoutes(options: {
     await appendAndWait(options, started);
     await orchestrator.checkNow();
     return { ...viewOf(runOf(started.scope.orchestrator)), outsideBlockers: outside };
+  }
+
+  function folderOf(tickets: readonly string[]): string {
+    const [folder, ...others] = new Set(tickets.map(options.folderOf));
+    if (folder !== undefined && others.length === 0) return folder;
+    throw new Failure(
+      'unknown-project',
+      `Not exactly one served project has the tickets ${tickets.slice(0, 5).join(', ').slice(0, 200)}.`,
+      'Start the run in the project’s folder: svc orchestrate start <tickets…>',
+    );
   }
 
   async function pauseOrResume(run: Run, word: 'paused' | 'resumed', by: string) {

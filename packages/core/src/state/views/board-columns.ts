@@ -45,6 +45,25 @@ export type BoardColumns = {
   off: Record<OffBoard, number>;
 };
 
+/** Tickets that a run can be started for, newest first: seen in the tracker, not closed, and in no run that goes on. */
+export function openTickets(board: {
+  tickets: Iterable<TicketRow>;
+  runs: Iterable<BoardView['runs'][number]>;
+}): TicketRow[] {
+  const taken = new Set(
+    [...board.runs]
+      .filter(({ state }) => state !== 'completed' && state !== 'canceled')
+      .flatMap(({ tickets, plan }) => [...tickets, ...(plan?.waves.flat() ?? [])])
+      .map((ticket) => ticket.toUpperCase()),
+  );
+  return [...board.tickets]
+    .filter(({ ticket, title, removed, state }) => {
+      const isClosed = removed || state?.type === 'completed' || state?.type === 'canceled';
+      return title !== null && !isClosed && !taken.has(ticket.toUpperCase());
+    })
+    .toSorted((one, other) => other.lastSeq - one.lastSeq);
+}
+
 export type BoardColumnsInput = {
   [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<BoardView[Kind][number]>;
 } & {

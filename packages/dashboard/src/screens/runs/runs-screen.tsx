@@ -18,6 +18,7 @@ import { durationWords } from '../../parts/time-words.ts';
 import { isWaiting } from '../attention/inbox.ts';
 import { type RunModel, runModel } from '../run/run-model.ts';
 import { useRefresh } from '../run/use-run.ts';
+import { OpenTickets } from './open-tickets.tsx';
 import { Progress, waveWords } from './progress.tsx';
 
 export function RunsScreen() {
@@ -42,6 +43,7 @@ export function RunsScreen() {
           {isNarrow ? <RunsList models={models} /> : <RunsTable models={models} />}
         </div>
       )}
+      <OpenTickets />
     </div>
   );
 }

@@ -1,14 +1,15 @@
-// svc ticket phase
+// svc ticket list, svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
+import { openTickets, phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
 import { createContextStore } from '../../context/context-store.ts';
 import { worktreeRoot } from '../../context/worktree-root.ts';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { openSession, type Session } from '../session.ts';
-import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
+import { needDaemon, openSession, type Session } from '../session.ts';
+import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 type PhaseAnswer = Answer<'POST', '/api/tickets/{ticket}/phase'>;
@@ -17,11 +18,37 @@ export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'ticket',
     {
-      summary: 'Report the phase of a ticket',
+      summary: 'List open tickets, report the phase of a ticket',
       example: 'svc ticket phase inReview ABC-12',
     },
-    [phaseVerb(terminal)],
+    [listVerb(terminal), phaseVerb(terminal)],
   );
+}
+
+function listVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('list', {
+    summary: 'List open tickets that are in no run, newest first',
+    details: 'Tickets are known from deliveries and polls of the tracker. Start one: svc orchestrate start',
+    example: 'svc ticket list',
+    route: 'GET /api/board',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const tickets = openTickets(await (await needDaemon(terminal)).get('/api/board'));
+      if (json) return printJson(terminal, { tickets });
+      if (tickets.length === 0)
+        return terminal.out('No open ticket is known. Deliveries and polls of the tracker add them.');
+      printTable(
+        terminal,
+        tickets.map(({ ticket, state, assignee, title, dispatch }) => [
+          plainText(ticket),
+          plainText(state?.name ?? 'unknown state'),
+          plainText(assignee ?? 'nobody'),
+          plainText(title ?? ''),
+          typeof dispatch?.reason === 'string' ? plainText(`no run: ${dispatch.reason}`) : '',
+        ]),
+      );
+    });
 }
 
 function phaseVerb(terminal: Terminal): CommandUnknownOpts {

@@ -46,6 +46,7 @@ export async function startRunServer(
         state,
         append,
         served: async () => [world.root, ...(given.served ?? [])],
+        folderOf: (ticket) => (ticket.startsWith('ABC-') ? world.root : undefined),
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
         orchestrator: { holds: (run) => (run === RUN ? holds : []), checkNow: async () => undefined },
