@@ -48,6 +48,43 @@ type Settling = {
   state: { seq: number; logSeq: number; backlog: number };
   outbox: { pending: number; running: number };
 };
+/** Tickets are issues of the code host. */
+const github = {
+  dispatch: [{ repo: 'acme/web', label: LABEL, assignee: 'helper', authors: ['kim'] }],
+  project: { tracker: { provider: 'github' }, project: {} },
+};
+/** The same of the code host: `kim` sets the label on GH-1, which `kim` wrote. */
+const issueLabeled = (issue: object = {}, more: object = {}) => ({
+  action: 'labeled',
+  label: { name: LABEL },
+  issue: {
+    number: 1,
+    node_id: 'I_1',
+    title: 'Add the login form',
+    state: 'open',
+    state_reason: null,
+    user: { login: 'kim' },
+    labels: [{ name: LABEL }],
+    assignee: null,
+    updated_at: new Date().toISOString(),
+    ...issue,
+  },
+  repository: { full_name: 'acme/web' },
+  sender: { login: 'kim', type: 'User' },
+  ...more,
+});
+/** The states are those of a board beside the issues. */
+const board = {
+  ...github,
+  project: { ...github.project, tracker: { provider: 'github', githubProject: 'acme/1' } },
+};
+const helper = { login: 'helper' };
+const issueAssigned = (more: object = {}) =>
+  issueLabeled(
+    { labels: [], assignee: helper },
+    { action: 'assigned', label: null, assignee: helper, ...more },
+  );
+
 type World = Awaited<ReturnType<typeof world>>;
 
 async function world(given: { dispatch?: object[]; project?: object; orchestration?: object } = {}) {
@@ -67,15 +104,25 @@ async function world(given: { dispatch?: object[]; project?: object; orchestrati
   repository.write(folder, '.svc/config.json', JSON.stringify({ svc: project }));
   repository.write(home, '.config/svc/config.json', JSON.stringify({ svc: global }));
   const start = () =>
-    startInProcess({ home, environment: { ...environment, SVC_TRACKER_WEBHOOK_SECRET: SECRET } });
+    startInProcess({
+      home,
+      environment: { ...environment, SVC_TRACKER_WEBHOOK_SECRET: SECRET, SVC_WEBHOOK_SECRET: SECRET },
+    });
   let daemon = await start();
   const terminal = { ...testTerminal(), home, folder, environment };
   const deliver = async (payload: object, secret = SECRET, id: string = randomUUID()) => {
     const body = JSON.stringify(payload);
-    const { status } = await daemon.post('/api/webhook/tracker', body, {
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const isIssue = 'issue' in payload;
+    const { status } = await daemon.post(isIssue ? '/api/webhook' : '/api/webhook/tracker', body, {
       'Content-Type': 'application/json',
-      'Tracker-Delivery': id,
-      'Tracker-Signature': createHmac('sha256', secret).update(body).digest('hex'),
+      ...(isIssue
+        ? {
+            'X-Codehost-Event': 'issues',
+            'X-Codehost-Delivery': id,
+            'X-Hub-Signature-256': `sha256=${signature}`,
+          }
+        : { 'Tracker-Delivery': id, 'Tracker-Signature': signature }),
     });
     return status;
   };
@@ -102,9 +149,13 @@ async function world(given: { dispatch?: object[]; project?: object; orchestrati
     refused: () => until(() => eventsOf('workflow.ticket.dispatch_refused')[0]),
     /** A run for another ticket that is allowed: the deliveries before it have been handled. */
     control: async () => {
-      expect(await deliver(labeled({ id: 'issue-99', identifier: 'ENG-99' }))).toBe(200);
+      const isGithub = given.project === github.project || given.project === board.project;
+      const other = isGithub
+        ? issueLabeled({ number: 99 })
+        : labeled({ id: 'issue-99', identifier: 'ENG-99' });
+      expect(await deliver(other)).toBe(200);
       await until(() =>
-        eventsOf('workflow.ticket.dispatched').find(({ scope }) => scope.ticket === 'ENG-99'),
+        eventsOf('workflow.ticket.dispatched').find(({ scope }) => scope.ticket?.endsWith('-99')),
       );
     },
   };
@@ -228,6 +279,68 @@ const rows: Record<string, Row> = {
     reason: null,
     alone: true,
   },
+  'an issue labeled by a stranger': {
+    given: github,
+    payload: () => issueLabeled({}, { sender: { login: 'mallory', type: 'User' } }),
+    reason: '"mallory" is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'an issue labeled by a bot': {
+    given: github,
+    payload: () => issueLabeled({}, { sender: { login: 'triage[bot]', type: 'Bot' } }),
+    reason: '"triage[bot]" is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'an issue of a stranger, labeled by an allowed person': {
+    given: github,
+    payload: () => issueLabeled({ user: { login: 'mallory' } }),
+    reason: '"mallory" is not in authors of svc.orchestration.dispatch for acme/web, and wrote the ticket',
+  },
+  'an issue of a deleted account': {
+    given: github,
+    payload: () => issueLabeled({ user: null }),
+    reason: 'it is not known who wrote the ticket',
+  },
+  'an issue of a fork': {
+    given: github,
+    payload: () => issueLabeled({}, { repository: { full_name: 'kim/web', fork: true } }),
+    reason: null,
+  },
+  'a closed issue': {
+    given: github,
+    payload: () => issueLabeled({ state: 'closed', state_reason: 'completed' }),
+    reason: 'the ticket is closed',
+  },
+  'a closed issue, while a board holds the states': {
+    given: board,
+    payload: () => issueLabeled({ state: 'closed', state_reason: 'not_planned' }),
+    reason: 'the ticket is closed',
+  },
+  'an issue that is opened with the label, by a stranger': {
+    given: github,
+    payload: () =>
+      issueLabeled({ user: { login: 'mallory' } }, { action: 'opened', sender: { login: 'mallory' } }),
+    reason: null,
+  },
+  'an issue that loses the label': {
+    given: github,
+    payload: () => issueLabeled({ labels: [] }, { action: 'unlabeled' }),
+    reason: null,
+  },
+  'another label of an issue that has this one': {
+    given: github,
+    payload: () => issueLabeled({}, { label: { name: 'bug' } }),
+    reason: null,
+  },
+  'an old delivery of an issue': {
+    given: github,
+    payload: () => issueLabeled({ updated_at: new Date(Date.now() - 3 * 86_400_000).toISOString() }),
+    reason: 'the delivery came 72 hours late',
+  },
+  'an issue assigned by a stranger': {
+    given: github,
+    payload: () => issueAssigned({ sender: { login: 'mallory' } }),
+    reason: '"mallory" is not in authors of svc.orchestration.dispatch for acme/web',
+  },
+  'an issue of a repository whose tickets are elsewhere': { payload: () => issueLabeled(), reason: null },
   'a project with an invalid file': {
     given: { orchestration: { maxParallel: 'many' } },
     payload: () => labeled(),
@@ -260,10 +373,11 @@ describe('starts nothing', () => {
     if (alone === undefined) await here.control();
     await here.settled();
     const started = here.eventsOf('orchestrator.run.started').slice(own);
-    expect(ticketsOf(started)).toEqual(alone ? [] : [['ENG-99']]);
+    expect(ticketsOf(started)).toEqual(alone ? [] : [[expect.stringMatching(/^(ENG|GH)-99$/)]]);
     expect(here.eventsOf('workflow.ticket.dispatch_refused')).toHaveLength(reason === null ? 0 : 1);
     if (reason === null) return;
-    expect(await here.svc('why', 'ENG-1'), here.terminal.complained()).toBe(0);
+    const ticket = (await here.refused()).scope.ticket ?? '';
+    expect(await here.svc('why', ticket), here.terminal.complained()).toBe(0);
     expect(here.terminal.printed()).toEqual(
       expect.stringMatching(/No run was started by the (label|assign)/),
     );
@@ -287,15 +401,20 @@ describe('starts a run', () => {
       'the label svc:run',
     ],
     ['the assignment', () => assigned(), 'the assignment to user-bot'],
-  ])('%s', async (_, payload, because) => {
-    const here = await world();
+    ['the label of an issue', () => issueLabeled(), 'the label svc:run', github],
+    ['the label of an issue on a board', () => issueLabeled(), 'the label svc:run', board],
+    ['the assignment of an issue', () => issueAssigned(), 'the assignment to helper', github],
+  ])('%s', async (_, payload, because, given?: typeof github) => {
+    const here = await world(given);
     expect(await here.deliver(payload())).toBe(200);
-    const { detail } = await dispatched(here);
-    expect(detail).toMatchObject({ because, by: '"Kim" ("user-kim")' });
+    const { detail, scope } = await dispatched(here);
+    const ticket = given === undefined ? 'ENG-1' : 'GH-1';
+    expect(scope).toEqual({ ticket, repo: 'acme/web' });
+    expect(detail).toMatchObject({ because, by: given === undefined ? '"Kim" ("user-kim")' : '"kim"' });
     await until(() => existsSync(join(here.home, 'agent-saw')));
-    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toBe('</svc-dev:oneshot ENG-1>');
-    expect(startedFor(here)).toEqual([['ENG-1']]);
-    expect(await here.svc('why', 'ENG-1')).toBe(0);
+    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toBe(`</svc-dev:oneshot ${ticket}>`);
+    expect(startedFor(here)).toEqual([[ticket]]);
+    expect(await here.svc('why', ticket)).toBe(0);
     expect(here.terminal.printed()).toContain(`The run ${String(detail['run'])} was started by ${because}`);
     expect(await here.svc('orchestrate', 'status', String(detail['run']))).toBe(0);
   });
