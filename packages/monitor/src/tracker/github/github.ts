@@ -248,7 +248,7 @@ export function createGithubTracker(
         parsed(GithubIssue.array(), valueOf(await gh.list(`repos/${repo}/issues?${query}`))),
       );
       const updated = listed.filter((issue) => issue.pull_request === undefined);
-      const cursor = updated.at(-1)?.updated_at ?? since;
+      const cursor = listed.at(-1)?.updated_at ?? since;
       if (project === undefined)
         return { issues: updated.map((issue) => polledFrom(issue, tracker)), cursor };
       const asked = new Set([
