@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { resolveConfig } from '../config/resolve.ts';
 import { codehostEventTypes } from '../receive/map-codehost.ts';
-import { type CodehostHook, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
+import { type CodehostHook, hookEventsFor, hookPlan, newHookBody, updatedHookBody } from './hook-plan.ts';
 
 const channelUrl = 'https://relay.example/AbC123';
 const good: CodehostHook = {
@@ -9,7 +10,7 @@ const good: CodehostHook = {
   events: [...codehostEventTypes],
   config: { url: channelUrl, content_type: 'json', insecure_ssl: '0', secret: '********' },
 };
-const wish = { channelUrl, secretFingerprint: 'f1', fingerprintOf: () => 'f1' };
+const wish = { channelUrl, events: codehostEventTypes, secretFingerprint: 'f1', fingerprintOf: () => 'f1' };
 const withConfig = (config: Partial<CodehostHook['config']>): CodehostHook => ({
   ...good,
   config: { ...good.config, ...config },
@@ -102,4 +103,21 @@ test('fixing keeps events that someone added', () => {
   expect(body.events).toHaveLength(11);
   expect(body.config).toEqual({ url: channelUrl, content_type: 'json', insecure_ssl: '1', secret: 's' });
   expect(updatedHookBody({ ...good, events: ['*'] }, channelUrl, 's').events).toEqual(['*']);
+});
+
+test('a hook reports issues only where they are the tickets of a project', () => {
+  const file = {
+    path: '/conf/project.json',
+    layers: ['project' as const],
+    reads: ['project' as const],
+    data: { svc: { repository: { org: 'acme', name: 'web' }, tracker: { provider: 'github' } } },
+    lineOf: () => 1,
+  };
+  const configs = [resolveConfig([file], {}).usable];
+  expect(hookEventsFor(configs, 'acme/api')).toEqual(codehostEventTypes);
+  const events = hookEventsFor(configs, 'ACME/web');
+  expect(events).toEqual([...codehostEventTypes, 'issues', 'sub_issues', 'issue_dependencies']);
+  expect(hookPlan([good], { ...wish, events })).toMatchObject({ step: 'update', flaws: ['events'] });
+  expect(new Set(updatedHookBody(good, channelUrl, 's', events).events)).toEqual(new Set(events));
+  expect(newHookBody(channelUrl, 's', events).events).toEqual(events);
 });

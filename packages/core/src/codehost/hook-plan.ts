@@ -4,7 +4,9 @@
 import { z } from 'zod';
 import type { Config } from '../config/schema/config.ts';
 import { codehostEventTypes } from '../receive/map-codehost.ts';
+import { issueEventTypes } from '../receive/map-issues.ts';
 import { isSameUrl } from '../tracker/registration.ts';
+import { trackedRepo, trackedRepos } from '../tracker/tracker-of.ts';
 import { repoKey } from './repo-name.ts';
 
 /** Only the fields that we use; the code host shows the secret as `********`. */
@@ -30,6 +32,8 @@ export type HookPlan =
 
 export type HookWish = {
   channelUrl: string;
+  /** What the hook has to report. */
+  events: readonly string[];
   /** Fingerprint of the secret that deliveries must be signed with. */
   secretFingerprint: string;
   /** Fingerprint of the secret that we last gave to a hook; undefined if unknown. */
@@ -58,7 +62,7 @@ function flawsOf(hook: CodehostHook, wish: HookWish): HookFlaw[] {
   const flaws: [HookFlaw, boolean][] = [
     ['url', !isSameAddress(config.url, wish.channelUrl)],
     ['active', !hook.active],
-    ['events', missingEvents(hook).length > 0],
+    ['events', missingEvents(hook, wish.events).length > 0],
     ['content_type', config.content_type !== 'json'],
     ['secret', !isOurSecret],
   ];
@@ -71,8 +75,14 @@ function isSameAddress(url: string | undefined, channelUrl: string): boolean {
   return new URL(url).href === new URL(channelUrl).href;
 }
 
-function missingEvents({ events }: CodehostHook): string[] {
-  return events.includes('*') ? [] : codehostEventTypes.filter((type) => !events.includes(type));
+function missingEvents({ events }: CodehostHook, wanted: readonly string[]): string[] {
+  return events.includes('*') ? [] : wanted.filter((type) => !events.includes(type));
+}
+
+/** The ten types, and those about issues where these are the tickets of a project. */
+export function hookEventsFor(configs: readonly Config[], repo: string): readonly string[] {
+  const isTracked = trackedRepo(trackedRepos(configs), repo) !== undefined;
+  return isTracked ? [...codehostEventTypes, ...issueEventTypes] : codehostEventTypes;
 }
 
 /** The request to the code host. A changed config is replaced as a whole, including the secret. */
@@ -82,13 +92,22 @@ export type HookBody = {
   config: { url: string; content_type: 'json'; insecure_ssl: string; secret: string };
 };
 
-export function newHookBody(channelUrl: string, secret: string): HookBody & { name: 'web' } {
-  return { name: 'web', ...bodyOf([...codehostEventTypes], channelUrl, secret, '0') };
+export function newHookBody(
+  channelUrl: string,
+  secret: string,
+  events: readonly string[] = codehostEventTypes,
+): HookBody & { name: 'web' } {
+  return { name: 'web', ...bodyOf([...events], channelUrl, secret, '0') };
 }
 
 /** Keeps events that someone added, and the choice not to verify the relay's certificate. */
-export function updatedHookBody(hook: CodehostHook, channelUrl: string, secret: string): HookBody {
-  const events = [...hook.events, ...missingEvents(hook)];
+export function updatedHookBody(
+  hook: CodehostHook,
+  channelUrl: string,
+  secret: string,
+  wanted: readonly string[] = codehostEventTypes,
+): HookBody {
+  const events = [...hook.events, ...missingEvents(hook, wanted)];
   return bodyOf(events, channelUrl, secret, String(hook.config.insecure_ssl ?? '0'));
 }
 

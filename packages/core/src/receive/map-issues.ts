@@ -23,7 +23,7 @@ import {
   timeAt,
 } from './payload-fields.ts';
 
-/** What a hook has to report beside the ten types of the code host. The last one exists for organizations only. */
+/** What a hook of a repository has to report beside the ten types. `projects_v2_item` is for hooks of organizations only. */
 export const issueEventTypes = ['issues', 'sub_issues', 'issue_dependencies'] as const;
 
 export type IssueFact = { content: EventContent; ticket: string | undefined; occurredAt: string | undefined };

@@ -6,6 +6,7 @@ import type { Resolution } from '../config/resolve.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import { unknownStates } from '../tracker/ticket-phase.ts';
+import { providerOf } from '../tracker/tracker-of.ts';
 import { canonicalKey } from '../vendor-names.ts';
 
 export type ProjectFilePlace = { folder: string | undefined; file: string; lookedAt: readonly string[] };
@@ -79,6 +80,7 @@ function projectKey(read: Read): Judgement[] {
 
 /** If the two differ, the configuration problem reports it. */
 function ticketPrefix(read: Read): Judgement[] {
+  if (isGithub(read)) return githubPrefix(read);
   const [prefix, team] = [read('svc.project.ticketPrefix'), read('svc.tracker.teamKey')];
   if (typeof prefix === 'string' && typeof team === 'string')
     return [['ok', `${prefix}, equal to the team key`]];
@@ -99,6 +101,25 @@ function ticketPrefix(read: Read): Judgement[] {
       'warning',
       `${missing} is not set; it must equal ${JSON.stringify(other)}`,
       `Run: svc config set ${missing} ${key}`,
+    ],
+  ];
+}
+
+function isGithub(read: Read): boolean {
+  const keys = ['provider', 'teamKey', 'apiToken', 'githubProject'] as const;
+  return providerOf(Object.fromEntries(keys.map((key) => [key, read(`svc.tracker.${key}`)]))) === 'github';
+}
+
+function githubPrefix(read: Read): Judgement[] {
+  const [org, name] = [read('svc.repository.org'), read('svc.repository.name')];
+  const prefix = read('svc.project.ticketPrefix') ?? 'GH';
+  if (typeof org === 'string' && typeof name === 'string')
+    return [['ok', `${String(prefix)}: tickets are the issues of ${org}/${name}`]];
+  return [
+    [
+      'warning',
+      'tickets are the issues of a repository, but svc.repository.org or svc.repository.name is not set',
+      'Run: svc config set svc.repository.org <owner> && svc config set svc.repository.name <name>',
     ],
   ];
 }
@@ -129,7 +150,8 @@ function stateIds(read: Read): Judgement[] {
   const count = Object.keys(recordOf(read('svc.tracker.stateIds'))).length;
   if (count > 0 && typeof read('svc.tracker.teamId') === 'string')
     return [['ok', `the team and ${count} states are cached`]];
-  if (typeof read('svc.tracker.teamKey') !== 'string') return [['ok', 'not cached; no team is configured']];
+  if (!isGithub(read) && typeof read('svc.tracker.teamKey') !== 'string')
+    return [['ok', 'not cached; no team is configured']];
   return [
     [
       'warning',

@@ -146,6 +146,7 @@ export function polledFrom(
     // A changed status does not change the issue.
     updatedAt: item && item.updatedAt > issue.updated_at ? item.updatedAt : issue.updated_at,
     state: stateOfIssue(issue, tracker, item),
+    onlyPolled: tracker.project !== undefined,
     team: { id: tracker.teamId, key: tracker.teamKey },
     assignee: assignee ? { id: assignee.login, name: assignee.login } : null,
     labels: { nodes: issue.labels },

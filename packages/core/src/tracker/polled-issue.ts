@@ -16,9 +16,12 @@ import type { TrackerIssue } from './api-answer.ts';
 export type PolledIssue = Pick<
   TrackerIssue,
   'id' | 'identifier' | 'title' | 'url' | 'createdAt' | 'updatedAt'
-> & { state?: TicketState | undefined; author?: TrackerPerson } & Partial<
-    Omit<TrackerIssue, 'id' | 'identifier' | 'title' | 'url' | 'createdAt' | 'updatedAt' | 'state'>
-  >;
+> & {
+  state?: TicketState | undefined;
+  /** No delivery has its state, so a line without one is not up to date. */
+  onlyPolled?: boolean;
+  author?: TrackerPerson;
+} & Partial<Omit<TrackerIssue, 'id' | 'identifier' | 'title' | 'url' | 'createdAt' | 'updatedAt' | 'state'>>;
 
 /** The event that brings the log up to date, or undefined if it is. */
 export function pollDifference(
@@ -28,7 +31,7 @@ export function pollDifference(
 ): EventDraft | undefined {
   const detail = detailFrom(issue);
   const known = newest && knownOf(newest);
-  const changed = known === undefined ? [] : changesBetween(known, detail);
+  const changed = known === undefined ? [] : changesBetween(known, detail, issue.onlyPolled === true);
   const topic = topicOf(issue, newest, changed, since);
   if (topic === undefined) return undefined;
   return {
@@ -69,10 +72,11 @@ function knownOf(newest: Pick<EventLine, 'event' | 'detail'>): Known {
   return detailOf(newest, issueTopics) ?? {};
 }
 
-function changesBetween(known: Known, now: TicketDetail): Field[] {
+function changesBetween(known: Known, now: TicketDetail, onlyPolled: boolean): Field[] {
   const changed: Field[] = [];
   const [before, after] = [known.state?.id, now.state?.id];
-  if (before !== undefined && after !== undefined && before !== after) changed.push('stateId');
+  const isComparable = before !== undefined || onlyPolled;
+  if (isComparable && after !== undefined && before !== after) changed.push('stateId');
   if (known.priority !== undefined && now.priority !== undefined && known.priority !== now.priority)
     changed.push('priority');
   if (known.assignee !== undefined && (known.assignee?.id ?? null) !== (now.assignee?.id ?? null)) {

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { codehostEventTypes } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import {
   codehostExample,
@@ -79,6 +80,7 @@ async function world({ now = Date.now, hostNow = Date.now } = {}) {
   const gh = createGh({ environment: ghEnvironment(codehost, testToken), run: runCommand, now });
   const hooks = createHookApi(gh);
   const subscriptions = createSubscriptions({
+    events: () => codehostEventTypes,
     heldBack: () => null,
     hooks,
     channelUrl: () => relay.url,

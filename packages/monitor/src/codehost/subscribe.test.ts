@@ -20,6 +20,7 @@ async function subscriptionsAt(codehost: FakeCodehost, { gh, memoryFile, ...more
   const environment = ghEnvironment(codehost, testToken);
   const hooks = createHookApi(createGh({ environment, run: runCommand, now: Date.now, ...gh }));
   const subscriptions = createSubscriptions({
+    events: () => codehostEventTypes,
     heldBack: () => null,
     hooks,
     channelUrl: () => channelUrl,

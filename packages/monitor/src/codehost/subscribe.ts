@@ -55,6 +55,8 @@ export type SubscriptionOptions = {
   channelUrl: () => string | undefined;
   /** The secret that the repository's deliveries are signed with; undefined if it is not set. */
   secretFor: (repo: string) => string | undefined;
+  /** What the repository's hook has to report. */
+  events: (repo: string) => readonly string[];
   /** Why no hook may be created, although one could be. */
   heldBack: (repo: string) => HookHold | null;
   memory: HookMemory;
@@ -76,8 +78,10 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     const listed = await hooks.list(repo);
     if (!listed.ok) return { ok: false, during: 'list', problem: listed.problem };
     const fingerprint = secretFingerprint(secret);
+    const events = options.events(repo);
     const plan = hookPlan(listed.value, {
       channelUrl: url,
+      events,
       secretFingerprint: fingerprint,
       fingerprintOf: (hookId) => memory.fingerprintOf(repo, hookId),
     });
@@ -85,8 +89,8 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
     const during = plan.step;
     const changed =
       plan.step === 'create'
-        ? await hooks.create(repo, newHookBody(url, secret))
-        : await hooks.update(repo, plan.hook.id, updatedHookBody(plan.hook, url, secret));
+        ? await hooks.create(repo, newHookBody(url, secret, events))
+        : await hooks.update(repo, plan.hook.id, updatedHookBody(plan.hook, url, secret, events));
     // Another process may have created it between the two calls.
     if (isThereAlready(changed) && !isSecondTry) return attempt(repo, url, secret, true);
     if (!changed.ok) return { ok: false, during, problem: changed.problem };

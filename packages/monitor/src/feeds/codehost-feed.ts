@@ -10,6 +10,7 @@ import {
   type Environment,
   type FeedSecrets,
   type HookHold,
+  hookEventsFor,
   hookHold,
   type KnownPullRequest,
   knownDeploymentStates,
@@ -134,6 +135,7 @@ export async function createCodehostFeed(options: {
     hooks,
     channelUrl,
     secretFor,
+    events: (repo) => hookEventsFor(configs(), repo),
     heldBack,
     memory: await openHookMemory(hookMemoryFile(options.dataDir)),
     now,
@@ -215,7 +217,7 @@ export async function createCodehostFeed(options: {
 
   /** The settings of a hook: if the channel or the secret changes, it is checked again. */
   const hookSettings = (repo: string): string =>
-    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo)]);
+    JSON.stringify([channelUrl(), secretFor(repo), heldBack(repo), hookEventsFor(configs(), repo)]);
   const subscribedWith = new Map([...repos].map(([key, repo]) => [key, hookSettings(repo)]));
 
   function add(repo: string): void {

@@ -1,5 +1,6 @@
 // Polling of the tracker: every 5 minutes, one query per team.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiAnswer, type api, type Config, sharedPrefixes, trackerOf } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
@@ -11,6 +12,8 @@ import { createTrackerReconciler } from '../tracker/reconcile.ts';
 import { TrackerError } from '../tracker/tracker.ts';
 
 const POLL_EVERY_MS = 300_000;
+/** Several deliveries are one poll. */
+const HINTS_APART_MS = 10_000;
 
 export type TrackerPoll = {
   start: () => void;
@@ -69,10 +72,24 @@ export function createTrackerPoll(options: {
     },
   );
   let rounds: Rounds[] = [];
+  /** A delivery that only reports that something changed: the poll, which finds what, runs soon. */
+  async function watchForHints(): Promise<void> {
+    const { signal } = stopping;
+    for await (const entries of log.subscribe({ signal, whenSlow: 'read-file' })) {
+      if (!entries.some(({ line }) => line.event === 'tracker.other' && line.via === 'live')) continue;
+      await pause(HINTS_APART_MS, undefined, { signal });
+      await Promise.all(rounds.map((round) => round.runAfresh()));
+    }
+  }
+  const stopped = (error: unknown): void => {
+    if (!stopping.signal.aborted)
+      logger.error({ err: error }, 'deliveries no longer shorten the wait of the tracker poll');
+  };
   return {
     start() {
       rounds = polls.map(({ work, onFailure }) => every(POLL_EVERY_MS, work, onFailure));
       for (const round of rounds) void round.runNow();
+      if (rounds.length > 0) watchForHints().catch(stopped);
     },
     async stop() {
       stopping.abort();
@@ -82,8 +99,9 @@ export function createTrackerPoll(options: {
     figures: () => ({
       state: stateOf(polls.map(({ figures }) => figures)),
       ...(polls.length === 0 && {
-        why: 'no project has both an API token and a team id',
-        remedy: 'Run: svc config set svc.tracker.apiToken - < token.txt, then resolve-tracker-ids.sh',
+        why: 'no project has both an API token and a team id, or the issues of its repository as tickets',
+        remedy:
+          'Run: svc config set svc.tracker.provider github, or svc config set svc.tracker.apiToken - < token.txt and resolve-tracker-ids.sh',
       }),
       teams: polls.map(({ figures, calls, quota }) => ({
         ...figures,

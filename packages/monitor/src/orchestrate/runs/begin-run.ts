@@ -4,6 +4,7 @@ import {
   agentTemplateProblems,
   type Board,
   branchNameProblem,
+  type Config,
   checkWorkerCommand,
   type Dependencies,
   type EventDraft,
@@ -12,6 +13,7 @@ import {
   type RunPlan,
   readPlan,
   safeSegment,
+  ticketWritten,
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { Failure } from '../../errors.ts';
@@ -58,7 +60,7 @@ export async function beginRun({
   if (!command.ok) throw new Failure('config-invalid', command.problem);
   const template = agentTemplateProblems(orchestration.agent);
   if (template.length > 0) throw new Failure('config-invalid', template.join(' '));
-  const read = readPlan(request.plan);
+  const read = readPlan(withTicketNames(request.plan, config));
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
   const tickets = waves.flat();
@@ -108,6 +110,14 @@ export async function beginRun({
       by: request.by,
     },
   };
+}
+
+/** A person may also name a ticket by the number or the address of its issue. */
+function withTicketNames(plan: RunRequest['plan'], config: Config): RunRequest['plan'] {
+  const named = (ticket: string): string =>
+    /^(?:#|https?:)/.test(ticket) ? (ticketWritten(ticket, [config]) ?? ticket) : ticket;
+  if ('tickets' in plan) return { tickets: plan.tickets.map(named) };
+  return 'waves' in plan ? { waves: plan.waves.map((wave) => wave.map(named)) } : plan;
 }
 
 function problemText(problems: readonly PlanProblem[]): string {
