@@ -87,7 +87,9 @@ function TicketLine({ ticket: row, disabledBecause }: { ticket: TicketRow; disab
             An agent starts in a new worktree, with your permissions, and works on “
             <OutsideText>{title ?? ticket}</OutsideText>”.
           </p>
-          <p className="text-muted">It reads the ticket’s text, whoever wrote it.</p>
+          <p className="text-muted">
+            It follows the text of the ticket. Read it first if others can write tickets.
+          </p>
         </Confirm>
       </div>
     </li>
