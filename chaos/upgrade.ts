@@ -58,6 +58,8 @@ const options = scriptOptions({
   sabotage: false,
 });
 const KEPT_LINES = 150;
+/** The other lines are in the log before the earlier daemon starts: writing them is not what is tested. */
+const MOST_DELIVERIES = 1_000;
 /** Paths in a fixture start with this; the test that opens it puts its own home there. */
 const KEPT_HOME = '/tmp/svc-data-fixture';
 const repository = join(import.meta.dirname, '..');
@@ -69,6 +71,7 @@ const port = await freePort(random);
 const url = `http://127.0.0.1:${port}`;
 type Board = Record<string, Record<string, unknown>[]>;
 type Outbox = { effects: { key: string; state: string }[] };
+type Fact = [event: string, source: string, scope: object, detail: object];
 type Kept = { lines: string[]; board: Board; pending: string[] };
 
 const environment = {
@@ -136,13 +139,14 @@ async function write(tree: string): Promise<Kept> {
   writeInto(home, '.config/svc/config.json', { svc: { notify: { minSeverity: 'low' } } });
   writeInto(home, '.svc/config.json', { svc: { projectKey: 'demo', project: { ticketPrefix: 'ENG' } } });
   for (const [path, content] of Object.entries(runFiles())) writeInto(dataDir, `runs/${path}`, content);
-  writeInto(eventsDir, '2026-01.jsonl', linesOfAgents());
+  const count = options.keep === '' ? options.lines : KEPT_LINES;
+  const delivered = Math.min(count, MOST_DELIVERIES);
+  writeInto(eventsDir, '2026-01.jsonl', linesOfAgents(count - delivered));
   const daemon = start(tree);
   await daemon.ready;
   for (const fact of helperFacts()) await askJson(`${url}/api/events`, fact);
   const post = createPost(port);
-  const count = options.keep === '' ? options.lines : KEPT_LINES;
-  const sends = exampleDeliveries(count, codehostSecret);
+  const sends = exampleDeliveries(delivered, codehostSecret);
   const given = { sends, atOnce: 16, post: post.post, deadlineMs: options['deadline-s'] * 1000 };
   await sendUntilAcknowledged(given, createReport());
   post.close();
@@ -176,10 +180,10 @@ function runFiles(): Record<string, object | string> {
 }
 
 /** Lines that only the daemon itself writes, as it wrote them. */
-function linesOfAgents(): string {
+function linesOfAgents(messages: number): string {
   const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
   const session = { agent: 'claude', folder: '/acme/web', known: 'hook' };
-  const facts: [event: string, source: string, scope: object, detail: object][] = [
+  const facts: Fact[] = [
     ['orchestrator.run.started', 'orchestrator', { orchestrator: 'run-1' }, { tickets: ['ENG-1'] }],
     [
       'orchestrator.worker.status_changed',
@@ -189,7 +193,9 @@ function linesOfAgents(): string {
     ],
     ['agent.session.started', 'orchestrator', scope, { attempt: 1, agent: 'claude', protocol: true }],
     ['agent.turn.started', 'orchestrator', scope, { attempt: 1, turn: 1, text: 'go' }],
-    ['agent.message', 'orchestrator', scope, { attempt: 1, text: 'Done.' }],
+    ...Array.from({ length: messages + 1 }, (_, number): Fact => {
+      return ['agent.message', 'orchestrator', scope, { attempt: 1, text: `Step ${number}.` }];
+    }),
     ['agent.turn.ended', 'orchestrator', scope, { attempt: 1, turn: 1, ok: true }],
     ['agent.session.ended', 'orchestrator', scope, { attempt: 1, exitCode: 0 }],
     ['session.running', 'monitor', { session: 'claude/s-1' }, session],
