@@ -38,8 +38,8 @@ export const Config = z.object({
       notify: Notify,
       rules,
       commands: Commands,
-      projects,
       retention: Retention,
+      projects,
     })
     .prefault({}),
   ai: Briefing,
