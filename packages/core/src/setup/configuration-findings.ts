@@ -6,7 +6,7 @@ import type { Resolution } from '../config/resolve.ts';
 import type { ResolvedValue } from '../config/resolved-value.ts';
 import type { Config } from '../config/schema/config.ts';
 import { unknownStates } from '../tracker/ticket-phase.ts';
-import { providerOf } from '../tracker/tracker-of.ts';
+import { DEFAULT_PREFIX, providerOf } from '../tracker/tracker-of.ts';
 import { canonicalKey } from '../vendor-names.ts';
 
 export type ProjectFilePlace = { folder: string | undefined; file: string; lookedAt: readonly string[] };
@@ -112,9 +112,10 @@ function isGithub(read: Read): boolean {
 
 function githubPrefix(read: Read): Judgement[] {
   const [org, name] = [read('svc.repository.org'), read('svc.repository.name')];
-  const prefix = read('svc.project.ticketPrefix') ?? 'GH';
+  const set = read('svc.project.ticketPrefix');
+  const prefix = typeof set === 'string' ? set : DEFAULT_PREFIX;
   if (typeof org === 'string' && typeof name === 'string')
-    return [['ok', `${String(prefix)}: tickets are the issues of ${org}/${name}`]];
+    return [['ok', `${prefix}: tickets are the issues of ${org}/${name}`]];
   return [
     [
       'warning',

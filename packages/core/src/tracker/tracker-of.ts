@@ -26,7 +26,7 @@ export type GithubTracker = {
 export type ConfiguredTracker = LinearTracker | GithubTracker;
 export type TrackerChoice = ConfiguredTracker | { provider: undefined; why: string; remedy: string };
 
-const DEFAULT_PREFIX = 'GH';
+export const DEFAULT_PREFIX = 'GH';
 
 export function trackerOf(config: Config): TrackerChoice {
   const { apiToken: token, teamId, githubProject, stateMap } = config.svc.tracker;

@@ -4,6 +4,7 @@
 // anything is written.
 import {
   type Config,
+  DEFAULT_PREFIX,
   environmentSlip,
   fittingStates,
   kinds,
@@ -174,7 +175,7 @@ async function askTracker(
 /** `GH`, unless another project on this machine has it: then the key of the project. */
 async function issuePrefix(asking: Asking, projectKey: string): Promise<string> {
   const { given, config, otherPrefixes } = asking;
-  const usual = 'GH';
+  const usual = DEFAULT_PREFIX;
   const byKey = projectKey
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .slice(0, 10)
