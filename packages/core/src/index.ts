@@ -168,6 +168,7 @@ export * from './summarize/providers.ts';
 export * from './summarize/summary-prompt.ts';
 export * from './telemetry/proxy-request.ts';
 export * from './telemetry/resource-attributes.ts';
+export * from './team/record.ts';
 export * from './tracker/api-answer.ts';
 export * from './tracker/dependencies.ts';
 export * from './tracker/github-issue.ts';

@@ -98,8 +98,8 @@ export function createChannelRegistry(
     },
     async createChannel(channel) {
       const subject = names.channel(channel.id);
-      const { readKeyHash, createdAt } = channel;
-      const payload = Buffer.from(JSON.stringify({ readKeyHash, createdAt }));
+      const { id: _, ...entry } = channel;
+      const payload = Buffer.from(JSON.stringify(entry));
       const messageId = `channel:${channel.id}:${randomUUID()}`;
       try {
         await publisher.publish({
@@ -127,10 +127,10 @@ function notInTime(withinMs: number): never {
 }
 
 function readChannel(id: string, data: Uint8Array): Channel {
-  const { readKeyHash, createdAt }: Omit<Channel, 'id'> = JSON.parse(Buffer.from(data).toString());
+  const { readKeyHash, createdAt, admin }: Omit<Channel, 'id'> = JSON.parse(Buffer.from(data).toString());
   if (readKeyHash !== null && typeof readKeyHash !== 'string')
     throw new EngineUnavailable(`the registry's entry for channel ${id} cannot be read`);
-  return { id, readKeyHash, createdAt };
+  return { id, readKeyHash, createdAt, ...(admin !== undefined && { admin }) };
 }
 
 export function createCursors(tools: Tools): Pick<Engine, 'saveCursor' | 'cursor' | 'cursors'> {

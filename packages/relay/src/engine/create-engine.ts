@@ -5,6 +5,7 @@ import { createLimit } from '@svc/lib/limit';
 import { createByteLimit } from '../channels/byte-limit.ts';
 import { createChannelRegistry, createChannelStatus, createCursors } from '../channels/channels.ts';
 import { createDeliveryPublisher } from '../channels/deliveries.ts';
+import { createRecords } from '../records/records.ts';
 import { type NatsOptions, openConnection, serverWarnings } from './connection.ts';
 import {
   DEFAULT_PREFIX,
@@ -18,9 +19,7 @@ import {
   shardOf,
 } from './engine.ts';
 import { createFeeds, type FeedTiming, feedTiming } from './feeds.ts';
-
 import { createPublisher } from './publisher.ts';
-
 import { createShardStates, type ShardStates } from './shards.ts';
 import { createStore, type Store } from './store.ts';
 
@@ -73,6 +72,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     },
     { ...feedTiming, ...options.timing },
   );
+  const records = createRecords({ connection: reading, publisher, store, names, layout });
   reading.onChange((connected) => {
     if (connected) feeds.reconnected();
   });
@@ -108,6 +108,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     }),
     shardOf: (channelId) => shardOf(channelId, layout),
     follow: (channelId, followOptions) => feeds.follow(channelId, followOptions),
+    records,
     health() {
       const [one, other] = [writing.state(), reading.state()];
       const worse = one.connected ? other : one;
@@ -117,6 +118,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     serverWarnings: () => serverWarnings(reading.nats),
     async close() {
       feeds.close();
+      records.close();
       const end = performance.now() + FINISH_WITHIN_MS;
       while (publisher.underWay() > 0 && performance.now() < end) await sleep(20);
       await closeConnections();

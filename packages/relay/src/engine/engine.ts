@@ -1,6 +1,8 @@
 // The engine's interface for the relay's HTTP side, independent of NATS. `createEngine` in `create-engine.ts` implements
 // it on JetStream.
 
+import type { Records } from '../records/records.ts';
+
 /** The content of a POST, as readers get it. Header names are lower case. */
 export type Delivery = {
   headers: Record<string, string>;
@@ -28,7 +30,13 @@ export type Position = {
 export type StoredDelivery = { position: Position; delivery: Delivery };
 
 /** `readKeyHash` null: anyone who knows the id may read, by opt-in. */
-export type Channel = { id: string; readKeyHash: string | null; createdAt: number };
+export type Channel = {
+  id: string;
+  readKeyHash: string | null;
+  createdAt: number;
+  /** The public key of a team's administrator. Such a channel has records instead of deliveries. */
+  admin?: string;
+};
 
 export type Gap = {
   requested: Position;
@@ -120,6 +128,8 @@ export type Engine = {
   status: (channelId: string) => Promise<ChannelStatus>;
   /** How many deliveries are kept after a position: the lag of a subscriber there. */
   countAfter: (channelId: string, position: Position) => Promise<number>;
+  /** Of teams. */
+  records: Records;
   health: () => EngineHealth;
   /** What an operator should change on the servers, as far as the login may ask. */
   serverWarnings: () => Promise<string[]>;
@@ -184,6 +194,14 @@ export function namesFor(prefix: string) {
     live: (shard: number, channelId: string) => `${prefix}.live.${shard}.${channelId}`,
     part: (shard: number, channelId: string, body: string, part: number | '*') =>
       `${prefix}.part.${shard}.${channelId}.${body}.${part}`,
+    recordStream: (shard: number) => `${prefix}-records-${String(shard).padStart(2, '0')}`,
+    records: (shard: number) => `${prefix}.record.${shard}.>`,
+    /** `path` has three tokens: the machine, the kind and the hash. */
+    record: (shard: number, channelId: string, path: string) =>
+      `${prefix}.record.${shard}.${channelId}.${path}`,
+    /** Where the stream announces a record as soon as it is stored. */
+    announcements: (shard: number) => `${prefix}.announced.${shard}.>`,
+    announced: (shard: number, channelId: string) => `${prefix}.announced.${shard}.${channelId}.>`,
     /** The common prefix of the subjects of a channel's parts. */
     partsPrefix: (shard: number, channelId: string) => `${prefix}.part.${shard}.${channelId}.`,
   };

@@ -35,6 +35,8 @@ type PublishRequest = {
   expectedLast?: number;
   /** The size of the body that is stored in parts. */
   bodySize?: number;
+  /** Removed after this time. */
+  ttlSeconds?: number;
 };
 
 export type Publisher = {
@@ -186,11 +188,12 @@ export function createPublisher(connection: Connection): Publisher {
   };
 }
 
-function headersOf({ messageId, expectedLast, bodySize }: PublishRequest): MsgHdrs {
+function headersOf({ messageId, expectedLast, bodySize, ttlSeconds }: PublishRequest): MsgHdrs {
   const headers = createHeaders();
   headers.set('Nats-Msg-Id', messageId);
   if (expectedLast !== undefined) headers.set('Nats-Expected-Last-Subject-Sequence', String(expectedLast));
   if (bodySize !== undefined) headers.set(BODY_SIZE_HEADER, String(bodySize));
+  if (ttlSeconds !== undefined) headers.set('Nats-TTL', `${ttlSeconds}s`);
   return headers;
 }
 

@@ -121,6 +121,27 @@ const refusals = {
     error: 'Metrics are available only to local and private addresses.',
     remedy: 'Ask from the same network, not through the public address.',
   },
+  'bad-signature': {
+    status: 401,
+    error: 'The signature of the record is missing or does not match.',
+    remedy: 'Sign the channel, the path and the body with the key of the machine: `X-Svc-Signature`.',
+  },
+  'not-a-member': {
+    status: 403,
+    error: 'This machine is not in the roster of the team, or the path belongs to another one.',
+    remedy: 'Ask the administrator of the team for an invitation.',
+  },
+  'old-version': {
+    status: 409,
+    error: 'A newer version of this record is stored.',
+    remedy: 'Read it, then write a higher version.',
+  },
+  'record-too-large': { status: 413, error: 'The record is larger than 64 KiB.', remedy: undefined },
+  'too-many-records': {
+    status: 429,
+    error: 'This machine has as many records as a machine may have.',
+    remedy: 'Remove some.',
+  },
   'unknown-channel': {
     status: 404,
     error: 'No such channel.',

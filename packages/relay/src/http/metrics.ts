@@ -24,6 +24,10 @@ export function createMetrics() {
       { registry },
       { name: 'svc_relay_posts_total', help: 'Posts by outcome', labelNames: ['outcome'] },
     ),
+    records: createTally(
+      { registry },
+      { name: 'svc_relay_records_total', help: 'Records of teams by outcome', labelNames: ['outcome'] },
+    ),
     subscriptions: createTally(
       { registry },
       {

@@ -10,6 +10,8 @@ import { bringsKey, hashOfKey, newKey } from './read-access.ts';
 import { limitKeyOf, originOf, type RelayParts } from './relay-parts.ts';
 
 const MAX_OPTIONS_BYTES = 4096;
+/** 32 bytes. */
+const ed25519Form = /^[A-Za-z0-9_-]{43}$/;
 
 export function createNewChannel(parts: RelayParts) {
   const { engine, limits, settings, logger, metrics, now } = parts;
@@ -22,14 +24,15 @@ export function createNewChannel(parts: RelayParts) {
     return waitMs > 0 ? { code: 'rate-limited', waitMs } : undefined;
   }
 
-  async function make(readKey: string | null): Promise<string> {
+  async function make(readKey: string | null, admin?: string): Promise<string> {
     const id = newChannelId();
     await engine.createChannel({
       id,
       readKeyHash: readKey === null ? null : hashOfKey(readKey),
       createdAt: now(),
+      ...(admin !== undefined && { admin }),
     });
-    const kind = readKey === null ? 'open' : 'keyed';
+    const kind = admin !== undefined ? 'team' : readKey === null ? 'open' : 'keyed';
     metrics.created.add({ kind });
     logger.info({ kind }, 'a channel was made');
     return id;
@@ -59,21 +62,25 @@ export function createNewChannel(parts: RelayParts) {
       const options = typeof body === 'string' ? undefined : optionsIn(body.toString());
       if (options === undefined) return refuse(request, response, 'bad-request');
       const readKey = options.open ? null : newKey();
-      const id = await make(readKey);
+      const id = await make(readKey, options.team);
       const url = `${originOf(request, settings)}/${id}`;
       answerJson(response, 201, JSON.stringify({ channel: id, writeUrl: url, readUrl: url, readKey }));
     },
   };
 }
 
-/** `{}`, nothing, `{"readKey": true}` and `{"open": true}` are valid. Neither key nor open is a contradiction. */
-function optionsIn(text: string): { open: boolean } | undefined {
+/**
+ * `{}`, nothing, `{"readKey": true}`, `{"open": true}` and `{"team": "<public key>"}` are valid. Neither key nor open is a
+ * contradiction.
+ */
+function optionsIn(text: string): { open: boolean; team?: string } | undefined {
   if (text.trim() === '') return { open: false };
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { open = false, readKey = !isTrue(open) } = value as Record<string, unknown>;
+  const { open = false, readKey = !isTrue(open), team } = value as Record<string, unknown>;
   if (typeof open !== 'boolean' || typeof readKey !== 'boolean' || open === readKey) return undefined;
-  return { open };
+  if (team === undefined) return { open };
+  return typeof team === 'string' && ed25519Form.test(team) && !open ? { open, team } : undefined;
 }
 
 function isTrue(value: unknown): boolean {

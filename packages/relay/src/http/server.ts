@@ -4,6 +4,7 @@
 //   GET  /:channel          stream, or a page      POST     /new   make a channel with a read key
 //   GET  /:channel/status   what is stored         GET      /healthz, /readyz, /metrics
 //   POST /:channel/cursor   a named subscriber reports its position
+//   PUT  /:channel/:path    store a team's record   GET   /:channel/records   stream them
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +21,7 @@ import { isEngineUnavailable, limitKeyOf, originOf, type RelayParts } from './re
 import { createSubscribe, wantsStream } from './subscribe.ts';
 import { createSubscribers, type Subscribers } from './subscribers.ts';
 import { createTakeDelivery } from './take-delivery.ts';
+import { createTeamRecords } from './team-records.ts';
 
 const SWEEP_MS = 20;
 /** During this time kept-alive connections are closed after their next answer, while everything is still answered. */
@@ -61,6 +63,7 @@ export function createRelayServer(parts: RelayParts): RelayServer {
   const take = createTakeDelivery(parts);
   const subscribe = createSubscribe(parts, subscribers);
   const newChannel = createNewChannel(parts);
+  const teamRecords = createTeamRecords(parts);
   const status = createChannelStatus(parts, subscribers);
   const operations = createOperations(parts, () => stopping);
   observeParts(parts, subscribers);
@@ -99,6 +102,9 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     if (part === 'status' && reading) return status.answer(request, response, channel);
     if (part === 'cursor' && request.method === 'POST')
       return status.moveCursor(request, response, channel, new URLSearchParams(query));
+    if (part === 'records' && request.method === 'GET') return teamRecords.read(request, response, channel);
+    if (part !== undefined && request.method === 'PUT')
+      return teamRecords.put(request, response, channel, part);
     if (part !== undefined) return nothingHere(request, response);
     if (!reading) return refuse(request, response, 'wrong-method');
     if (!wantsStream(request)) return page(request, response, channel);

@@ -73,7 +73,7 @@ export function createSubscribe(parts: RelayParts, subscribers: Subscribers) {
     const waitMs = limits.request(limitKeyOf(request, settings), now());
     if (waitMs > 0) return { code: 'rate-limited', waitMs };
     const found = await engine.findChannel(channel);
-    if (found === undefined) return { code: 'unknown-channel' };
+    if (found === undefined || found.admin !== undefined) return { code: 'unknown-channel' };
     if (found.readKeyHash !== null && !bringsKey(request, found.readKeyHash)) return { code: 'key-needed' };
     return tooMany(request, channel) ?? (await startOf(request, channel, query));
   }

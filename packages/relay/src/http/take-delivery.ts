@@ -50,7 +50,8 @@ export function createTakeDelivery(parts: RelayParts): TakeDelivery {
     const refused = early(request, address, receivedAt);
     if (refused !== undefined) return refused;
     const timeoutMs = senderTimeoutMs(request.headers);
-    if ((await engine.findChannel(channel, timeoutMs)) === undefined) return { code: 'unknown-channel' };
+    const found = await engine.findChannel(channel, timeoutMs);
+    if (found === undefined || found.admin !== undefined) return { code: 'unknown-channel' };
     const waitMs = limits.delivery(channel, receivedAt);
     if (waitMs > 0) return { code: 'rate-limited', waitMs };
     if (awaited) response.writeContinue();

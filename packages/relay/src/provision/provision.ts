@@ -208,6 +208,7 @@ const defaults = {
 } as const satisfies StreamOptions;
 /** A subscriber that was not connected for this long is forgotten. */
 const CURSOR_AGE_MS = 30 * DAY_MS;
+const MAX_RECORD_BYTES_PER_SHARD = 64 * 1024 ** 2;
 /** Each replicated stream is its own Raft group. */
 const MAX_SHARDS = 256;
 
@@ -223,10 +224,13 @@ type StreamPlan = {
 };
 
 function planStreams(names: Names, layout: Layout, options: StreamOptions, clustered: boolean): StreamPlan[] {
-  const shards = Array.from({ length: layout.shards }, (_, shard) =>
-    shardPlan(names, shard, options, clustered),
-  );
-  return [registryPlan(names, options, clustered), cursorPlan(names, options, clustered), ...shards];
+  const shards = Array.from({ length: layout.shards }, (_, shard) => shard);
+  return [
+    registryPlan(names, options, clustered),
+    cursorPlan(names, options, clustered),
+    ...shards.map((shard) => shardPlan(names, shard, options, clustered)),
+    ...shards.map((shard) => recordPlan(names, shard, options, clustered)),
+  ];
 }
 
 function shardPlan(names: Names, shard: number, options: StreamOptions, clustered: boolean): StreamPlan {
@@ -285,6 +289,25 @@ function cursorPlan(names: Names, options: StreamOptions, clustered: boolean): S
     },
     asked: placement(options),
     initial: { num_replicas: clustered ? 3 : 1 },
+  };
+}
+
+/** Records of teams. A full stream refuses a new one: a value must not disappear because another team writes more. */
+function recordPlan(names: Names, shard: number, options: StreamOptions, clustered: boolean): StreamPlan {
+  return {
+    name: names.recordStream(shard),
+    fixed: {
+      ...everyStream,
+      description: 'records of teams of svc-relay',
+      subjects: [names.record(shard, '*', '*.*.*')],
+      republish: { src: names.records(shard), dest: names.announcements(shard), headers_only: true },
+      discard: 'new',
+      max_msgs_per_subject: 1,
+      allow_msg_ttl: true,
+      compression: 'none',
+    },
+    asked: placement(options),
+    initial: { num_replicas: clustered ? 3 : 1, max_bytes: MAX_RECORD_BYTES_PER_SHARD },
   };
 }
 

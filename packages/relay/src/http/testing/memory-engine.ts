@@ -1,5 +1,8 @@
 // An engine in memory, for tests of the HTTP side: it stores, resumes, pauses, dedupes, trims, and fails on command.
+
 import type { Channel, Delivery, Engine, Follower, Position, StoredDelivery } from '../../engine/engine.ts';
+import { EngineUnavailable } from '../../engine/engine.ts';
+import type { Records } from '../../records/records.ts';
 
 type Kept = {
   channel: Channel;
@@ -157,6 +160,7 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
       return deliveries.filter((stored) => position.epoch !== epoch() || stored.position.seq > position.seq)
         .length;
     },
+    records: noRecords,
     health: () => ({
       connected: up,
       server: 'memory',
@@ -188,3 +192,11 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
     deliveries: (channelId) => keptOf(channelId).deliveries.map(({ delivery }) => delivery),
   };
 }
+
+const noRecords: Records = {
+  last: () => Promise.resolve(undefined),
+  count: () => Promise.resolve(0),
+  put: () => Promise.reject(new EngineUnavailable('an engine in memory has no records')),
+  follow: () => ({ resume: () => undefined, close: () => undefined }),
+  close: () => undefined,
+};

@@ -18,13 +18,15 @@ export async function relayForTest(
     roomBytes?: number;
     now?: () => number;
     spill?: RelayParts['spill'];
+    /** Instead of the engine in memory, which has no records. */
+    engine?: RelayParts['engine'];
   } = {},
 ) {
   const engine = createMemoryEngine(() => new EngineUnavailable('no server answers'));
   const logged: string[] = [];
   const metrics = createMetrics();
   const server = createRelayServer({
-    engine,
+    engine: given.engine ?? engine,
     spill: given.spill ?? null,
     limits: { ...noLimits, ...given.limits },
     settings: {

@@ -1,0 +1,227 @@
+// The records of a team, for a channel that was made with an administrator's key:
+//   PUT /:channel/:path     store a record    GET /:channel/records    stream what is stored, and every change
+//
+// The relay cannot read values. It checks that the writer is a machine in the administrator's roster and signs for its own
+// paths, and that a version only grows. Reading needs the read key that the roster names; the guest of an invitation may
+// read the roster, and write one join.
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  formatRecordPath,
+  MAX_RECORD_BYTES,
+  MAX_RECORDS_PER_MACHINE,
+  parseRecordBody,
+  parseRecordPath,
+  type RecordBody,
+  type RecordPath,
+  ROSTER_HASH,
+  StoredRecord,
+  signedText,
+  type TeamAccess,
+} from '@svc/core';
+import { createByteBudget, readBody } from '@svc/lib/read-body';
+import type { Channel } from '../engine/engine.ts';
+import { formatPosition, parsePosition, senderTimeoutMs } from '../protocol/frame.ts';
+import { RecordChanged } from '../records/records.ts';
+import { answerJson, type RefusalCode, refuse } from './answer.ts';
+import { bringsKey } from './read-access.ts';
+import { limitKeyOf, type RelayParts } from './relay-parts.ts';
+
+/** A machine that was removed by another relay process can write for this long. Readers check the roster themselves. */
+const ROSTER_FRESH_MS = 1000;
+const MAX_ROSTERS = 10_000;
+const LEAST_TIMEOUT_MS = 500;
+const MOST_TRIES = 5;
+/** A removed thing is remembered for so long; a reader that was away for longer starts from the beginning. */
+const GONE_TTL_SECONDS = 30 * 86_400;
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+const signatureForm = /^[A-Za-z0-9_-]{86}$/;
+
+type Refused = { code: RefusalCode; waitMs?: number };
+type Team = { channel: Channel & { admin: string }; access: TeamAccess | undefined };
+
+export function createTeamRecords(parts: RelayParts) {
+  const { engine, limits, settings, metrics, now } = parts;
+  const { records } = engine;
+  const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
+
+  async function teamOf(request: IncomingMessage, id: string): Promise<Team | Refused> {
+    const waitMs = limits.request(limitKeyOf(request, settings), now());
+    if (waitMs > 0) return { code: 'rate-limited', waitMs };
+    const channel = await engine.findChannel(id);
+    if (channel?.admin === undefined) return { code: 'unknown-channel' };
+    return { channel: { ...channel, admin: channel.admin }, access: await accessOf(id, channel.admin) };
+  }
+
+  async function accessOf(id: string, admin: string): Promise<TeamAccess | undefined> {
+    const known = rosters.get(id);
+    if (known !== undefined && now() - known.at < ROSTER_FRESH_MS) return known.access;
+    const stored = await records.last(id, rosterPath(admin));
+    const access = stored && parseRecordBody(recordIn(stored.data).body)?.access;
+    rosters.delete(id);
+    rosters.set(id, { access, at: now() });
+    const oldest = rosters.size > MAX_ROSTERS ? rosters.keys().next().value : undefined;
+    if (oldest !== undefined) rosters.delete(oldest);
+    return access;
+  }
+
+  /** Whether the writer may write this; undefined if so. */
+  function writeRefusal(
+    request: IncomingMessage,
+    team: Team,
+    path: RecordPath,
+    text: string,
+    body: RecordBody,
+  ) {
+    const { channel, access } = team;
+    if ((body.access !== undefined) !== (path.kind === 'roster')) return { code: 'bad-request' } as const;
+    if (path.kind === 'join') {
+      const key = access?.guests[path.machine];
+      return key !== undefined && bringsKey(request, key) ? undefined : ({ code: 'not-a-member' } as const);
+    }
+    const key = path.kind === 'roster' ? channel.admin : access?.machines[path.machine];
+    if (key === undefined || machineIdOf(key) !== path.machine) return { code: 'not-a-member' } as const;
+    const signature = request.headers['x-svc-signature'];
+    const isSigned =
+      typeof signature === 'string' &&
+      signatureForm.test(signature) &&
+      verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'));
+    return isSigned ? undefined : ({ code: 'bad-signature' } as const);
+  }
+
+  async function store(
+    team: Team,
+    path: RecordPath,
+    record: StoredRecord,
+    { version, gone }: RecordBody,
+    deadline: number,
+  ): Promise<Refused | { isKnown: boolean }> {
+    const data = Buffer.from(JSON.stringify(record));
+    const { id } = team.channel;
+    for (let tries = 1; ; tries += 1) {
+      const last = await records.last(id, record.path);
+      const known = last && recordIn(last.data);
+      if (known?.body === record.body && known.signature === record.signature) return { isKnown: true };
+      if (known !== undefined && (parseRecordBody(known.body)?.version ?? 0) >= version)
+        return { code: 'old-version' };
+      if (last === undefined && (await records.count(id, path.machine)) >= MAX_RECORDS_PER_MACHINE)
+        return { code: 'too-many-records' };
+      try {
+        await records.put(id, record.path, data, {
+          messageId: `${id}:${record.path}:${hash('sha256', data, 'base64url')}`,
+          expectedLast: last?.seq ?? 0,
+          deadlineMs: Math.max(LEAST_TIMEOUT_MS, deadline - now()),
+          ...(gone === true && { ttlSeconds: GONE_TTL_SECONDS }),
+        });
+        if (path.kind === 'roster') rosters.delete(id);
+        return { isKnown: false };
+      } catch (error) {
+        if (!(error instanceof RecordChanged) || tries === MOST_TRIES) throw error;
+      }
+    }
+  }
+
+  async function take(request: IncomingMessage, id: string, pathText: string) {
+    const deadline = now() + senderTimeoutMs(request.headers);
+    const path = parseRecordPath(pathText);
+    if (path === undefined) return { code: 'bad-request' } as const;
+    const team = await teamOf(request, id);
+    if ('code' in team) return team;
+    const waitMs = limits.delivery(id, now());
+    if (waitMs > 0) return { code: 'rate-limited', waitMs } as const;
+    const read = await readBody(request, MAX_RECORD_BYTES, createByteBudget(MAX_RECORD_BYTES));
+    if (typeof read === 'string') return { code: read === 'too-large' ? 'record-too-large' : read } as const;
+    limits.weigh(id, limitKeyOf(request, settings), read.length, now());
+    const text = read.toString();
+    const body = parseRecordBody(text);
+    if (body === undefined) return { code: 'bad-request' } as const;
+    const refused = writeRefusal(request, team, path, signedText(id, pathText, text), body);
+    if (refused !== undefined) return refused;
+    const signature = String(request.headers['x-svc-signature'] ?? '');
+    return store(team, path, { path: pathText, signature, body: text }, body, deadline);
+  }
+
+  return {
+    async put(request: IncomingMessage, response: ServerResponse, id: string, path: string): Promise<void> {
+      const result = await take(request, id, path);
+      if ('code' in result) {
+        metrics.records.add({ outcome: result.code });
+        return refuse(request, response, result.code, 'waitMs' in result ? result.waitMs : undefined);
+      }
+      metrics.records.add({ outcome: result.isKnown ? 'duplicate' : 'stored' });
+      answerJson(response, 200, JSON.stringify({ ok: true, ...(result.isKnown && { duplicate: true }) }));
+    },
+
+    async read(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
+      const team = await teamOf(request, id);
+      if ('code' in team) return refuse(request, response, team.code, team.waitMs);
+      const { access, channel } = team;
+      const readKey = access?.readKey ?? channel.readKeyHash;
+      const isMember = readKey !== null && bringsKey(request, readKey);
+      const isGuest = Object.values(access?.guests ?? {}).some((key) => bringsKey(request, key));
+      if (!isMember && !isGuest) return refuse(request, response, 'key-needed');
+      stream(request, response, team.channel, isMember ? { readKey } : 'roster');
+    },
+  };
+
+  function stream(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { id, admin }: Team['channel'],
+    allowed: { readKey: string } | 'roster',
+  ): void {
+    const roster = rosterPath(admin);
+    const last = request.headers['last-event-id'];
+    const after = parsePosition(typeof last === 'string' ? last : undefined);
+    response.writeHead(200, [
+      'Content-Type',
+      'text/event-stream',
+      'Cache-Control',
+      'no-store',
+      'X-Accel-Buffering',
+      'no',
+    ]);
+    response.flushHeaders();
+    const follower = records.follow(id, {
+      after: after ?? null,
+      onRecord(data, at) {
+        const { path, body } = recordIn(data);
+        if (allowed === 'roster' && path !== roster) return true;
+        const text = Buffer.from(data).toString();
+        response.write(`id: ${formatPosition(at)}\nevent: record\ndata: ${text}\n\n`);
+        // The read key was changed: whoever has the new one comes back with it.
+        const key = path === roster ? parseRecordBody(body)?.access?.readKey : undefined;
+        if (allowed !== 'roster' && key !== undefined && key !== allowed.readKey) response.end();
+        return response.writableLength < MAX_UNSENT_BYTES;
+      },
+      onReady: (at, complete) =>
+        void response.write(
+          `event: ready\ndata: ${JSON.stringify({ position: formatPosition(at), complete })}\n\n`,
+        ),
+      onEnd: () => response.destroy(),
+    });
+    const ping = setInterval(() => response.write('event: ping\ndata: {}\n\n'), settings.pingSeconds * 1000);
+    response.on('drain', follower.resume);
+    response.on('close', () => {
+      clearInterval(ping);
+      follower.close();
+    });
+  }
+}
+
+function rosterPath(admin: string): string {
+  return formatRecordPath({ machine: machineIdOf(admin), kind: 'roster', hash: ROSTER_HASH });
+}
+
+/** A machine is named by its public key, so nobody can write under the name of another. */
+function machineIdOf(key: string): string {
+  return hash('sha256', Buffer.from(key, 'base64url'), 'base64url').slice(0, 22);
+}
+
+function publicKey(x: string): KeyObject {
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+function recordIn(data: Uint8Array): StoredRecord {
+  return StoredRecord.parse(JSON.parse(Buffer.from(data).toString()));
+}
