@@ -45,7 +45,11 @@ const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 export const TeamAccess = z.object({
   readKey: sha256Hex.describe('SHA-256 of the key that reading needs'),
   machines: z.record(id, bytes).describe('machine id to Ed25519 public key'),
-  guests: z.record(id, sha256Hex).describe('id of an invitation to the SHA-256 of its access key'),
+  guests: z
+    .record(id, sha256Hex)
+    .describe('who may read only the roster: id of an invitation or a machine to the SHA-256 of its key'),
+  agree: bytes.describe('X25519 public key of the administrator'),
+  keys: z.record(id, bytes).describe('machine id to the team key, encrypted for that machine'),
 });
 
 export const RecordBody = z.object({
@@ -68,8 +72,9 @@ export function signedText(channel: string, path: string, body: string): string 
   return `svc-team-1\n${channel}/${path}\n${body}`;
 }
 
-/** Longest body, and the most records of one machine. */
+/** Longest body, that of the roster, and the most records of one machine. */
 export const MAX_RECORD_BYTES = 64 * 1024;
+export const MAX_ROSTER_BYTES = 256 * 1024;
 export const MAX_RECORDS_PER_MACHINE = 2000;
 
 export function parseRecordBody(text: string): RecordBody | undefined {

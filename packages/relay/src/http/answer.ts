@@ -136,7 +136,11 @@ const refusals = {
     error: 'A newer version of this record is stored.',
     remedy: 'Read it, then write a higher version.',
   },
-  'record-too-large': { status: 413, error: 'The record is larger than 64 KiB.', remedy: undefined },
+  'record-too-large': {
+    status: 413,
+    error: 'The record is larger than 64 KiB, or the roster than 256 KiB.',
+    remedy: undefined,
+  },
   'too-many-records': {
     status: 429,
     error: 'This machine has as many records as a machine may have.',

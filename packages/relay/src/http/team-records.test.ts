@@ -16,6 +16,7 @@ function machine() {
 }
 type Machine = ReturnType<typeof machine>;
 
+const noAccess: TeamAccess = { readKey: sha('x'), machines: {}, guests: {}, agree: 'AAAA', keys: {} };
 const hashOf = (name: string): string => hash('sha256', name, 'base64url').slice(0, 22);
 
 async function team() {
@@ -56,7 +57,7 @@ async function team() {
     const { code } = (await answer.json()) as { code?: string };
     return code ?? answer.status;
   };
-  const access: TeamAccess = { readKey: sha(readKey), machines: {}, guests: {} };
+  const access: TeamAccess = { ...noAccess, readKey: sha(readKey) };
   let rosterVersion = 0;
   const roster = async (change: Partial<TeamAccess>, by = admin) => {
     Object.assign(access, change);
@@ -70,7 +71,7 @@ async function team() {
       headers: { Authorization: `Bearer ${key}`, ...(last !== undefined && { 'Last-Event-ID': last }) },
       signal: stop.signal,
     });
-    const seen = { status: answer.status, text: '', ended: false };
+    const seen = { status: answer.status, headers: answer.headers, text: '', ended: false };
     void (async () => {
       for await (const chunk of answer.body ?? []) seen.text += Buffer.from(chunk).toString();
       seen.ended = true;
@@ -98,6 +99,7 @@ test('a new reader gets the newest value of each path, then every change', async
   const reader = await read(readKey);
   await until(() => reader.ready() !== undefined);
   expect(reader.values().toSorted()).toEqual(['a 1', 'a 3', 'roster 1']);
+  expect(reader.seen.headers.get('x-svc-relay')).toMatch(/^1; ping=/);
   expect(JSON.parse(reader.ready() ?? '')).toMatchObject({ complete: true });
   expect(await put(one, 'worker', 'b', 1)).toBe(200);
   await until(() => reader.values().includes('b 1'));
@@ -145,12 +147,8 @@ test('only a machine of the roster writes, and only its own paths', async () => 
   expect(await put(member, 'run', 'r', 1, { signature: '' })).toBe('bad-signature');
   expect(await put(member, 'run', 'r', 1, { signature: 'A'.repeat(86) })).toBe('bad-signature');
   expect(await put(member, 'run', 'r', 1, { path: `${member.id}.77.${hashOf('r')}` })).toBe('bad-request');
-  expect(
-    await put(member, 'roster', '', 9, { access: { readKey: sha('x'), machines: {}, guests: {} } }),
-  ).toBe('not-a-member');
-  expect(await put(member, 'run', 'r', 1, { access: { readKey: sha('x'), machines: {}, guests: {} } })).toBe(
-    'bad-request',
-  );
+  expect(await put(member, 'roster', '', 9, { access: noAccess })).toBe('not-a-member');
+  expect(await put(member, 'run', 'r', 1, { access: noAccess })).toBe('bad-request');
   expect(await put(member, 'run', 'r', 1, { value: 'x'.repeat(70_000) })).toBe('record-too-large');
   expect(await put(member, 'run', 'r', 1)).toBe(200);
   await roster({ machines: { [admin.id]: admin.key } });

@@ -10,6 +10,7 @@ import {
   formatRecordPath,
   MAX_RECORD_BYTES,
   MAX_RECORDS_PER_MACHINE,
+  MAX_ROSTER_BYTES,
   parseRecordBody,
   parseRecordPath,
   type RecordBody,
@@ -21,6 +22,7 @@ import {
 } from '@svc/core';
 import { createByteBudget, readBody } from '@svc/lib/read-body';
 import type { Channel } from '../engine/engine.ts';
+import { relayAnnouncement } from '../protocol/event-stream.ts';
 import { formatPosition, parsePosition, senderTimeoutMs } from '../protocol/frame.ts';
 import { RecordChanged } from '../records/records.ts';
 import { answerJson, type RefusalCode, refuse } from './answer.ts';
@@ -32,8 +34,10 @@ const ROSTER_FRESH_MS = 1000;
 const MAX_ROSTERS = 10_000;
 const LEAST_TIMEOUT_MS = 500;
 const MOST_TRIES = 5;
-/** A removed thing is remembered for so long; a reader that was away for longer starts from the beginning. */
+/** A removed thing is remembered for so long. */
 const GONE_TTL_SECONDS = 30 * 86_400;
+/** An invitation is valid for an hour. */
+const JOIN_TTL_SECONDS = 86_400;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const signatureForm = /^[A-Za-z0-9_-]{86}$/;
 
@@ -44,6 +48,8 @@ export function createTeamRecords(parts: RelayParts) {
   const { engine, limits, settings, metrics, now } = parts;
   const { records } = engine;
   const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
+  /** How many are open, by channel. */
+  const streams = new Map<string, number>();
 
   async function teamOf(request: IncomingMessage, id: string): Promise<Team | Refused> {
     const waitMs = limits.request(limitKeyOf(request, settings), now());
@@ -112,6 +118,7 @@ export function createTeamRecords(parts: RelayParts) {
           expectedLast: last?.seq ?? 0,
           deadlineMs: Math.max(LEAST_TIMEOUT_MS, deadline - now()),
           ...(gone === true && { ttlSeconds: GONE_TTL_SECONDS }),
+          ...(path.kind === 'join' && { ttlSeconds: JOIN_TTL_SECONDS }),
         });
         if (path.kind === 'roster') rosters.delete(id);
         return { isKnown: false };
@@ -129,7 +136,8 @@ export function createTeamRecords(parts: RelayParts) {
     if ('code' in team) return team;
     const waitMs = limits.delivery(id, now());
     if (waitMs > 0) return { code: 'rate-limited', waitMs } as const;
-    const read = await readBody(request, MAX_RECORD_BYTES, createByteBudget(MAX_RECORD_BYTES));
+    const most = path.kind === 'roster' ? MAX_ROSTER_BYTES : MAX_RECORD_BYTES;
+    const read = await readBody(request, most, createByteBudget(most));
     if (typeof read === 'string') return { code: read === 'too-large' ? 'record-too-large' : read } as const;
     limits.weigh(id, limitKeyOf(request, settings), read.length, now());
     const text = read.toString();
@@ -160,6 +168,8 @@ export function createTeamRecords(parts: RelayParts) {
       const isMember = readKey !== null && bringsKey(request, readKey);
       const isGuest = Object.values(access?.guests ?? {}).some((key) => bringsKey(request, key));
       if (!isMember && !isGuest) return refuse(request, response, 'key-needed');
+      if ((streams.get(id) ?? 0) >= limits.subscribersPerChannel)
+        return refuse(request, response, 'too-many-subscribers');
       stream(request, response, team.channel, isMember ? { readKey } : 'roster');
     },
   };
@@ -180,8 +190,11 @@ export function createTeamRecords(parts: RelayParts) {
       'no-store',
       'X-Accel-Buffering',
       'no',
+      'X-Svc-Relay',
+      relayAnnouncement(settings.pingSeconds),
     ]);
     response.flushHeaders();
+    streams.set(id, (streams.get(id) ?? 0) + 1);
     const follower = records.follow(id, {
       after: after ?? null,
       onRecord(data, at) {
@@ -189,7 +202,7 @@ export function createTeamRecords(parts: RelayParts) {
         if (allowed === 'roster' && path !== roster) return true;
         const text = Buffer.from(data).toString();
         response.write(`id: ${formatPosition(at)}\nevent: record\ndata: ${text}\n\n`);
-        // The read key was changed: whoever has the new one comes back with it.
+        // The read key was changed: a reader that has the new one comes back with it.
         const key = path === roster ? parseRecordBody(body)?.access?.readKey : undefined;
         if (allowed !== 'roster' && key !== undefined && key !== allowed.readKey) response.end();
         return response.writableLength < MAX_UNSENT_BYTES;
@@ -205,6 +218,9 @@ export function createTeamRecords(parts: RelayParts) {
     response.on('close', () => {
       clearInterval(ping);
       follower.close();
+      const others = (streams.get(id) ?? 1) - 1;
+      if (others > 0) streams.set(id, others);
+      else streams.delete(id);
     });
   }
 }

@@ -17,7 +17,7 @@ export type RecordPosition = { epoch: string; seq: number };
 export type RecordReading = {
   /** Null: from the beginning. */
   after: RecordPosition | null;
-  /** False: no room for more until `resume`. */
+  /** False: no space for more until `resume`. */
   onRecord: (data: Uint8Array, at: RecordPosition) => boolean;
   /** Once: everything that was stored before has been passed on. `complete`: from the beginning. */
   onReady: (at: RecordPosition, complete: boolean) => void;
@@ -138,7 +138,7 @@ export function createRecords(given: {
     feed.readers.clear();
   }
 
-  /** A reader by itself, until it has what the feed has or has no room. */
+  /** A reader by itself, until it has what the feed has or there is no space. */
   async function catchUp(feed: Feed, reader: Reader): Promise<void> {
     const isComplete = reader.after?.epoch !== feed.epoch;
     if (!reader.isReady && reader.cursor === 0 && !isComplete) reader.cursor = reader.after?.seq ?? 0;
