@@ -169,6 +169,11 @@ const families: readonly Family[] = [
     by: 'the daemon',
   },
   { prefix: 'feedback.', about: 'Findings', by: '`svc add-finding`, `svc findings drain`' },
+  {
+    prefix: 'team.',
+    about: 'What other machines of the team work on, and who is in it',
+    by: 'the daemon, from signed records (`svc team`)',
+  },
   { prefix: 'archive.', about: 'The archive', by: '`svc archive`' },
   { prefix: 'monitor.retention.', about: 'Old data that the retention policy removed', by: 'the daemon' },
 ];

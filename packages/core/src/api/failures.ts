@@ -24,6 +24,7 @@ export const apiFailureStatus = {
   'file-unusable': 500,
   'start-failed': 500,
   'not-in-this-version': 501,
+  'relay-unavailable': 502,
   'tracker-refused-token': 502,
   'tracker-unavailable': 502,
   'tracker-error': 502,

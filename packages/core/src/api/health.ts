@@ -8,6 +8,7 @@ import { Telemetry } from './otel.ts';
 import { OutboxFigures } from './outbox.ts';
 import { apiRoute, Seq, Time } from './route.ts';
 import { RuleFollower } from './rules.ts';
+import { TeamStatus } from './team.ts';
 
 const trouble = {
   why: z.string().exactOptional().describe('Only when it is degraded'),
@@ -107,6 +108,10 @@ const Health = DaemonIdentity.extend({
   rules: RuleFollower.omit({ problem: true }).extend(part).exactOptional(),
   sessions: z.object(part).exactOptional(),
   spool: z.object({ rejected: z.int(), ...trouble }),
+  team: TeamStatus.pick({ refused: true, published: true, pending: true })
+    .extend({ ...part, state: z.enum(['live', 'connecting', 'degraded']) })
+    .exactOptional()
+    .describe('Absent on a machine that is in no team'),
   sources: FeedsReport.exactOptional(),
   telemetry: Telemetry.exactOptional(),
 }).meta({ id: 'Health' }) satisfies z.ZodType<ReportedHealth>;

@@ -17,6 +17,7 @@ import { retentionRoutes } from './retention.ts';
 import { rulesRoutes } from './rules.ts';
 import { runRoutes } from './runs.ts';
 import { summaryRoutes } from './summaries.ts';
+import { teamRoutes } from './team.ts';
 import { ticketRoutes } from './tickets.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './workers.ts';
@@ -26,6 +27,7 @@ export const api = {
   ...boardRoutes,
   ...eventRoutes,
   ...attentionRoutes,
+  ...teamRoutes,
   ...workerRoutes,
   ...agentRoutes,
   ...runRoutes,

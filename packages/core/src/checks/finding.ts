@@ -20,6 +20,7 @@ export const doctorParts = [
   'spool',
   'receiver',
   'feeds',
+  'team',
   'code-host',
   'tracker',
   'clock',

@@ -38,6 +38,7 @@ export type ReportedHealth = {
   runs?: Part;
   rules?: Part;
   sessions?: Part;
+  team?: Part;
   spool?: { rejected: number; remedy?: string | undefined };
   feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
   telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
@@ -58,6 +59,7 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
     runs,
     rules,
     sessions,
+    team,
     spool,
     feeds,
     telemetry,
@@ -80,6 +82,7 @@ export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
       : []),
     ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
     ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
+    ...(team?.state === 'degraded' ? [judgePart('team', 'the connection to the team', team)] : []),
     ...Object.entries(telemetry ?? {}).map(judgeBackend),
   ];
 }

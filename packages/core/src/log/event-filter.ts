@@ -67,6 +67,7 @@ export const eventFamilies = [
   'archive',
   'agent',
   'session',
+  'team',
 ] as const;
 
 export type EventFamily = (typeof eventFamilies)[number];

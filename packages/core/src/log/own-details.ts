@@ -337,6 +337,23 @@ export const sessionTopicNames = [
   'unknown',
 ] as const;
 
+/** The machines of the team from this line on; none: this machine has left it. */
+export const TeamRosterDetail = Detail.extend({
+  team: text.describe('its name'),
+  version: count.describe('of the roster'),
+  machines: z.array(
+    z.object({ id: z.string(), machine: z.string(), person: z.string(), role: z.enum(['admin', 'member']) }),
+  ),
+});
+/** What another machine of the team has published: signed, decrypted and checked before it became a line. */
+export const TeamRecordDetail = Detail.extend({
+  machine: z.string().describe('its id'),
+  kind: z.string(),
+  key: z.string().describe('the key of the thing on the board of that machine'),
+  version: z.int(),
+  value: z.record(z.string(), z.unknown()).optional(),
+});
+
 export const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
   files: count,
@@ -409,6 +426,8 @@ export const ownTopics = {
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
   ...topicFamily('session', sessionTopicNames, SessionDetail),
   ...topicFamily('session', ['answered'], SessionAnswerDetail),
+  ...topicFamily('team.roster', ['changed'], TeamRosterDetail),
+  ...topicFamily('team.record', ['changed', 'removed'], TeamRecordDetail),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
   ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };

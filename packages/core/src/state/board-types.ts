@@ -15,7 +15,9 @@ import type {
 } from '../api/entities.ts';
 import type { ProjectPolicies } from '../deploy/policy.ts';
 import type { EventLine } from '../log/event-line.ts';
+import type { DetailOf } from '../log/topics.ts';
 import type { SignalFile } from '../runs/signal-file.ts';
+import type { SharedValue } from '../team/shared.ts';
 
 export type Board = {
   /** The last folded line; 0 for none. */
@@ -33,6 +35,9 @@ export type Board = {
   feeds: Map<string, FeedState>;
   /** Of agents that people start themselves, by `<agent>/<session id>`. */
   sessions: Map<string, Session>;
+  /** The machines of the team, by id, and what the others have published, by `<machine>/<kind>/<key>`. */
+  members: Map<string, TeamMachine>;
+  team: Map<string, TeamRecord>;
   /** By folder: the deploy policies of the served projects. */
   projects: Map<string, ProjectPolicies & { project: string }>;
   /** Indexes derived from the maps and never stored, so no line has to search. */
@@ -91,6 +96,19 @@ export type Deployment = Omit<ShownDeployment, 'key'>;
 export type FeedState = Omit<Feed, 'key'>;
 /** One item per orchestrator, ticket and reason (and feed), however often it is raised, until its cause is gone or a person resolves it. */
 export type { AttentionItem };
+
+type Last = { lastSeq: number; lastAt: string };
+export type TeamMachine = DetailOf<'team.roster.changed'>['machines'][number] & Last;
+type OrGone<Shared> = Shared extends { kind: infer Kind; value: infer Value }
+  ? { kind: Kind; value: Value | null }
+  : never;
+/** `value` null: it no longer exists. */
+export type TeamRecord = OrGone<SharedValue> & {
+  id: string;
+  machine: string;
+  key: string;
+  version: number;
+} & Last;
 
 /** How an event arrived: by a delivery, a replay, a poll, or from this machine. */
 export type Via = EventLine['via'];

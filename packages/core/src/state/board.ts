@@ -17,6 +17,8 @@ import {
   type PullRequest,
   type Run,
   type Session,
+  type TeamMachine,
+  type TeamRecord,
   type Ticket,
   type Worker,
 } from './board-types.ts';
@@ -26,6 +28,7 @@ import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { deploymentFolds } from './fold-deployment.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
 import { sessionFolds } from './fold-session.ts';
+import { teamFolds } from './fold-team.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
 import { isOver } from './worker-attention.ts';
@@ -89,6 +92,7 @@ const caps = {
   attention: 5_000,
   feeds: 500,
   sessions: 2_000,
+  team: 100_000,
 } as const;
 
 type Kept = { lastSeq: number; lastAt?: string };
@@ -106,6 +110,7 @@ export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   dropSettled(board.tickets, limit, caps.tickets, () => true);
   dropSettled(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
   dropSettled(board.sessions, limit, caps.sessions, ({ state }) => state === 'ended' || state === 'unknown');
+  dropSettled(board.team, limit, caps.team, ({ value }) => value === null);
   capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
   capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
 }
@@ -144,7 +149,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 13;
+const BOARD_FORM = 14;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -158,6 +163,8 @@ export type PackedBoard = {
   attention: AttentionItem[];
   feeds: FeedState[];
   sessions: (Session & { key: string })[];
+  members: TeamMachine[];
+  team: TeamRecord[];
   projects: (ProjectPolicies & { project: string })[];
 };
 
@@ -173,6 +180,8 @@ export function emptyBoard(): Board {
     attention: new Map(),
     feeds: new Map(),
     sessions: new Map(),
+    members: new Map(),
+    team: new Map(),
     projects: new Map(),
     links: noLinks(),
   };
@@ -191,6 +200,8 @@ export function packBoard(board: Board): PackedBoard {
     attention: [...board.attention.values()],
     feeds: [...board.feeds.values()],
     sessions: [...board.sessions].map(([key, session]) => ({ ...session, key })),
+    members: [...board.members.values()],
+    team: [...board.team.values()],
     projects: [...board.projects.values()],
   };
 }
@@ -211,13 +222,15 @@ export function unpackBoard(json: unknown): Board {
     attention: byKey(fields.attention, ({ id }) => id),
     feeds: byKey(fields.feeds, ({ feed }) => feed),
     sessions: new Map(fields.sessions.map(({ key, ...session }) => [key, session])),
+    members: byKey(fields.members, ({ id }) => id),
+    team: byKey(fields.team, ({ id }) => id),
     projects: byKey(fields.projects, ({ project }) => project),
   };
   linkAll(board);
   return board;
 }
 
-const lists = [...boardKinds, 'projects'];
+const lists = [...boardKinds, 'members', 'team', 'projects'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;
@@ -245,6 +258,7 @@ const folds: ReadonlyMap<string, Fold> = new Map(
     ...workerFolds,
     ...agentFolds,
     ...sessionFolds,
+    ...teamFolds,
     ...subjectFolds,
     ...ruleFolds,
   ].flatMap((fold) => fold.topics.map((topic) => [topic, fold] as const)),

@@ -17,8 +17,8 @@ async function helpOf(path: readonly string[]): Promise<string> {
 /** The first words of all summaries. */
 const summaryVerbs = new Set(
   `Accept Acknowledge Add Answer Archive Ask Back Build Cancel Check Compare Count Create Exit Explain File Follow Grant Hand Install
-  List Monitor Open Pause Play Print Queue Read Rebuild Record Remove Report Restart Restore Resolve Resume Retry Run Search Send
-  Set Show Snooze Start Stop Store Summarise Test Verify Wait Write`.split(/\s+/),
+  Join Leave List Make Monitor Open Pause Play Print Queue Read Rebuild Record Remove Report Restart Restore Resolve Resume Retry Run Search Send
+  Set Share Show Snooze Start Stop Store Summarise Test Verify Wait Write`.split(/\s+/),
 );
 
 describe('help', () => {

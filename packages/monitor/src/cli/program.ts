@@ -38,6 +38,7 @@ import { rulesVerbs } from './verbs/rules.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
 import { skillsVerbs } from './verbs/skills.ts';
 import { summarizeVerb } from './verbs/summarize.ts';
+import { teamVerbs } from './verbs/team.ts';
 import { telemetryVerbs } from './verbs/telemetry.ts';
 import { ticketVerbs } from './verbs/ticket.ts';
 import { traceVerb } from './verbs/trace.ts';
@@ -69,6 +70,7 @@ const groups: readonly (readonly [heading: string, verbs: readonly MakeVerb[]])[
       configVerbs,
       rulesVerbs,
       setupWebhooksVerb,
+      teamVerbs,
       resolveTrackerIdsVerb,
       checkProjectSetupVerb,
       completionVerb,

@@ -48,6 +48,11 @@ export function relayReadKeyFile(configDir: string, feed: FeedOfSecret): string 
   return join(configDir, feed === 'codehost' ? 'relay-read-key' : 'linear-relay-read-key');
 }
 
+/** The keys of this machine in its team. */
+export function teamFile(configDir: string): string {
+  return join(configDir, 'team.json');
+}
+
 /** Every file that contains exactly one secret. */
 export function secretFilesIn(configDir: string): string[] {
   return (['codehost', 'tracker'] as const).flatMap((feed) => [

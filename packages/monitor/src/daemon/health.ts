@@ -20,6 +20,7 @@ import type { FeedName } from '../receive/feed.ts';
 import type { Secrets } from '../receive/secrets.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { SignalFigures } from '../runs/watch-signals.ts';
+import type { Team } from '../team/team.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 
@@ -43,6 +44,7 @@ type HealthParts = {
   runs: Pick<Orchestrator, 'running' | 'problem'>;
   rules: () => Pick<Rules, 'problems' | 'report'>;
   sessions: Pick<HookSessions, 'problem'>;
+  team: Team['health'];
   feeds: () => NonNullable<Health['sources']>;
   telemetry: () => NonNullable<Health['telemetry']>;
   now: () => Date;
@@ -66,11 +68,14 @@ export function createHealth(parts: HealthParts): () => Health {
     const problems = [...found, ...parts.rules().problems];
     const receivers = { codehost: feedReport('codehost'), tracker: feedReport('tracker') };
     const work = workReport(parts);
+    const team = teamReport(parts.team());
     const broken =
       problems.some(({ severity }) => severity === 'error') ||
       [dataRoot, log, clock].some(({ state }) => state !== 'live') ||
       Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
-      Object.values(work).some(({ state }) => state === 'degraded');
+      [...Object.values(work), ...(team === undefined ? [] : [team])].some(
+        ({ state }) => state === 'degraded',
+      );
     return {
       status: broken ? 'degraded' : 'ok',
       ...parts.identity,
@@ -83,6 +88,7 @@ export function createHealth(parts: HealthParts): () => Health {
       clock,
       ...work,
       spool: spoolReport(counters.spoolRejected()),
+      ...(team !== undefined && { team }),
       sources: parts.feeds(),
       telemetry: parts.telemetry(),
     };
@@ -130,6 +136,12 @@ function workReport({ board, outbox, signals, runs, rules, sessions }: HealthPar
       'It is tried again every second. If it stays, see: svc monitor logs; then run: svc monitor restart',
     ),
   };
+}
+
+function teamReport(team: ReturnType<Team['health']>): Health['team'] {
+  if (team === undefined) return undefined;
+  const { why, remedy, isConnecting, ...figures } = team;
+  return { ...figures, ...(why === null && isConnecting ? { state: 'connecting' } : standing(why, remedy)) };
 }
 
 function standing(why: string | null, remedy: string) {

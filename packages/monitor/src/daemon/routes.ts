@@ -28,6 +28,7 @@ import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { summaryRoutes } from '../http/summary-routes.ts';
+import { teamRoutes } from '../http/team-routes.ts';
 import { changesRoutes, phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
@@ -35,6 +36,7 @@ import type { Retention } from '../retention/retention.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { Summaries } from '../summarize/create-summaries.ts';
+import type { Team } from '../team/team.ts';
 import type { Telemetry } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
@@ -63,6 +65,7 @@ export function daemonRoutes(parts: {
   orchestration: Orchestration;
   sessions: HookSessions;
   retention: Retention;
+  team: Team;
   rules: () => Rules;
   signals: SignalStore;
   workers: Pick<Workers, 'sync'>;
@@ -89,6 +92,7 @@ export function daemonRoutes(parts: {
     feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
     boardRoutes({ state, boardAt, instanceId: parts.instanceId, now: nowMs }),
     attentionRoutes({ state, append, now: nowMs }),
+    teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents }),
     knownAgentRoutes(orchestration),

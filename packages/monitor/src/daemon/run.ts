@@ -32,6 +32,7 @@ import { processStartsOf } from '../runs/processes.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createModelFigures } from '../summarize/figures.ts';
+import { createTeam } from '../team/team.ts';
 import { createTelemetry } from '../telemetry/backends.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -268,6 +269,7 @@ async function openDaemon(
     processStarts: processStartsOf(process.platform),
     logger,
   });
+  const team = createTeam({ ...machine, state, append: log.append, version, logger, now: nowMs });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>
@@ -323,6 +325,7 @@ async function openDaemon(
     runs: orchestrator,
     rules: rules.current,
     sessions,
+    team: team.health,
     feeds: feeds.report,
     telemetry: telemetry.status,
     now,
@@ -347,6 +350,7 @@ async function openDaemon(
       orchestration,
       sessions,
       retention,
+      team,
       rules: rules.current,
       signals,
       workers,
@@ -413,6 +417,7 @@ async function openDaemon(
   };
   effects.start();
   start(workers);
+  start(team);
   start(orchestrator);
   start(rules);
   start(retention);

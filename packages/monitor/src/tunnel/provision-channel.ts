@@ -141,9 +141,10 @@ export function ownRelayUrl(text: string): string {
 
 export async function provisionOwnChannel(
   relay: string,
-  { post, createKey }: { post: typeof fetch; createKey: string | undefined },
+  given: { post: typeof fetch; createKey: string | undefined; team?: string },
 ): Promise<ProvisionedChannel> {
-  const response = await ask(relay, post, createKey);
+  const { createKey } = given;
+  const response = await ask(relay, given);
   if (response.status !== 201) throw refusal(relay, response, createKey !== undefined);
   const made = NewRelayChannel.safeParse(await jsonIn(response));
   if (!made.success) throw notARelay(relay, 'it does not answer POST /new as svc-relay does');
@@ -158,7 +159,11 @@ export async function provisionOwnChannel(
   return { url: writeUrl, readKey };
 }
 
-async function ask(relay: string, post: typeof fetch, createKey: string | undefined): Promise<Response> {
+/** `team`: the public key of the administrator of a team. */
+async function ask(
+  relay: string,
+  { post, createKey, team }: { post: typeof fetch; createKey: string | undefined; team?: string },
+): Promise<Response> {
   try {
     return await post(`${relay}/new`, {
       method: 'POST',
@@ -168,7 +173,7 @@ async function ask(relay: string, post: typeof fetch, createKey: string | undefi
         accept: 'application/json',
         ...(createKey !== undefined && { authorization: `Bearer ${createKey}` }),
       },
-      body: '{}',
+      body: JSON.stringify({ team }),
       signal: AbortSignal.timeout(OWN_CHANNEL_MS),
     });
   } catch (error) {

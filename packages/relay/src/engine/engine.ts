@@ -1,8 +1,6 @@
 // The engine's interface for the relay's HTTP side, independent of NATS. `createEngine` in `create-engine.ts` implements
 // it on JetStream.
 
-import type { Records } from '../records/records.ts';
-
 /** The content of a POST, as readers get it. Header names are lower case. */
 export type Delivery = {
   headers: Record<string, string>;
@@ -101,6 +99,34 @@ type EngineHealth = {
   streams: number;
   /** Replicas that were offline or not up to date at the last check: `<stream> on <server>`. */
   behind: readonly string[];
+};
+
+type RecordPosition = { epoch: string; seq: number };
+
+export type RecordReading = {
+  /** Null: from the beginning. */
+  after: RecordPosition | null;
+  /** False: no space for more until `resume`. */
+  onRecord: (data: Uint8Array, at: RecordPosition) => boolean;
+  /** Once: everything that was stored before has been passed on. `complete`: from the beginning. */
+  onReady: (at: RecordPosition, complete: boolean) => void;
+  onEnd: (reason: Error) => void;
+};
+
+/** Of teams, see records/records.ts. */
+export type Records = {
+  /** The newest at a path, from the leader. */
+  last: (channelId: string, path: string) => Promise<{ seq: number; data: Uint8Array } | undefined>;
+  count: (channelId: string, machine: string) => Promise<number>;
+  /** Durable before it resolves. Fails with RecordChanged if the last message of the path is not the expected one. */
+  put: (
+    channelId: string,
+    path: string,
+    data: Uint8Array,
+    options: { messageId: string; expectedLast: number; deadlineMs: number; ttlSeconds?: number },
+  ) => Promise<{ seq: number }>;
+  follow: (channelId: string, reading: RecordReading) => { resume: () => void; close: () => void };
+  close: () => void;
 };
 
 export type Engine = {

@@ -148,7 +148,11 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     async close(withinMs, farewell = sleep(FAREWELL_MS)) {
       stopping = true;
       await farewell;
-      await closeGently(server, subscribers.endAll, withinMs);
+      const endStreams = (): Promise<void> => {
+        teamRecords.endAll();
+        return subscribers.endAll();
+      };
+      await closeGently(server, endStreams, withinMs);
       await cursors.settle();
     },
   };

@@ -48,8 +48,8 @@ export function createTeamRecords(parts: RelayParts) {
   const { engine, limits, settings, metrics, now } = parts;
   const { records } = engine;
   const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
-  /** How many are open, by channel. */
-  const streams = new Map<string, number>();
+  /** Those that are open, by channel. */
+  const streams = new Map<string, Set<ServerResponse>>();
 
   async function teamOf(request: IncomingMessage, id: string): Promise<Team | Refused> {
     const waitMs = limits.request(limitKeyOf(request, settings), now());
@@ -69,30 +69,6 @@ export function createTeamRecords(parts: RelayParts) {
     const oldest = rosters.size > MAX_ROSTERS ? rosters.keys().next().value : undefined;
     if (oldest !== undefined) rosters.delete(oldest);
     return access;
-  }
-
-  /** Whether the writer may write this; undefined if so. */
-  function writeRefusal(
-    request: IncomingMessage,
-    team: Team,
-    path: RecordPath,
-    text: string,
-    body: RecordBody,
-  ) {
-    const { channel, access } = team;
-    if ((body.access !== undefined) !== (path.kind === 'roster')) return { code: 'bad-request' } as const;
-    if (path.kind === 'join') {
-      const key = access?.guests[path.machine];
-      return key !== undefined && bringsKey(request, key) ? undefined : ({ code: 'not-a-member' } as const);
-    }
-    const key = path.kind === 'roster' ? channel.admin : access?.machines[path.machine];
-    if (key === undefined || machineIdOf(key) !== path.machine) return { code: 'not-a-member' } as const;
-    const signature = request.headers['x-svc-signature'];
-    const isSigned =
-      typeof signature === 'string' &&
-      signatureForm.test(signature) &&
-      verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'));
-    return isSigned ? undefined : ({ code: 'bad-signature' } as const);
   }
 
   async function store(
@@ -160,6 +136,11 @@ export function createTeamRecords(parts: RelayParts) {
       answerJson(response, 200, JSON.stringify({ ok: true, ...(result.isKnown && { duplicate: true }) }));
     },
 
+    /** The readers come back, to another relay or to this one. */
+    endAll(): void {
+      for (const open of streams.values()) for (const response of open) response.end();
+    },
+
     async read(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
       const team = await teamOf(request, id);
       if ('code' in team) return refuse(request, response, team.code, team.waitMs);
@@ -168,7 +149,7 @@ export function createTeamRecords(parts: RelayParts) {
       const isMember = readKey !== null && bringsKey(request, readKey);
       const isGuest = Object.values(access?.guests ?? {}).some((key) => bringsKey(request, key));
       if (!isMember && !isGuest) return refuse(request, response, 'key-needed');
-      if ((streams.get(id) ?? 0) >= limits.subscribersPerChannel)
+      if ((streams.get(id)?.size ?? 0) >= limits.subscribersPerChannel)
         return refuse(request, response, 'too-many-subscribers');
       stream(request, response, team.channel, isMember ? { readKey } : 'roster');
     },
@@ -194,7 +175,8 @@ export function createTeamRecords(parts: RelayParts) {
       relayAnnouncement(settings.pingSeconds),
     ]);
     response.flushHeaders();
-    streams.set(id, (streams.get(id) ?? 0) + 1);
+    const open = streams.get(id) ?? new Set();
+    streams.set(id, open.add(response));
     const follower = records.follow(id, {
       after: after ?? null,
       onRecord(data, at) {
@@ -214,15 +196,38 @@ export function createTeamRecords(parts: RelayParts) {
       onEnd: () => response.destroy(),
     });
     const ping = setInterval(() => response.write('event: ping\ndata: {}\n\n'), settings.pingSeconds * 1000);
-    response.on('drain', follower.resume);
+    response.on('drain', () => follower.resume());
     response.on('close', () => {
       clearInterval(ping);
       follower.close();
-      const others = (streams.get(id) ?? 1) - 1;
-      if (others > 0) streams.set(id, others);
-      else streams.delete(id);
+      open.delete(response);
+      if (open.size === 0 && streams.get(id) === open) streams.delete(id);
     });
   }
+}
+
+/** Whether the writer may write this; undefined if so. */
+function writeRefusal(
+  request: IncomingMessage,
+  team: Team,
+  path: RecordPath,
+  text: string,
+  body: RecordBody,
+) {
+  const { channel, access } = team;
+  if ((body.access !== undefined) !== (path.kind === 'roster')) return { code: 'bad-request' } as const;
+  if (path.kind === 'join') {
+    const key = access?.guests[path.machine];
+    return key !== undefined && bringsKey(request, key) ? undefined : ({ code: 'not-a-member' } as const);
+  }
+  const key = path.kind === 'roster' ? channel.admin : access?.machines[path.machine];
+  if (key === undefined || machineIdOf(key) !== path.machine) return { code: 'not-a-member' } as const;
+  const signature = request.headers['x-svc-signature'];
+  const isSigned =
+    typeof signature === 'string' &&
+    signatureForm.test(signature) &&
+    verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'));
+  return isSigned ? undefined : ({ code: 'bad-signature' } as const);
 }
 
 function rosterPath(admin: string): string {

@@ -8,21 +8,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@nats-io/nats-core';
 import { asError } from '@svc/lib/errors';
 import type { Connection } from '../engine/connection.ts';
-import { EngineClosed, EngineUnavailable, type Layout, type Names, shardOf } from '../engine/engine.ts';
+import {
+  EngineClosed,
+  EngineUnavailable,
+  type Layout,
+  type Names,
+  type RecordReading,
+  type Records,
+  shardOf,
+} from '../engine/engine.ts';
 import { type Publisher, PublishRefused } from '../engine/publisher.ts';
 import type { Store, StoredMessage } from '../engine/store.ts';
-
-export type RecordPosition = { epoch: string; seq: number };
-
-export type RecordReading = {
-  /** Null: from the beginning. */
-  after: RecordPosition | null;
-  /** False: no space for more until `resume`. */
-  onRecord: (data: Uint8Array, at: RecordPosition) => boolean;
-  /** Once: everything that was stored before has been passed on. `complete`: from the beginning. */
-  onReady: (at: RecordPosition, complete: boolean) => void;
-  onEnd: (reason: Error) => void;
-};
 
 /** The path was written meanwhile: look at it again. */
 export class RecordChanged extends Error {}
@@ -53,15 +49,13 @@ type Feed = {
   others: Set<Reader>;
 };
 
-export type Records = ReturnType<typeof createRecords>;
-
 export function createRecords(given: {
   connection: Connection;
   publisher: Pick<Publisher, 'publish'>;
   store: Store;
   names: Names;
   layout: Layout;
-}) {
+}): Records {
   const { connection, publisher, store, names, layout } = given;
   const feeds = new Map<string, Feed>();
 

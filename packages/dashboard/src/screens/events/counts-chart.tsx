@@ -23,6 +23,7 @@ const familyColours: Record<EventFamily, ChartSeries['colour']> = {
   archive: 'series-4',
   agent: 'series-5',
   session: 'series-1',
+  team: 'series-2',
 };
 
 const REFRESH_MS = 10_000;

@@ -7,7 +7,7 @@ import { ifPresent, namesIn } from '@svc/lib/files';
 import { hookMemoryFile } from '../../codehost/hooks.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { secretFilesIn } from '../../config/locate.ts';
+import { secretFilesIn, teamFile } from '../../config/locate.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
 
 const STORE_TOKEN = 'Store one: svc config set svc.tracker.apiToken - < file';
@@ -76,7 +76,7 @@ export async function checkSecretFiles({ configDir, dataDir }: Machine): Promise
   const configs = (await namesIn(configDir))
     .filter((name) => /^config(?:-.*)?\.json$/.test(name))
     .map((name) => join(configDir, name));
-  const files = [...configs, ...secretFilesIn(configDir), hookMemoryFile(dataDir)];
+  const files = [...configs, ...secretFilesIn(configDir), teamFile(configDir), hookMemoryFile(dataDir)];
   const wide = (await readableByOthers(files)).map(({ path, mode }) =>
     fixableBy(
       doctorFinding('secrets', 'broken', `other users can read ${path}`, {

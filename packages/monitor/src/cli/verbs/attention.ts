@@ -1,10 +1,12 @@
 // svc attention [list] | ack | snooze | hand-over | resolve
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
+import { attentionView } from '@svc/core';
 import { needDaemon, requestedBy } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
+import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 type AttentionView = Answer<'GET', '/api/attention'>;
@@ -16,11 +18,21 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
   return verb('attention', {
     summary: 'List what needs you, and act on it',
     details: 'Shows the most urgent items first, each with the command that fixes it.',
-    example: ['svc attention', 'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h'],
+    example: [
+      'svc attention',
+      'svc attention --team',
+      'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
+    ],
     route: ROUTE,
   })
+    .option(...teamOption)
+    .option(...machineOption)
     .option('--json', 'print JSON')
-    .action(({ json }) => list(terminal, json === true))
+    .action(({ json, team, machine }) =>
+      team || machine !== undefined
+        ? listTeam(terminal, machine, json === true)
+        : list(terminal, json === true),
+    )
     .addCommand(listVerb(terminal))
     .addCommand(actionVerb(terminal, 'ack', 'Acknowledge an item; it stays until its cause is gone'))
     .addCommand(snoozeVerb(terminal))
@@ -124,6 +136,17 @@ async function list(terminal: Terminal, json: boolean): Promise<void> {
   const view = await (await needDaemon(terminal)).get('/api/attention');
   if (json) return printJson(terminal, view);
   printAttention(terminal, view);
+}
+
+async function listTeam(terminal: Terminal, machine: string | undefined, json: boolean): Promise<void> {
+  const view = await getTeamBoard(terminal, { machine });
+  if (json) return printJson(terminal, view);
+  for (const shown of view.machines) {
+    terminal.out(machineHead(terminal, shown));
+    const now = terminal.now().getTime();
+    const board = { attention: new Map(shown.attention.map((item) => [item.key, item])) };
+    printAttention(terminal, attentionView(board, now));
+  }
 }
 
 export function printAttention(terminal: Terminal, view: AttentionView): void {

@@ -6,19 +6,24 @@ import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 import { printRequest } from './agent.ts';
+import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('board', {
     summary: 'Show what every worker is doing and waiting for',
-    details: 'With --at it shows the board at a past time.',
-    example: ['svc board', 'svc board --at 2h', 'svc board --at 2026-01-02T03:04:05Z --json'],
+    details:
+      'With --at it shows the board at a past time, with --team that of every machine of the team (GET /api/team/board).',
+    example: ['svc board', 'svc board --at 2h', 'svc board --team --machine kim-laptop'],
     route: 'GET /api/board',
   })
     .option('--at <moment>', 'past time: a seq, an ISO time, or an age like 2h')
     .option('--all', 'include what settled more than a week ago')
     .option('--settled <duration>', 'how long to show settled tickets (default: 7d)')
+    .option(...teamOption)
+    .option(...machineOption)
     .option('--json', 'print JSON')
-    .action(async ({ at, all, settled, json }) => {
+    .action(async ({ at, all, settled, team, machine, json }) => {
+      if (team || machine !== undefined) return printTeam(terminal, { at, machine }, json === true);
       const query = {
         at,
         settled,
@@ -55,6 +60,26 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
     if (grade === 'live' || grade === 'disabled') continue;
     const why = [reason, remedy].filter((text) => text !== null).join('. ');
     terminal.out(paint(terminal, 'yellow', plainText(`The ${feed} feed is ${grade}: ${why}`)));
+  }
+}
+
+async function printTeam(
+  terminal: Terminal,
+  query: { at?: string | undefined; machine?: string | undefined },
+  json: boolean,
+): Promise<void> {
+  const view = await getTeamBoard(terminal, query);
+  if (json) return printJson(terminal, view);
+  for (const shown of view.machines) {
+    terminal.out(machineHead(terminal, shown));
+    if (shown.workers.length === 0) terminal.out('  no workers');
+    printTable(
+      terminal,
+      shown.workers.map((worker) => workerRow(terminal, worker)),
+    );
+    printSessions(terminal, shown.sessions);
+    if (shown.attention.length > 0)
+      terminal.out(`  ${counted(shown.attention.length, 'attention item')} (svc attention --team)`);
   }
 }
 

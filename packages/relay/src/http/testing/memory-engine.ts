@@ -1,8 +1,15 @@
 // An engine in memory, for tests of the HTTP side: it stores, resumes, pauses, dedupes, trims, and fails on command.
 
-import type { Channel, Delivery, Engine, Follower, Position, StoredDelivery } from '../../engine/engine.ts';
+import type {
+  Channel,
+  Delivery,
+  Engine,
+  Follower,
+  Position,
+  Records,
+  StoredDelivery,
+} from '../../engine/engine.ts';
 import { EngineUnavailable } from '../../engine/engine.ts';
-import type { Records } from '../../records/records.ts';
 
 type Kept = {
   channel: Channel;

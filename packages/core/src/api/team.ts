@@ -1,0 +1,138 @@
+// The team: its machines, what each of them works on, and who is invited.
+import { z } from 'zod';
+import { TeamMember } from '../team/roster.ts';
+import { AttentionOnBoard, Run, Session, Worker } from './entities.ts';
+import { apiRoute, Seq, Time, text } from './route.ts';
+
+const presence = {
+  heardAt: Time.nullable().describe('When the machine was last heard; null: not since this daemon started'),
+  presence: z
+    .enum(['here', 'silent', 'unknown'])
+    .describe('silent: not heard for two minutes; what is shown of it may be outdated'),
+};
+const machine = {
+  ...TeamMember.omit({ agree: true }).shape,
+  self: z.boolean().describe('This machine'),
+  ...presence,
+};
+
+export type TeamBoard = z.infer<typeof TeamBoard>;
+const TeamBoard = z
+  .object({
+    seq: Seq.describe('The last event on the board'),
+    at: Time.nullable(),
+    machines: z.array(
+      z.object({
+        ...machine,
+        workers: z.array(Worker),
+        runs: z.array(Run),
+        sessions: z.array(Session),
+        attention: z.array(AttentionOnBoard),
+      }),
+    ),
+  })
+  .meta({ id: 'TeamBoard' });
+
+export type TeamStatus = z.infer<typeof TeamStatus>;
+export const TeamStatus = z
+  .object({
+    name: z.string().describe('Of the team'),
+    relay: z.string().describe('Where its records are kept'),
+    person: z.string(),
+    machine: z.string(),
+    role: z.enum(['admin', 'member']),
+    state: z
+      .enum(['joining', 'connecting', 'live', 'unreachable', 'removed'])
+      .describe('joining: the administrator’s machine has not answered yet'),
+    since: Time,
+    why: z.string().nullable(),
+    remedy: z.string().nullable(),
+    published: z.int().describe('Records that the relay has acknowledged'),
+    pending: z.int().describe('Changes that it has not acknowledged yet'),
+    refused: z
+      .array(z.object({ reason: z.string(), machine: z.string(), count: z.int(), at: Time }))
+      .describe('Records that were refused in the last hour'),
+    invitations: z.array(Time).describe('When open invitations expire; only on the administrator’s machine'),
+    members: z.array(z.object(machine)),
+  })
+  .meta({ id: 'TeamStatus' });
+const Team = z.object({ team: TeamStatus.nullable().describe('Null: this machine is in no team') });
+
+const who = {
+  person: text(100).describe('who you are for the others'),
+  machine: text(100).describe('how this machine is named for the others'),
+};
+const tag = { tag: 'team', answer: Team } as const;
+const change = {
+  ...tag,
+  method: 'POST',
+  failures: ['usage', 'not-allowed-now', 'relay-unavailable', 'file-unusable', 'log-not-writable'],
+} as const;
+
+export const teamRoutes = {
+  getTeam: apiRoute({
+    ...tag,
+    method: 'GET',
+    path: '/api/team',
+    summary: 'Show the team: its machines, the connection, refused records',
+    verbs: ['svc team status', 'svc team members'],
+    failures: [],
+  }),
+  getTeamBoard: apiRoute({
+    method: 'GET',
+    path: '/api/team/board',
+    tag: 'team',
+    summary: 'Show what every machine of the team works on',
+    description:
+      'Of other machines: what they have published. Texts of agents, diffs and folders are not shared.',
+    verbs: ['svc board', 'svc attention'],
+    query: z.strictObject({
+      at: text(40).optional().describe('a seq, an ISO time, or how long ago, like 2h; default: now'),
+      machine: text(100).optional().describe('only the machine with this name'),
+    }),
+    answer: TeamBoard,
+    failures: ['usage', 'not-allowed-now', 'state-not-ready'],
+  }),
+  createTeam: apiRoute({
+    ...change,
+    path: '/api/team/create',
+    summary: 'Create a team at a relay, with this machine as its administrator',
+    verbs: ['svc team create'],
+    body: z.strictObject({
+      relay: text(2000).describe('the address of a svc-relay'),
+      name: text(100),
+      ...who,
+      createKey: text(512).optional().describe('where the relay asks for one'),
+    }),
+  }),
+  inviteToTeam: apiRoute({
+    ...change,
+    path: '/api/team/invite',
+    summary: 'Make an invitation for one machine, valid for an hour',
+    verbs: ['svc team invite'],
+    body: z.strictObject({}),
+    answer: z.object({ invitation: z.string().describe('One line, a secret'), expiresAt: Time }),
+  }),
+  joinTeam: apiRoute({
+    ...change,
+    path: '/api/team/join',
+    summary: 'Join a team with an invitation',
+    description: 'Waits up to 20 seconds for the administrator’s machine; after that the state is joining.',
+    verbs: ['svc team join'],
+    body: z.strictObject({ invitation: text(2500), ...who }),
+  }),
+  removeFromTeam: apiRoute({
+    ...change,
+    path: '/api/team/remove',
+    summary: 'Remove a machine from the team, and change the keys',
+    verbs: ['svc team remove'],
+    body: z.strictObject({ machine: text(100).describe('its name or id') }),
+  }),
+  leaveTeam: apiRoute({
+    ...change,
+    path: '/api/team/leave',
+    summary: 'Leave the team: remove what this machine has published, and its keys',
+    verbs: ['svc team leave'],
+    body: z.strictObject({}),
+  }),
+};

@@ -1,0 +1,102 @@
+// What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
+// folder of the machine.
+import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
+import type { SharedOf, SharedThing } from '../../team/shared.ts';
+import type { Board } from '../board-types.ts';
+import { boardView } from './board-view.ts';
+
+/** One record is the heartbeat. */
+const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
+
+/** Everything that this machine shares; the newest, if it is more than the relay keeps for a machine. */
+export function sharedThings(board: Board): SharedThing[] {
+  const view = boardView(board);
+  const things: SharedThing[] = [
+    ...view.attention.map((item) => ({
+      kind: 'attention' as const,
+      key: item.key,
+      value: sharedAttention(item),
+    })),
+    ...view.runs.map((run) => ({ kind: 'run' as const, key: run.key, value: sharedRun(run) })),
+    ...view.workers.map((worker) => ({
+      kind: 'worker' as const,
+      key: worker.key,
+      value: sharedWorker(worker),
+    })),
+    ...view.sessions
+      .filter(({ state }) => state !== 'ended')
+      .map((session) => ({ kind: 'session' as const, key: session.key, value: sharedSession(session) })),
+  ];
+  if (things.length <= MOST_SHARED) return things;
+  const newest = ({ value }: SharedThing): number => ('lastSeq' in value ? value.lastSeq : value.openedSeq);
+  return things.toSorted((one, other) => newest(other) - newest(one)).slice(0, MOST_SHARED);
+}
+
+function sharedWorker(worker: SharedOf<'worker'>): SharedOf<'worker'> {
+  const { process, corrupt, verification, agent } = worker;
+  const { stderr: _stderr, ...alive } = process;
+  return {
+    ...worker,
+    process: alive,
+    corrupt: corrupt && { ...corrupt, path: '', problem: 'its signal file cannot be read' },
+    verification: verification && { ...verification, summary: null },
+    agent: agent && sharedAgent(agent),
+    error: null,
+  };
+}
+
+function sharedAgent(agent: NonNullable<SharedOf<'worker'>['agent']>): SharedOf<'worker'>['agent'] {
+  return {
+    ...agent,
+    reason: null,
+    sessionId: null,
+    message: null,
+    doing: null,
+    problem: null,
+    limit: agent.limit && { ...agent.limit, text: '' },
+    open: agent.open.map(sharedRequest),
+  };
+}
+
+type Request = SharedOf<'session'>['open'][number];
+
+/** That there is a request, not what it is about. */
+function sharedRequest({ request, kind }: Request): Request {
+  const title = kind === 'permission' ? 'a permission' : 'a question';
+  const nothing = { tool: null, toolKind: null, paths: [], command: null, options: [], fields: [] };
+  return { request, kind, title, ...nothing };
+}
+
+function sharedRun(run: SharedOf<'run'>): SharedOf<'run'> {
+  const { plan } = run;
+  return { ...run, plan: plan && { ...plan, project: lastPart(plan.project), workerCommand: '' } };
+}
+
+function sharedSession(session: SharedOf<'session'>): SharedOf<'session'> {
+  return {
+    ...session,
+    folder: lastPart(session.folder),
+    pid: null,
+    pidStartedAt: null,
+    open: session.open.map(sharedRequest),
+  };
+}
+
+/** Their messages are sentences of svc about facts of the code host, without a text of an agent or a folder. */
+const plainReasons = /^(?:deploy|pr|budget)-/;
+
+function sharedAttention({
+  key: _key,
+  ...item
+}: SharedOf<'attention'> & { key: string }): SharedOf<'attention'> {
+  const isPlain = item.reportedBy === 'svc' && plainReasons.test(item.reason);
+  return {
+    ...item,
+    message: isPlain ? item.message : item.reason.replaceAll('-', ' '),
+    remedy: null,
+  };
+}
+
+function lastPart(folder: string): string {
+  return folder.split('/').findLast((part) => part !== '') ?? '';
+}

@@ -1,0 +1,58 @@
+// The team's board: every machine with what it has published, and this machine with its own board.
+import type { BoardView } from '../../api/board.ts';
+import type { TeamBoard } from '../../api/team.ts';
+import { SILENT_MS } from '../../team/roster.ts';
+import type { Board } from '../board-types.ts';
+import { boardView } from './board-view.ts';
+
+type Shown = TeamBoard['machines'][number];
+type Presence = Pick<Shown, 'heardAt' | 'presence'>;
+
+export function presenceOf(heardAt: number | undefined, now: number): Presence {
+  if (heardAt === undefined) return { heardAt: null, presence: 'unknown' };
+  const isSilent = now - heardAt > SILENT_MS;
+  return { heardAt: new Date(heardAt).toISOString(), presence: isSilent ? 'silent' : 'here' };
+}
+
+/** `self` is the id of this machine. */
+export function teamView(
+  board: Board,
+  { self, presence }: { self: string; presence: (machine: string) => Presence },
+): TeamBoard {
+  const machines = new Map<string, Shown>();
+  for (const { id, machine, person, role } of board.members.values()) {
+    const own: Pick<BoardView, 'workers' | 'runs' | 'sessions' | 'attention'> =
+      id === self ? boardView(board) : { workers: [], runs: [], sessions: [], attention: [] };
+    const { workers, runs, sessions, attention } = own;
+    const member = { id, machine, person, role, self: id === self, ...presence(id) };
+    machines.set(id, { ...member, workers, runs, sessions, attention });
+  }
+  for (const record of board.team.values()) {
+    const shown = machines.get(record.machine);
+    if (shown === undefined || shown.self || record.value === null) continue;
+    if (record.kind === 'worker') shown.workers.push(record.value);
+    else if (record.kind === 'run') shown.runs.push(record.value);
+    else if (record.kind === 'session') shown.sessions.push(record.value);
+    else shown.attention.push({ key: record.key, ...record.value });
+  }
+  const sorted = [...machines.values()].map(inOrder);
+  sorted.sort(
+    (one, other) => Number(other.self) - Number(one.self) || one.machine.localeCompare(other.machine),
+  );
+  return { seq: board.seq, at: board.at, machines: sorted };
+}
+
+/** Not in the order of arrival, which differs between machines. */
+function inOrder(shown: Shown): Shown {
+  return {
+    ...shown,
+    workers: shown.workers.toSorted(byKey),
+    runs: shown.runs.toSorted(byKey),
+    sessions: shown.sessions.toSorted(byKey),
+    attention: shown.attention.toSorted(byKey),
+  };
+}
+
+function byKey(one: { key: string }, other: { key: string }): number {
+  return one.key < other.key ? -1 : 1;
+}

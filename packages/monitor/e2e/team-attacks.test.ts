@@ -1,0 +1,171 @@
+// What somebody with the login of the relay's store can do to a team: put any bytes at any path. Every record that its
+// machine did not write in this place is refused and named in health, and the board stays as it was.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  formatRecordPath,
+  parseRecordBody,
+  type RecordKind,
+  type RecordRefusal,
+  recordRefusals,
+  type StoredRecord,
+  sharedThings,
+} from '@svc/core';
+import { sampleAttention, sampleBoard, until } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { askNats } from '../../testkit/src/nats/nats-node.ts';
+import { channelOf, makeJoin, makeRecord, makeRoster, newestKey, readKeyOf } from '../src/team/records.ts';
+import { nameHash, newKey, newMachineKeys, signRecord } from '../src/team/seal.ts';
+import type { TeamFile } from '../src/team/team-file.ts';
+import { machine, teamOfTwo } from './team-world.ts';
+
+const SHARDS = 16;
+
+const fileOf = ({ home }: { home: string }): TeamFile =>
+  JSON.parse(readFileSync(join(home, '.config/svc/team.json'), 'utf8')) as TeamFile;
+
+const [thing] = sharedThings(sampleBoard({ attention: [sampleAttention({ id: 'forged' })] }));
+const value = { key: 'forged', value: thing?.value };
+
+test('every attack on the records is refused and named', async () => {
+  const { nats, relay, one, two } = await teamOfTwo();
+  const three = await machine('three');
+  const invite = async (): Promise<string> =>
+    (JSON.parse((await one.svc('team', 'invite', '--json')).text) as { invitation: string }).invitation;
+  const usedSecret = /#([^.]+)/.exec(await invite())?.[1] ?? '';
+  const invitation = await invite();
+  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  const removed = fileOf(three);
+  const secretOfThree = /#([^.]+)/.exec(invitation)?.[1] ?? '';
+  expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);
+  two.work('ENG-2', 'implementing');
+  await until(async () => fileOf(two).teamKeys.length === 2);
+  await until(async () => (await one.rowOf('two'))?.workers.length === 1);
+
+  const file = fileOf(two);
+  const channel = channelOf(file);
+  const names = file.roster?.names ?? '';
+  const hash = await nameHash(names, 'attention', 'forged');
+  const path = { kind: 'attention' as RecordKind, hash };
+  const now = Date.now();
+  const put = async (record: StoredRecord): Promise<void> => {
+    for (let shard = 0; shard < SHARDS; shard += 1)
+      await askNats(nats.port, `svc-relay.record.${shard}.${channel}.${record.path}`, JSON.stringify(record));
+  };
+  const own = (more: Partial<TeamFile> = {}, version = now) =>
+    makeRecord({ ...file, ...more }, path, version, value);
+  const other = await newMachineKeys();
+  const good = await own();
+  const resigned = (record: StoredRecord, at: string, change: object) =>
+    signRecord(file.keys, channel, at, { ...parseRecordBody(record.body), ...change } as never);
+  const before = JSON.stringify((await one.rowOf('two'))?.workers);
+
+  const attacks: [name: string, reason: RecordRefusal, record: () => Promise<StoredRecord>][] = [
+    ['a forged signature', 'bad-signature', async () => ({ ...good, signature: 'A'.repeat(86) })],
+    [
+      'signed with the key of another machine',
+      'bad-signature',
+      async () => ({
+        ...(await signRecord(other, channel, good.path, JSON.parse(good.body))),
+        path: good.path,
+      }),
+    ],
+    [
+      'moved to another path',
+      'bad-signature',
+      async () => ({
+        ...good,
+        path: formatRecordPath({ machine: file.keys.id, kind: 'run', hash }),
+      }),
+    ],
+    [
+      'moved to another path, and signed again by its machine',
+      'wrong-key',
+      () =>
+        resigned(good, formatRecordPath({ machine: file.keys.id, kind: 'run', hash }), { version: now + 1 }),
+    ],
+    ['a higher version on an old value', 'wrong-key', () => resigned(good, good.path, { version: now + 50 })],
+    [
+      'the version changed without a signature',
+      'bad-signature',
+      async () => ({ ...good, body: good.body.replace(String(now), String(now + 60)) }),
+    ],
+    ['a truncated value', 'unreadable', async () => ({ ...good, body: good.body.slice(0, 40) })],
+    ['of another team', 'bad-signature', () => own({ channelUrl: `${relay.url}/another-channel` })],
+    [
+      'with a key of the team that does not exist',
+      'wrong-epoch',
+      () => own({ teamKeys: [{ epoch: 99, key: newKey() }] }),
+    ],
+    [
+      'with a wrong key under the right number',
+      'wrong-key',
+      () => own({ teamKeys: [{ epoch: newestKey(file).epoch, key: newKey() }] }),
+    ],
+    [
+      'under the name of another thing',
+      'wrong-value',
+      async () => makeRecord(file, path, now, { ...value, key: 'something else' }),
+    ],
+    [
+      'not a value of its kind',
+      'wrong-value',
+      async () => makeRecord(file, path, now, { key: 'forged', value: { x: 1 } }),
+    ],
+    ['of a machine that nobody admitted', 'unknown-machine', () => own({ keys: other as TeamFile['keys'] })],
+    ['of a removed machine', 'removed-machine', () => makeRecord(removed, path, now, value)],
+    ['a join with an invitation that was used', 'used-invitation', () => makeJoin(file, secretOfThree)],
+    [
+      'a roster by a member',
+      'bad-signature',
+      async () => ({
+        ...(await makeRoster({ ...fileOf(one), keys: file.keys, rosterVersion: now * 2 })),
+        path: formatRecordPath({ machine: file.admin, kind: 'roster', hash: 'A'.repeat(22) }),
+      }),
+    ],
+    ['an earlier roster', 'old-version', async () => makeRoster({ ...fileOf(one), rosterVersion: 5 })],
+  ];
+  const countOf = async (reason: RecordRefusal): Promise<number> =>
+    (await one.status()).refused
+      .filter((refused) => refused.reason === reason)
+      .reduce((sum, { count }) => sum + count, 0);
+  for (const [name, reason, record] of attacks) {
+    const counted = await countOf(reason);
+    await put(await record());
+    await until(async () => (await countOf(reason)) > counted).catch((error: unknown) => {
+      throw new Error(`not refused: ${name}`, { cause: error });
+    });
+    const health = await one.health();
+    expect(health, name).toMatchObject({
+      state: 'degraded',
+      why: expect.stringContaining(recordRefusals[reason]),
+    });
+    expect(health.remedy, name).toContain('svc team status');
+    expect((await one.rowOf('two'))?.attention, name).toEqual([]);
+    expect(JSON.stringify((await one.rowOf('two'))?.workers), name).toBe(before);
+  }
+
+  // An old version, after a newer one was accepted. The roster has to be right again first.
+  await put(await makeRoster(fileOf(one)));
+  await put(await own({}, now + 2000));
+  await until(async () => (await one.rowOf('two'))?.attention.length === 1);
+  const counted = await countOf('old-version');
+  await put(good);
+  await until(async () => (await countOf('old-version')) > counted);
+
+  // An invitation after an hour.
+  one.skipTime(3_700_000);
+  await put(await makeJoin({ ...file, keys: other as TeamFile['keys'] }, usedSecret));
+  await until(async () => (await countOf('expired-invitation')) === 1);
+  expect((await one.teamBoard()).length).toBe(2);
+
+  // A stolen read key reads only what is encrypted, and writes nothing.
+  const key = await readKeyOf(file);
+  const written = await fetch(`${file.channelUrl}/${good.path}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'x-svc-signature': 'A'.repeat(86) },
+    body: good.body,
+  });
+  expect(written.status).toBe(401);
+  expect((await one.svc('team', 'status')).exit).toBe(1);
+});

@@ -1,0 +1,107 @@
+// Machines of a team (a home and a daemon each) and one relay on a real nats-server.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TeamBoard } from '@svc/core';
+import { natsForTest, relayProgram, temporaryFolder, testTerminal } from '@svc/testkit';
+import { expect, onTestFinished } from 'vitest';
+import { startServer } from '../../testkit/src/daemon/server-process.ts';
+import { runCommandLine } from '../src/cli/run.ts';
+import { startInProcess } from './in-process-daemon.ts';
+
+export async function relayAt(nats: string, port = 0) {
+  const folder = temporaryFolder();
+  const announcedIn = join(folder, 'relay.json');
+  const relay = startServer({
+    command: [relayProgram, 'serve', '--provision', '--port', String(port), '--port-file', announcedIn],
+    environment: { HOME: folder, SVC_RELAY_NATS: nats },
+    folder,
+    announcedIn,
+    output: join(folder, 'relay.log'),
+  });
+  onTestFinished(() => relay.kill());
+  const announced = await relay.ready;
+  return { ...relay, port: announced.port, url: `http://127.0.0.1:${announced.port}`, folder };
+}
+
+type Row = TeamBoard['machines'][number];
+
+export async function machine(name: string) {
+  const home = temporaryFolder();
+  let skew = 0;
+  const start = () => startInProcess({ home, now: () => new Date(Date.now() + skew) });
+  let daemon = await start();
+  const svc = async (...words: string[]) => {
+    const environment = { SVC_DATA_DIR: join(home, 'svc'), USER: `person-of-${name}` };
+    const terminal = {
+      ...testTerminal({ environment }),
+      folder: home,
+      home,
+      now: () => new Date(Date.now() + skew),
+    };
+    const exit = await runCommandLine(terminal, words);
+    return { exit, text: [terminal.printed(), terminal.complained()].join('\n').trim() };
+  };
+  const teamBoard = async (): Promise<Row[]> => {
+    const { status, body } = await daemon.get('/api/team/board');
+    return status === 200 ? ((body as unknown as TeamBoard).machines ?? []) : [];
+  };
+  return {
+    name,
+    home,
+    svc,
+    daemon: () => daemon,
+    async restart() {
+      daemon = await start();
+    },
+    skipTime(milliseconds: number) {
+      skew += milliseconds;
+    },
+    /** A worker, as its signal file reports it. */
+    work(ticket: string, status: string, error?: string) {
+      const folder = join(home, 'svc/runs', `run-${name}`, 'workers');
+      mkdirSync(folder, { recursive: true });
+      const at = new Date().toISOString();
+      writeFileSync(
+        join(folder, `${ticket}.json`),
+        JSON.stringify({
+          ticket,
+          orchestrator: `run-${name}`,
+          workerName: ticket,
+          status,
+          phase: 1,
+          repo: 'acme/web',
+          branch: `b-${ticket}`,
+          startedAt: at,
+          updatedAt: at,
+          error,
+        }),
+      );
+    },
+    teamBoard,
+    rowOf: async (other: string) => (await teamBoard()).find((row) => row.machine === other),
+    status: async () =>
+      (await daemon.get('/api/team')).body['team'] as {
+        state: string;
+        refused: { reason: string; count: number }[];
+        why: string | null;
+      },
+    health: async () =>
+      (await daemon.get('/api/health')).body['team'] as { state: string; why?: string; remedy?: string },
+  };
+}
+
+export type Machine = Awaited<ReturnType<typeof machine>>;
+
+export async function teamOfTwo() {
+  const nats = await natsForTest();
+  const relay = await relayAt(nats.url);
+  const [one, two] = [await machine('one'), await machine('two')];
+  expect(
+    (await one.svc('team', 'create', '--relay', relay.url, '--name', 'web', '--machine', 'one')).exit,
+  ).toBe(0);
+  const invited = await one.svc('team', 'invite', '--json');
+  const { invitation } = JSON.parse(invited.text) as { invitation: string };
+  const joined = await two.svc('team', 'join', invitation, '--machine', 'two');
+  expect(joined).toMatchObject({ exit: 0, text: expect.stringContaining('Joined web') });
+  return { nats, relay, one, two, invitation };
+}

@@ -1,0 +1,115 @@
+// Two machines (two homes, two daemons) and one relay on a real nats-server: from `svc team create` to a shared board.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '@svc/testkit';
+import { expect, test } from 'vitest';
+import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
+
+const sees = async (by: Machine, other: Machine, ticket: string, status: string): Promise<boolean> => {
+  const row = await by.rowOf(other.name);
+  return row?.workers.some((worker) => worker.ticket === ticket && worker.status === status) === true;
+};
+
+test('two machines show the same board; agents’ texts stay where they are', async () => {
+  const { nats, relay, one, two } = await teamOfTwo();
+  one.work('ENG-1', 'implementing', 'a secret text of an agent');
+  two.work('ENG-2', 'implementing');
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+  one.work('ENG-1', 'failed', 'a secret text of an agent');
+  await until(() => sees(two, one, 'ENG-1', 'failed'));
+  expect(JSON.stringify(await two.teamBoard())).not.toContain('secret text');
+
+  const board = await two.svc('board', '--team');
+  expect(board.text).toMatch(
+    /two \(person-of-two\), this machine[^]*ENG-2[^]*one \(person-of-one\)[^]*ENG-1/,
+  );
+  expect((await two.svc('board', '--machine', 'one')).text).not.toContain('ENG-2');
+  expect(await two.svc('board', '--machine', 'nobody')).toMatchObject({ exit: 2 });
+  expect((await one.svc('attention', '--team')).exit).toBe(0);
+  expect((await one.svc('team', 'members')).text).toMatch(/one .*admin[^]*two .*member/);
+  expect((await one.svc('team', 'status')).exit).toBe(0);
+
+  // The relay and its store have none of it.
+  const stored = filesBelow(nats.folder).concat(filesBelow(relay.folder));
+  for (const secret of ['ENG-1', 'person-of-one', 'acme/web', 'b-ENG-1'])
+    expect(stored.filter((text) => text.includes(secret))).toEqual([]);
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
+}
+
+test('a machine that stopped is shown with its age, and catches up later', async () => {
+  const { one, two } = await teamOfTwo();
+  one.work('ENG-1', 'implementing');
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  await until(async () => (await two.rowOf('one'))?.presence === 'here');
+  await one.daemon().close();
+  two.skipTime(150_000);
+  expect(await two.rowOf('one')).toMatchObject({ presence: 'silent', workers: [{ ticket: 'ENG-1' }] });
+  expect((await two.svc('board', '--team')).text).toMatch(
+    /one \(person-of-one\): last heard .*may be outdated/,
+  );
+  two.work('ENG-2', 'implementing');
+  one.work('ENG-1', 'failed');
+  await one.restart();
+  await until(() => sees(two, one, 'ENG-1', 'failed'));
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+  await until(async () => (await two.rowOf('one'))?.presence === 'here');
+});
+
+test('without the relay a machine works alone, says so, and publishes afterwards', async () => {
+  const { nats, relay, one, two } = await teamOfTwo();
+  await relay.stop();
+  await until(async () => (await one.health()).state === 'degraded');
+  expect(await one.health()).toMatchObject({
+    why: expect.stringContaining('since 20'),
+    remedy: expect.any(String),
+  });
+  one.work('ENG-1', 'implementing');
+  await until(async () => (await one.rowOf('one'))?.workers.length === 1);
+  await relayAt(nats.url, relay.port);
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  await until(async () => (await one.health()).state === 'live');
+});
+
+test('a removed machine reads nothing new, and the others go on', async () => {
+  const { one, two } = await teamOfTwo();
+  const three = await machine('three');
+  const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
+    invitation: string;
+  };
+  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  one.work('ENG-1', 'implementing');
+  await until(() => sees(three, one, 'ENG-1', 'implementing'));
+  // Away while the keys change.
+  await two.daemon().close();
+  expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);
+  one.work('ENG-1', 'failed');
+  one.work('ENG-7', 'implementing');
+  await two.restart();
+  await until(() => sees(two, one, 'ENG-7', 'implementing'));
+  expect(await three.rowOf('one')).toMatchObject({ workers: [{ ticket: 'ENG-1', status: 'implementing' }] });
+  await until(async () => ['removed', 'unreachable'].includes((await three.status()).state));
+  expect((await two.teamBoard()).map(({ machine: name }) => name).toSorted()).toEqual(['one', 'two']);
+  expect((await three.svc('team', 'leave')).exit).toBe(0);
+  expect((await three.svc('team', 'status')).text).toContain('in no team');
+});
+
+test('an invitation is valid once, and a machine that leaves is removed', async () => {
+  const { one, two, invitation } = await teamOfTwo();
+  const three = await machine('three');
+  expect(await three.svc('team', 'join', invitation)).toMatchObject({
+    exit: 1,
+    text: expect.stringContaining('svc team invite'),
+  });
+  expect((await one.svc('team', 'leave')).text).toContain('svc team remove');
+  two.work('ENG-2', 'implementing');
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+  expect((await two.svc('team', 'leave')).exit).toBe(0);
+  await until(async () => (await one.teamBoard()).length === 1);
+  expect((await one.svc('team', 'leave')).exit).toBe(0);
+});

@@ -1,0 +1,220 @@
+// svc team create | invite | join | members | status | remove | leave
+import { hostname } from 'node:os';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Answer } from '@svc/client';
+import { recordRefusals } from '@svc/core';
+import { CREATE_KEY_VARIABLE } from '../../tunnel/provision-channel.ts';
+import { needDaemon, requestedBy } from '../session.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, counted, plainText, timeText } from '../text.ts';
+import { verb, verbGroup } from '../verb.ts';
+
+type TeamAnswer = Answer<'GET', '/api/team'>;
+type Status = NonNullable<TeamAnswer['team']>;
+type TeamBoard = Answer<'GET', '/api/team/board'>;
+
+export const teamOption = ['--team', 'show every machine of the team'] as const;
+export const machineOption = ['--machine <name>', 'show one machine of the team'] as const;
+
+export async function getTeamBoard(
+  terminal: Terminal,
+  query: { at?: string | undefined; machine?: string | undefined },
+): Promise<TeamBoard> {
+  return (await needDaemon(terminal)).get('/api/team/board', { query });
+}
+
+/** `laptop (kim)`, with the age of what is known if the machine is not heard. */
+export function machineHead(
+  terminal: Terminal,
+  shown: Pick<TeamBoard['machines'][number], 'machine' | 'person' | 'self' | 'presence' | 'heardAt'>,
+): string {
+  const name = plainText(`${shown.machine} (${shown.person})${shown.self ? ', this machine' : ''}`);
+  if (shown.presence === 'here') return name;
+  const heard =
+    shown.heardAt === null ? 'not heard yet' : `last heard ${ageText(shown.heardAt, terminal.now())}`;
+  return paint(terminal, 'yellow', `${name}: ${heard}; this may be outdated`);
+}
+
+export function teamVerbs(terminal: Terminal): CommandUnknownOpts {
+  return verbGroup(
+    'team',
+    {
+      summary: 'Share a board with the machines of a team',
+      details: 'What is shared is encrypted on this machine. Show it: svc board --team',
+      example: ['svc team create --relay https://relay.example.com', 'svc team status'],
+    },
+    [
+      createVerb(terminal),
+      inviteVerb(terminal),
+      joinVerb(terminal),
+      membersVerb(terminal),
+      statusVerb(terminal),
+      removeVerb(terminal),
+      leaveVerb(terminal),
+    ],
+  );
+}
+
+const person = ['--person <name>', 'who you are (default: your user name)'] as const;
+const machine = ['--machine <name>', 'its name in the team (default: the host name)'] as const;
+
+function whoOf(terminal: Terminal, given: { person?: string | undefined; machine?: string | undefined }) {
+  return {
+    person: given.person ?? requestedBy(terminal).by ?? 'unknown',
+    machine: given.machine ?? hostname().slice(0, 100),
+  };
+}
+
+function createVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('create', {
+    summary: 'Create a team at a relay, as its administrator',
+    details: `Where the relay asks for a create key, it is read from ${CREATE_KEY_VARIABLE}.`,
+    example: 'svc team create --relay https://relay.example.com --name web',
+    route: 'POST /api/team/create',
+  })
+    .requiredOption('--relay <url>', 'the address of a svc-relay')
+    .option('--name <name>', 'how the team is named', 'team')
+    .option(...person)
+    .option(...machine)
+    .option('--json', 'print JSON')
+    .action(async ({ relay, name, json, ...given }) => {
+      const createKey = terminal.environment[CREATE_KEY_VARIABLE];
+      const body = { relay, name, ...whoOf(terminal, given), ...(createKey !== undefined && { createKey }) };
+      const answer = await (await needDaemon(terminal)).post('/api/team/create', { body });
+      if (json) return printJson(terminal, answer);
+      terminal.out(`Created the team ${plainText(name)}. Invite a machine: svc team invite`);
+    });
+}
+
+function inviteVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('invite', {
+    summary: 'Make an invitation for one machine, valid for an hour',
+    details: 'It is a secret: send it in a private message.',
+    example: 'svc team invite',
+    route: 'POST /api/team/invite',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const answer = await (await needDaemon(terminal)).post('/api/team/invite', { body: {} });
+      if (json) return printJson(terminal, answer);
+      terminal.out('On the other machine, once, within an hour:');
+      terminal.out(`svc team join '${answer.invitation}'`);
+    });
+}
+
+function joinVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('join', {
+    summary: 'Join a team with an invitation',
+    details: 'Exit code 1 when the administrator’s machine has not answered yet; it is admitted later then.',
+    example: "svc team join 'https://relay.example.com/AbC#…'",
+    route: 'POST /api/team/join',
+  })
+    .argument('<invitation>', 'the line that svc team invite printed')
+    .option(...person)
+    .option(...machine)
+    .option('--json', 'print JSON')
+    .action(async (invitation, { json, ...given }) => {
+      const body = { invitation, ...whoOf(terminal, given) };
+      const answer = await (await needDaemon(terminal)).post('/api/team/join', { body });
+      const { team } = answer;
+      if (json) printJson(terminal, answer);
+      else if (team?.state === 'live')
+        terminal.out(`Joined ${plainText(team.name)}. Show its board: svc board --team`);
+      else
+        terminal.out(
+          `Not admitted yet: ${team?.why ?? 'unknown'}. ${team?.remedy ?? ''} See: svc team status`,
+        );
+      if (team?.state !== 'live') throw new AnswerIsNo();
+    });
+}
+
+function membersVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('members', {
+    summary: 'List the machines and when each was last heard',
+    example: 'svc team members',
+    route: 'GET /api/team',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const { team } = await (await needDaemon(terminal)).get('/api/team');
+      if (json) return printJson(terminal, team?.members ?? []);
+      if (team === null) return terminal.out(NO_TEAM);
+      printTable(
+        terminal,
+        team.members.map((one) => [machineHead(terminal, one), one.role, one.id]),
+      );
+    });
+}
+
+const NO_TEAM = 'This machine is in no team. Create one: svc team create --relay <url>';
+
+function statusVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('status', {
+    summary: 'Show the connection, and records that were refused',
+    details: 'Exit code 1 when something is wrong.',
+    example: 'svc team status',
+    route: 'GET /api/team',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const answer = await (await needDaemon(terminal)).get('/api/team');
+      const { team } = answer;
+      if (json) return printJson(terminal, answer);
+      if (team === null) return terminal.out(NO_TEAM);
+      printStatus(terminal, team);
+      if (team.state !== 'live' || team.refused.length > 0) throw new AnswerIsNo();
+    });
+}
+
+function printStatus(terminal: Terminal, team: Status): void {
+  const now = terminal.now();
+  terminal.out(plainText(`${team.name} at ${team.relay}, as ${team.machine} (${team.person}, ${team.role})`));
+  const why = team.why === null ? '' : `: ${team.why}. ${team.remedy ?? ''}`;
+  const colour = team.state === 'live' ? 'green' : 'yellow';
+  terminal.out(paint(terminal, colour, `${team.state} since ${timeText(team.since, now)}${why}`.trim()));
+  terminal.out(
+    `${counted(team.members.length, 'machine')}, ${counted(team.published, 'record')} published, ${team.pending} pending`,
+  );
+  for (const expiresAt of team.invitations)
+    terminal.out(`an invitation is open until ${timeText(expiresAt, now)}`);
+  for (const { reason, machine: of, count, at } of team.refused) {
+    const text = reason in recordRefusals ? recordRefusals[reason as keyof typeof recordRefusals] : reason;
+    terminal.out(
+      paint(
+        terminal,
+        'red',
+        plainText(`refused: ${text} (${of}), ${counted(count, 'time')}, ${timeText(at, now)}`),
+      ),
+    );
+  }
+}
+
+function removeVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('remove', {
+    summary: 'Remove a machine from the team, and change the keys',
+    example: 'svc team remove kim-laptop',
+    route: 'POST /api/team/remove',
+  })
+    .argument('<machine>', 'its name or id')
+    .option('--json', 'print JSON')
+    .action(async (name, { json }) => {
+      const body = { machine: name };
+      const answer = await (await needDaemon(terminal)).post('/api/team/remove', { body });
+      if (json) return printJson(terminal, answer);
+      terminal.out(`Removed ${plainText(name)}. It can read nothing that is published from now on.`);
+    });
+}
+
+function leaveVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('leave', {
+    summary: 'Leave the team: remove its keys and what was published',
+    example: 'svc team leave',
+    route: 'POST /api/team/leave',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const answer = await (await needDaemon(terminal)).post('/api/team/leave', { body: {} });
+      if (json) return printJson(terminal, answer);
+      terminal.out('Left the team.');
+    });
+}

@@ -1,0 +1,51 @@
+// The team: who is in it, what its machines work on, and how it changes.
+import { api, type Board, type Since } from '@svc/core';
+import { Failure } from '../errors.ts';
+import type { Team } from '../team/team.ts';
+import { momentIn, type Routes, route } from './route.ts';
+import { boardOf, type StateAccess } from './state-access.ts';
+
+export function teamRoutes(options: {
+  team: Team;
+  state: StateAccess;
+  boardAt: (moment: Since, signal: AbortSignal) => Promise<Board>;
+  now: () => number;
+}): Routes {
+  const { team, state, boardAt, now } = options;
+  const answer = () => ({ team: team.status() });
+  return (app) => {
+    route(app, api.getTeam, answer);
+    route(app, api.getTeamBoard, async ({ query: { at, machine } }, reply) => {
+      const moment = momentIn('at', at, now());
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const board = moment === undefined ? boardOf(state) : await boardAt(moment, gone.signal);
+      const view = team.view(board, moment === undefined);
+      if (machine === undefined) return view;
+      const machines = view.machines.filter((one) => one.machine === machine || one.id === machine);
+      if (machines.length > 0) return { ...view, machines };
+      throw new Failure(
+        'usage',
+        `No machine of the team is named ${machine}.`,
+        'List them: svc team members',
+      );
+    });
+    route(app, api.createTeam, async ({ body }) => {
+      await team.create(body);
+      return answer();
+    });
+    route(app, api.inviteToTeam, () => team.invite());
+    route(app, api.joinTeam, async ({ body }) => {
+      await team.join(body);
+      return answer();
+    });
+    route(app, api.removeFromTeam, async ({ body }) => {
+      await team.remove(body.machine);
+      return answer();
+    });
+    route(app, api.leaveTeam, async () => {
+      await team.leave();
+      return answer();
+    });
+  };
+}

@@ -1,0 +1,174 @@
+// Publishes what this machine shares. The board is the queue: each round compares it with what the relay has, and writes
+// the difference; a round that fails is repeated. Nothing is published before the own records were read back from the
+// relay, because their versions must grow.
+import {
+  type Board,
+  formatRecordPath,
+  HEARTBEAT_MS,
+  type RecordKind,
+  type SharedThing,
+  type StoredRecord,
+  sharedThings,
+} from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
+import { every } from '@svc/lib/rounds';
+import { makeRecord, newestKey, type OpenedRecord } from './records.ts';
+import { nameHash } from './seal.ts';
+import type { TeamFile } from './team-file.ts';
+
+const DEBOUNCE_MS = 100;
+const RETRY_MS = 2_000;
+const AT_ONCE = 8;
+/** In base64 and with the rest of the record it fits into 64 KiB, and its line into a line of the log. */
+const MAX_VALUE_BYTES = 40_000;
+
+type Known = { version: number; epoch: number; text: string; kind: RecordKind; hash: string };
+type Wanted = { kind: RecordKind; hash: string; key: string; value: unknown; text: string };
+
+export function createPublisher(options: {
+  /** Undefined while nothing can be published. */
+  file: () => TeamFile | undefined;
+  board: () => Board;
+  put: (record: StoredRecord) => Promise<void>;
+  version: string;
+  now: () => number;
+  onFailure: (error: unknown) => void;
+}) {
+  const { file: fileNow, board, put, now } = options;
+  /** What the relay has, by path; `text` of a removed thing is `null`. */
+  const known = new Map<string, Known>();
+  const hashes = new Map<string, string>();
+  const limit = createLimit(AT_ONCE, Number.MAX_SAFE_INTEGER);
+  let heartbeatDue = 0;
+  let pending = 0;
+  let tooLarge = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  async function hashOf({ roster }: TeamFile, kind: RecordKind, key: string): Promise<string> {
+    const name = `${kind}\n${key}`;
+    const hash = hashes.get(name) ?? (await nameHash(roster?.names ?? '', kind, key));
+    hashes.set(name, hash);
+    return hash;
+  }
+
+  async function wanted(file: TeamFile, things: readonly SharedThing[]): Promise<Map<string, Wanted>> {
+    const all = new Map<string, Wanted>();
+    tooLarge = 0;
+    for (const { kind, key, value } of things) {
+      const text = JSON.stringify(value);
+      if (Buffer.byteLength(text) > MAX_VALUE_BYTES) tooLarge += 1;
+      else {
+        const hash = await hashOf(file, kind, key);
+        all.set(pathOf(file, kind, hash), { kind, hash, key, value, text });
+      }
+    }
+    return all;
+  }
+
+  async function write(file: TeamFile, one: Omit<Wanted, 'text'>, text: string): Promise<void> {
+    const { kind, hash, key, value } = one;
+    const path = pathOf(file, kind, hash);
+    const version = Math.max((known.get(path)?.version ?? 0) + 1, now());
+    await put(await makeRecord(file, { kind, hash }, version, { key, value }));
+    known.set(path, { version, epoch: newestKey(file).epoch, text, kind, hash });
+  }
+
+  async function round(): Promise<void> {
+    const file = fileNow();
+    if (file === undefined || stopped) return;
+    const { epoch } = newestKey(file);
+    const all = await wanted(file, sharedThings(board()));
+    const changed = [...all].filter(([path, { text }]) => {
+      const before = known.get(path);
+      return before?.text !== text || before.epoch !== epoch;
+    });
+    const gone = [...known].filter(
+      ([path, { text, kind }]) => text !== 'null' && kind !== 'machine' && !all.has(path),
+    );
+    pending = changed.length + gone.length;
+    const writes = [
+      ...changed.map(
+        ([, one]) =>
+          () =>
+            write(file, one, one.text),
+      ),
+      ...gone.map(
+        ([path, one]) =>
+          () =>
+            write(file, { ...one, key: keyOf(path), value: null }, 'null'),
+      ),
+    ];
+    if (now() >= heartbeatDue) writes.unshift(() => beat(file));
+    await Promise.all(writes.map((work) => limit(work).then(() => (pending = Math.max(0, pending - 1)))));
+    pending = 0;
+  }
+
+  /** Of the thing at an own path. */
+  function keyOf(path: string): string {
+    for (const [name, hash] of hashes)
+      if (path.endsWith(`.${hash}`)) return name.slice(name.indexOf('\n') + 1);
+    return '';
+  }
+
+  async function beat(file: TeamFile): Promise<void> {
+    const value = { version: options.version, at: new Date(now()).toISOString() };
+    const hash = await hashOf(file, 'machine', 'machine');
+    await write(file, { kind: 'machine', hash, key: 'machine', value }, JSON.stringify(value));
+    heartbeatDue = now() + HEARTBEAT_MS;
+  }
+
+  function soon(delay: number): void {
+    if (timer !== undefined || stopped) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void rounds.runAfresh();
+    }, delay).unref();
+  }
+
+  const rounds = every(HEARTBEAT_MS, round, (error) => {
+    options.onFailure(error);
+    soon(RETRY_MS);
+  });
+
+  return {
+    /** A record of this machine, as the relay has it. */
+    note({ machine, kind, key, version, epoch, value }: OpenedRecord, hash: string): void {
+      hashes.set(`${kind}\n${key}`, hash);
+      const path = formatRecordPath({ machine, kind, hash });
+      if ((known.get(path)?.version ?? 0) > version) return;
+      known.set(path, { version, epoch, text: JSON.stringify(value), kind, hash });
+    },
+    /** The relay has only these. */
+    keepOnly(paths: ReadonlySet<string>): void {
+      for (const [path, one] of known) if (!paths.has(path)) known.set(path, { ...one, text: '' });
+    },
+    changed: () => soon(DEBOUNCE_MS),
+    now: () => rounds.runAfresh(),
+    figures: () => ({
+      published: [...known.values()].filter(({ text }) => text !== 'null').length,
+      pending,
+      tooLarge,
+    }),
+    /** Removes everything from the relay. */
+    async withdraw(file: TeamFile): Promise<void> {
+      await rounds.stop();
+      stopped = true;
+      const left = [...known].filter(([, { text }]) => text !== 'null');
+      await Promise.all(
+        left.map(([path, one]) =>
+          limit(() => write(file, { ...one, key: keyOf(path), value: null }, 'null')),
+        ),
+      );
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      await rounds.stop();
+    },
+  };
+}
+
+function pathOf({ keys }: TeamFile, kind: RecordKind, hash: string): string {
+  return formatRecordPath({ machine: keys.id, kind, hash });
+}

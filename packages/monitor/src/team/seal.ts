@@ -1,0 +1,188 @@
+// The cryptography of a team, all of it by WebCrypto: a machine's keys, the encryption of values, and the wrapping of a
+// team key for each member. The relay sees none of the keys.
+//
+// - A value is encrypted with the team key of an epoch (AES-256-GCM, a new random nonce each time). Channel, path, version
+//   and epoch are additional data, so a value that was moved to another path, or given another version, cannot be opened.
+// - A record is signed with the Ed25519 key of its machine, whose id is the hash of the public key.
+// - A team key reaches a member in the roster, encrypted with a key that only that member and the administrator can derive
+//   (X25519, HKDF-SHA-256).
+import type { webcrypto } from 'node:crypto';
+import { formatRecordPath, type RecordBody, type RecordKind, type StoredRecord, signedText } from '@svc/core';
+
+const { subtle } = globalThis.crypto;
+const text = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value));
+const bytes = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value, 'base64url'));
+const written = (value: ArrayBuffer | Uint8Array): string =>
+  Buffer.from(value as Uint8Array).toString('base64url');
+
+const NONCE_BYTES = 12;
+const ID_CHARACTERS = 22;
+
+type PrivateKey = webcrypto.JsonWebKey;
+
+/** Both private keys as JWK. */
+export type MachineKeys = {
+  id: string;
+  signPublic: string;
+  sign: PrivateKey;
+  agreePublic: string;
+  agree: PrivateKey;
+};
+
+export async function newMachineKeys(): Promise<MachineKeys> {
+  const signing = (await subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+  const agreeing = (await subtle.generateKey('X25519', true, ['deriveBits'])) as webcrypto.CryptoKeyPair;
+  const sign = await subtle.exportKey('jwk', signing.privateKey);
+  const agree = await subtle.exportKey('jwk', agreeing.privateKey);
+  const signPublic = String(sign.x);
+  return { id: await machineId(signPublic), signPublic, sign, agreePublic: String(agree.x), agree };
+}
+
+export async function machineId(signPublic: string): Promise<string> {
+  return written(await subtle.digest('SHA-256', bytes(signPublic))).slice(0, ID_CHARACTERS);
+}
+
+export async function sha256Hex(value: string): Promise<string> {
+  return Buffer.from(await subtle.digest('SHA-256', text(value))).toString('hex');
+}
+
+export function newKey(): string {
+  return written(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** The name of a thing in a path. Without the names key it cannot be guessed. */
+export async function nameHash(namesKey: string, kind: RecordKind, key: string): Promise<string> {
+  const mac = await subtle.importKey('raw', bytes(namesKey), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ]);
+  return written(await subtle.sign('HMAC', mac, text(`${kind}\n${key}`))).slice(0, ID_CHARACTERS);
+}
+
+export type SealedPlace = { channel: string; machine: string; kind: RecordKind; hash: string };
+
+function additionalData(
+  { channel, ...path }: SealedPlace,
+  version: number,
+  epoch: number,
+): Uint8Array<ArrayBuffer> {
+  return text(`svc-team-value-1\n${channel}/${formatRecordPath(path)}\n${version}\n${epoch}`);
+}
+
+const aes = (key: string, use: 'encrypt' | 'decrypt') =>
+  subtle.importKey('raw', bytes(key), 'AES-GCM', false, [use]);
+
+/** The body of a record. `value` is JSON; null says that the thing no longer exists. */
+export async function seal(
+  place: SealedPlace,
+  key: { epoch: number; key: string },
+  version: number,
+  value: { key: string; value: unknown },
+): Promise<RecordBody> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const box = await subtle.encrypt(
+    { name: 'AES-GCM', iv: nonce, additionalData: additionalData(place, version, key.epoch) },
+    await aes(key.key, 'encrypt'),
+    text(JSON.stringify(value)),
+  );
+  return {
+    version,
+    epoch: key.epoch,
+    nonce: written(nonce),
+    box: written(box),
+    ...(value.value === null && { gone: true }),
+  };
+}
+
+/** Undefined if the key is wrong, or the record was changed or moved. */
+export async function unseal(place: SealedPlace, key: string, body: RecordBody): Promise<unknown> {
+  try {
+    const opened = await subtle.decrypt(
+      {
+        name: 'AES-GCM',
+        iv: bytes(body.nonce),
+        additionalData: additionalData(place, body.version, body.epoch),
+      },
+      await aes(key, 'decrypt'),
+      bytes(body.box),
+    );
+    return JSON.parse(Buffer.from(opened).toString());
+  } catch (error) {
+    if (error instanceof DOMException || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+export async function signRecord(
+  keys: MachineKeys,
+  channel: string,
+  path: string,
+  body: RecordBody,
+): Promise<StoredRecord> {
+  const key = await subtle.importKey('jwk', keys.sign, 'Ed25519', false, ['sign']);
+  const bodyText = JSON.stringify(body);
+  const signature = written(await subtle.sign('Ed25519', key, text(signedText(channel, path, bodyText))));
+  return { path, signature, body: bodyText };
+}
+
+export async function isSigned(signPublic: string, channel: string, record: StoredRecord): Promise<boolean> {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: signPublic };
+  const key = await subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']).catch(() => undefined);
+  if (key === undefined) return false;
+  return subtle.verify(
+    'Ed25519',
+    key,
+    bytes(record.signature),
+    text(signedText(channel, record.path, record.body)),
+  );
+}
+
+// Keys that two machines derive together, and keys from an invitation's secret.
+
+/** Only the two machines can derive it; another key for each use. */
+export async function sharedKey(own: PrivateKey, otherPublic: string, use: string): Promise<string> {
+  const mine = await subtle.importKey('jwk', own, 'X25519', false, ['deriveBits']);
+  const jwk = { kty: 'OKP', crv: 'X25519', x: otherPublic };
+  const theirs = await subtle.importKey('jwk', jwk, 'X25519', false, []);
+  const bits = await subtle.deriveBits({ name: 'X25519', public: theirs }, mine, 256);
+  return derived(written(bits), use);
+}
+
+/** Another key for each use. */
+export async function derived(secret: string, use: string): Promise<string> {
+  const key = await subtle.importKey('raw', bytes(secret), 'HKDF', false, ['deriveBits']);
+  const bits = await subtle.deriveBits(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: text(`svc-team-1 ${use}`) },
+    key,
+    256,
+  );
+  return written(bits);
+}
+
+/** A key, encrypted with another: the nonce, then the box. */
+export async function wrapKey(key: string, wrapping: string): Promise<string> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const box = await subtle.encrypt(
+    { name: 'AES-GCM', iv: nonce },
+    await aes(wrapping, 'encrypt'),
+    bytes(key),
+  );
+  return Buffer.concat([nonce, Buffer.from(box)]).toString('base64url');
+}
+
+/** Undefined if it was not encrypted with this key. */
+export async function unwrapKey(wrapped: string, wrapping: string): Promise<string | undefined> {
+  const all = bytes(wrapped);
+  const iv = all.subarray(0, NONCE_BYTES);
+  try {
+    return written(
+      await subtle.decrypt(
+        { name: 'AES-GCM', iv },
+        await aes(wrapping, 'decrypt'),
+        all.subarray(NONCE_BYTES),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
+}

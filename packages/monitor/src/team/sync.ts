@@ -1,0 +1,432 @@
+// Keeps this machine and its team in step: the stream of records, what is published, and the roster. Its modes:
+//   none         no team file. `create` or `join` leads on.
+//   joining      a join was sent; the stream shows only the roster. Live when the roster has this machine.
+//   connecting   the stream is being opened; nothing is published.
+//   live         everything that the relay had was received; changes are published and received.
+//   unreachable  the connection is lost, since when is shown. It is opened again; this machine keeps working alone.
+//   removed      the roster no longer has this machine. `leave` removes its keys.
+//
+// Frames of the stream are handled one after the other. Until `ready` they are collected, because the roster may come
+// last: it is applied first, then the records, then what the relay no longer has is removed. A position is used only
+// when everything before it is durable.
+import {
+  draft,
+  type EventDraft,
+  formatRecordPath,
+  Heartbeat,
+  isSharedKind,
+  positionInReady,
+  StoredRecord,
+  type TeamStatus,
+} from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
+import type { Logger } from 'pino';
+import type { StateFollower } from '../state/state-follower.ts';
+import type { StreamFrame } from '../tunnel/delivery.ts';
+import { createPublisher } from './publisher.ts';
+import {
+  makeRoster,
+  newestKey,
+  type OpenedRecord,
+  openJoin,
+  openRecord,
+  openRoster,
+  parseStored,
+  streamKeys,
+} from './records.ts';
+import { createRefusals } from './refusals.ts';
+import { followRecords, type Lost, putRecord, type RecordStream } from './relay-link.ts';
+import { type Admitted, withMember, withoutMember } from './roster-changes.ts';
+import { nameHash } from './seal.ts';
+import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
+
+const FAILED_PAUSE_MS = 5_000;
+const DAY_MS = 86_400_000;
+
+type Mode = { state: TeamStatus['state']; since: number; why: string | null; remedy: string | null };
+
+export type TeamOptions = {
+  configDir: string;
+  state: StateFollower;
+  append: (draft: EventDraft) => Promise<unknown>;
+  version: string;
+  logger: Logger;
+  now: () => number;
+};
+
+export function createSync(options: TeamOptions & { onChange: () => void }) {
+  const { configDir, state, append, logger, now } = options;
+  const oneAtATime = createLimit(1, 100);
+  const refusals = createRefusals({ logger, now });
+  /** Versions of records that were received, and when machines were heard. */
+  const versions = new Map<string, number>();
+  const heard = new Map<string, number>();
+  let file: TeamFile | undefined;
+  let mode: Mode = { state: 'connecting', since: now(), why: null, remedy: null };
+  let stream: RecordStream | undefined;
+  let keysTried = 0;
+  let position: string | null = null;
+  /** The highest version of the roster that the relay has sent. */
+  let rosterSeen = 0;
+  let collected: StoredRecord[] | undefined = [];
+  let publisher = newPublisher();
+  let stopped = false;
+
+  function newPublisher() {
+    return createPublisher({
+      file: () => (mode.state === 'live' ? file : undefined),
+      board: state.board,
+      put: (record) => putRecord(file?.channelUrl ?? '', record),
+      version: options.version,
+      now,
+      onFailure: (error) => logger.warn({ err: error }, 'records of the team could not be published'),
+    });
+  }
+
+  function enter(next: TeamStatus['state'], why: string | null = null, remedy: string | null = null): void {
+    mode = { state: next, since: mode.state === next ? mode.since : now(), why, remedy };
+    options.onChange();
+  }
+
+  // The stream.
+
+  async function open(): Promise<void> {
+    const own = file;
+    if (own === undefined || stopped) return;
+    const keys = await streamKeys(own);
+    if (own.roster === null) keysTried = Math.max(1, keysTried);
+    const key = keys[Math.min(keysTried, keys.length - 1)] ?? '';
+    const before = stream;
+    collected = [];
+    const opened: RecordStream = followRecords({
+      channelUrl: own.channelUrl,
+      key,
+      position: () => {
+        collected = [];
+        return position;
+      },
+      onFrame: (frame) => take(frame, () => stream === opened),
+      onLost: (lost) => (stream === opened ? lostStream(lost, keys.length) : undefined),
+    });
+    stream = opened;
+    void before?.stop();
+  }
+
+  function lostStream({ why, remedy, isRefused }: Lost, keys: number): void {
+    if (mode.state === 'removed') return;
+    // A relay that has lost the roster lets nobody read.
+    if (isRefused && file?.admin === file?.keys.id) void publishRoster().catch(failed);
+    if (isRefused && keysTried < keys - 1) {
+      keysTried += 1;
+      void open();
+      return;
+    }
+    if (isRefused)
+      enter(
+        file?.roster === null ? 'joining' : 'unreachable',
+        file?.roster === null
+          ? 'the relay does not accept the invitation: it was used, or has expired'
+          : 'the relay does not accept the keys of this machine: it was probably removed from the team',
+        'Ask for a new invitation (svc team invite), then: svc team leave, svc team join <invitation>',
+      );
+    else
+      enter(
+        file?.roster === null ? 'joining' : 'unreachable',
+        why,
+        remedy ?? 'Check the network and the relay',
+      );
+  }
+
+  /** A roster with another key opens another stream, which brings everything again. */
+  async function take({ event, id, data }: StreamFrame, isCurrent: () => boolean): Promise<void> {
+    if (!isCurrent()) return;
+    try {
+      if (event === 'record') {
+        const record = StoredRecord.parse(JSON.parse(data));
+        if (collected !== undefined) collected.push(record);
+        else {
+          await receive([record], true);
+          if (isCurrent()) position = id ?? position;
+        }
+      } else if (event === 'ready') {
+        const records = collected ?? [];
+        const { complete } = JSON.parse(data) as { complete?: unknown };
+        await receive(records, false);
+        if (!isCurrent()) return;
+        if (complete === true && keysTried === 0)
+          await removeMissing(new Set(records.map(({ path }) => path)));
+        collected = undefined;
+        position = positionInReady(data);
+        await ready();
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'a record of the team could not be taken');
+      enter('unreachable', 'what the relay sent could not be stored', 'See: svc monitor logs');
+      position = null;
+      setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
+    }
+  }
+
+  async function ready(): Promise<void> {
+    if (file === undefined || file.roster === null || mode.state === 'removed') return;
+    if (keysTried > 0) {
+      // Only the roster can be read with such a key, and it has brought nothing new.
+      keysTried = 0;
+      setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
+      return;
+    }
+    enter('live');
+    await publisher.now();
+  }
+
+  // What was received.
+
+  async function receive(records: readonly StoredRecord[], isLive: boolean): Promise<void> {
+    for (const record of records.filter(isRoster)) await receiveRoster(record);
+    const drafts: EventDraft[] = [];
+    for (const record of records)
+      if (!isRoster(record)) drafts.push(...(await receiveRecord(record, isLive)));
+    await Promise.all(drafts.map(append));
+  }
+
+  /** Not while the administrator changes it: neither must be lost. */
+  async function receiveRoster(stored: StoredRecord): Promise<void> {
+    await oneAtATime(() => applyRoster(stored));
+    await retryHeld();
+  }
+
+  async function applyRoster(stored: StoredRecord): Promise<void> {
+    if (file === undefined) return;
+    const before = file;
+    const version = parseStored(stored)?.body.version ?? 0;
+    const opened = await openRoster(before, stored);
+    if ('refused' in opened) {
+      // The administrator's own roster comes back while a newer one is on its way.
+      const isOnItsWay = before.admin === before.keys.id && version > rosterSeen;
+      if (opened.refused !== 'old-version' || !isOnItsWay) refusals.add(opened, stored);
+      return;
+    }
+    rosterSeen = version;
+    if (opened.file === undefined)
+      return enter('removed', 'this machine was removed from the team', 'Remove its keys: svc team leave');
+    file = opened.file;
+    if (JSON.stringify(file) !== JSON.stringify(before)) await writeTeamFile(configDir, file);
+    if (file.roster === null) return;
+    await logRoster(file);
+    if (before.roster !== null && newestKey(before).key === newestKey(file).key) return;
+    keysTried = 0;
+    position = null;
+    await open();
+  }
+
+  async function logRoster({ roster, rosterVersion }: TeamFile): Promise<void> {
+    const machines = (roster?.members ?? []).map(({ agree: _agree, ...member }) => member);
+    const known = [...state.board().members.values()].map(
+      ({ lastSeq: _seq, lastAt: _at, ...member }) => member,
+    );
+    if (sameMembers(machines, known)) return;
+    const detail = { version: rosterVersion, machines, ...(roster !== null && { team: roster.team }) };
+    await append(draft('team.roster.changed', {}, detail));
+  }
+
+  /** Records that came before their roster. */
+  async function retryHeld(): Promise<void> {
+    for (const record of refusals.takeHeld())
+      await Promise.all((await receiveRecord(record, true)).map(append));
+  }
+
+  /** The lines to append. */
+  async function receiveRecord(stored: StoredRecord, isLive: boolean): Promise<EventDraft[]> {
+    const parsed = parseStored(stored);
+    if (file === undefined || file.roster === null) return [];
+    if (parsed?.path.kind === 'join') return receiveJoin(stored, parsed.path.machine, isLive);
+    if (parsed !== undefined && !isKnownKind(parsed.path.kind)) return [];
+    const opened = await openRecord(file, stored, versions.get(stored.path) ?? 0);
+    if ('refused' in opened) {
+      // What a removed machine left at the relay is no news.
+      if (opened.refused !== 'removed-machine' || isLive) refusals.add(opened, stored);
+      return [];
+    }
+    const { machine, kind, version } = opened;
+    if (machine === file.keys.id) {
+      publisher.note(opened, parsed?.path.hash ?? '');
+      return [];
+    }
+    const isKnown = versions.get(stored.path) === version;
+    versions.set(stored.path, version);
+    if (isKnown) return [];
+    if (kind === 'machine') return receiveHeartbeat(opened, isLive);
+    return lineOf(opened);
+  }
+
+  function lineOf({ machine, kind, key, version, value }: OpenedRecord): EventDraft[] {
+    const known = state.board().team.get(`${machine}/${kind}/${key}`);
+    if (!isSharedKind(kind) || (known?.version ?? 0) >= version || (value === null && known === undefined))
+      return [];
+    const detail = { machine, kind, key, version };
+    return value === null
+      ? [draft('team.record.removed', {}, detail, { via: 'live' })]
+      : [
+          draft(
+            'team.record.changed',
+            {},
+            { ...detail, value: value as Record<string, unknown> },
+            { via: 'live' },
+          ),
+        ];
+  }
+
+  function receiveHeartbeat({ machine, value }: OpenedRecord, isLive: boolean): EventDraft[] {
+    if (value === null) void admin.left(machine);
+    else heard.set(machine, isLive ? now() : Math.min(now(), Date.parse(Heartbeat.parse(value).at)));
+    options.onChange();
+    return [];
+  }
+
+  async function receiveJoin(stored: StoredRecord, invitation: string, isLive: boolean): Promise<[]> {
+    if (file?.admin !== file?.keys.id || file === undefined) return [];
+    const opened = await openJoin(file, stored, now());
+    if (!('refused' in opened)) void admin.admit(opened);
+    else if (isLive || !file.used.includes(invitation)) refusals.add(opened, stored);
+    return [];
+  }
+
+  /** A complete stream has everything that exists. */
+  async function removeMissing(paths: ReadonlySet<string>): Promise<void> {
+    const names = file?.roster?.names;
+    if (names === undefined) return;
+    publisher.keepOnly(paths);
+    const drafts: EventDraft[] = [];
+    for (const { machine, kind, key, version, value } of state.board().team.values()) {
+      if (value === null) continue;
+      const path = formatRecordPath({ machine, kind, hash: await nameHash(names, kind, key) });
+      if (!paths.has(path)) drafts.push(draft('team.record.removed', {}, { machine, kind, key, version }));
+    }
+    await Promise.all(drafts.map(append));
+  }
+
+  // The administrator's part: every change of the roster is on disk before the relay gets it.
+
+  async function changeRoster(change: (own: TeamFile) => TeamFile | undefined): Promise<void> {
+    await oneAtATime(async () => {
+      const next = file && change(file);
+      if (next === undefined) return;
+      file = { ...next, rosterVersion: Math.max(next.rosterVersion + 1, now()) };
+      await writeTeamFile(configDir, file);
+      await publishRoster();
+    });
+  }
+
+  async function publishRoster(): Promise<void> {
+    if (file === undefined) return;
+    await putRecord(file.channelUrl, await makeRoster(file));
+    await logRoster(file);
+  }
+
+  const admin = {
+    async admit(join: Admitted): Promise<void> {
+      await changeRoster((own) => withMember(own, join)).catch(failed);
+    },
+    /** The machine has removed its heartbeat. */
+    async left(id: string): Promise<void> {
+      if (file?.admin === file?.keys.id) await admin.remove(id).catch(failed);
+    },
+    async remove(id: string): Promise<void> {
+      await changeRoster((own) => withoutMember(own, id));
+      keysTried = 0;
+      position = null;
+      await open();
+    },
+    /** The relay must not accept it any longer; what is left of it is remembered for a day, to name its use. */
+    async expire(): Promise<void> {
+      const isNews = file?.invitations.some(
+        ({ expiresAt }) => expiresAt < now() && expiresAt >= (file?.rosterVersion ?? 0),
+      );
+      if (isNews !== true) return;
+      const old = now() - DAY_MS;
+      await changeRoster((own) => ({
+        ...own,
+        invitations: own.invitations.filter(({ expiresAt }) => expiresAt > old),
+      })).catch(failed);
+    },
+  };
+
+  function failed(error: unknown): void {
+    logger.warn({ err: error }, 'the roster of the team could not be published');
+  }
+
+  function nameOf(id: string): string {
+    return file?.roster?.members.find((member) => member.id === id)?.machine ?? id;
+  }
+
+  return {
+    file: () => file,
+    mode: () => mode,
+    enter,
+    open,
+    changeRoster,
+    publishRoster,
+    remove: (id: string) => admin.remove(id),
+    expire: () => admin.expire(),
+    heardAt: (id: string) => (id === file?.keys.id ? now() : heard.get(id)),
+    boardChanged(): void {
+      if (file !== undefined) publisher.changed();
+    },
+    figures: () => ({
+      ...publisher.figures(),
+      refused: refusals.lately(newestKey(file ?? { teamKeys: [] }).epoch, nameOf),
+    }),
+    /** Of a team that this machine has just created or joined. */
+    async begin(next: TeamFile): Promise<void> {
+      publisher = newPublisher();
+      versions.clear();
+      heard.clear();
+      refusals.clear();
+      keysTried = 0;
+      position = null;
+      rosterSeen = 0;
+      await writeTeamFile(configDir, next);
+      file = next;
+    },
+    /** With what the file has, after a start. */
+    async resume(found: TeamFile): Promise<void> {
+      if (stopped || file !== undefined) return;
+      file = found;
+      enter(found.roster === null ? 'joining' : 'connecting');
+      if (found.admin === found.keys.id) await publishRoster().catch(failed);
+      await open();
+    },
+    async leave(own: TeamFile): Promise<void> {
+      if (mode.state === 'live') await publisher.withdraw(own);
+      else await publisher.stop();
+      await stream?.stop();
+      stream = undefined;
+      file = undefined;
+      await removeTeamFile(configDir);
+    },
+    async stop(): Promise<void> {
+      stopped = true;
+      await publisher.stop();
+      await stream?.stop();
+    },
+  };
+}
+
+function isRoster(record: StoredRecord): boolean {
+  return parseStored(record)?.path.kind === 'roster';
+}
+
+function isKnownKind(kind: string): boolean {
+  return kind === 'machine' || isSharedKind(kind);
+}
+
+function sameMembers(one: readonly object[], other: readonly object[]): boolean {
+  return membersText(one) === membersText(other);
+}
+
+function membersText(members: readonly object[]): string {
+  return members
+    .map((member) => JSON.stringify(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .toSorted()
+    .join('\n');
+}

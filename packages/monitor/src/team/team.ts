@@ -1,0 +1,281 @@
+// What people and the API ask of the team: create, invite, join, remove, leave, and how it is.
+import {
+  type Board,
+  draft,
+  formatInvitation,
+  INVITATION_MS,
+  parseInvitation,
+  presenceOf,
+  type RecordRefusal,
+  recordRefusals,
+  relayOfChannel,
+  type TeamBoard,
+  type TeamStatus,
+  teamView,
+} from '@svc/core';
+import { within } from '@svc/lib/timeout';
+import { Failure } from '../errors.ts';
+import { ownRelayUrl, provisionOwnChannel } from '../tunnel/provision-channel.ts';
+import { invitationKeys, makeJoin } from './records.ts';
+import { putRecord } from './relay-link.ts';
+import { newKey, newMachineKeys } from './seal.ts';
+import { createSync, type TeamOptions } from './sync.ts';
+import { readTeamFile, removeTeamFile, type TeamFile } from './team-file.ts';
+
+const JOIN_WAIT_MS = 20_000;
+const CHECK_MS = 5_000;
+
+const FILE_REMEDY = 'Restore ~/.config/svc/team.json from a backup, or give it up: svc team leave';
+const LOOK_REMEDY = 'Someone may be changing records at the relay. See which: svc team status';
+
+type Who = { person: string; machine: string };
+
+export type Team = ReturnType<typeof createTeam>;
+
+export function createTeam(options: TeamOptions) {
+  const { configDir, state, append, logger, now } = options;
+  const listeners = new Set<() => void>();
+  const sync = createSync({
+    ...options,
+    onChange() {
+      for (const listener of listeners) listener();
+    },
+  });
+  let problem: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let unsubscribe = nothing;
+
+  function requireTeam(): TeamFile {
+    const file = sync.file();
+    if (file !== undefined) return file;
+    throw new Failure(
+      'not-allowed-now',
+      problem ?? 'This machine is in no team.',
+      'Create one: svc team create --relay <url>, or join one: svc team join <invitation>',
+    );
+  }
+
+  function requireAdmin(): TeamFile {
+    const own = requireTeam();
+    if (own.admin === own.keys.id) return own;
+    throw new Failure(
+      'not-allowed-now',
+      'Only the machine that created the team can do this.',
+      'See which one it is: svc team members',
+    );
+  }
+
+  function requireNone(): void {
+    if (sync.file() === undefined && problem === null) return;
+    throw new Failure(
+      'not-allowed-now',
+      problem ?? 'This machine is in a team already.',
+      'Leave it first: svc team leave',
+    );
+  }
+
+  async function resume(): Promise<void> {
+    await state.ready;
+    const found = await readTeamFile(configDir);
+    if (found !== undefined) await sync.resume(found);
+  }
+
+  const presence = (id: string) => presenceOf(sync.heardAt(id), now());
+
+  function status(): TeamStatus | null {
+    const file = sync.file();
+    const mode = sync.mode();
+    if (file === undefined) return null;
+    const { keys, person, machine, roster, channelUrl, invitations } = file;
+    const { tooLarge: _large, ...figures } = sync.figures();
+    return {
+      name: roster?.team ?? 'unknown until this machine is admitted',
+      relay: relayOfChannel(channelUrl) ?? '',
+      person,
+      machine,
+      role: file.admin === keys.id ? 'admin' : 'member',
+      ...mode,
+      since: new Date(mode.since).toISOString(),
+      ...figures,
+      invitations: invitations
+        .filter(({ expiresAt }) => expiresAt > now())
+        .map(({ expiresAt }) => new Date(expiresAt).toISOString()),
+      members: (roster?.members ?? []).map(({ agree: _agree, ...member }) => ({
+        ...member,
+        self: member.id === keys.id,
+        ...presence(member.id),
+      })),
+    };
+  }
+
+  /** Why it does not work; null if it does. Undefined: there is no team. */
+  function health() {
+    if (problem !== null)
+      return {
+        why: problem,
+        remedy: FILE_REMEDY,
+        published: 0,
+        pending: 0,
+        refused: [],
+        isConnecting: false,
+      };
+    if (sync.file() === undefined) return undefined;
+    const { state: current, since, why, remedy } = sync.mode();
+    const { refused, published, pending, tooLarge } = sync.figures();
+    const isDown = current === 'unreachable' || current === 'removed';
+    const texts = [
+      ...(isDown ? [`${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`] : []),
+      ...refused.map(
+        ({ reason, machine, count }) =>
+          `${recordRefusals[reason as RecordRefusal]} (${machine}, ${count} in the last hour)`,
+      ),
+      ...(tooLarge > 0 ? [`${tooLarge} values are too large to be shared`] : []),
+    ];
+    return {
+      why: texts.length === 0 ? null : texts.join('; '),
+      remedy: isDown ? (remedy ?? '') : LOOK_REMEDY,
+      refused,
+      published,
+      pending,
+      isConnecting: current === 'connecting' || current === 'joining',
+    };
+  }
+
+  return {
+    status,
+    /** Of a past board nothing is known about presence. */
+    view(board: Board, isLive: boolean): TeamBoard {
+      const { keys } = requireTeam();
+      const unknown = { heardAt: null, presence: 'unknown' } as const;
+      return teamView(board, { self: keys.id, presence: isLive ? presence : () => unknown });
+    },
+    health: () => health(),
+    async create({
+      relay,
+      name,
+      createKey,
+      ...who
+    }: Who & { relay: string; name: string; createKey?: string | undefined }) {
+      requireNone();
+      const keys = await newMachineKeys();
+      const made = await provisionOwnChannel(ownRelayUrl(relay), {
+        post: fetch,
+        createKey,
+        team: keys.signPublic,
+      });
+      const self = { id: keys.id, ...who, role: 'admin' as const, agree: keys.agreePublic };
+      await sync.begin({
+        ...newcomer(keys, who),
+        channelUrl: made.url,
+        admin: keys.id,
+        adminAgree: keys.agreePublic,
+        teamKeys: [{ epoch: 1, key: newKey() }],
+        rosterVersion: now(),
+        roster: { team: name, names: newKey(), members: [self], removed: [] },
+        machines: { [keys.id]: keys.signPublic },
+      });
+      await sync.publishRoster();
+      sync.enter('connecting');
+      await sync.open();
+    },
+    async invite() {
+      const { channelUrl, admin: id } = requireAdmin();
+      const secret = newKey();
+      const invitation = { id: (await invitationKeys(secret)).id, secret, expiresAt: now() + INVITATION_MS };
+      await sync.changeRoster((own) => ({ ...own, invitations: [...own.invitations, invitation] }));
+      return {
+        invitation: formatInvitation({ channelUrl, secret, admin: id }),
+        expiresAt: new Date(invitation.expiresAt).toISOString(),
+      };
+    },
+    async join({ invitation: line, ...who }: Who & { invitation: string }) {
+      requireNone();
+      const invitation = parseInvitation(line);
+      if (invitation === undefined)
+        throw new Failure(
+          'usage',
+          'This is not an invitation.',
+          'Copy the whole line that svc team invite printed, in quotes.',
+        );
+      const { channelUrl, secret, admin: id } = invitation;
+      ownRelayUrl(relayOfChannel(channelUrl) ?? '');
+      const keys = await newMachineKeys();
+      const next: TeamFile = {
+        ...newcomer(keys, who),
+        channelUrl,
+        admin: id,
+        invitation: secret,
+      };
+      const { access, ...record } = await makeJoin(next, secret);
+      await putRecord(channelUrl, record, access).catch((error: unknown) => {
+        if (!(error instanceof Failure) || !error.message.includes('not-a-member')) throw error;
+        throw new Failure(
+          'not-allowed-now',
+          'The relay does not accept the invitation: it was used, or has expired.',
+          'Ask for a new one: svc team invite',
+        );
+      });
+      await sync.begin(next);
+      sync.enter('joining', 'waiting for the administrator’s machine', 'It answers when its daemon runs.');
+      await sync.open();
+      const admitted = new Promise<void>((resolve) => {
+        const check = (): void => (sync.mode().state === 'live' ? resolve() : undefined);
+        listeners.add(check);
+        check();
+      });
+      await within(admitted, JOIN_WAIT_MS, () => undefined);
+      listeners.clear();
+    },
+    async remove(machine: string) {
+      const { roster, keys } = requireAdmin();
+      const member = roster?.members.find((one) => one.id === machine || one.machine === machine);
+      if (member === undefined || member.id === keys.id)
+        throw new Failure(
+          'usage',
+          `No other machine of the team is named ${machine}.`,
+          'List them: svc team members',
+        );
+      await sync.remove(member.id);
+    },
+    async leave() {
+      if (problem !== null) await removeTeamFile(configDir);
+      else {
+        const own = requireTeam();
+        const others = (own.roster?.members.length ?? 0) > 1;
+        if (own.admin === own.keys.id && others)
+          throw new Failure(
+            'not-allowed-now',
+            'The machine that created the team cannot leave it while it has other members.',
+            'Remove them first: svc team remove <machine>',
+          );
+        await sync.leave(own);
+      }
+      problem = null;
+      await append(draft('team.roster.changed', {}, { machines: [] }));
+    },
+    start(): void {
+      unsubscribe = state.onChange(() => sync.boardChanged());
+      timer = setInterval(() => void sync.expire(), CHECK_MS).unref();
+      resume().catch((error: unknown) => {
+        // It was stopped first.
+        if (!state.progress().ready) return;
+        problem = error instanceof Failure ? error.message : 'the keys of the team cannot be read';
+        logger.error({ err: error }, 'the team could not be opened');
+      });
+    },
+    async stop(): Promise<void> {
+      unsubscribe();
+      clearInterval(timer);
+      await sync.stop();
+    },
+  };
+}
+
+function nothing(): void {}
+
+/** Before this machine is admitted. */
+function newcomer(keys: Awaited<ReturnType<typeof newMachineKeys>>, { person, machine }: Who) {
+  const nobody = { teamKeys: [], rosterVersion: 0, roster: null, machines: {}, adminAgree: null };
+  const noInvitations = { invitation: null, invitations: [], used: [] };
+  return { keys: keys as TeamFile['keys'], person, machine, ...nobody, ...noInvitations };
+}
