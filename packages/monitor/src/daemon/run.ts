@@ -250,6 +250,7 @@ async function openDaemon(
     logger,
     now,
   });
+  const processStarts = processStartsOf(process.platform);
   const retention = createRetention({
     machine,
     config: machineWide,
@@ -258,17 +259,12 @@ async function openDaemon(
     projects: orchestration.projects,
     cleanUp: orchestrator.cleanUp,
     locks,
-    processStarts: processStartsOf(process.platform),
+    processStarts,
     append: log.append,
     logger,
     now,
   });
-  const sessions = createHookSessions({
-    state,
-    append: log.append,
-    processStarts: processStartsOf(process.platform),
-    logger,
-  });
+  const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
   const team = createTeam({ ...machine, state, append: log.append, version, logger, now: nowMs });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],

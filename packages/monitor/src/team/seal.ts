@@ -6,10 +6,10 @@
 // - A record is signed with the Ed25519 key of its machine, whose id is the hash of the public key.
 // - A team key reaches a member in the roster, encrypted with a key that only that member and the administrator can derive
 //   (X25519, HKDF-SHA-256).
-import type { webcrypto } from 'node:crypto';
+import { webcrypto } from 'node:crypto';
 import { formatRecordPath, type RecordBody, type RecordKind, type StoredRecord, signedText } from '@svc/core';
 
-const { subtle } = globalThis.crypto;
+const { subtle } = webcrypto;
 const text = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value));
 const bytes = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value, 'base64url'));
 const written = (value: ArrayBuffer | Uint8Array): string =>
@@ -47,7 +47,7 @@ export async function sha256Hex(value: string): Promise<string> {
 }
 
 export function newKey(): string {
-  return written(crypto.getRandomValues(new Uint8Array(32)));
+  return written(webcrypto.getRandomValues(new Uint8Array(32)));
 }
 
 /** The name of a thing in a path. Without the names key it cannot be guessed. */
@@ -78,7 +78,7 @@ export async function seal(
   version: number,
   value: { key: string; value: unknown },
 ): Promise<RecordBody> {
-  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const nonce = webcrypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const box = await subtle.encrypt(
     { name: 'AES-GCM', iv: nonce, additionalData: additionalData(place, version, key.epoch) },
     await aes(key.key, 'encrypt'),
@@ -160,7 +160,7 @@ export async function derived(secret: string, use: string): Promise<string> {
 
 /** A key, encrypted with another: the nonce, then the box. */
 export async function wrapKey(key: string, wrapping: string): Promise<string> {
-  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const nonce = webcrypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const box = await subtle.encrypt(
     { name: 'AES-GCM', iv: nonce },
     await aes(wrapping, 'encrypt'),

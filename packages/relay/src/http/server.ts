@@ -148,11 +148,8 @@ export function createRelayServer(parts: RelayParts): RelayServer {
     async close(withinMs, farewell = sleep(FAREWELL_MS)) {
       stopping = true;
       await farewell;
-      const endStreams = (): Promise<void> => {
-        teamRecords.endAll();
-        return subscribers.endAll();
-      };
-      await closeGently(server, endStreams, withinMs);
+      teamRecords.endAll();
+      await closeGently(server, subscribers.endAll, withinMs);
       await cursors.settle();
     },
   };

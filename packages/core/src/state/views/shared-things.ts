@@ -28,8 +28,11 @@ export function sharedThings(board: Board): SharedThing[] {
       .map((session) => ({ kind: 'session' as const, key: session.key, value: sharedSession(session) })),
   ];
   if (things.length <= MOST_SHARED) return things;
-  const newest = ({ value }: SharedThing): number => ('lastSeq' in value ? value.lastSeq : value.openedSeq);
-  return things.toSorted((one, other) => newest(other) - newest(one)).slice(0, MOST_SHARED);
+  return things.toSorted((one, other) => seqOf(other) - seqOf(one)).slice(0, MOST_SHARED);
+}
+
+function seqOf({ value }: SharedThing): number {
+  return 'lastSeq' in value ? value.lastSeq : value.openedSeq;
 }
 
 function sharedWorker(worker: SharedOf<'worker'>): SharedOf<'worker'> {
