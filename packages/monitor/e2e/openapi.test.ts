@@ -11,6 +11,7 @@ import {
   codehostExample,
   codehostExamples,
   modelsForTest,
+  natsForTest,
   patched,
   startFakeLoki,
   startRecordingServer,
@@ -38,6 +39,7 @@ import {
 } from './published-api.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { runDoctor } from './run-doctor.ts';
+import { machine, relayAt } from './team-world.ts';
 
 const SECRET = 'e'.repeat(64);
 const json = { 'Content-Type': 'application/json' };
@@ -512,6 +514,23 @@ test('an undescribed field is refused, wherever fields are described', async () 
     }
   }
   expect(refused).toEqual([]);
+});
+
+test('the routes of a team', async () => {
+  const nats = await natsForTest();
+  const relay = await relayAt(nats.url);
+  const [one, two] = [await machine('one'), await machine('two')];
+  const [first, second] = [asker(one.daemon()), asker(two.daemon())];
+  const who = (name: string) => ({ person: name, machine: name });
+  await first('GET /api/team');
+  await first('GET /api/team/board', { status: 409 });
+  await first('POST /api/team/create', { body: { relay: relay.url, name: 'web', ...who('one') } });
+  const { invitation } = await first('POST /api/team/invite', { body: {} });
+  await second('POST /api/team/join', { body: { invitation: String(invitation), ...who('two') } });
+  await second('GET /api/team');
+  await second('GET /api/team/board');
+  await first('POST /api/team/remove', { body: { machine: 'two' } });
+  await first('POST /api/team/leave', { body: {} });
 });
 
 test('every operation was checked with a successful response', () => {

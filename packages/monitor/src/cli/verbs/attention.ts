@@ -23,7 +23,7 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
       'svc attention --team',
       'svc attention snooze run-1/ABC-12/deploy-timeout --for 2h',
     ],
-    route: ROUTE,
+    route: `${ROUTE}, GET /api/team/board`,
   })
     .option(...teamOption)
     .option(...machineOption)

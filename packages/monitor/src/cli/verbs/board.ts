@@ -14,7 +14,7 @@ export function boardVerb(terminal: Terminal): CommandUnknownOpts {
     details:
       'With --at it shows the board at a past time, with --team that of every machine of the team (GET /api/team/board).',
     example: ['svc board', 'svc board --at 2h', 'svc board --team --machine kim-laptop'],
-    route: 'GET /api/board',
+    route: 'GET /api/board, GET /api/team/board',
   })
     .option('--at <moment>', 'past time: a seq, an ISO time, or an age like 2h')
     .option('--all', 'include what settled more than a week ago')
