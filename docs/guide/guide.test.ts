@@ -9,6 +9,7 @@ import { guideWorld } from './testing/guide-world.ts';
 
 const pages = globSync(join(import.meta.dirname, '*.md')).toSorted();
 
+const teamed = 'needs two daemons and a relay; packages/monitor/e2e/team.test.ts runs it';
 const moved = 'needs two machines; packages/monitor/e2e/moving.test.ts runs it';
 
 /** Commands that are shown but not run, each with the reason. */
@@ -25,6 +26,10 @@ const notRun: Readonly<Record<string, string>> = {
   'svc monitor stop\n(umask 077; tar -C "$HOME" -czf "$HOME/svc-copy.tar.gz" .config/svc svc)': moved,
   'tar -C "$HOME" --keep-old-files -xzpf svc-copy.tar.gz': moved,
   'svc monitor start\nsvc doctor': moved,
+  'svc config set svc.retention.worktreeDays 14\nsvc config set svc.retention.runDays 90\nsvc retention\nsvc retention --yes':
+    'would remove nothing in a new home; packages/monitor/e2e/retention.test.ts runs it',
+  'svc team create --relay https://relay.example.com --name web\nsvc team invite': teamed,
+  "svc team join 'https://relay.example.com/4bR…#k2f….Xk2…'\nsvc board --team": teamed,
 };
 
 test.each(pages.map((file) => [basename(file), file]))(

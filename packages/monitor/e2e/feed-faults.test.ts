@@ -310,9 +310,9 @@ const faults: Fault[] = [
   },
   {
     fault: 'tracker without a token',
-    says: [/^tracker polling +disabled .*Run: svc config set svc\.tracker\.apiToken - < token\.txt/m],
+    says: [/^tracker polling +disabled .*Run: svc config set .*svc\.tracker\.apiToken - < token\.txt/m],
     doctor: [
-      /^off +tracker +the issue tracker is not polled: .*\n +Run: svc config set svc\.tracker\.apiToken - < token\.txt/m,
+      /^off +tracker +the issue tracker is not polled: .*\n +Run: svc config set .*svc\.tracker\.apiToken - < token\.txt/m,
     ],
   },
   {

@@ -117,7 +117,6 @@ export function createOrchestration(options: {
         locks,
         trackerApiUrl: machine.trackerApiUrl,
         environment,
-        gh: options.gh,
         source: 'orchestrator',
         report,
         now: () => now().getTime(),

@@ -41,11 +41,10 @@ export function openDestinations(options: {
   config: Config;
   trackerApiUrl: string;
   environment: Environment;
-  gh?: Gh;
   now: () => number;
 }): TicketDestination[] {
   const { config, environment, now } = options;
-  const gh = options.gh ?? createGh({ environment, run: runCommand, now });
+  const gh = createGh({ environment, run: runCommand, now });
   const codehost = createCodehostDestination({
     repo: config.svc.feedback.codehostRepo,
     issues: createIssueApi(gh),

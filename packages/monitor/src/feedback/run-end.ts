@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { namesIn } from '@svc/lib/files';
-import type { Gh } from '../codehost/gh.ts';
 import { worktreeRoot } from '../context/worktree-root.ts';
 import { leadsOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -26,8 +25,6 @@ export function createRunEndFindings(options: {
   locks: FileLocks;
   trackerApiUrl: string;
   environment: Environment;
-  /** The daemon's; a command makes its own. */
-  gh?: Gh;
   source: EventDraft['source'];
   /** Does not throw. */
   report: (draft: EventDraft) => Promise<void>;

@@ -78,11 +78,10 @@ export function Conversation({
   const size = virtual.getTotalSize();
   const rev = rows.at(-1)?.rev ?? 0;
   const { stays, handlers } = useStay(frame);
-  // Also after late measurements, as of a font that has just loaded.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when items arrive and when they are measured.
+  // After every render: items arrive, are measured late, or the frame itself changes its height.
   useLayoutEffect(() => {
     if (stays.current && distanceFromEnd(frame.current) > 1) virtual.scrollToEnd();
-  }, [rev, size]);
+  });
   const isAtEnd = stays.current || virtual.isAtEnd();
   const unseen = useUnseen(isAtEnd, rev, rows.length);
   const toEnd = (): void => {

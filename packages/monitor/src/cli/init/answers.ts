@@ -165,7 +165,7 @@ async function askTracker(
     options: [
       { value: 'github', label: `Issues of ${repository} (by gh, without a token)` },
       { value: 'linear', label: 'Linear (needs an API token)' },
-      { value: 'none', label: 'Elsewhere: svc does not follow them' },
+      { value: 'none', label: 'Elsewhere (they are not followed)' },
     ],
     suggested,
   });
