@@ -526,6 +526,7 @@ test('the routes of a team', async () => {
   await first('GET /api/team/board', { status: 409 });
   await first('POST /api/team/create', { body: { relay: relay.url, name: 'web', ...who('one') } });
   const { invitation } = await first('POST /api/team/invite', { body: {} });
+  expect(invitation).toContain(relay.url);
   await second('POST /api/team/join', { body: { invitation: String(invitation), ...who('two') } });
   await second('GET /api/team');
   await second('GET /api/team/board');
