@@ -56,6 +56,7 @@ async function bundleProgram(): Promise<void> {
     resolve: { mainFields: ['module', 'main'] },
     external: ['fastify', 'pino', 'prom-client', 'jq-wasm'],
     transform: { define: { __SVC_VERSION__: JSON.stringify(version) } },
+    plugins: [{ name: 'http without fetch', renderChunk: takeHttpDirectly }],
     output: {
       dir: fresh,
       format: 'esm',
@@ -65,6 +66,15 @@ async function bundleProgram(): Promise<void> {
   });
   chmodSync(join(fresh, 'svc.js'), 0o755);
   bundled.push(...bundledIn(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))));
+}
+
+/** An import of node:http loads all of fetch and WebSocket too, a quarter of the time that a command takes to start. */
+function takeHttpDirectly(code: string): string {
+  return code.replace(
+    /^import \{ (.+) \} from "node:http";$/m,
+    (_line, names: string) =>
+      `const { ${names.replaceAll(' as ', ': ')} } = process.getBuiltinModule("node:http");`,
+  );
 }
 
 /** The demo, its code host's client and its agent, a file each, and the recorded day; of dependencies only what the program has too. */
