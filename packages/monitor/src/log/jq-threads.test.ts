@@ -50,15 +50,15 @@ test('a filter that needs too much memory is reported, and the next one is answe
   expect(await matches('.scope.pr == 7', lines)).toEqual([true, false]);
 });
 
-/** The thread's time passes only when the test advances it. */
-function holdTime(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+/** The thread's time, and that of the processor, passes only when the test advances it. */
+function holdTime() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
+  return { answerWithinMs: 300, usedMs: () => Date.now() };
 }
 
 test('a filter that never ends is terminated, and the next ones are answered', async () => {
-  holdTime();
-  const { matches } = threads({ answerWithinMs: 300 });
+  const { matches } = threads(holdTime());
   expect(await matches('true', lines)).toEqual([true, true]);
   const endless = matches('def f: f; f', lines);
   const behind = matches('.scope.pr == 7', lines);
@@ -67,9 +67,20 @@ test('a filter that never ends is terminated, and the next ones are answered', a
   expect(await behind).toEqual([true, false]);
 });
 
+test('on a busy machine a filter has more time, but not for ever', async () => {
+  const { matches } = threads({ ...holdTime(), usedMs: () => 0 });
+  await matches('true', lines);
+  let isAnswered = false;
+  const endless = matches('def f: f; f', lines).finally(() => (isAnswered = true));
+  vi.advanceTimersByTime(2_999);
+  await nextTurn();
+  expect(isAnswered).toBe(false);
+  vi.advanceTimersByTime(1);
+  await expect(endless).rejects.toMatchObject({ code: 'filter-too-slow' });
+});
+
 test('the event loop continues meanwhile', async () => {
-  holdTime();
-  const { matches } = threads({ answerWithinMs: 300 });
+  const { matches } = threads(holdTime());
   await matches('true', lines);
   let isAnswered = false;
   const answer = matches('[range(1e12)] | length', lines).finally(() => (isAnswered = true));
