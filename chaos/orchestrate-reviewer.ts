@@ -8,6 +8,12 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerView } from '../packages/core/src/api/entities.ts';
 import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
+import {
+  deploymentSending,
+  pullRequestSending,
+  type Sending,
+  statusSending,
+} from '../packages/testkit/src/codehost/sendings.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
@@ -15,7 +21,6 @@ import type { Random } from '../packages/testkit/src/random.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { type OrchestrateWorld, REPO } from './orchestrate-world.ts';
-import { deploymentSending, pullRequestSending, type Sending, statusSending } from './world.ts';
 
 /** A person does not react at once, and a deploy takes some time. */
 const LONGEST_REST_MS = 800;

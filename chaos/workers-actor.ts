@@ -7,13 +7,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerView } from '../packages/core/src/api/entities.ts';
 import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
+import {
+  deploymentSending,
+  pullRequestSending,
+  type Sending,
+  statusSending,
+} from '../packages/testkit/src/codehost/sendings.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { endWithScript, writeInto } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import { RUN, type WorkersWorld } from './workers-world.ts';
-import { deploymentSending, pullRequestSending, type Sending, statusSending } from './world.ts';
 
 export type Stage = {
   world: WorkersWorld;

@@ -4,7 +4,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardView } from '../packages/core/src/api/board.ts';
-import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
@@ -13,8 +12,6 @@ import {
   type DaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
-import { type JsonObject, patched } from '../packages/testkit/src/payloads/example.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { askJson, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
@@ -175,64 +172,4 @@ function gitOf(home: string, folder: string, words: readonly string[]): string {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return output.trim();
-}
-
-/** The code host's delivery for the current pull request or deployment: a published example with other values. */
-export type Sending = { type: string; payload: JsonObject };
-
-/** Seconds, as the code host writes them. */
-function time(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
-}
-
-function sending(example: string, repo: string, patch: JsonObject): Sending {
-  const repository = { full_name: repo, name: repo.split('/')[1] };
-  const { type, payload } = patched(codehostExample(example), example, { repository, ...patch });
-  return { type, payload };
-}
-
-/** `action` as the code host names it: a merge is `closed`. */
-export function pullRequestSending(repo: string, row: PullRequestRow, action: string): Sending {
-  const merged = row.state === 'MERGED';
-  return sending('pull_request merged', repo, {
-    action,
-    number: row.number,
-    pull_request: {
-      number: row.number,
-      title: row.title,
-      html_url: `https://code.example/${repo}/pull/${row.number}`,
-      state: row.state === 'OPEN' ? 'open' : 'closed',
-      draft: row.isDraft,
-      merged,
-      merged_at: time(row.mergedAt),
-      closed_at: time(row.closedAt),
-      created_at: time(row.createdAt),
-      updated_at: time(row.updatedAt),
-      merge_commit_sha: row.mergeSha,
-      merged_by: merged ? { login: 'kim' } : null,
-      head: { ref: row.branch, sha: row.headSha, repo: { full_name: repo } },
-      base: { ref: row.base, repo: { full_name: repo } },
-    },
-  });
-}
-
-function deploymentOf({ id, sha, ref, environment, createdAt }: DeploymentRow): JsonObject {
-  return { id, sha, ref, environment, original_environment: environment, created_at: time(createdAt) };
-}
-
-export function deploymentSending(repo: string, row: DeploymentRow): Sending {
-  return sending('deployment created', repo, { action: 'created', deployment: deploymentOf(row) });
-}
-
-/** The newest status of the deployment. */
-export function statusSending(repo: string, row: DeploymentRow): Sending {
-  const status = row.statuses.at(-1);
-  if (status === undefined) throw new Error(`Deployment ${row.id} has no status`);
-  const { id, state, description, createdAt } = status;
-  const at = { created_at: time(createdAt), updated_at: time(createdAt) };
-  return sending('deployment_status success', repo, {
-    action: 'created',
-    deployment: deploymentOf(row),
-    deployment_status: { id, state, description, environment: row.environment, ...at },
-  });
 }

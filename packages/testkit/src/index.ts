@@ -1,5 +1,6 @@
 export * from './access/other-user.ts';
 export * from './codehost/fake-codehost.ts';
+export { deploymentSending, pullRequestSending, statusSending } from './codehost/sendings.ts';
 export { relayProgram, svcProgram } from './daemon/start-daemon.ts';
 export * from './models/fake-models.ts';
 export * from './nats/nats-cluster.ts';
