@@ -47,9 +47,9 @@ export function createLimits({
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
 }): Limits {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return {
     endOf(words, path) {
+      const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
       // The agent may have written it long before this daemon reads it.
       const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
       return limitEnd(words, new Date(Math.min(now().getTime(), written)).toISOString(), timeZone);
