@@ -1,9 +1,10 @@
 // Cleans up after a demo that was killed: its home, and maybe its daemon. A home is a leftover if the process in its
 // marker has ended or is from before the last boot. Only this user's folders count, and a process is killed only if it
 // is proven to be that home's daemon.
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { system } from '@svc/lib/system';
 import { tokenHeader } from './daemon.ts';
 import { HOME_PREFIX, MARKER, type Marker } from './home.ts';
 
@@ -20,7 +21,7 @@ export async function removeLeftovers(parent: string, now: Date, bootedAt: Date)
   const removed: Left[] = [];
   for (const name of names) {
     const home = join(parent, name);
-    if (!isLeftover(home, now, bootedAt)) continue;
+    if (!(await isLeftover(home, now, bootedAt))) continue;
     try {
       await killDaemon(home);
       rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -32,35 +33,32 @@ export async function removeLeftovers(parent: string, now: Date, bootedAt: Date)
   return removed;
 }
 
-function isLeftover(home: string, now: Date, bootedAt: Date): boolean {
+async function isLeftover(home: string, now: Date, bootedAt: Date): Promise<boolean> {
   const found = lstatSync(home, { throwIfNoEntry: false });
   if (found === undefined || !found.isDirectory() || found.uid !== process.getuid?.()) return false;
   const marker = readJson(join(home, MARKER)) as Marker | undefined;
   if (marker === undefined) return now.getTime() - found.mtimeMs > BEING_CREATED_MS;
-  return Date.parse(marker.startedAt) < bootedAt.getTime() || !isAlive(marker.pid);
+  return Date.parse(marker.startedAt) < bootedAt.getTime() || !(await isAlive(marker.pid));
 }
 
 type Announced = { pid: number; port: number; instance: string };
 
 async function killDaemon(home: string): Promise<void> {
   const announced = readJson(join(home, 'svc/daemon.json')) as Announced | undefined;
-  if (announced === undefined || !isAlive(announced.pid)) return;
-  if (!(worksIn(announced.pid, home) ?? (await answersAs(announced, tokenHeader(join(home, 'svc')))))) return;
+  if (announced === undefined || !(await isAlive(announced.pid))) return;
+  if (!((await worksIn(announced.pid, home)) ?? (await answersAs(announced, tokenHeader(join(home, 'svc'))))))
+    return;
   process.kill(announced.pid, 'SIGKILL');
   const deadline = performance.now() + END_WITHIN_MS;
-  while (isAlive(announced.pid)) {
+  while (await isAlive(announced.pid)) {
     if (performance.now() > deadline) throw new Error(`its daemon, process ${announced.pid}, does not exit`);
     await sleep(20);
   }
 }
 
 /** Undefined if the system does not report it. */
-function worksIn(pid: number, home: string): boolean | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${realpathSync(home)}/`);
-  } catch {
-    return undefined;
-  }
+async function worksIn(pid: number, home: string): Promise<boolean | undefined> {
+  return (await system.workingFolderOf(pid))?.startsWith(`${realpathSync(home)}/`);
 }
 
 async function answersAs({ port, instance }: Announced, headers: Record<string, string>): Promise<boolean> {
@@ -76,25 +74,10 @@ async function answersAs({ port, instance }: Announced, headers: Record<string, 
   }
 }
 
-function isAlive(pid: unknown): boolean {
+/** One that cannot be examined counts too; a zombie does not. */
+async function isAlive(pid: unknown): Promise<boolean> {
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 2) return false;
-  try {
-    process.kill(pid, 0);
-    return !isZombie(pid);
-  } catch (error) {
-    // A process of another user is alive too.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** Ended, but its parent has not reaped it yet. It still accepts signals. */
-function isZombie(pid: number): boolean {
-  try {
-    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    // The system does not report it, or it has ended: then the next signal fails.
-    return false;
-  }
+  return (await system.processStarts([pid])).get(pid)?.state !== 'gone';
 }
 
 function readJson(path: string): object | undefined {

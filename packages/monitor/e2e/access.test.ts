@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { system } from '@svc/lib/system';
 import {
   askFromPorts,
   asOtherUser,
@@ -18,7 +19,7 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ReadSocketTable, readSocketTable } from '../src/access/socket-table.ts';
+import type { ReadSocketTable } from '../src/access/socket-table.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/control/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
@@ -53,7 +54,7 @@ function tableOfStrangers(): { read: ReadSocketTable; begin: () => void } {
   return {
     begin: () => (theirs = true),
     async read() {
-      const table = await readSocketTable();
+      const table = await system.socketTable();
       if (table === undefined || !theirs) return table;
       const rename = (text: string): string => text.replaceAll(/( 01 \S+ \S+ \S+ +)\d+/g, `$1${OTHER_UID}`);
       return { tcp: rename(table.tcp), tcp6: rename(table.tcp6) };
@@ -153,7 +154,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     let asked = 0;
     const daemon = await startInProcess({
       async socketTable() {
-        const table = await readSocketTable();
+        const table = await system.socketTable();
         if (isHeldUp) {
           asked += 1;
           await gate.promise;
@@ -180,7 +181,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
   test('a table that can no longer be read lets no one in, and health counts it when it can', async () => {
     let fails = false;
     const daemon = await startInProcess({
-      socketTable: () => (fails ? Promise.reject(new Error('EMFILE')) : readSocketTable()),
+      socketTable: () => (fails ? Promise.reject(new Error('EMFILE')) : system.socketTable()),
     });
     fails = true;
     expect(await call(daemon, '/api/board')).toMatchObject({ status: 403, body: REFUSED });
@@ -193,7 +194,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     const daemon = await startInProcess({
       socketTable() {
         readings += 1;
-        return readSocketTable();
+        return system.socketTable();
       },
     });
     const before = readings;

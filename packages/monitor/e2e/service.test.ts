@@ -106,7 +106,7 @@ test('install, status and uninstall, with a service manager that obeys', async (
     }
     return done(0);
   };
-  const place = () => ({ platform: 'linux', uid: 501, user: 'ann', run });
+  const place = () => ({ serviceManager: 'systemd' as const, uid: 501, user: 'ann', run });
   const svc = async (answers: string[], ...words: string[]) => {
     const terminal = { ...testTerminal({ environment, answers }), home, folder: home };
     const host = { ...thisProcess, program: [process.execPath, svcProgram] };

@@ -1,4 +1,4 @@
-// Which user opened a loopback connection, by the kernel's table of TCP sockets (/proc/net/tcp and /proc/net/tcp6).
+// Which user opened a loopback connection, by the kernel's table of TCP sockets in the format of Linux (tcp and tcp6).
 // Both ends of such a connection are in it; the row of the other end has the user who opened that socket.
 
 /** The two files as they were read. */

@@ -94,12 +94,12 @@ test('only a file with the mark is ours', () => {
 });
 
 test.each([
-  ['/home/ann/bin:/usr/bin', 'linux', '/home/ann/bin:/usr/bin:/opt/node/bin:/usr/local/bin:/bin'],
-  [undefined, 'linux', '/opt/node/bin:/usr/local/bin:/usr/bin:/bin'],
-  [':.:bin:/x/node_modules/.bin:/h/.npm/_npx/1/b', 'linux', '/opt/node/bin:/usr/local/bin:/usr/bin:/bin'],
-  ['/bin', 'darwin', '/bin:/opt/node/bin:/usr/local/bin:/usr/bin:/opt/homebrew/bin'],
-])('PATH %s on %s', (given, platform, path) => {
-  expect(servicePath(given, { nodeFolder: '/opt/node/bin', platform })).toBe(path);
+  ['/home/ann/bin:/usr/bin', 'systemd', '/home/ann/bin:/usr/bin:/opt/node/bin:/usr/local/bin:/bin'],
+  [undefined, 'systemd', '/opt/node/bin:/usr/local/bin:/usr/bin:/bin'],
+  [':.:bin:/x/node_modules/.bin:/h/.npm/_npx/1/b', 'systemd', '/opt/node/bin:/usr/local/bin:/usr/bin:/bin'],
+  ['/bin', 'launchd', '/bin:/opt/node/bin:/usr/local/bin:/usr/bin:/opt/homebrew/bin'],
+])('PATH %s on %s', (given, serviceManager, path) => {
+  expect(servicePath(given, { nodeFolder: '/opt/node/bin', serviceManager })).toBe(path);
 });
 
 const analyze = '/usr/bin/systemd-analyze';

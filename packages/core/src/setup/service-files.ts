@@ -136,13 +136,13 @@ export function programOfService(text: string): string[] | undefined {
  */
 export function servicePath(
   given: string | undefined,
-  { nodeFolder, platform }: { nodeFolder: string; platform: string },
+  { nodeFolder, serviceManager }: { nodeFolder: string; serviceManager: string | undefined },
 ): string {
   const usual = [
     '/usr/local/bin',
     '/usr/bin',
     '/bin',
-    ...(platform === 'darwin' ? ['/opt/homebrew/bin'] : []),
+    ...(serviceManager === 'launchd' ? ['/opt/homebrew/bin'] : []),
   ];
   const own = (given ?? '')
     .split(':')

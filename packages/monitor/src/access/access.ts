@@ -7,8 +7,9 @@ import { rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ApiAnswer, api } from '@svc/core';
+import { system } from '@svc/lib/system';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { createCallers, type ReadSocketTable, readSocketTable, tableTellsUsers } from './socket-table.ts';
+import { createCallers, type ReadSocketTable, tableTellsUsers } from './socket-table.ts';
 import { tokenFile } from './token-file.ts';
 
 const CODE_COUNTS_MS = 60_000;
@@ -36,7 +37,7 @@ export async function createAccess(options: {
   read: ReadSocketTable | undefined;
   now: () => number;
 }): Promise<Access> {
-  const { dataDir, read = readSocketTable, now } = options;
+  const { dataDir, read = system.socketTable, now } = options;
   /** The daemon's own user; undefined on systems without user ids. */
   const uid = process.geteuid?.();
   const refused: Record<string, number> = {};

@@ -1,6 +1,5 @@
 // Reads the kernel's socket table, and finds the user behind a connection or a listening port of this machine.
 
-import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import {
@@ -9,27 +8,21 @@ import {
   findListener,
   OVERFLOW_UID,
   refuseCaller,
-  type SocketOwner,
   type SocketTable,
 } from '@svc/core';
-import { ifPresent } from '@svc/lib/files';
+import { system } from '@svc/lib/system';
 
 /** Undefined on systems without such a table. */
 export type ReadSocketTable = () => Promise<SocketTable | undefined>;
 
 const LITTLE_ENDIAN = endianness() === 'LE';
 
-export const readSocketTable: ReadSocketTable = async () => {
-  const [tcp, tcp6] = await Promise.all(
-    ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => ifPresent(readFile(path, 'latin1'))),
-  );
-  return tcp === undefined ? undefined : { tcp, tcp6: tcp6 ?? '' };
-};
-
-/** Who listens on a port of 127.0.0.1; `no-table` on systems that cannot report it. */
-export async function listenerOf(port: number): Promise<SocketOwner | undefined | 'no-table'> {
-  const table = await readSocketTable();
-  return table === undefined ? 'no-table' : findListener(table, port, LITTLE_ENDIAN);
+/** The users who listen on a port of 127.0.0.1; undefined on systems that cannot report it. */
+export async function listenersOf(port: number): Promise<number[] | undefined> {
+  const table = await system.socketTable();
+  if (table === undefined) return system.listenersOf(port);
+  const listener = findListener(table, port, LITTLE_ENDIAN);
+  return listener === undefined ? [] : [listener.uid];
 }
 
 /** Why a caller is refused: by the rule, or because it cannot be identified. */

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parsedJson } from '@svc/core';
 import { ifPresentSync } from '@svc/lib/files';
+import { system } from '@svc/lib/system';
 import { z } from 'zod';
 import { hookTokenFile, readHookToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
@@ -50,9 +51,8 @@ function programIn(script: string): string[] | undefined {
 
 /**
  * The shells between the agent and this script end with it, so the agent is the first process above that is not a shell.
- * Only Linux shows them without starting another program.
  */
-function scriptText(machine: Machine, program: readonly string[]): string {
+function scriptText(machine: Machine, program: readonly string[], { readParent } = system): string {
   const [node = '', ...rest] = program;
   const start = [node, ...rest].map(shellQuoted).join(' ');
   return `#!/bin/sh
@@ -65,17 +65,14 @@ if [ -n "$SVC_TICKET" ] || [ ! -r ${shellQuoted(node)} ] || [ ! -r ${shellQuoted
   cat >/dev/null
   exit 0
 fi
-agent=
-if [ -r "/proc/$PPID/stat" ]; then
-  agent=$PPID
-  for _ in 1 2 3; do
-    read -r _ name _ parent _ <"/proc/$agent/stat" || break
-    case $name in
-      '(sh)' | '(bash)' | '(dash)' | '(zsh)') agent=$parent ;;
-      *) break ;;
-    esac
-  done
-fi
+pid=$PPID agent=
+for _ in 1 2 3 4; do
+  ${readParent} || break
+  case $name in
+    '(sh)' | '(bash)' | '(dash)' | '(zsh)') pid=$parent ;;
+    *) agent=$pid; break ;;
+  esac
+done
 if [ "$3" = answer ]; then
   exec ${start} hook "$1" "$2" ${shellQuoted(resolve(machine.dataDir))} "$agent" "$3" 2>/dev/null
 fi

@@ -1,8 +1,8 @@
 import { emptyBoard, foldLine, type HookReport } from '@svc/core';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { until } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ReadProcessStarts } from '../runs/processes.ts';
 import { createHookSessions } from './sessions.ts';
 
 /** Sessions on a board of their own, with a clock and processes that the test sets. */

@@ -23,12 +23,12 @@ import {
 import { messageOf } from '@svc/lib/errors';
 import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
+import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { gitBranch } from '../context/git-branch.ts';
 import { worktreeRoot } from '../context/worktree-root.ts';
 import { Failure } from '../errors.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../http/state-access.ts';
-import type { ProcessStart, ReadProcessStarts } from '../runs/processes.ts';
 import { type Signs, watchSigns } from './signs.ts';
 
 const EVERY_MS = 1_000;

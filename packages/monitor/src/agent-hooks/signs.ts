@@ -1,9 +1,10 @@
 // Signs that a session went on although no hook reported it. A person who rejects a request or interrupts a turn is
 // reported by few agents, but is in the transcript. A command that was allowed is reported when it has ended, but is a new
 // process of the agent. With a sign the state is unknown until the next report.
-import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { type HookedAgent, isAnsweredIn, type Session } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { system } from '@svc/lib/system';
 
 const MOST_BYTES = 1024 * 1024;
 /** Longer than any sign, which may be read in two parts. */
@@ -18,8 +19,9 @@ export type Signs = {
 export async function watchSigns(transcript: string | undefined, pid: number | undefined): Promise<Signs> {
   let readTo = transcript === undefined ? 0 : await sizeOf(transcript);
   let found: string | null = null;
-  const children = pid === undefined ? new Set<string>() : await childrenOf(pid);
-  let newChildren: ReadonlySet<string> = new Set();
+  /** Undefined: not known, so there is no such sign. */
+  const children = pid === undefined ? undefined : await system.childrenOf(pid);
+  let newChildren: readonly number[] = [];
 
   async function isAnswered(agent: HookedAgent, state: Session['state']): Promise<boolean> {
     if (transcript === undefined) return false;
@@ -31,9 +33,9 @@ export async function watchSigns(transcript: string | undefined, pid: number | u
   }
 
   /** A process that is new since the request, and was there a look earlier: a command takes longer than a notifier. */
-  async function hasStartedCommand(agentPid: number): Promise<boolean> {
-    const fresh = new Set([...(await childrenOf(agentPid))].filter((child) => !children.has(child)));
-    const isSame = [...fresh].some((child) => newChildren.has(child));
+  async function hasStartedCommand(agentPid: number, earlier: readonly number[]): Promise<boolean> {
+    const fresh = ((await system.childrenOf(agentPid)) ?? []).filter((child) => !earlier.includes(child));
+    const isSame = fresh.some((child) => newChildren.includes(child));
     newChildren = fresh;
     return isSame;
   }
@@ -42,9 +44,11 @@ export async function watchSigns(transcript: string | undefined, pid: number | u
     async look(agent, state) {
       if (found === null && (await isAnswered(agent, state)))
         found = 'a person answered or interrupted it, and it has not reported since';
-      if (found !== null || pid === undefined) return found;
+      if (found !== null || pid === undefined || children === undefined) return found;
       // It may also be another program, so this is withdrawn when the process ends.
-      return (await hasStartedCommand(pid)) ? 'it may have been answered: it runs another program' : null;
+      return (await hasStartedCommand(pid, children))
+        ? 'it may have been answered: it runs another program'
+        : null;
     },
   };
 }
@@ -65,15 +69,6 @@ async function textOf(file: string, from: number, to: number): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-/** Only on Linux; without them there is no such sign. */
-async function childrenOf(pid: number): Promise<Set<string>> {
-  const threads = await present(readdir(`/proc/${pid}/task`), []);
-  const lists = await Promise.all(
-    threads.map((thread) => present(readFile(`/proc/${pid}/task/${thread}/children`, 'utf8'), '')),
-  );
-  return new Set(lists.flatMap((list) => list.split(' ')).filter((child) => child !== ''));
 }
 
 /** The file may be gone, or belong to somebody else. */

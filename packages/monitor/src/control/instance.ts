@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { listenerOf } from '../access/socket-table.ts';
+import { listenersOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
@@ -93,10 +93,10 @@ export function isHeld(dataDir: string): boolean {
 
 /** Whether the program that listens on the port may be our daemon, as far as the system knows. */
 export async function isOurs(dataDir: string, port: number, token: string | undefined): Promise<boolean> {
-  const listener = await listenerOf(port);
-  if (listener === 'no-table') return true;
+  const users = await listenersOf(port);
+  if (users === undefined) return true;
   // A daemon asks for a token because the socket table does not show users.
-  return listener === undefined ? token !== undefined : mayBeDaemon(dataDir, listener.uid);
+  return users.length === 0 ? token !== undefined : users.every((uid) => mayBeDaemon(dataDir, uid));
 }
 
 /** Who may listen as the daemon: the current user and root; if root asks, also the owner of the data root. */

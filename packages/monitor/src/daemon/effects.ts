@@ -11,6 +11,7 @@ import {
 import { systemClock } from '@svc/lib/clock';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { every, type Rounds } from '@svc/lib/rounds';
+import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -24,9 +25,7 @@ import type { Outcome } from '../outbox/attempt.ts';
 import { createNotifier } from '../outbox/notifiers/notify.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
 import { createOutboxRunner, type OutboxRunner, type Settled } from '../outbox/runner.ts';
-
 import { createRuleCommands } from '../rules/run-command.ts';
-import { processStartsOf } from '../runs/processes.ts';
 import { applySignalEffect, type SignalOutcome, type SignalStore } from '../runs/signal-store.ts';
 
 import { createTicketMover, type MoveEnding, moveTicketHandler } from '../tracker/move-ticket.ts';
@@ -102,7 +101,7 @@ export function createEffects(options: {
       fetch,
       run,
       now: () => new Date(now()),
-      platform: process.platform,
+      system,
       environment,
       isOpen,
     });
@@ -150,7 +149,7 @@ export function createEffects(options: {
         board: board.state.board,
         gh: codehost.gh,
         append: log.appendOnce,
-        processStarts: processStartsOf(process.platform),
+        processStarts: system.processStarts,
         now: () => new Date(now()),
       }),
       'start-run': options.startRun,

@@ -11,6 +11,7 @@ import {
   ticketPrefixOf,
   withoutSecrets,
 } from '@svc/core';
+import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import type { Gh } from '../codehost/gh.ts';
 import { locationVariables, type Machine } from '../config/environment.ts';
@@ -29,7 +30,6 @@ import type { AskModel } from '../orchestrate/runs/run-ends.ts';
 import { createRunProjects, type RunProjects, type ServedFolders } from '../orchestrate/runs/run-project.ts';
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
-import { processStartsOf } from '../runs/processes.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/summarizer.ts';
@@ -66,7 +66,7 @@ export function createOrchestration(options: {
 }): Orchestration {
   const { machine, live, environment, locks, signals, state, log, logger, now } = options;
   const { home, dataDir, locksDir, runsDir } = machine;
-  const processStarts = processStartsOf(process.platform);
+  const processStarts = system.processStarts;
   // A program that is started for a project gets no webhook secrets, not even that project's.
   const forPrograms = (): Environment =>
     withoutSecrets(environment, live.current().configs.flatMap(feedSecretVariables));

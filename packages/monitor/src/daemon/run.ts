@@ -3,6 +3,7 @@
 import { type Environment, openTicketsOf, ticketPrefixOf, trackedRepos } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
+import { system } from '@svc/lib/system';
 import type { DestinationStream } from 'pino';
 import { createAccess } from '../access/access.ts';
 import type { ReadSocketTable } from '../access/socket-table.ts';
@@ -28,7 +29,6 @@ import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createRetention } from '../retention/retention.ts';
 import { createRules } from '../rules/rules.ts';
-import { processStartsOf } from '../runs/processes.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createModelFigures } from '../summarize/figures.ts';
@@ -250,7 +250,7 @@ async function openDaemon(
     logger,
     now,
   });
-  const processStarts = processStartsOf(process.platform);
+  const processStarts = system.processStarts;
   const retention = createRetention({
     machine,
     config: machineWide,

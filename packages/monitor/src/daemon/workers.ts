@@ -1,13 +1,13 @@
 // The workers of all runs: their signal files, whether their processes live, and the deadlines of their
 // deploys. It starts when the state has caught up, so nothing is logged twice.
 import { workerKey } from '@svc/core';
+import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { readErrors } from '../orchestrate/agents/output.ts';
 import { createLiveness, type Liveness } from '../runs/liveness.ts';
-import { processStartsOf } from '../runs/processes.ts';
 import { type SignalFigures, type SignalWatcher, watchSignals } from '../runs/watch-signals.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 
@@ -55,7 +55,7 @@ export function createWorkers(options: {
     liveness = createLiveness({
       workers: () => state.board().workers.values(),
       append: log.append,
-      processStarts: processStartsOf(process.platform),
+      processStarts: system.processStarts,
       willRevive: options.willRevive,
       lastErrors: (worker) => readErrors({ runsDir, ...worker }),
       now,

@@ -1,10 +1,10 @@
 // What the policy may remove: where it comes from, what is known about it, and how it is removed.
 import type { Board, Config, RetentionFacts, RetentionItem } from '@svc/core';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Machine } from '../config/environment.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { RunProjects } from '../orchestrate/runs/run-project.ts';
-import type { ReadProcessStarts } from '../runs/processes.ts';
 
 /** Something that may be removed. */
 export type Candidate = Pick<RetentionItem, 'kind' | 'name' | 'path'> & {

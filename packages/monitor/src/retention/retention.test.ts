@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSyn
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Config, type EventDraft, emptyBoard, foldLine, type RetentionItem } from '@svc/core';
+import type { ProcessStart } from '@svc/lib/system';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -13,7 +14,6 @@ import { createFileLocks } from '../disk/lock.ts';
 import { createCleanUp } from '../orchestrate/runs/clean-up.ts';
 import type { RunProjects } from '../orchestrate/runs/run-project.ts';
 import { testRepository } from '../orchestrate/worktrees/testing/repository.ts';
-import type { ProcessStart } from '../runs/processes.ts';
 import { bytesIn, createRetention } from './retention.ts';
 
 const DAY_MS = 86_400_000;

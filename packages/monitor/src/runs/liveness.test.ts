@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type EventFields, parseEventDraft, type WorkerStatus } from '@svc/core';
+import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
-import { type ProcessStart, processStartsOf, type ReadProcessStarts } from './processes.ts';
 import { sampleSignal } from './testing/sample-signal.ts';
 
-const processStartsHere = processStartsOf(process.platform);
+const processStartsHere = system.processStarts;
 
 /** Runs until it is killed, or until this process ends. */
 async function child(): Promise<ChildProcess & { pid: number; startedAt: number }> {

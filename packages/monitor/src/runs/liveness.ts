@@ -11,7 +11,8 @@ import {
   workerRevived,
 } from '@svc/core';
 import { every } from '@svc/lib/rounds';
-import { isSameProcess, type ProcessStart, type ReadProcessStarts } from './processes.ts';
+import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
+import { isSameProcess } from './processes.ts';
 
 /**
  * A worker that ends well writes its last update and exits; the update may still be on its way into the log. So an end is

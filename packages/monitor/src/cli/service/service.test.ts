@@ -18,7 +18,10 @@ import {
 const program = ['/opt/node/bin/node', '/opt/svc/svc.js'];
 
 /** `answers`: what a command ends with, by its beginning; 0 otherwise. */
-function place(platform: string, given: Record<string, { exitCode?: number; said?: string }> = {}) {
+function place(
+  serviceManager: 'systemd' | 'launchd' | undefined,
+  given: Record<string, { exitCode?: number; said?: string }> = {},
+) {
   const answers = { ...given };
   const home = temporaryFolder();
   const commands: string[] = [];
@@ -31,10 +34,10 @@ function place(platform: string, given: Record<string, { exitCode?: number; said
   const environment = { HOME: home, PATH: '/usr/bin', SVC_MONITOR_PORT: '7500', SVC_WEBHOOK_SECRET: 'hush' };
   const machine = readMachine(environment, home);
   const manager = serviceManagerOf(
-    { platform, uid: 501, user: 'ann', run },
+    { serviceManager, uid: 501, user: 'ann', run },
     { home, environment, dataDir: machine.dataDir },
   );
-  const facts = factsFor(program, machine, { path: environment.PATH, platform });
+  const facts = factsFor(program, machine, { path: environment.PATH, serviceManager });
   const install = () => installService(manager, facts, async () => void commands.push('(stop by hand)'));
   const setAnswer = (begin: string, answer: { exitCode?: number; said?: string }): void =>
     void (answers[begin] = answer);
@@ -45,7 +48,7 @@ describe('systemd', () => {
   const inactive = { 'systemctl --user is-active': { exitCode: 3 } };
 
   test('install writes the unit, stops a daemon that was started by hand, and starts the service', async () => {
-    const { manager, home, commands, install } = place('linux', inactive);
+    const { manager, home, commands, install } = place('systemd', inactive);
     expect(await install()).toEqual({ changed: true, wasActive: false });
     expect(manager.file).toBe(join(home, '.config/systemd/user/svc-monitor.service'));
     expect(commands).toEqual([
@@ -64,7 +67,7 @@ describe('systemd', () => {
   });
 
   test('again it changes nothing; a new path of svc restarts it', async () => {
-    const { manager, machine, facts, commands, install } = place('linux');
+    const { manager, machine, facts, commands, install } = place('systemd');
     await install();
     commands.length = 0;
     expect(await install()).toEqual({ changed: false, wasActive: true });
@@ -75,7 +78,7 @@ describe('systemd', () => {
     ]);
     const moved = factsFor(['/opt/node/bin/node', '/new/svc.js'], machine, {
       path: '/bin',
-      platform: 'linux',
+      serviceManager: 'systemd',
     });
     expect(moved).not.toEqual(facts);
     await installService(manager, moved, async () => undefined);
@@ -83,7 +86,7 @@ describe('systemd', () => {
   });
 
   test('uninstall stops it and removes the file; again there is nothing to do', async () => {
-    const { manager, commands, install } = place('linux', inactive);
+    const { manager, commands, install } = place('systemd', inactive);
     await install();
     commands.length = 0;
     expect(await uninstallService(manager)).toBe(true);
@@ -97,7 +100,7 @@ describe('systemd', () => {
   });
 
   test('a file that svc did not write is neither replaced nor removed', async () => {
-    const { manager, commands, install } = place('linux');
+    const { manager, commands, install } = place('systemd');
     mkdirSync(dirname(manager.file), { recursive: true });
     writeFileSync(manager.file, '[Unit]\nDescription=mine\n');
     await expect(install()).rejects.toThrow('was not written by svc');
@@ -109,7 +112,7 @@ describe('systemd', () => {
 
   test('without a systemd session it reports how to get one, and the next run continues', async () => {
     const said = 'Failed to connect to bus: No medium found';
-    const { manager, commands, install, setAnswer } = place('linux', {
+    const { manager, commands, install, setAnswer } = place('systemd', {
       ...inactive,
       'systemctl --user daemon-reload': { exitCode: 1, said },
     });
@@ -125,7 +128,7 @@ describe('systemd', () => {
   });
 
   test('lingering is read and enabled by loginctl', async () => {
-    const { manager, commands } = place('linux', { 'loginctl show-user': { said: 'Linger=no\n' } });
+    const { manager, commands } = place('systemd', { 'loginctl show-user': { said: 'Linger=no\n' } });
     expect(await manager.lingers()).toBe(false);
     await manager.linger();
     expect(commands).toEqual(['loginctl show-user ann --property=Linger', 'loginctl enable-linger ann']);
@@ -134,7 +137,7 @@ describe('systemd', () => {
   test('XDG_CONFIG_HOME is where the unit goes', () => {
     const run = async (): Promise<CommandEnd> => ({ ended: 'stopped' });
     const { file } = serviceManagerOf(
-      { platform: 'linux', uid: 1, user: 'ann', run },
+      { serviceManager: 'systemd', uid: 1, user: 'ann', run },
       { home: '/h', environment: { XDG_CONFIG_HOME: '/x' }, dataDir: '/d' },
     );
     expect(file).toBe('/x/systemd/user/svc-monitor.service');
@@ -145,7 +148,7 @@ describe('launchd', () => {
   const notLoaded = { 'launchctl print': { exitCode: 113 } };
 
   test('install writes the agent and bootstraps it; again it does nothing; after a change it is loaded again', async () => {
-    const { manager, machine, home, commands, install, setAnswer } = place('darwin', notLoaded);
+    const { manager, machine, home, commands, install, setAnswer } = place('launchd', notLoaded);
     expect(await install()).toEqual({ changed: true, wasActive: false });
     const agent = '~/Library/LaunchAgents/svc.monitor.plist';
     expect(commands).toEqual([
@@ -160,7 +163,7 @@ describe('launchd', () => {
     expect(commands).toEqual(['launchctl print gui/501/svc.monitor']);
     await installService(
       manager,
-      factsFor(['/new/node', '/new/svc.js'], machine, { path: '/bin', platform: 'darwin' }),
+      factsFor(['/new/node', '/new/svc.js'], machine, { path: '/bin', serviceManager: 'launchd' }),
       async () => undefined,
     );
     expect(commands.slice(-3)).toEqual([
@@ -171,7 +174,7 @@ describe('launchd', () => {
   });
 
   test('uninstall removes it, whether or not it is loaded', async () => {
-    const { manager, commands, install } = place('darwin', notLoaded);
+    const { manager, commands, install } = place('launchd', notLoaded);
     await install();
     commands.length = 0;
     expect(await uninstallService(manager)).toBe(true);
@@ -182,18 +185,18 @@ describe('launchd', () => {
 });
 
 test('on another system the error shows the alternative', () => {
-  expect(() => place('win32')).toThrow('no service manager on win32');
+  expect(() => place(undefined)).toThrow('no service manager of this system');
 });
 
 test('a program without an absolute path is rejected', () => {
-  const { machine } = place('linux');
-  expect(() => factsFor(['node'], machine, { path: '/bin', platform: 'linux' })).toThrow(
+  const { machine } = place('systemd');
+  expect(() => factsFor(['node'], machine, { path: '/bin', serviceManager: 'systemd' })).toThrow(
     'not an absolute path',
   );
 });
 
 test('the doctor finds a service whose program no longer exists', async () => {
-  const { manager, install } = place('linux');
+  const { manager, install } = place('systemd');
   expect(await checkService(manager)).toEqual([]);
   await install();
   expect(await checkService(manager, () => true)).toMatchObject([{ part: 'daemon', grade: 'ok' }]);

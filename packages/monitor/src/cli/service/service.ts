@@ -22,6 +22,7 @@ import {
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { type System, system } from '@svc/lib/system';
 import type { Machine } from '../../config/environment.ts';
 import { logFileOf } from '../../control/log-file.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
@@ -51,17 +52,17 @@ export type ServiceManager = {
   logsCommand: string;
 };
 
-export type ServiceHost = { platform: string; uid: number; user: string; run: RunCommand };
+export type ServiceHost = Pick<System, 'serviceManager'> & { uid: number; user: string; run: RunCommand };
 
 export function serviceManagerOf(
   host: ServiceHost,
   given: { home: string; environment: Environment; dataDir: string },
 ): ServiceManager {
-  if (host.platform === 'linux') return systemd(host, given);
-  if (host.platform === 'darwin') return launchd(host, given);
+  if (host.serviceManager === 'systemd') return systemd(host, given);
+  if (host.serviceManager === 'launchd') return launchd(host, given);
   throw new Failure(
     'not-in-this-version',
-    `svc supports systemd (Linux) and launchd (macOS), but no service manager on ${host.platform}.`,
+    'svc supports systemd (Linux) and launchd (macOS), but no service manager of this system.',
     'Configure your service manager to run this at login: svc monitor run',
   );
 }
@@ -169,7 +170,7 @@ function commandRunner(run: RunCommand, given: Environment) {
 
 export const thisMachine = (read: typeof userInfo = userInfo): ServiceHost => {
   const { uid, username } = whoRuns(read);
-  return { platform: process.platform, uid, user: username, run: runCommand };
+  return { serviceManager: system.serviceManager, uid, user: username, run: runCommand };
 };
 
 /** In a container a user may have no name; a service manager accepts the number too. */
@@ -194,9 +195,7 @@ export function managerFor(terminal: Terminal, { machine }: Session, host: Servi
 /** Undefined without a supported service manager. */
 export function managerIfAny(terminal: Terminal, session: Session): ServiceManager | undefined {
   const host = thisMachine();
-  return host.platform === 'linux' || host.platform === 'darwin'
-    ? managerFor(terminal, session, host)
-    : undefined;
+  return host.serviceManager === undefined ? undefined : managerFor(terminal, session, host);
 }
 
 export async function installedService(
@@ -213,12 +212,12 @@ const temporary = new Set(['SVC_ORCHESTRATE_TIMINGS']);
 export function factsFor(
   program: readonly string[],
   machine: Machine,
-  given: { path: string | undefined; platform: string },
+  given: Pick<System, 'serviceManager'> & { path: string | undefined },
 ): ServiceFacts {
   const [node = ''] = program;
   const facts = {
     program: [...program, 'monitor', 'run', '--log-file', logFileOf(machine.dataDir)],
-    path: servicePath(given.path, { nodeFolder: dirname(node), platform: given.platform }),
+    path: servicePath(given.path, { nodeFolder: dirname(node), serviceManager: given.serviceManager }),
     settings: machine.settings.filter(
       ({ fromEnvironment, variable }) => fromEnvironment && !temporary.has(variable),
     ),

@@ -54,7 +54,7 @@ export function installVerb(terminal: Terminal, host: Host, hostFacts = thisMach
       const machine = hostFacts();
       const manager = managerFor(terminal, session, machine);
       const { PATH: path } = terminal.environment;
-      const facts = factsFor(host.program, session.machine, { path, platform: machine.platform });
+      const facts = factsFor(host.program, session.machine, { path, serviceManager: machine.serviceManager });
       if (options.print) return terminal.out(manager.contentFor(facts).trimEnd());
       const stopOther = () => stopByHand(terminal, host, session);
       const { changed, wasActive } = await installService(manager, facts, stopOther);

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { system } from '@svc/lib/system';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { needDaemon, openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,7 +20,7 @@ export function openVerb(terminal: Terminal, show: typeof openBrowser = openBrow
     const { access } = await daemon.get('/api/health');
     if (access.by === 'owner') {
       terminal.out(daemon.url);
-      show(daemon.url, process.platform, terminal.environment);
+      show(daemon.url, terminal.environment);
       return;
     }
     const { code } = await daemon.post('/api/access/code');
@@ -27,7 +28,7 @@ export function openVerb(terminal: Terminal, show: typeof openBrowser = openBrow
     const page = join(openSession(terminal).machine.dataDir, 'open.html');
     await writeFileAtomically(page, redirectTo(address), { mode: 0o600 });
     terminal.out(`${address}\nThis link works once, within a minute.`);
-    show(pathToFileURL(page).href, process.platform, terminal.environment);
+    show(pathToFileURL(page).href, terminal.environment);
   });
 }
 
@@ -37,23 +38,12 @@ function redirectTo(address: string): string {
 }
 
 /** Does nothing without a browser: the address was printed. */
-export function openBrowser(
-  url: string,
-  platform: NodeJS.Platform,
-  environment: NodeJS.ProcessEnv,
-): ChildProcess | undefined {
-  const command = openerOf(platform, environment);
+export function openBrowser(url: string, environment: NodeJS.ProcessEnv): ChildProcess | undefined {
+  const command = system.openerIn(environment);
   if (command === undefined) return undefined;
   const opener = spawn(command, [url], { stdio: 'ignore', detached: true, env: environment });
   // Not installed.
   opener.on('error', () => undefined);
   opener.unref();
   return opener;
-}
-
-/** Undefined without a display. */
-export function openerOf(platform: NodeJS.Platform, environment: NodeJS.ProcessEnv): string | undefined {
-  if (platform === 'darwin') return 'open';
-  const { DISPLAY = '', WAYLAND_DISPLAY = '' } = environment;
-  return DISPLAY === '' && WAYLAND_DISPLAY === '' ? undefined : 'xdg-open';
 }

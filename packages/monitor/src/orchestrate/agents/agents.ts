@@ -18,8 +18,8 @@ import {
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import { processExists, type ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { exists, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import { type AgentLog, createAgentLog } from './agent-log.ts';
@@ -322,7 +322,7 @@ export function createAgents(options: {
   const looking = setInterval(() => {
     for (const [key, agent] of last) {
       const one = followed.get(key);
-      if (agent.state !== 'running' || one === undefined || one.isGone || exists(agent.pid)) continue;
+      if (agent.state !== 'running' || one === undefined || one.isGone || processExists(agent.pid)) continue;
       one.isGone = true;
       options.wake();
     }

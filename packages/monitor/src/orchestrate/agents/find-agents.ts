@@ -7,8 +7,8 @@ import { type Revivals, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { namesIn } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
-import type { ProcessStart, ReadProcessStarts } from '../../runs/processes.ts';
-import { endGroup, membersOf, textOf } from '../worktrees/steps.ts';
+import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
+import { endGroup } from '../worktrees/steps.ts';
 import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
 
 const MOST_FILES = 10_000;
@@ -113,15 +113,15 @@ export async function endLeftovers({
   graceMs?: number;
 }): Promise<Leftovers> {
   if (!groupExists(pid)) return 'none';
-  const members = (await membersOf(pid)) ?? [];
+  const members = await system.groupMembers(pid);
   const wanted = [`SVC_ORCHESTRATOR=${orchestrator}`, `SVC_TICKET=${ticket}`];
-  for (const member of members) {
-    const variables = (await textOf(`/proc/${member}/environ`))?.split('\0') ?? [];
+  for (const member of members ?? []) {
+    const variables = (await system.environmentOf(member)) ?? [];
     if (!wanted.every((one) => variables.includes(one))) continue;
     await endGroup(pid, graceMs);
     return 'ended';
   }
-  return members.length === 0 ? 'none' : 'not-shown';
+  return members?.length === 0 ? 'none' : 'not-shown';
 }
 
 function groupExists(pid: number): boolean {

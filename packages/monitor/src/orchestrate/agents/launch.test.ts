@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { processStartsOf } from '../../runs/processes.ts';
 import { endLeftovers, findAgents, nextAttempt } from './find-agents.ts';
 import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
 import { type AgentHome, agentHome, killGroup, lives, textIn } from './testing/scripted-agent.ts';
 
-const processStarts = processStartsOf(process.platform);
+const processStarts = system.processStarts;
 const environment = { PATH: '/usr/bin:/bin', SVC_ORCHESTRATOR: 'run-1', SVC_TICKET: 'ENG-1' };
 
 async function launch(home: AgentHome, argv: [string, ...string[]], attempt = 1): Promise<Launch> {

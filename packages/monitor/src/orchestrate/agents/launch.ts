@@ -10,8 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTail, inOneLine, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import type { RunCommand } from '@svc/lib/process';
+import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
-import { isSameProcess, type ProcessStart, type ReadProcessStarts } from '../../runs/processes.ts';
+import { isSameProcess } from '../../runs/processes.ts';
 import { endGroup } from '../worktrees/steps.ts';
 
 // A pid file is written once, by the shell that then becomes the agent. Its time proves which process the pid means.

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeF
 import { dirname, join } from 'node:path';
 import type { EventDraft, Run, Worker } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
+import { type ReadProcessStarts, system } from '@svc/lib/system';
 import {
   codehostForTest,
   ghEnvironment,
@@ -14,7 +15,6 @@ import {
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { createGh, failed, type Gh } from '../../codehost/gh.ts';
-import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { inboxPath, readInbox } from './inbox.ts';
 import { createWorkerMessenger, type MessageWorker } from './message-worker.ts';
@@ -63,7 +63,7 @@ function setUp(
       }),
     gh: given.gh ?? silent,
     append: async (draft) => void drafts.push(draft),
-    processStarts: given.processStarts ?? processStartsOf(process.platform),
+    processStarts: given.processStarts ?? system.processStarts,
     now: () => new Date(),
   });
   return {

@@ -24,10 +24,10 @@ import {
   withoutControl,
   workerKey,
 } from '@svc/core';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { within } from '@svc/lib/timeout';
 import { type Gh, parsed } from '../../codehost/gh.ts';
 import type { Outcome } from '../../outbox/attempt.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { findAgents } from '../agents/find-agents.ts';
 import { inboxPath, readInbox, writeMessage } from './inbox.ts';
 

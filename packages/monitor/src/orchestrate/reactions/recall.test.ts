@@ -15,13 +15,13 @@ import {
   type Topic,
   type Worker,
 } from '@svc/core';
+import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../codehost/gh.ts';
 import { createFileLocks } from '../../disk/lock.ts';
 import type { Outcome } from '../../outbox/attempt.ts';
-import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { watchSignals } from '../../runs/watch-signals.ts';
 import { findAgents } from '../agents/find-agents.ts';
@@ -35,7 +35,7 @@ import { createWorkerMessenger } from './message-worker.ts';
 
 type Change = { lines: FoldedLine[] };
 const now = (): Date => new Date();
-const processStarts = processStartsOf(process.platform);
+const processStarts = system.processStarts;
 const unavailable = failed({ kind: 'unavailable', message: 'no connection' });
 
 /** Folds what is appended; events that this causes are appended right after. */

@@ -17,9 +17,9 @@ import {
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { type FoundAgent, markEnd, nextAttempt } from '../agents/find-agents.ts';
 import { type AgentEnd, cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';

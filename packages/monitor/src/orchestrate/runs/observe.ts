@@ -20,7 +20,7 @@ import {
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { endMarks, type FoundAgent, findAgents, type MarkedEnd } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';
 import { limitsOf, type RunProjects } from './run-project.ts';

@@ -5,8 +5,8 @@
 import { type Act, defaultTimings, type EventDraft, nextActs, type RunTimings, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { StateFollower } from '../../state/state-follower.ts';
 import type { Agents } from '../agents/agents.ts';

@@ -10,8 +10,8 @@ import {
   ticketPrefixOf,
   type WorkerAgent,
 } from '@svc/core';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { signalPath } from '../../runs/signal-folder.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { makeRecord, writeRecord } from '../agents/agent-record.ts';

@@ -2,7 +2,7 @@
 // and has to answer in time. A process of the same user can undo that, so the worktree is compared afterwards.
 import { createHash, type Hash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, readlink, rm, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type ChosenAgent,
@@ -16,11 +16,11 @@ import {
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { pause } from '@svc/lib/timeout';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type AgentTalk, type QueuedMessage, talkToAgent } from '../agents/agent-session.ts';
 import { type AgentFiles, endAgent, launchAgent, readPidFile, wrotePidFile } from '../agents/launch.ts';
-import { endGroup, textOf } from '../worktrees/steps.ts';
+import { endGroup } from '../worktrees/steps.ts';
 import type { AskGit } from './ask-git.ts';
 import { stopped } from './run-tests.ts';
 
@@ -185,7 +185,7 @@ async function problemOf(talk: AgentTalk, { files }: Talked): Promise<string | u
 }
 
 async function endWords({ errors }: VerifierFiles, exitCode: number | null | undefined): Promise<string> {
-  const printed = inOneLine(errorTail((await textOf(errors)) ?? ''));
+  const printed = inOneLine(errorTail((await ifPresent(readFile(errors, 'utf8'))) ?? ''));
   return `it ended before it answered (exit code ${exitCode ?? 'unknown'})${printed === '' ? '' : `: ${printed}`}`;
 }
 

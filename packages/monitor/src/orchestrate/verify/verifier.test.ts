@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, type EventDraft, parseEventDraft, resolveConfig, type SignalFile } from '@svc/core';
+import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFileLocks } from '../../disk/lock.ts';
-import { processStartsOf } from '../../runs/processes.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
 import { createVerifier, type Verified, type VerifyRequest } from './verifier.ts';
 
@@ -386,7 +386,7 @@ test('nothing of the commit runs while it is checked out', async () => {
 });
 
 const isRunning = async (pid: number): Promise<boolean> =>
-  (await processStartsOf(process.platform)([pid])).get(pid)?.state === 'running';
+  (await system.processStarts([pid])).get(pid)?.state === 'running';
 
 test('a hanging test is ended with everything it started', async () => {
   const hang = async (testTimeoutMs: number) => {
@@ -452,7 +452,7 @@ test('what a crash left is removed: folders, git entries, and tests that still r
   const child = spawn('/bin/sh', ['-c', 'sleep 600 & wait'], { detached: true, stdio: 'ignore' });
   const pid = child.pid ?? 0;
   onTestFinished(() => void child.kill('SIGKILL'));
-  const began = (await processStartsOf(process.platform)([pid])).get(pid);
+  const began = (await system.processStarts([pid])).get(pid);
   const mark = began?.state === 'running' ? began.mark : '';
   writeFileSync(join(folder, 'OLD-1-0123456789ab.process.json'), JSON.stringify({ pid, mark }));
   // A pid that another process has by now: this one.

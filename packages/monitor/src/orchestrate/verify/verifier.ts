@@ -25,8 +25,8 @@ import {
 } from '@svc/core';
 import { createLimit, type Limit } from '@svc/lib/limit';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { type ReadProcessStarts, system } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
-import { processStartsOf, type ReadProcessStarts } from '../../runs/processes.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { createGit } from '../worktrees/git.ts';
 import { type AskGit, createAskGit } from './ask-git.ts';
@@ -103,7 +103,7 @@ export function createVerifier(options: {
   const run = options.run ?? runCommand;
   const secretNames = secretVariables(config);
   const git = createAskGit({ run, environment, secretNames });
-  const processStarts = options.processStarts ?? processStartsOf(process.platform);
+  const processStarts = options.processStarts ?? system.processStarts;
   const workspaces = createWorkspaces({
     git,
     worktrees: createGit({ run, environment, secretNames }),

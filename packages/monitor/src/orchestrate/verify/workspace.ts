@@ -5,13 +5,13 @@
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { type Hold, tryHold } from '../../disk/lock.ts';
 import { removeTree } from '../../disk/remove-tree.ts';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { isInside } from '../worktrees/context.ts';
 import { type Git, gitWorktrees } from '../worktrees/git.ts';
 import { endGroup } from '../worktrees/steps.ts';

@@ -18,11 +18,11 @@ import {
   worktreeNameOf,
 } from '@svc/core';
 import { ifPresent, namesIn } from '@svc/lib/files';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { type FileLocks, type Hold, tryHold } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
-import type { ReadProcessStarts } from '../../runs/processes.ts';
 import { type Git, type GitWorktree, gitWorktrees, plain } from './git.ts';
 import type { Trust } from './trust.ts';
 

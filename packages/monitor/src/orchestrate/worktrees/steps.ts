@@ -19,9 +19,9 @@ import {
   withoutSecrets,
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { ifPresent } from '@svc/lib/files';
 import { withoutRepository } from '@svc/lib/git';
 import { createLimit } from '@svc/lib/limit';
+import { system } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
 
 export function stepEnvironment(
@@ -91,7 +91,7 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
 async function isGone(leader: number, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   // The first process of the system may take seconds to remove the ended ones.
-  while (signalGroup(leader, 0) && (await membersOf(leader))?.length !== 0) {
+  while (signalGroup(leader, 0) && (await system.groupMembers(leader))?.length !== 0) {
     if (performance.now() > deadline) return false;
     await sleep(POLL_MS);
   }
@@ -106,31 +106,6 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   } catch (error) {
     if (systemErrorCode(error) === 'ESRCH') return false;
     throw error;
-  }
-}
-
-/** Running processes only; zombies do not count. Undefined on a system that does not show them. */
-export async function membersOf(group: number): Promise<string[] | undefined> {
-  const names = await ifPresent(readdir('/proc'));
-  if (names === undefined) return undefined;
-  const isMember = async (name: string): Promise<boolean> => {
-    const text = await textOf(`/proc/${name}/stat`);
-    // The program's name is in parentheses and may itself contain spaces and parentheses.
-    const [state, , own] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
-    return own === String(group) && state !== 'Z' && state !== 'X';
-  };
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map(isMember));
-  return pids.filter((_, index) => found[index]);
-}
-
-/** Undefined when the process has ended in the meantime, or belongs to another user. */
-export async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return undefined;
   }
 }
 

@@ -6,8 +6,8 @@
 import { basename, dirname, join } from 'node:path';
 import { type Config, type Environment, secretVariables, type WorktreeRecord } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { system } from '@svc/lib/system';
 import type { FileLocks } from '../../disk/lock.ts';
-import { processStartsOf } from '../../runs/processes.ts';
 import { type Changes, worktreeChanges } from './changes.ts';
 import {
   createRecords,
@@ -74,7 +74,7 @@ export function createWorktrees(options: {
       findings,
       environment,
       stepTimeoutMs: options.stepTimeoutMs ?? STEP_TIMEOUT_MS,
-      processStarts: processStartsOf(process.platform),
+      processStarts: system.processStarts,
       now,
     };
   }

@@ -1,7 +1,7 @@
 // What all notifiers share: their input, and how they fail.
 import type { NotificationText, NotifyEffect } from '@svc/core';
 
-export type Notification = NotificationText & { effect: NotifyEffect };
+type Notification = NotificationText & { effect: NotifyEffect };
 
 /** Resolves when the receiver has accepted it; throws `NotSent`. */
 export type Deliver = (notification: Notification) => Promise<void>;

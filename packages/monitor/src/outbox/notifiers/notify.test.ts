@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { NotifyConfig, NotifyEffect } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
+import { createMacos, linux } from '@svc/lib/system';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Handlers } from '../attempt.ts';
@@ -35,7 +36,7 @@ function notifierOf(config: Partial<NotifyConfig>, given: Partial<NotifierOption
     fetch,
     run: runCommand,
     now: () => new Date(2026, 0, 2, 12, 0),
-    platform: 'linux',
+    system: linux,
     environment: {},
     timeoutMs: WAIT_MS,
     ...given,
@@ -224,7 +225,9 @@ describe('desktop', () => {
     expect(await notifierOf({ desktop }, { environment: broken })(effect)).toMatchObject({
       permanent: false,
     });
-    expect(await notifierOf({ desktop }, { platform: 'win32' })(effect)).toMatchObject({ permanent: true });
+    expect(
+      await notifierOf({ desktop }, { system: { notification: () => undefined } })(effect),
+    ).toMatchObject({ permanent: true });
   });
 
   test('osascript gets a fixed script, and the texts as arguments', async () => {
@@ -234,7 +237,7 @@ describe('desktop', () => {
       return { ended: 'exit', exitCode: 0 };
     };
     const sent = { ...effect, message: '" with title "x' };
-    await notifierOf({ desktop }, { run, platform: 'darwin' })(sent);
+    await notifierOf({ desktop }, { run, system: createMacos() })(sent);
     const [{ file, args } = { file: '', args: [] }] = started;
     expect(file).toBe('osascript');
     expect(args.slice(0, 6).join(' ')).not.toContain('x"');

@@ -12,7 +12,8 @@ import {
   quietMinutesLeft,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { type Deliver, type Notification, NotSent } from './delivery.ts';
+import type { System } from '@svc/lib/system';
+import { type Deliver, NotSent } from './delivery.ts';
 import { type Post, post } from './post.ts';
 
 // A notification to an ntfy topic: the text is the body, the rest goes into headers.
@@ -101,7 +102,7 @@ export type RunProgram = (program: {
 
 function createDesktopNotifier(means: {
   run: RunProgram;
-  platform: string;
+  system: Pick<System, 'notification'>;
   environment: Environment;
 }): Deliver {
   const environment = Object.fromEntries(
@@ -110,10 +111,15 @@ function createDesktopNotifier(means: {
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  return async (notification) => {
-    const program = programFor(means.platform, notification);
+  return async ({ effect, title, text }) => {
+    const program = means.system.notification({
+      app: 'svc',
+      title,
+      text,
+      isUrgent: effect.severity === 'high',
+    });
     if (program === undefined)
-      throw new NotSent(`desktop notifications are not supported on ${means.platform}; ${OFF}`, {
+      throw new NotSent(`desktop notifications are not supported on this system; ${OFF}`, {
         permanent: true,
       });
     const end = await means.run({ ...program, environment, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
@@ -125,32 +131,6 @@ function createDesktopNotifier(means: {
     const how = end.ended === 'exit' ? `exit code ${end.exitCode}` : end.ended;
     throw new NotSent(`${program.file} failed (${how})`, { permanent: false });
   };
-}
-
-type Program = { file: string; args: string[] };
-
-function programFor(platform: string, { effect, title, text }: Notification): Program | undefined {
-  if (platform === 'linux') {
-    const urgency = effect.severity === 'high' ? 'critical' : 'normal';
-    // Desktops interpret markup in the body, but not in the title.
-    return {
-      file: 'notify-send',
-      args: ['--app-name=svc', `--urgency=${urgency}`, '--', title, escaped(text)],
-    };
-  }
-  if (platform === 'darwin') return { file: 'osascript', args: [...appleScript, title, text] };
-  return undefined;
-}
-
-/** The title comes first and starts with a letter, so it cannot be parsed as an option. */
-const appleScript = [
-  'on run argv',
-  'display notification (item 2 of argv) with title (item 1 of argv)',
-  'end run',
-].flatMap((line) => ['-e', line]);
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** Effects whose partly sent state is remembered. */
@@ -167,7 +147,7 @@ export type NotifierOptions = {
   fetch: typeof globalThis.fetch;
   run: RunProgram;
   now: () => Date;
-  platform: string;
+  system: Pick<System, 'notification'>;
   environment: Environment;
   /** Whether the attention item is still open. Items resolved during quiet hours are not sent afterwards. */
   isOpen?: (attention: string) => boolean;

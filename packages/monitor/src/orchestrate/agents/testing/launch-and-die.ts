@@ -1,6 +1,6 @@
 // Launches an agent and is killed with -9 right after the start, before it could be recorded.
 import { spawn } from 'node:child_process';
-import { processStartsOf } from '../../../runs/processes.ts';
+import { system } from '@svc/lib/system';
 import { agentFiles, launchAgent } from '../launch.ts';
 
 const [runsDir = '', cwd = '', program = '', ...args] = process.argv.slice(2);
@@ -10,7 +10,7 @@ await launchAgent({
   cwd,
   environment: { PATH: '/usr/bin:/bin' },
   files: agentFiles(runsDir, { orchestrator: 'run-1', ticket: 'ENG-1', attempt: 1 }),
-  processStarts: processStartsOf(process.platform),
+  processStarts: system.processStarts,
   start: ((...given: Parameters<typeof spawn>) => {
     const child = spawn(...given);
     process.kill(process.pid, 'SIGKILL');

@@ -14,10 +14,10 @@ import {
   type SignalFile,
   type Topic,
 } from '@svc/core';
+import type { ProcessStart } from '@svc/lib/system';
 import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
 import { createFileLocks } from '../../../disk/lock.ts';
-import type { ProcessStart } from '../../../runs/processes.ts';
 import { createSignalStore } from '../../../runs/signal-store.ts';
 import { agentFiles } from '../../agents/launch.ts';
 import type { Verified } from '../../verify/verifier.ts';
