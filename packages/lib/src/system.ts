@@ -1,7 +1,6 @@
 // Everything that differs between operating systems. Linux answers from /proc; macOS from `ps`, `lsof` and `netstat`. What a
 // system does not show is undefined or `unknown`, never an empty answer. Completion and the demo load this file, so it has
 // no dependency.
-import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { systemErrorCode } from './errors.ts';
 import { ifPresent } from './files.ts';
@@ -167,15 +166,18 @@ const PS = ['-ww', ...['pid', 'ppid', 'pgid', 'uid', 'stat', 'lstart'].flatMap((
 /** What a program printed; undefined if it is missing, failed or took too long. */
 export type Ask = (program: string, args: readonly string[]) => Promise<string | undefined>;
 
-const askProgram: Ask = (program, args) =>
-  new Promise((resolve) => {
-    const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, killSignal: 'SIGKILL' } as const;
+const askProgram: Ask = async (program, args) => {
+  // Loaded late: only some systems need it, and a completion has to be fast.
+  const { execFile } = await import('node:child_process');
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+  const options = { env, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES, killSignal: 'SIGKILL' } as const;
+  return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) =>
       // `ps` and `lsof` end with 1 if nothing matches.
       resolve(error === null || (error.code === 1 && stderr === '') ? stdout : undefined),
     );
   });
+};
 
 export function createMacos(ask: Ask = askProgram): System {
   const processes = async (which: readonly string[]): Promise<PsRow[] | undefined> =>
