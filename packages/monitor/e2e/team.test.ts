@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
 
 const sees = async (by: Machine, other: Machine, ticket: string, status: string): Promise<boolean> => {
@@ -112,4 +113,49 @@ test('an invitation is valid once, and a machine that leaves is removed', async 
   expect((await two.svc('team', 'leave')).exit).toBe(0);
   await until(async () => (await one.teamBoard()).length === 1);
   expect((await one.svc('team', 'leave')).exit).toBe(0);
+});
+
+test('a relay that has lost the roster gets it again from the administrator’s machine', async () => {
+  const { nats, one, two } = await teamOfTwo();
+  const streams = JSON.parse(await askNats(nats.port, '$JS.API.STREAM.NAMES', '')) as { streams: string[] };
+  const purged = streams.streams.filter((stream) => stream.includes('records'));
+  for (const stream of purged)
+    await askNats(nats.port, `$JS.API.STREAM.PURGE.${stream}`, JSON.stringify({ filter: '*.*.*.*.*.0.*' }));
+  // The relay remembers a roster for a second.
+  await until(async () => {
+    two.work('ENG-2', Date.now() % 2 === 0 ? 'planning' : 'researching');
+    return (await two.health()).why?.includes('not-a-member');
+  });
+  two.work('ENG-2', 'implementing');
+  one.work('ENG-1', 'implementing');
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  await until(async () => (await two.health()).state === 'live');
+
+  // All of it, as after a restore without the records.
+  for (const stream of purged) {
+    const { config } = JSON.parse(await askNats(nats.port, `$JS.API.STREAM.INFO.${stream}`, '')) as {
+      config: object;
+    };
+    await askNats(nats.port, `$JS.API.STREAM.DELETE.${stream}`, '');
+    await askNats(nats.port, `$JS.API.STREAM.CREATE.${stream}`, JSON.stringify(config));
+  }
+  one.work('ENG-1', 'failed');
+  await until(() => sees(two, one, 'ENG-1', 'failed'));
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+});
+
+test('a clock that is set back neither silences a machine nor hides that it is gone', async () => {
+  const { one, two } = await teamOfTwo();
+  const heardAt = async () => Date.parse((await two.rowOf('one'))?.heardAt ?? '');
+  await until(async () => (await heardAt()) > 0);
+  const before = await heardAt();
+  one.skipTime(-3_600_000);
+  one.work('ENG-1', 'implementing');
+  await until(async () => (await heardAt()) > before);
+  await one.daemon().close();
+  two.skipTime(-3_600_000);
+  expect(await two.rowOf('one')).toMatchObject({ presence: 'here' });
+  two.skipTime(150_000);
+  expect(await two.rowOf('one')).toMatchObject({ presence: 'silent' });
 });

@@ -10,6 +10,7 @@ import {
   type StoredRecord,
   sharedThings,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
 import { makeRecord, newestKey, type OpenedRecord } from './records.ts';
@@ -42,6 +43,8 @@ export function createPublisher(options: {
   let heartbeatDue = 0;
   let pending = 0;
   let tooLarge = 0;
+  /** Why the last round did not end. */
+  let failing: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -99,9 +102,12 @@ export function createPublisher(options: {
             write(file, { ...one, key: keyOf(path), value: null }, 'null'),
       ),
     ];
-    if (now() >= heartbeatDue) writes.unshift(() => beat(file));
+    // The clock may have been set back.
+    const untilHeartbeat = heartbeatDue - now();
+    if (untilHeartbeat <= 0 || untilHeartbeat > HEARTBEAT_MS) writes.unshift(() => beat(file));
     await Promise.all(writes.map((work) => limit(work).then(() => (pending = Math.max(0, pending - 1)))));
     pending = 0;
+    failing = null;
   }
 
   /** Of the thing at an own path. */
@@ -127,6 +133,7 @@ export function createPublisher(options: {
   }
 
   const rounds = every(HEARTBEAT_MS, round, (error) => {
+    failing = messageOf(error);
     options.onFailure(error);
     soon(RETRY_MS);
   });
@@ -149,6 +156,7 @@ export function createPublisher(options: {
       published: [...known.values()].filter(({ text }) => text !== 'null').length,
       pending,
       tooLarge,
+      failing,
     }),
     /** Removes everything from the relay. */
     async withdraw(file: TeamFile): Promise<void> {

@@ -46,6 +46,11 @@ export async function putRecord(
   );
 }
 
+/** The relay knows no roster with this machine. */
+export function isNoMember(error: unknown): boolean {
+  return error instanceof Failure && error.message.includes('not-a-member');
+}
+
 function unreachable(why: string): Failure {
   return new Failure(
     'relay-unavailable',

@@ -1,4 +1,4 @@
-// The cryptography of a team, all of it by WebCrypto: a machine's keys, the encryption of values, and the wrapping of a
+// The cryptography of a team, all of it by Node's own crypto: a machine's keys, the encryption of values, and the wrapping of a
 // team key for each member. The relay sees none of the keys.
 //
 // - A value is encrypted with the team key of an epoch (AES-256-GCM, a new random nonce each time). Channel, path, version
@@ -6,8 +6,9 @@
 // - A record is signed with the Ed25519 key of its machine, whose id is the hash of the public key.
 // - A team key reaches a member in the roster, encrypted with a key that only that member and the administrator can derive
 //   (X25519, HKDF-SHA-256).
-import { webcrypto } from 'node:crypto';
+import { createHmac, hash, webcrypto } from 'node:crypto';
 import { formatRecordPath, type RecordBody, type RecordKind, type StoredRecord, signedText } from '@svc/core';
+import { createCache } from '@svc/lib/cache';
 
 const { subtle } = webcrypto;
 const text = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value));
@@ -39,7 +40,7 @@ export async function newMachineKeys(): Promise<MachineKeys> {
 }
 
 export async function machineId(signPublic: string): Promise<string> {
-  return written(await subtle.digest('SHA-256', bytes(signPublic))).slice(0, ID_CHARACTERS);
+  return hash('sha256', bytes(signPublic), 'base64url').slice(0, ID_CHARACTERS);
 }
 
 export async function sha256Hex(value: string): Promise<string> {
@@ -52,10 +53,8 @@ export function newKey(): string {
 
 /** The name of a thing in a path. Without the names key it cannot be guessed. */
 export async function nameHash(namesKey: string, kind: RecordKind, key: string): Promise<string> {
-  const mac = await subtle.importKey('raw', bytes(namesKey), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ]);
-  return written(await subtle.sign('HMAC', mac, text(`${kind}\n${key}`))).slice(0, ID_CHARACTERS);
+  const mac = createHmac('sha256', bytes(namesKey)).update(`${kind}\n${key}`);
+  return mac.digest('base64url').slice(0, ID_CHARACTERS);
 }
 
 export type SealedPlace = { channel: string; machine: string; kind: RecordKind; hash: string };
@@ -68,8 +67,24 @@ function additionalData(
   return text(`svc-team-value-1\n${channel}/${formatRecordPath(path)}\n${version}\n${epoch}`);
 }
 
+/** A team has thousands of records and few keys, and an import takes as long as the use of a key. */
+const imported = createCache<webcrypto.CryptoKey>({
+  now: () => performance.now(),
+  lifetimeMs: 3_600_000,
+  most: 2_000,
+});
+
+async function importedOnce(
+  name: string,
+  importKey: () => Promise<webcrypto.CryptoKey>,
+): Promise<webcrypto.CryptoKey> {
+  const key = imported.get(name) ?? (await importKey());
+  imported.set(name, key);
+  return key;
+}
+
 const aes = (key: string, use: 'encrypt' | 'decrypt') =>
-  subtle.importKey('raw', bytes(key), 'AES-GCM', false, [use]);
+  importedOnce(`${use} ${key}`, () => subtle.importKey('raw', bytes(key), 'AES-GCM', false, [use]));
 
 /** The body of a record. `value` is JSON; null says that the thing no longer exists. */
 export async function seal(
@@ -118,7 +133,9 @@ export async function signRecord(
   path: string,
   body: RecordBody,
 ): Promise<StoredRecord> {
-  const key = await subtle.importKey('jwk', keys.sign, 'Ed25519', false, ['sign']);
+  const key = await importedOnce(`sign ${keys.id}`, () =>
+    subtle.importKey('jwk', keys.sign, 'Ed25519', false, ['sign']),
+  );
   const bodyText = JSON.stringify(body);
   const signature = written(await subtle.sign('Ed25519', key, text(signedText(channel, path, bodyText))));
   return { path, signature, body: bodyText };
@@ -126,7 +143,9 @@ export async function signRecord(
 
 export async function isSigned(signPublic: string, channel: string, record: StoredRecord): Promise<boolean> {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: signPublic };
-  const key = await subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']).catch(() => undefined);
+  const key = await importedOnce(`verify ${signPublic}`, () =>
+    subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']),
+  ).catch(() => undefined);
   if (key === undefined) return false;
   return subtle.verify(
     'Ed25519',

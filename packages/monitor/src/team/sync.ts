@@ -35,7 +35,7 @@ import {
   streamKeys,
 } from './records.ts';
 import { createRefusals } from './refusals.ts';
-import { followRecords, type Lost, putRecord, type RecordStream } from './relay-link.ts';
+import { followRecords, isNoMember, type Lost, putRecord, type RecordStream } from './relay-link.ts';
 import { type Admitted, withMember, withoutMember } from './roster-changes.ts';
 import { nameHash } from './seal.ts';
 import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
@@ -79,7 +79,10 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       put: (record) => putRecord(file?.channelUrl ?? '', record),
       version: options.version,
       now,
-      onFailure: (error) => logger.warn({ err: error }, 'records of the team could not be published'),
+      onFailure(error) {
+        logger.warn({ err: error }, 'records of the team could not be published');
+        if (isNoMember(error)) republishLostRoster();
+      },
     });
   }
 
@@ -114,8 +117,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   function lostStream({ why, remedy, isRefused }: Lost, keys: number): void {
     if (mode.state === 'removed') return;
-    // A relay that has lost the roster lets nobody read.
-    if (isRefused && file?.admin === file?.keys.id) void publishRoster().catch(failed);
+    if (isRefused) republishLostRoster();
     if (isRefused && keysTried < keys - 1) {
       keysTried += 1;
       void open();
@@ -323,6 +325,11 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     await logRoster(file);
   }
 
+  /** A relay that has lost the roster lets nobody read or write. */
+  function republishLostRoster(): void {
+    if (file?.admin === file?.keys.id) void oneAtATime(publishRoster).catch(failed);
+  }
+
   const admin = {
     async admit(join: Admitted): Promise<void> {
       await changeRoster((own) => withMember(own, join)).catch(failed);
@@ -368,7 +375,12 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     publishRoster,
     remove: (id: string) => admin.remove(id),
     expire: () => admin.expire(),
-    heardAt: (id: string) => (id === file?.keys.id ? now() : heard.get(id)),
+    heardAt(id: string): number | undefined {
+      const at = id === file?.keys.id ? now() : heard.get(id);
+      // The clock was set back.
+      if (at !== undefined && at > now()) heard.set(id, now());
+      return at === undefined ? undefined : Math.min(at, now());
+    },
     boardChanged(): void {
       if (file !== undefined) publisher.changed();
     },

@@ -17,7 +17,7 @@ import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { ownRelayUrl, provisionOwnChannel } from '../tunnel/provision-channel.ts';
 import { invitationKeys, makeJoin } from './records.ts';
-import { putRecord } from './relay-link.ts';
+import { isNoMember, putRecord } from './relay-link.ts';
 import { newKey, newMachineKeys } from './seal.ts';
 import { createSync, type TeamOptions } from './sync.ts';
 import { readTeamFile, removeTeamFile, type TeamFile } from './team-file.ts';
@@ -87,7 +87,7 @@ export function createTeam(options: TeamOptions) {
     const mode = sync.mode();
     if (file === undefined) return null;
     const { keys, person, machine, roster, channelUrl, invitations } = file;
-    const { tooLarge: _large, ...figures } = sync.figures();
+    const { tooLarge: _large, failing: _failing, ...figures } = sync.figures();
     return {
       name: roster?.team ?? 'unknown until this machine is admitted',
       relay: relayOfChannel(channelUrl) ?? '',
@@ -121,7 +121,7 @@ export function createTeam(options: TeamOptions) {
       };
     if (sync.file() === undefined) return undefined;
     const { state: current, since, why, remedy } = sync.mode();
-    const { refused, published, pending, tooLarge } = sync.figures();
+    const { refused, published, pending, tooLarge, failing } = sync.figures();
     const isDown = current === 'unreachable' || current === 'removed';
     const texts = [
       ...(isDown ? [`${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`] : []),
@@ -129,6 +129,7 @@ export function createTeam(options: TeamOptions) {
         ({ reason, machine, count }) =>
           `${recordRefusals[reason as RecordRefusal]} (${machine}, ${count} in the last hour)`,
       ),
+      ...(failing !== null && !isDown ? [`${pending} changes are not published: ${failing}`] : []),
       ...(tooLarge > 0 ? [`${tooLarge} values are too large to be shared`] : []),
     ];
     return {
@@ -208,7 +209,7 @@ export function createTeam(options: TeamOptions) {
       };
       const { access, ...record } = await makeJoin(next, secret);
       await putRecord(channelUrl, record, access).catch((error: unknown) => {
-        if (!(error instanceof Failure) || !error.message.includes('not-a-member')) throw error;
+        if (!isNoMember(error)) throw error;
         throw new Failure(
           'not-allowed-now',
           'The relay does not accept the invitation: it was used, or has expired.',

@@ -125,6 +125,8 @@ export type Records = {
     data: Uint8Array,
     options: { messageId: string; expectedLast: number; deadlineMs: number; ttlSeconds?: number },
   ) => Promise<{ seq: number }>;
+  /** Removes everything that the machine has stored. */
+  forget: (channelId: string, machine: string) => Promise<void>;
   follow: (channelId: string, reading: RecordReading) => { resume: () => void; close: () => void };
   close: () => void;
 };

@@ -155,6 +155,23 @@ test('only a machine of the roster writes, and only its own paths', async () => 
   expect(await put(member, 'run', 'r', 2)).toBe('not-a-member');
 });
 
+test('what a removed machine has stored is removed, also what another relay took after that', async () => {
+  const { admin, put, roster, engine, channel } = await team();
+  const [kept, removed] = [machine(), machine()];
+  const machines = { [admin.id]: admin.key, [kept.id]: kept.key };
+  await roster({ machines: { ...machines, [removed.id]: removed.key } });
+  for (const by of [kept, removed]) expect(await put(by, 'run', 'r', 1)).toBe(200);
+  const stored = () => Promise.all([kept, removed].map(({ id }) => engine.records.count(channel, id)));
+  expect(await stored()).toEqual([1, 1]);
+  await roster({ machines });
+  await until(async () => (await stored())[1] === 0);
+  const path = formatRecordPath({ machine: removed.id, kind: 'run', hash: hashOf('late') });
+  const late = { messageId: 'late', expectedLast: 0, deadlineMs: 10_000 };
+  await engine.records.put(channel, path, Buffer.from('{}'), late);
+  await until(async () => (await stored())[1] === 0);
+  expect(await stored()).toEqual([1, 0]);
+});
+
 test('reading needs the key of the newest roster, and a change of the key ends the streams', async () => {
   const { admin, put, roster, read, readKey, access } = await team();
   expect((await read('wrong')).seen.status).toBe(401);

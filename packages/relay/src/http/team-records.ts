@@ -45,7 +45,7 @@ type Refused = { code: RefusalCode; waitMs?: number };
 type Team = { channel: Channel & { admin: string }; access: TeamAccess | undefined };
 
 export function createTeamRecords(parts: RelayParts) {
-  const { engine, limits, settings, metrics, now } = parts;
+  const { engine, limits, settings, metrics, logger, now } = parts;
   const { records } = engine;
   const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
   /** Those that are open, by channel. */
@@ -75,7 +75,7 @@ export function createTeamRecords(parts: RelayParts) {
     team: Team,
     path: RecordPath,
     record: StoredRecord,
-    { version, gone }: RecordBody,
+    { version, gone, access }: RecordBody,
     deadline: number,
   ): Promise<Refused | { isKnown: boolean }> {
     const data = Buffer.from(JSON.stringify(record));
@@ -96,12 +96,27 @@ export function createTeamRecords(parts: RelayParts) {
           ...(gone === true && { ttlSeconds: GONE_TTL_SECONDS }),
           ...(path.kind === 'join' && { ttlSeconds: JOIN_TTL_SECONDS }),
         });
-        if (path.kind === 'roster') rosters.delete(id);
+        if (path.kind === 'roster') {
+          rosters.delete(id);
+          const earlier = (known && parseRecordBody(known.body)?.access?.machines) ?? {};
+          for (const machine of Object.keys(earlier))
+            if (access?.machines[machine] === undefined) forget(id, machine);
+        }
         return { isKnown: false };
       } catch (error) {
         if (!(error instanceof RecordChanged) || tries === MOST_TRIES) throw error;
       }
     }
+  }
+
+  /** Of a machine that was removed. Twice, because another relay process may accept it for a while. */
+  function forget(id: string, machine: string): void {
+    for (const waitMs of [0, 2 * ROSTER_FRESH_MS])
+      setTimeout(() => {
+        records.forget(id, machine).catch((error: unknown) => {
+          logger.warn({ err: error }, 'the records of a removed machine could not be removed');
+        });
+      }, waitMs).unref();
   }
 
   async function take(request: IncomingMessage, id: string, pathText: string) {

@@ -106,7 +106,10 @@ export function createRecords(given: {
   async function readOn(feed: Feed): Promise<void> {
     if (performance.now() >= feed.lookAt) {
       const epoch = await epochOf(feed.stream);
-      if (feed.epoch !== epoch) beginAgain(feed, epoch);
+      // The stream was created again: the readers come back, and get everything.
+      if (feed.epoch !== '' && feed.epoch !== epoch)
+        return endAll(feed, new EngineUnavailable(`${feed.stream} was created again`));
+      feed.epoch = epoch;
       feed.lookAt = performance.now() + LOOK_EVERY_MS;
     }
     for (const reader of feed.others) await catchUp(feed, reader);
@@ -122,16 +125,6 @@ export function createRecords(given: {
     return Date.parse(info.created).toString(36);
   }
 
-  /** The stream was created again, so every reader starts from the beginning. */
-  function beginAgain(feed: Feed, epoch: string): void {
-    Object.assign(feed, { epoch, cursor: 0, wanted: 0 });
-    for (const reader of feed.readers) {
-      Object.assign(reader, { cursor: 0, after: null, isReady: false });
-      feed.others.add(reader);
-    }
-    feed.readers.clear();
-  }
-
   /** A reader by itself, until it has what the feed has or there is no space. */
   async function catchUp(feed: Feed, reader: Reader): Promise<void> {
     const isComplete = reader.after?.epoch !== feed.epoch;
@@ -139,7 +132,11 @@ export function createRecords(given: {
     for (let end = false; !end && reader.hasRoom && !reader.isClosed; ) {
       const page = await store.page(feed.stream, feed.subject, reader.cursor);
       for (const message of page.messages) if (reader.hasRoom) pass(feed, reader, message);
-      end = page.end;
+      if (!page.end) continue;
+      // A replica that is behind ends too early, and what was not sent would count as removed.
+      const next = isComplete ? await leaderAfter(feed, reader.cursor) : undefined;
+      if (next !== undefined && reader.hasRoom) pass(feed, reader, next);
+      end = next === undefined;
     }
     if (!reader.hasRoom || reader.isClosed) return;
     feed.others.delete(reader);
@@ -150,6 +147,8 @@ export function createRecords(given: {
     reader.isReady = true;
     reader.onReady({ epoch: feed.epoch, seq: reader.cursor }, isComplete);
   }
+
+  const leaderAfter = (feed: Feed, cursor: number) => store.leaderNext(feed.stream, feed.subject, cursor + 1);
 
   async function readShared(feed: Feed): Promise<void> {
     for (let behind = 0; ; ) {
@@ -163,7 +162,7 @@ export function createRecords(given: {
     }
     const { wanted } = feed;
     for (;;) {
-      const next = await store.leaderNext(feed.stream, feed.subject, feed.cursor + 1);
+      const next = await leaderAfter(feed, feed.cursor);
       if (next === undefined) break;
       passToAll(feed, next);
     }
@@ -235,6 +234,10 @@ export function createRecords(given: {
         if (error.code === WRONG_LAST_SEQUENCE) throw new RecordChanged(path, { cause: error });
         throw new EngineUnavailable(error.message, { cause: error });
       }
+    },
+    async forget(channelId: string, machine: string): Promise<void> {
+      const { stream, subject } = placeOf(channelId, `${machine}.>`);
+      await store.purge(stream, subject);
     },
     follow(channelId: string, reading: RecordReading) {
       const reader: Reader = { ...reading, cursor: 0, hasRoom: true, isReady: false, isClosed: false };

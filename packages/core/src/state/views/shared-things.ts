@@ -1,5 +1,6 @@
 // What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
 // folder of the machine.
+import type { BoardView } from '../../api/board.ts';
 import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
 import type { SharedOf, SharedThing } from '../../team/shared.ts';
 import type { Board } from '../board-types.ts';
@@ -10,7 +11,12 @@ const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
 
 /** Everything that this machine shares; the newest, if it is more than the relay keeps for a machine. */
 export function sharedThings(board: Board): SharedThing[] {
-  const view = boardView(board);
+  return sharedInView(boardView(board));
+}
+
+export function sharedInView(
+  view: Pick<BoardView, 'attention' | 'runs' | 'workers' | 'sessions'>,
+): SharedThing[] {
   const things: SharedThing[] = [
     ...view.attention.map((item) => ({
       kind: 'attention' as const,

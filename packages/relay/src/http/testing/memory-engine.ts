@@ -203,6 +203,7 @@ export function createMemoryEngine(unavailable: () => Error): MemoryEngine {
 const noRecords: Records = {
   last: () => Promise.resolve(undefined),
   count: () => Promise.resolve(0),
+  forget: () => Promise.resolve(),
   put: () => Promise.reject(new EngineUnavailable('an engine in memory has no records')),
   follow: () => ({ resume: () => undefined, close: () => undefined }),
   close: () => undefined,
