@@ -1,9 +1,11 @@
 // Two machines (two homes, two daemons) and one relay on a real nats-server: from `svc team create` to a shared board.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseInvitation } from '@svc/core';
 import { until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
+import { invitationKeys } from '../src/team/records.ts';
 import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
 
 const sees = async (by: Machine, other: Machine, ticket: string, status: string): Promise<boolean> => {
@@ -102,6 +104,12 @@ test('a removed machine reads nothing new, and the others go on', async () => {
 
 test('an invitation is valid once, and a machine that leaves is removed', async () => {
   const { one, two, invitation } = await teamOfTwo();
+  // A machine that was admitted before it could look finds itself in the roster.
+  const { channelUrl = '', secret = '' } = parseInvitation(invitation) ?? {};
+  const { access } = await invitationKeys(secret);
+  const looked = await fetch(`${channelUrl}/records`, { headers: { authorization: `Bearer ${access}` } });
+  expect(looked.status).toBe(200);
+  await looked.body?.cancel();
   const three = await machine('three');
   expect(await three.svc('team', 'join', invitation)).toMatchObject({
     exit: 1,

@@ -46,9 +46,8 @@ export async function putRecord(
   );
 }
 
-/** The relay knows no roster with this machine. */
-export function isNoMember(error: unknown): boolean {
-  return error instanceof Failure && error.message.includes('not-a-member');
+export function isRefusedAs(error: unknown, code: 'not-a-member' | 'old-version'): boolean {
+  return error instanceof Failure && error.message.includes(`(${code})`);
 }
 
 function unreachable(why: string): Failure {

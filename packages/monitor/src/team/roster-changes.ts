@@ -9,15 +9,15 @@ const MOST_REMOVED = 1_000;
 
 export type Admitted = JoinRequest & { id: string; invitation: string };
 
-/** Undefined if the invitation is not open any more. */
+/** Undefined if the invitation is not open any more. It still reads the roster: the new machine has to find itself there. */
 export function withMember(own: TeamFile, join: Admitted): TeamFile | undefined {
   const { id, invitation, sign, agree, person, machine } = join;
-  if (own.roster === null || !own.invitations.some((one) => one.id === invitation)) return undefined;
+  const isOpen = own.invitations.some((one) => one.id === invitation) && !own.used.includes(invitation);
+  if (own.roster === null || !isOpen) return undefined;
   const members = own.roster.members.filter((member) => member.id !== id);
   const member = { id, person, machine: freeName(machine, members), role: 'member' as const, agree };
   return {
     ...own,
-    invitations: own.invitations.filter((one) => one.id !== invitation),
     used: [...own.used, invitation].slice(-MOST_USED),
     machines: { ...own.machines, [id]: sign },
     roster: { ...own.roster, members: [...members, member] },

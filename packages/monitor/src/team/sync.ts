@@ -35,7 +35,7 @@ import {
   streamKeys,
 } from './records.ts';
 import { createRefusals } from './refusals.ts';
-import { followRecords, isNoMember, type Lost, putRecord, type RecordStream } from './relay-link.ts';
+import { followRecords, isRefusedAs, type Lost, putRecord, type RecordStream } from './relay-link.ts';
 import { type Admitted, withMember, withoutMember } from './roster-changes.ts';
 import { nameHash } from './seal.ts';
 import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
@@ -81,7 +81,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       now,
       onFailure(error) {
         logger.warn({ err: error }, 'records of the team could not be published');
-        if (isNoMember(error)) republishLostRoster();
+        if (isRefusedAs(error, 'not-a-member')) republishLostRoster();
       },
     });
   }

@@ -17,7 +17,7 @@ import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import { ownRelayUrl, provisionOwnChannel } from '../tunnel/provision-channel.ts';
 import { invitationKeys, makeJoin } from './records.ts';
-import { isNoMember, putRecord } from './relay-link.ts';
+import { isRefusedAs, putRecord } from './relay-link.ts';
 import { newKey, newMachineKeys } from './seal.ts';
 import { createSync, type TeamOptions } from './sync.ts';
 import { readTeamFile, removeTeamFile, type TeamFile } from './team-file.ts';
@@ -86,7 +86,7 @@ export function createTeam(options: TeamOptions) {
     const file = sync.file();
     const mode = sync.mode();
     if (file === undefined) return null;
-    const { keys, person, machine, roster, channelUrl, invitations } = file;
+    const { keys, person, machine, roster, channelUrl, invitations, used } = file;
     const { tooLarge: _large, failing: _failing, ...figures } = sync.figures();
     return {
       name: roster?.team ?? 'unknown until this machine is admitted',
@@ -98,7 +98,7 @@ export function createTeam(options: TeamOptions) {
       since: new Date(mode.since).toISOString(),
       ...figures,
       invitations: invitations
-        .filter(({ expiresAt }) => expiresAt > now())
+        .filter(({ id, expiresAt }) => expiresAt > now() && !used.includes(id))
         .map(({ expiresAt }) => new Date(expiresAt).toISOString()),
       members: (roster?.members ?? []).map(({ agree: _agree, ...member }) => ({
         ...member,
@@ -209,7 +209,7 @@ export function createTeam(options: TeamOptions) {
       };
       const { access, ...record } = await makeJoin(next, secret);
       await putRecord(channelUrl, record, access).catch((error: unknown) => {
-        if (!isNoMember(error)) throw error;
+        if (!isRefusedAs(error, 'not-a-member') && !isRefusedAs(error, 'old-version')) throw error;
         throw new Failure(
           'not-allowed-now',
           'The relay does not accept the invitation: it was used, or has expired.',
