@@ -88,18 +88,19 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
   return { cluster, relays, subscribers, front, channel, home };
 }
 
-async function createRelay(
+export async function createRelay(
   name: string,
   given: {
-    home: DaemonHome;
+    home: Pick<DaemonHome, 'home'>;
     random: Random;
     /** Its connections to the nodes of the cluster. */
     toNodes: readonly LoopbackProxy[];
     firstWords: readonly string[];
     spill: readonly string[];
+    environment?: Record<string, string>;
   },
 ) {
-  const { home, toNodes, spill } = given;
+  const { home, toNodes, spill, environment } = given;
   const port = await freePort(given.random);
   const start = (words: readonly string[]): Promise<RelayProcess> =>
     startRelay({
@@ -109,6 +110,7 @@ async function createRelay(
       port,
       pingSeconds: PING_SECONDS,
       words: ['--no-limits', ...spill, ...words],
+      ...(environment && { environment }),
     });
   let process = await start(given.firstWords);
   return {
