@@ -10,12 +10,10 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Config } from '../packages/core/src/index.ts';
 import { createCodehostFeed } from '../packages/monitor/src/feeds/codehost-feed.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import { codehostFeed } from '../packages/monitor/src/receive/feed.ts';
+import { codehostFeed, readSecrets } from '../packages/monitor/src/receive/feed.ts';
 import { createReceiver, type Receiver } from '../packages/monitor/src/receive/receiver.ts';
-import { readSecrets } from '../packages/monitor/src/receive/secrets.ts';
 import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { listen, scriptFolder } from '../packages/testkit/src/script.ts';
 import { createSimulatedClock } from './codehost-calls-clock.ts';

@@ -9,8 +9,8 @@ import {
   type RepoRow,
 } from '../packages/testkit/src/codehost/cloud.ts';
 import type { FakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
-import type { JsonObject } from '../packages/testkit/src/payloads/example.ts';
+import { codehostExample } from '../packages/testkit/src/payloads/codehost-variants.ts';
+import type { JsonObject } from '../packages/testkit/src/payloads/examples.ts';
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import type { SimulatedClock } from './codehost-calls-clock.ts';
 

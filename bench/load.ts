@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { type SignedDelivery, sizedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { type Spread, spreadOf } from '../packages/testkit/src/script.ts';
-import { createResponseReader } from '../packages/testkit/src/wire/exchange.ts';
-import { requestBytes } from '../packages/testkit/src/wire/request-bytes.ts';
+import { createResponseReader, requestBytes } from '../packages/testkit/src/wire/exchange.ts';
 import { answerOrders, sharedNow } from './child.ts';
 import { tenKilobyteDeliveries } from './ten-kilobytes.ts';
 

@@ -3,8 +3,8 @@
 import { codehostEventTypes, type EventFields, mapCodehost } from '../packages/core/src/index.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { publishedExamples } from '../packages/testkit/src/payloads/codehost-examples.ts';
-import { type Example, type JsonObject, withDelivery } from '../packages/testkit/src/payloads/example.ts';
+import { publishedExamples } from '../packages/testkit/src/payloads/codehost-variants.ts';
+import { type Example, type JsonObject, withDelivery } from '../packages/testkit/src/payloads/examples.ts';
 
 const BYTES = 10 * 1024;
 

@@ -8,10 +8,13 @@ import {
   createDaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
-import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { codehostExample } from '../packages/testkit/src/payloads/codehost-examples.ts';
-import { patched, withDelivery } from '../packages/testkit/src/payloads/example.ts';
+import {
+  createPost,
+  type SignedDelivery,
+  signedDelivery,
+} from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { codehostExample } from '../packages/testkit/src/payloads/codehost-variants.ts';
+import { patched, withDelivery } from '../packages/testkit/src/payloads/examples.ts';
 import {
   askJson,
   describeMachine,

@@ -11,14 +11,14 @@ import {
   createDaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import {
+  createPost,
   createReport,
+  exampleDeliveries,
   sendUntilAcknowledged,
-} from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
-import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
-import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
+  sentTwice,
+} from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { auditLog, isKept, judge, verdictLine } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   askJson,

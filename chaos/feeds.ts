@@ -7,9 +7,8 @@
 // the daemon is restarted, which stands for the next hour; the number of restarts is printed.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
-import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
-import { codehostExamples } from '../packages/testkit/src/payloads/codehost-examples.ts';
+import { auditLog, type LogAudit, sabotageCopy, sabotages } from '../packages/testkit/src/log/audit-log.ts';
+import { codehostExamples } from '../packages/testkit/src/payloads/codehost-variants.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { startHostileRelay } from '../packages/testkit/src/relay/hostile-relay.ts';
 import {

@@ -13,16 +13,25 @@ import {
   type DaemonHome,
   startDaemon,
 } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import {
+  createPost,
   createReport,
+  exampleDeliveries,
   type SendReport,
   sendUntilAcknowledged,
-} from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
-import { exampleDeliveries, sentTwice } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-import { auditLog, type LogAudit } from '../packages/testkit/src/log/audit-log.ts';
-import { hasTornEnd, leaveTornEnd, sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
-import { isKept, judge, verdictLine } from '../packages/testkit/src/log/verdict.ts';
+  sentTwice,
+} from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import {
+  auditLog,
+  hasTornEnd,
+  isKept,
+  judge,
+  type LogAudit,
+  leaveTornEnd,
+  sabotageCopy,
+  sabotages,
+  verdictLine,
+} from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   describeCounts,

@@ -15,8 +15,7 @@ import {
   statusSending,
 } from '../packages/testkit/src/codehost/sendings.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
-import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { createPost, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import type { Player } from './orchestrate-cast.ts';

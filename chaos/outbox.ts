@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Effect, EventLine } from '../packages/core/src/index.ts';
 import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-store.ts';
-
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -14,8 +14,7 @@ import {
   sizedDelivery,
   withId,
 } from '../packages/testkit/src/deliveries/signed-delivery.ts';
-
-import { sabotageCopy, sabotages } from '../packages/testkit/src/log/sabotage.ts';
+import { sabotageCopy, sabotages } from '../packages/testkit/src/log/audit-log.ts';
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -26,12 +26,12 @@ import {
   startServer,
 } from '../packages/testkit/src/daemon/server-process.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
 import {
+  createPost,
   createReport,
+  exampleDeliveries,
   sendUntilAcknowledged,
-} from '../packages/testkit/src/deliveries/send-until-acknowledged.ts';
-import { exampleDeliveries } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+} from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -14,8 +14,7 @@ import {
   statusSending,
 } from '../packages/testkit/src/codehost/sendings.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
-import { createPost } from '../packages/testkit/src/deliveries/post-delivery.ts';
-import { signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
+import { createPost, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { endWithScript, writeInto } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import { RUN, type WorkersWorld } from './workers-world.ts';

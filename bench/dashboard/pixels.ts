@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
-import { type Example, patched } from '../../packages/testkit/src/payloads/example.ts';
+import { type Example, patched } from '../../packages/testkit/src/payloads/examples.ts';
 import { createRandom } from '../../packages/testkit/src/random.ts';
 import { sendCodehost } from '../../packages/testkit/src/tape/send.ts';
 import type { TapeDaemon } from '../../packages/testkit/src/tape/tape-daemon.ts';

@@ -1,5 +1,5 @@
 // Bad frames: wrong lengths, endless bodies, bytes that are not HTTP at all.
-import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { requestBytes } from '../../packages/testkit/src/wire/exchange.ts';
 import { apart, type BadRequest, type Kind, kind, type Source, withHeaders } from './bad-request.ts';
 import type { Draft } from './model.ts';
 

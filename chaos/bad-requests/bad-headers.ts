@@ -1,6 +1,6 @@
 // Headers that are missing, hostile or from another site's page; other methods and paths.
 import type { Random } from '../../packages/testkit/src/random.ts';
-import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { requestBytes } from '../../packages/testkit/src/wire/exchange.ts';
 import { apart, type Kind, kind, type Source, withHeaders } from './bad-request.ts';
 import type { Draft } from './model.ts';
 

@@ -1,12 +1,11 @@
 // A bad request (or a valid one), and the allowed answers.
 import { createHmac } from 'node:crypto';
 import { codehostSecret, trackerSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
-import { codehostExamples } from '../../packages/testkit/src/payloads/codehost-examples.ts';
-import { type Example, withDelivery } from '../../packages/testkit/src/payloads/example.ts';
+import { codehostExamples } from '../../packages/testkit/src/payloads/codehost-variants.ts';
+import { type Example, withDelivery } from '../../packages/testkit/src/payloads/examples.ts';
 import { trackerExamples } from '../../packages/testkit/src/payloads/tracker-examples.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
-import type { Sending } from '../../packages/testkit/src/wire/exchange.ts';
-import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { requestBytes, type Sending } from '../../packages/testkit/src/wire/exchange.ts';
 import { type Draft, isAcceptable } from './model.ts';
 
 export type MayAnswer = number | 'closed';

@@ -1,5 +1,5 @@
 // Valid requests, or almost: they have to be accepted. Without them a receiver that rejects everything would pass.
-import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { requestBytes } from '../../packages/testkit/src/wire/exchange.ts';
 import { apart, type Kind, kind, whole, withHeaders } from './bad-request.ts';
 
 const chunk = (bytes: Uint8Array): Buffer =>

@@ -1,5 +1,5 @@
 // Records the answers, and compares them with the model: at once, and at the end together with the log.
-import type { AnswerBody } from '../../packages/testkit/src/deliveries/post-delivery.ts';
+import type { AnswerBody } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
 import type { LogAudit } from '../../packages/testkit/src/log/audit-log.ts';
 import type { Reply } from '../../packages/testkit/src/wire/exchange.ts';
 import type { BadRequest, MayAnswer, Source } from './bad-request.ts';

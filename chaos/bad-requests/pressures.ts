@@ -12,7 +12,7 @@ import {
   reusedPorts,
 } from '../../packages/testkit/src/access/other-user.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
-import { requestBytes } from '../../packages/testkit/src/wire/request-bytes.ts';
+import { requestBytes } from '../../packages/testkit/src/wire/exchange.ts';
 import type { Source } from './bad-request.ts';
 
 export type Target = { port: number; home: string; source: Source; random: Random; isOver: () => boolean };

@@ -2,8 +2,7 @@
 // acknowledgement; after another answer, or none, the delivery is posted again with the same id, unlike real senders,
 // so that all of them count at the end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPost } from '../../packages/testkit/src/deliveries/post-delivery.ts';
-import type { SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
+import { createPost, type SignedDelivery } from '../../packages/testkit/src/deliveries/signed-delivery.ts';
 
 export type PhaseFigures = {
   name: string;

@@ -1,9 +1,10 @@
 // Every contract as a JSON Schema, by the name of its file in schemas/.
 import { z } from 'zod';
-import { fileSchema } from './config/file-schemas.ts';
+import type { Layer } from './config/field.ts';
+import { type ConfigNode, configTree } from './config/tree.ts';
 import { WorkflowContext } from './context/workflow-context.ts';
 import { Finding } from './feedback/findings.ts';
-import { eventLineByTopic } from './log/parse-event.ts';
+import { eventLineByTopic } from './log/event-line.ts';
 import { SignalFile } from './runs/signal-file.ts';
 
 export function jsonSchemaOf(schema: z.ZodType): unknown {
@@ -19,3 +20,33 @@ export const contracts: ReadonlyMap<string, () => z.ZodType> = new Map<string, (
   ['workflow-context', () => WorkflowContext],
   ['finding', () => Finding],
 ]);
+
+// What each configuration file may hold, derived from the fields: the source of the JSON Schemas.
+
+/** The schema of one file. Unknown keys are allowed here; `config validate` lists them. */
+function fileSchema(allowed: readonly Layer[]): z.ZodType {
+  const root = schemaOf(configTree, allowed);
+  if (!(root instanceof z.ZodObject)) throw new Error(`no field is allowed in ${allowed.join(', ')}`);
+  return root.extend({ $schema: z.string().optional() });
+}
+
+function schemaOf(node: ConfigNode, allowed: readonly Layer[]): z.ZodType | undefined {
+  if (node.kind === 'field') {
+    if (!node.layers.some((layer) => allowed.includes(layer))) return undefined;
+    return node.schema instanceof z.ZodDefault
+      ? node.schema
+      : node.value.optional().describe(node.description);
+  }
+  if (node.kind === 'keyed') {
+    const child = schemaOf(node.child, allowed);
+    return child && z.record(z.string(), child).optional();
+  }
+  const children = [...node.children].flatMap(([name, child]) => {
+    const schema = schemaOf(child, allowed);
+    return schema ? [[name, schema] as const] : [];
+  });
+  if (children.length === 0) return undefined;
+  return node === configTree
+    ? z.looseObject(Object.fromEntries(children))
+    : z.looseObject(Object.fromEntries(children)).optional();
+}

@@ -1,11 +1,10 @@
+import './design/theme.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiFailure } from './api/client.ts';
-import { enter } from './api/key.ts';
-import './design/theme.css';
+import { ApiFailure, enter } from './api/client.ts';
 import { applyTheme } from './design/theme.ts';
 import { LiveProvider, startLive } from './live/live.tsx';
 import { router } from './routes.tsx';

@@ -1,8 +1,8 @@
 // The routes of the web app. A screen is loaded when first shown. Filters are in the URL, so a shared link shows the
 // same.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router';
+import { Empty } from './parts/states.tsx';
 import { searchReader } from './shell/link-to.ts';
-import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -105,4 +105,18 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+}
+
+function NotFound() {
+  return (
+    <Empty title="Page not found.">
+      <p>
+        The link may be from another version of svc.{' '}
+        <Link to="/" className="underline">
+          Go to the board
+        </Link>
+        .
+      </p>
+    </Empty>
+  );
 }

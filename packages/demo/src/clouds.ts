@@ -1,12 +1,12 @@
 // The services around the demo's daemon: a relay, the code host, the backends of the Telemetry screen, and the workers'
 // files. Signed deliveries go through the relay; one that does not arrive is sent again.
-import { createHmac, randomUUID } from 'node:crypto';
-import { type EventLine } from '@svc/core';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { EventLine } from '@svc/core';
 import { type DemoBackends, startDemoBackends } from './backends.ts';
-import { startScriptedCodehost } from './codehost.ts';
 import type { DaemonAddress } from './daemon.ts';
 import type { DayRecord, Delivery } from './day.ts';
-import { type DemoRelay, startDemoRelay } from './relay.ts';
+import { sendJson, startLocalServer } from './local-server.ts';
 import { appendOutput, changeSignal } from './worker-files.ts';
 
 const ARRIVES_WITHIN_MS = 5_000;
@@ -123,4 +123,120 @@ async function within(promise: Promise<true>, milliseconds: number): Promise<boo
   const isInTime = await Promise.race([promise, timeout.promise]);
   clearTimeout(timer);
   return isInTime;
+}
+
+// The demo's relay, with the public relay's protocol: it forwards each posted body to the channel's subscribers and
+// stores nothing.
+
+const PING_MS = 5_000;
+
+type DemoRelay = {
+  /** The URL of a new channel. */
+  newChannel: () => string;
+  subscribers: () => number;
+  close: () => Promise<void>;
+};
+
+type Subscriber = { channel: string; response: ServerResponse; sent: number };
+
+async function startDemoRelay(): Promise<DemoRelay> {
+  const subscribers = new Set<Subscriber>();
+
+  function send(subscriber: Subscriber, event: string | undefined, data: string): void {
+    const eventLine = event === undefined ? '' : `event: ${event}\n`;
+    subscriber.response.write(`id: ${subscriber.sent}\n${eventLine}data: ${data}\n\n`);
+    subscriber.sent += 1;
+  }
+
+  function subscribe(channel: string, response: ServerResponse): void {
+    const subscriber = { channel, response, sent: 0 };
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+    subscribers.add(subscriber);
+    response.on('close', () => subscribers.delete(subscriber));
+    send(subscriber, 'ready', '{}');
+  }
+
+  const server = await startLocalServer(({ method, url, headers, body }, response) => {
+    const channel = url.pathname;
+    if (method === 'GET' && headers.accept === 'text/event-stream') return subscribe(channel, response);
+    if (method !== 'POST') return sendJson(response, 404, { message: 'Not Found' });
+    const message = { ...headers, body: JSON.parse(body) as unknown, query: {}, timestamp: Date.now() };
+    for (const subscriber of subscribers)
+      if (subscriber.channel === channel) send(subscriber, undefined, JSON.stringify(message));
+    response.end();
+  });
+  const timer = setInterval(() => {
+    for (const subscriber of subscribers) send(subscriber, 'ping', '{}');
+  }, PING_MS).unref();
+
+  return {
+    newChannel: () => `http://127.0.0.1:${server.port}/${randomBytes(12).toString('base64url')}`,
+    subscribers: () => subscribers.size,
+    async close() {
+      clearInterval(timer);
+      await server.close();
+    },
+  };
+}
+
+// The demo's code host: the part of its API that the daemon calls. It stores created hooks and never has new data,
+// because every event is sent as a delivery. Its client program is gh.ts.
+
+type Hook = { id: number; active: boolean; events: string[]; config: Record<string, unknown> };
+export type Answer = { status: number; body: unknown };
+
+/** `host` is the client's GH_HOST. */
+type ScriptedCodehost = { host: string; close: () => Promise<void> };
+
+export async function startScriptedCodehost(): Promise<ScriptedCodehost> {
+  const answer = createAnswers();
+  const { port, close } = await startLocalServer(({ method, url, body: asked }, response) => {
+    const { status, body } = answer(method, url.pathname, asked);
+    sendJson(response, status, body);
+  });
+  return { host: `127.0.0.1:${port}`, close };
+}
+
+/** `answer('GET', '/repos/acme/web/hooks?per_page=100', '')` is an empty list at first. */
+export function createAnswers(): (method: string, path: string, body: string) => Answer {
+  const hooks = new Map<string, Hook[]>();
+  return (method, path, body) => {
+    const { pathname } = new URL(path, 'http://codehost');
+    if (pathname === '/graphql') return { status: 200, body: { data: nothingNew(body) } };
+    if (pathname === '/rate_limit') return { status: 200, body: { resources: {} } };
+    const [, repo = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)\/?(.*)$/.exec(pathname) ?? [];
+    if (repo === '') return notFound;
+    if (rest === '') return { status: 200, body: { full_name: repo, permissions: { admin: true } } };
+    const known = hooks.get(repo) ?? [];
+    if (rest === 'hooks' && method === 'GET') return { status: 200, body: known.map(withoutSecret) };
+    if (rest === 'hooks' && method === 'POST') {
+      const given = JSON.parse(body) as Omit<Hook, 'id'>;
+      const hook = { ...given, id: 7_001 + known.length };
+      hooks.set(repo, [...known, hook]);
+      return { status: 201, body: withoutSecret(hook) };
+    }
+    // Empty: everything was sent as a delivery, and every delivery arrived.
+    const isEmptyList = /^(?:hooks\/\d+\/deliveries|deployments|deployments\/\d+\/statuses|issues)$/.test(
+      rest,
+    );
+    return method === 'GET' && isEmptyList ? { status: 200, body: [] } : notFound;
+  };
+}
+
+const notFound: Answer = { status: 404, body: { message: 'Not Found' } };
+
+function withoutSecret({ config: { secret: _, ...config }, ...hook }: Hook): Hook {
+  return { ...hook, config };
+}
+
+/** Each requested repository under its alias, without new pull requests. */
+function nothingNew(body: string): Record<string, object> {
+  const { variables = {} } = JSON.parse(body) as { variables?: Record<string, string> };
+  const indexes = Object.keys(variables).flatMap((name) => /^o(\d+)$/.exec(name)?.[1] ?? []);
+  return Object.fromEntries(
+    indexes.map((index) => [
+      `r${index}`,
+      { nameWithOwner: `${variables[`o${index}`]}/${variables[`n${index}`]}`, newest: { nodes: [] } },
+    ]),
+  );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CodehostHook, newHookBody } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAnswers, startScriptedCodehost } from './codehost.ts';
+import { createAnswers, startScriptedCodehost } from './clouds.ts';
 import { makeHome, writePrograms } from './home.ts';
 
 describe('the code host', () => {

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { canonicalJson, type DeployProgress, type Effect, type SignalFile, writableOver } from '@svc/core';
+import { canonicalJson, type Effect, type SignalFile, withWrite, writableOver } from '@svc/core';
 
 type Named = { orchestrator: string; ticket: string };
 
@@ -28,28 +28,7 @@ export function writtenSignal(
   signal: SignalFile,
   effect: Extract<Effect, { kind: 'write-signal' }>,
 ): SignalFile | undefined {
-  if (!writableOver(signal, effect)) return undefined;
-  const { status, pr, deploy } = effect;
-  return {
-    ...signal,
-    status,
-    ...(pr && { pr: { ...signal.pr, ...pr } }),
-    ...(deploy && { deploy: { ...signal.deploy, ...deployFields(deploy) } }),
-  };
-}
-
-function deployFields(deploy: DeployProgress) {
-  const { environment, deploymentId, attempts, startedAt, deadline, completedAt, result, retried } = deploy;
-  return {
-    environment,
-    deploymentId,
-    attempts,
-    startedAt,
-    deadline,
-    completedAt,
-    result,
-    ...(retried && { retried }),
-  };
+  return writableOver(signal, effect) ? withWrite(signal, effect) : undefined;
 }
 
 export const signalPath = (runsDir: string, { orchestrator, ticket }: Named): string =>

@@ -1,5 +1,5 @@
 // Files that may not exist.
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { systemErrorCode } from './errors.ts';
 
 /** Whether an error means that a file, or a folder in its path, does not exist. */
@@ -9,13 +9,23 @@ function isMissing(error: unknown): boolean {
 }
 
 /** The result of work on a file; undefined if it does not exist. */
-export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
+export function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
-  }
+  });
+}
+
+/** The same; undefined also if the system refuses it, because it belongs to somebody else for example. */
+export function ifAllowed<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (systemErrorCode(error) !== undefined) return undefined;
+    throw error;
+  });
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return (await ifAllowed(stat(path)))?.isDirectory() === true;
 }
 
 export function ifPresentSync<T>(work: () => T): T | undefined {

@@ -6,7 +6,7 @@ import type { RunView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { changesVerb } from '../src/cli/verbs/agent-changes.ts';
+import { changesVerb } from '../src/cli/verbs/agent.ts';
 import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';

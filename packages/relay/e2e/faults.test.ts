@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { rssMegabytes } from '../../testkit/src/daemon/process-figures.ts';
-import { keepConnection } from '../../testkit/src/wire/exchange.ts';
+import { keepConnection, requestBytes } from '../../testkit/src/wire/exchange.ts';
 import { startLoopbackProxy } from '../../testkit/src/wire/loopback-proxy.ts';
-import { requestBytes } from '../../testkit/src/wire/request-bytes.ts';
 import { listen, send } from '../src/http/testing/relay-for-test.ts';
 import { at, newChannel, type Relay, relayWorld, runRelay } from './relay-world.ts';
 

@@ -1,7 +1,6 @@
 // The health of every component.
 import { z } from 'zod';
 import type { ReportedHealth } from '../checks/judge-daemon.ts';
-import { DaemonIdentity } from '../daemon/daemon-record.ts';
 import { ConfigProblem } from './configuration.ts';
 import { FeedsReport } from './feeds.ts';
 import { Telemetry } from './otel.ts';
@@ -9,6 +8,24 @@ import { OutboxFigures } from './outbox.ts';
 import { apiRoute, Seq, Time } from './route.ts';
 import { RuleFollower } from './rules.ts';
 import { TeamStatus } from './team.ts';
+
+// How the daemon identifies itself: in the health answer, and in daemon.json, by which it is found.
+
+/** The part of the health answer that distinguishes one daemon from every other process. */
+export const DaemonIdentity = z.object({
+  instance: z.uuid(),
+  pid: z.int().positive(),
+  port: z.int().min(1).max(65_535),
+  url: z.url(),
+  version: z.string(),
+  startedAt: z.iso.datetime(),
+});
+
+/** daemon.json, written when the daemon starts to listen: a hint, not a proof that it still runs. */
+export const DaemonRecord = DaemonIdentity.extend({ state: z.enum(['running', 'stopping']) });
+
+export type DaemonIdentity = z.infer<typeof DaemonIdentity>;
+export type DaemonRecord = z.infer<typeof DaemonRecord>;
 
 const trouble = {
   why: z.string().exactOptional().describe('Only when it is degraded'),
@@ -133,6 +150,57 @@ export const healthRoutes = {
       'svc init',
     ],
     answer: Health,
+    failures: [],
+  }),
+};
+
+// The daemon's own metrics.
+
+export type RecentTimes = z.infer<typeof Times>;
+const Times = z.object({
+  count: z.int().describe('All since the daemon started'),
+  sampled: z.int().describe('How many of the newest samples the percentiles cover'),
+  p50Ms: z.number().nullable(),
+  p99Ms: z.number().nullable(),
+});
+
+export type Figures = z.infer<typeof Figures>;
+const Figures = z
+  .object({
+    since: Time.describe('When the daemon started; counts start there'),
+    codehost: z.object({
+      calls: z.int(),
+      callsInLastHour: z.int(),
+      callsPerHour: z.int().describe('The limit that svc sets itself'),
+      avoided: z.int().describe('Calls that polling everything every 30 seconds would have added'),
+      quotas: z.record(z.string(), z.object({ limit: z.int(), remaining: z.int(), resetsAt: Time })),
+      pausedUntil: Time.nullable(),
+    }),
+    tracker: z.object({ poll: z.int(), move: z.int() }),
+    deliveries: Times.describe('Accepted deliveries, from the request to the answer'),
+    commits: Times.describe('Group commits of the event log'),
+    lines: z.int().describe('Events written to the log'),
+  })
+  .meta({ id: 'Figures' });
+
+export const figuresRoutes = {
+  getFigures: apiRoute({
+    method: 'GET',
+    path: '/api/figures',
+    tag: 'telemetry',
+    summary: 'Show code host calls made and avoided, quotas, and delivery times',
+    verbs: ['svc telemetry figures'],
+    query: z.strictObject({}),
+    answer: Figures,
+    failures: ['usage'],
+  }),
+  getMetrics: apiRoute({
+    method: 'GET',
+    path: '/metrics',
+    tag: 'telemetry',
+    summary: 'Show all metrics in the Prometheus text format',
+    answer: z.string(),
+    answerType: 'text/plain',
     failures: [],
   }),
 };

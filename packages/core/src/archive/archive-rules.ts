@@ -1,6 +1,5 @@
 // What belongs to a run: channels by their name, log lines by their scope, and its summary.
-
-import { isEnded } from '../deploy/worker-stage.ts';
+import { isEnded } from '../deploy/deploy-worker.ts';
 import { durationMs } from '../log/event-filter.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';

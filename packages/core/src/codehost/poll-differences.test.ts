@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { EventDraft } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { type EventDraft, parseEventDraft } from '../log/event-line.ts';
 import { emptyBoard, foldLine } from '../state/board.ts';
-import { knownPullRequest } from '../state/reconciled-view.ts';
+import { knownPullRequest } from '../state/fold-pull-request.ts';
 import {
   isHistory,
   type KnownPullRequest,

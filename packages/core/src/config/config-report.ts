@@ -3,10 +3,9 @@
 import type { ConfigEntry, ProjectEntry } from '../api/configuration.ts';
 import { prefixBy } from '../tracker/tracker-of.ts';
 import { deprecations } from './deprecations.ts';
-import { layerTitles } from './layers.ts';
-import { MASK } from './mask.ts';
+import { layerTitles } from './field.ts';
 import { type ConfigProblem, formatProblem } from './problems.ts';
-import { type Fingerprint, publicValue } from './public-value.ts';
+import { type Fingerprint, MASK, publicValue } from './public-value.ts';
 import type { ResolvedValue, ValueSource } from './resolved-value.ts';
 
 export type ProjectList = { projects: ProjectEntry[] };

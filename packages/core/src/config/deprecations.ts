@@ -1,6 +1,6 @@
 // Every deprecated key and location, for the loader, doctor and docs. Each still works, with a warning, until the
 // version in `removedIn`; the current key wins when both are set.
-import type { Layer } from './layers.ts';
+import type { Layer } from './field.ts';
 
 export type Deprecation = {
   /** The key as it may still be written. */

@@ -2,7 +2,16 @@
 // variable overrides it, whether it is a secret). Every other view of the configuration (file schemas, explain, docs,
 // table test) is derived from the fields.
 import { z } from 'zod';
-import type { Layer } from './layers.ts';
+
+// The three configuration files. A project file is committed; the other two never are.
+export const layers = ['project', 'secrets', 'global'] as const;
+export type Layer = (typeof layers)[number];
+
+export const layerTitles: Record<Layer, string> = {
+  project: 'project file (layer 1)',
+  secrets: 'secrets file (layer 2)',
+  global: 'global file',
+};
 
 export type FieldFacts = {
   /** The files that may hold it, first one wins. The first is also where `config set` writes. */

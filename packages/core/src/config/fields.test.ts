@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { deprecations } from './deprecations.ts';
-import type { Layer } from './layers.ts';
+import type { Layer } from './field.ts';
 import { formatProblem } from './problems.ts';
 import { type Resolution, resolveConfig } from './resolve.ts';
 import { allFields, type KeyPath } from './tree.ts';

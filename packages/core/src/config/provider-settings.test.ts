@@ -1,6 +1,6 @@
 // The machine's configuration decides where a key is sent, never a repository.
 import { expect, test } from 'vitest';
-import type { Layer } from './layers.ts';
+import type { Layer } from './field.ts';
 import { resolveConfig } from './resolve.ts';
 
 const file = (layer: Layer, provider: object) => ({

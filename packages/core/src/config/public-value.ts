@@ -1,6 +1,5 @@
 // How much of a value is shown to anyone who can reach the daemon's port or see the screen. Secret: nothing. Address
 // that is itself a credential: its origin. Any other address: all but its password and query. Command: its program.
-import { MASK } from './mask.ts';
 import type { ResolvedValue } from './resolved-value.ts';
 
 /** Distinguishes two addresses without revealing them. */
@@ -37,3 +36,6 @@ function withoutAnyCredentials(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutAnyCredentials(part)]));
 }
+
+/** Shown instead of a secret. */
+export const MASK = '********';

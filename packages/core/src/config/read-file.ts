@@ -2,9 +2,8 @@
 import { nearest } from '../nearest.ts';
 import { canonicalKey } from '../vendor-names.ts';
 import { type Deprecation, deprecationOf } from './deprecations.ts';
-import { isHidden, repoSlug } from './field.ts';
+import { isHidden, type Layer, layerTitles, repoSlug } from './field.ts';
 import { formatKey } from './key-path.ts';
-import { type Layer, layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
 import { secretKind } from './secret-shapes.ts';
 import { acceptValue, type ConfigNode, configTree, type FieldNode, type KeyPath } from './tree.ts';

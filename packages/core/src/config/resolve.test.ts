@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Layer } from './layers.ts';
+import type { Layer } from './field.ts';
 import { formatProblem } from './problems.ts';
 import type { ConfigFile } from './read-file.ts';
 import { resolveConfig } from './resolve.ts';

@@ -2,12 +2,10 @@
 // its environment variable, then its files in the field's order, then deprecated keys and locations, then the default.
 // `false` and `null` are values like any other. An invalid value affects only its own key: the last good value of that
 // key stays in use, if there was one.
-
 import { type ProjectPolicies, policiesOf } from '../deploy/policy.ts';
 import { crossChecks, trackerSecrets } from './checks.ts';
-import { isHidden } from './field.ts';
+import { isHidden, layerTitles } from './field.ts';
 import { formatKey } from './key-path.ts';
-import { layerTitles } from './layers.ts';
 import { type ConfigProblem, describeFound } from './problems.ts';
 import { type ConfigFile, deployPath, type FileEntry, isDeploy, readConfigFile } from './read-file.ts';
 import type { Environment, LookedAt, ResolvedValue, ValueSource } from './resolved-value.ts';

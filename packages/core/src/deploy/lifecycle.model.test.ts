@@ -2,9 +2,9 @@
 // many, MODEL_SEED the first seed; a failure prints the seed and the shortest tape found.
 import { expect, test } from 'vitest';
 import { deployStep } from './lifecycle.ts';
-import { faults } from './model/faults.ts';
-import { arrows, judge, type Step } from './model/judge.ts';
-import { randomTape, seededRandom, type Tape } from './model/random-tape.ts';
+import { faults } from './testing/faults.ts';
+import { arrows, judge, type Step } from './testing/judge.ts';
+import { randomTape, seededRandom, type Tape } from './testing/random-tape.ts';
 
 const SEQUENCES = Number(process.env['MODEL_SEQUENCES'] ?? 5000);
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);

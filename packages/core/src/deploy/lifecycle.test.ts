@@ -15,7 +15,7 @@ import {
   skipped,
   time,
   verified,
-} from './model/plain-facts.ts';
+} from './testing/plain-facts.ts';
 
 /** A fact, with its minute if that matters; otherwise one minute after the other. */
 type Timed = PlainFact | [PlainFact, number];

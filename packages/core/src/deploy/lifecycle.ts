@@ -6,15 +6,13 @@ import {
   type DeployFact,
   type DeployStep,
   type FailedDeployment,
-} from './deploy-worker.ts';
-import { isSameEnvironment } from './policy.ts';
-import {
   isInLifecycle,
   isTimedOut,
   isWaitingForDeploy,
   openReasons,
   waitsForPolicy,
-} from './worker-stage.ts';
+} from './deploy-worker.ts';
+import { isSameEnvironment } from './policy.ts';
 
 /**
  * How a worker's merge becomes done: the only implementation. A worker is in one of these modes:

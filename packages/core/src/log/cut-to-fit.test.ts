@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutToFit } from './cut-to-fit.ts';
-import { type EventLine, MAX_EVENT_LINE_BYTES } from './event-line.ts';
-import { parseEventLine } from './parse-event.ts';
+import { type EventLine, MAX_EVENT_LINE_BYTES, parseEventLine } from './event-line.ts';
 
 const line: EventLine = {
   seq: 1,

@@ -1,5 +1,6 @@
 // What the run loop knows, and what it has to do. Every act may be requested again until the board or the disk shows
 // its result: executing it twice must have the same effect as once.
+import { z } from 'zod';
 import type { AgentState } from '../agent/session.ts';
 import type { HoldReason } from '../api/runs.ts';
 import type { Run, Worker } from '../state/board-types.ts';
@@ -117,3 +118,38 @@ export type Act = { orchestrator: string } & (
   /** Nothing to execute: only shows why something is waiting. */
   | { kind: 'hold'; ticket: string | null; why: HoldReason; message: string; until: string | null }
 );
+
+// The timings of the run loop as text: tests of runs use shorter ones.
+
+const seconds = z.number().min(0).max(86_400);
+const GivenTimings = z.strictObject({
+  revivalDelaysSec: z.array(seconds).max(10).optional(),
+  settleSec: seconds.optional(),
+  claimSec: seconds.optional(),
+  afterEndSec: seconds.optional(),
+  agentAnswerSec: seconds.optional(),
+  journalBytes: z.int().min(1).optional(),
+});
+
+/** `readTimings('{"settleSec":1}')`: missing values are the defaults; undefined if the text is invalid. */
+export function readTimings(text: string): RunTimings | undefined {
+  if (text === '') return defaultTimings;
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    // Text that is not JSON is as invalid as JSON of another shape.
+    return undefined;
+  }
+  const read = GivenTimings.safeParse(given);
+  if (!read.success) return undefined;
+  const { revivalDelaysSec, settleSec, claimSec, afterEndSec, agentAnswerSec, journalBytes } = read.data;
+  return {
+    revivalDelaysSec: revivalDelaysSec ?? defaultTimings.revivalDelaysSec,
+    settleSec: settleSec ?? defaultTimings.settleSec,
+    claimSec: claimSec ?? defaultTimings.claimSec,
+    afterEndSec: afterEndSec ?? defaultTimings.afterEndSec,
+    agentAnswerSec: agentAnswerSec ?? defaultTimings.agentAnswerSec,
+    journalBytes: journalBytes ?? defaultTimings.journalBytes,
+  };
+}

@@ -1,13 +1,8 @@
 // The environment of an agent: the standard variables, the location of `svc`, what its telemetry and network need, the
 // variables that the project passes on, its identity, and its telemetry attributes. No webhook secret and no tracker
 // token.
-
 import type { Config } from '../config/schema/config.ts';
-import {
-  formatAttributes,
-  type ResourceFacts,
-  resourceAttributes,
-} from '../telemetry/resource-attributes.ts';
+import { ticketNamed } from '../receive/map-codehost.ts';
 
 const ordinary = /^(?:PATH|HOME|LANG|TERM|USER|SHELL|TMPDIR|SSH_AUTH_SOCK)$/;
 const telemetryVariable = /^(?:OTEL_[A-Z0-9_]+|CLAUDE_CODE_ENABLE_TELEMETRY)$/;
@@ -124,4 +119,49 @@ export function withoutSecrets(
   for (const [name, value] of Object.entries(environment))
     if (value !== undefined && !never.has(name)) kept[name] = value;
   return kept;
+}
+
+// Where a session's telemetry comes from: the same attributes for worker sessions and for a person's shell. Names are
+// those of the specification; an unknown value has no attribute.
+
+const LONGEST_ATTRIBUTE = 255;
+
+type ResourceFacts = {
+  project: string | null;
+  hostname: string;
+  branch: string | null;
+  /** The workflow context's `currentTicket`, for a branch without a ticket. */
+  ticket: string | null;
+  /** `svc.project.ticketPrefix` of the projects. */
+  ticketPrefixes: readonly string[];
+  /** The name of the run, which groups the orchestrator and its workers. */
+  orchestration: string | null;
+};
+
+/** `resourceAttributes({ branch: 'kim/eng-12-login', … })` has `ticket.key` `ENG-12`. */
+export function resourceAttributes(facts: ResourceFacts): Record<string, string> {
+  const { branch, ticketPrefixes } = facts;
+  return known({
+    project: facts.project,
+    hostname: facts.hostname,
+    'git.branch': branch,
+    'ticket.key': ticketNamed(branch ?? undefined, undefined, ticketPrefixes) ?? facts.ticket,
+    'svc.orchestration': facts.orchestration,
+  });
+}
+
+/** The value of `OTEL_RESOURCE_ATTRIBUTES`: `project=web,hostname=mini,git.branch=kim%2Feng-1,…` */
+export function formatAttributes(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+    .join(',');
+}
+
+function known(values: Readonly<Record<string, string | null | undefined>>): Record<string, string> {
+  const attributes: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null && value !== undefined && value !== '')
+      attributes[name] = value.slice(0, LONGEST_ATTRIBUTE).toWellFormed();
+  }
+  return attributes;
 }

@@ -1,9 +1,8 @@
 // Decides what the run loop does next. Pure: the same world gives the same acts, so a restart continues from the board
 // and the disk. One step of a wave at a time; the loop decides again after each change.
-
 import type { AgentState } from '../agent/session.ts';
 import type { HoldReason } from '../api/runs.ts';
-import { isEnded, isUnmerged } from '../deploy/worker-stage.ts';
+import { isEnded, isUnmerged } from '../deploy/deploy-worker.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
 import { workerKey } from '../state/reduce-worker.ts';

@@ -1,8 +1,8 @@
 // The state of a ticket in the current wave, from the accepted state of its worker. Decided once, for dispatch,
 // revival, verification and the wave itself.
 import { pausedBy } from '../agent/limits.ts';
-import { isBudgetExhausted, isPreMerge } from '../deploy/worker-stage.ts';
-import { type WorkerStatus } from '../runs/signal-file.ts';
+import { isBudgetExhausted, isPreMerge } from '../deploy/deploy-worker.ts';
+import type { WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
 import type { LiveAgent, ProjectLimits, Revivals, RunTimings, Verification } from './acts.ts';

@@ -3,11 +3,9 @@ import { codehostExamples, trackerExamples } from '@svc/testkit';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutToFit } from '../log/cut-to-fit.ts';
-import { MAX_EVENT_LINE_BYTES } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { MAX_EVENT_LINE_BYTES, parseEventDraft } from '../log/event-line.ts';
 import type { DeliveryMeta, Mapping } from './delivery.ts';
 import { codehostEventType, codehostEventTypes, mapCodehost } from './map-codehost.ts';
-
 import { mapTracker } from './map-tracker.ts';
 
 const meta: DeliveryMeta = { deliveryId: 'delivery-1', via: 'live' };

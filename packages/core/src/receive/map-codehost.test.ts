@@ -9,8 +9,7 @@ import {
   storyTicket,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { EventFields } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { type EventFields, parseEventDraft } from '../log/event-line.ts';
 import type { DeliveryMeta } from './delivery.ts';
 import { codehostEventTypes, mapCodehost } from './map-codehost.ts';
 

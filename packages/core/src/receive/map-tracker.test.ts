@@ -1,7 +1,6 @@
 import { trackerExamples, trackerExamplesBesideTheTable, trackerExamplesOfManyChanges } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { EventFields } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { type EventFields, parseEventDraft } from '../log/event-line.ts';
 import type { DeliveryMeta } from './delivery.ts';
 import { mapTracker } from './map-tracker.ts';
 

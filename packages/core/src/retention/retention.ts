@@ -2,7 +2,7 @@
 // it is known to be old enough, unused and saved elsewhere, and no open attention item is about it.
 import { whyNotEnded } from '../archive/archive-rules.ts';
 import type { Config } from '../config/schema/config.ts';
-import { isEnded } from '../deploy/worker-stage.ts';
+import { isEnded } from '../deploy/deploy-worker.ts';
 import type { retentionKinds } from '../log/own-details.ts';
 import type { AttentionItem, Board, Run, Session, Worker } from '../state/board-types.ts';
 

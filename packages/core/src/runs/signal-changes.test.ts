@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import { cutToFit } from '../log/cut-to-fit.ts';
-import type { EventFields } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { type EventFields, parseEventDraft } from '../log/event-line.ts';
 import {
   canonicalJson,
   type SignalContext,

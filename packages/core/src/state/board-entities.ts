@@ -1,7 +1,6 @@
 // Puts entities on the board with their links, and finds what belongs together.
-
 import { repoKey } from '../codehost/repo-name.ts';
-import { isTimedOut, isWaitingForDeploy } from '../deploy/worker-stage.ts';
+import { isTimedOut, isWaitingForDeploy } from '../deploy/deploy-worker.ts';
 import type { Board, BoardLinks, Deployment, FoldedLine, PullRequest, Worker } from './board-types.ts';
 
 export function putWorker({ workers, links }: Board, worker: Worker): void {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventFields } from '../log/event-line.ts';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { type EventFields, parseEventDraft } from '../log/event-line.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import {
   type Board,

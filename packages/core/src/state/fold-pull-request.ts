@@ -1,4 +1,6 @@
 // Events of pull requests: their own, and those of reviews, checks and comments.
+
+import type { KnownPullRequest } from '../codehost/poll-differences.ts';
 import {
   checkSuiteActions,
   commentActions,
@@ -23,6 +25,7 @@ import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import {
+  ALL_CHECKS,
   checkSummary,
   type JudgementLine,
   type OwnLine,
@@ -183,4 +186,21 @@ function listed(names: readonly string[]): string {
   return first.length <= 3
     ? first.join(', ')
     : `${first.slice(0, 3).join(', ')} and ${first.length - 3} more`;
+}
+
+// A pull request in the form that a reconciliation compares.
+
+export function knownPullRequest(pullRequest: PullRequest): KnownPullRequest {
+  const { state, draft, headSha, verdict, checks, mergeableState, merge, asOf } = pullRequest;
+  const whole = checks.find(({ name }) => name === ALL_CHECKS)?.conclusion;
+  return {
+    state,
+    draft: draft ?? undefined,
+    headSha: headSha ?? undefined,
+    verdict: verdict ?? undefined,
+    checks: whole === 'success' || whole === 'failure' ? whole : undefined,
+    mergeableState: mergeableState ?? undefined,
+    mergeSha: merge?.sha ?? undefined,
+    asOf: String(asOf),
+  };
 }

@@ -1,11 +1,10 @@
 // Notifies the workers of our runs about failed checks and reviews, and cancels a pending agent start once a new commit
 // was pushed.
-import { isPreMerge } from '../deploy/worker-stage.ts';
+import { isPreMerge } from '../deploy/deploy-worker.ts';
 import { isIn } from '../log/typed-line.ts';
 import { MOST_REACTIONS } from '../orchestrate/reaction-causes.ts';
 import { type Reaction, reactionText, reactionTo, reactionToChecks } from '../orchestrate/reactions.ts';
 import { pullRequestKey, pullRequestOfWorker, putWorker, workersOfPullRequest } from './board-entities.ts';
-
 import type { Board, PullRequest, Worker } from './board-types.ts';
 import { ask, type FoldContext } from './fold-context.ts';
 import type { JudgementLine } from './reduce-pull-request.ts';

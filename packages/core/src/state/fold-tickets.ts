@@ -1,7 +1,6 @@
 // A ticket after one more event. The tracker's state replaces an earlier one; the phase of our own workflow is kept
 // beside it.
-
-import { isPreMerge } from '../deploy/worker-stage.ts';
+import { isPreMerge } from '../deploy/deploy-worker.ts';
 import { draft } from '../log/event-line.ts';
 import { feedGrades } from '../log/own-details.ts';
 import { topicsIn } from '../log/topic-family.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FoldedLine } from './board.ts';
 import type { PullRequest } from './board-types.ts';
-import { knownPullRequest } from './reconciled-view.ts';
+import { knownPullRequest } from './fold-pull-request.ts';
 import { reducePullRequest } from './reduce-pull-request.ts';
 import { type LineFields, logged, moment, reduced } from './testing/lines.ts';
 

@@ -1,5 +1,5 @@
 // What a reconciliation with the code host has to check: active pull requests, and merges that wait for their deployment.
-import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/worker-stage.ts';
+import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/deploy-worker.ts';
 import { commitKey, pullRequestKey } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 

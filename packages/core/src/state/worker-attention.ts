@@ -1,7 +1,12 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import { limitText, pausedBy } from '../agent/limits.ts';
-import type { DeployEffect, DeployReason } from '../deploy/deploy-worker.ts';
-import { isEnded, isPreMerge, openReasons } from '../deploy/worker-stage.ts';
+import {
+  type DeployEffect,
+  type DeployReason,
+  isEnded,
+  isPreMerge,
+  openReasons,
+} from '../deploy/deploy-worker.ts';
 import { draft, type EventScope } from '../log/event-line.ts';
 import { inOneLine } from '../orchestrate/agent-output.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';

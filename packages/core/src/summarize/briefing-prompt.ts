@@ -1,7 +1,7 @@
 // The briefing: the whole board in a few sentences, and a short label for the session of each active ticket. The
 // model's answer is text; labels are read from it, only for requested tickets.
 import type { SuggestedLabel } from '../api/summaries.ts';
-import { isEnded } from '../deploy/worker-stage.ts';
+import { isEnded } from '../deploy/deploy-worker.ts';
 import type { AttentionItem, Board, Worker } from '../state/board-types.ts';
 import { createLookup } from '../state/views/subject.ts';
 import {

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { utf8Length } from '../log/cut-text.ts';
 import type { Board } from '../state/board.ts';
 import { briefingRequest, readBriefing } from './briefing-prompt.ts';
-import { createConsent } from './consent.ts';
 import {
+  createConsent,
   fencedPrompt,
   knowsRun,
   MAX_PROMPT_BYTES,

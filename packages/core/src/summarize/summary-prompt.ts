@@ -1,12 +1,14 @@
 // The prompt of a summary. It is a pure function of the board: its hash is the snapshot hash.
-
-import { isEnded } from '../deploy/worker-stage.ts';
+import { repoKey } from '../codehost/repo-name.ts';
+import type { Config } from '../config/schema/config.ts';
+import { isEnded } from '../deploy/deploy-worker.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
 import type { AttentionItem, Board, PullRequest, Worker } from '../state/board-types.ts';
 import { mergeReadiness } from '../state/fold-pull-request.ts';
 import { contradictionsIn } from '../state/views/inconsistencies.ts';
 import { ruleOf, waitOf } from '../state/views/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../state/views/subject.ts';
+import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 
 /** `summaryPrompt(board, 'run-1', 'run-summary')` */
 export function summaryPrompt(board: Board, orchId: string, template: SummaryTemplate): Prompt {
@@ -237,4 +239,29 @@ export const summaryTemplates: readonly SummaryTemplate[] = [
 
 export function instructionsOf(template: SummaryTemplate): string {
   return instructions[template].join('\n');
+}
+
+// Whether a project's data may be sent to a model. The daemon serves several projects, each with its own switch: if it
+// is off, the project's tickets are excluded, even if other projects have AI on.
+
+type Belonging = { ticket: string; repo: string | null };
+
+/** Decided by the repository, or, if that is not configured, by the ticket's prefix. Data of no project is allowed. */
+export function createConsent(configs: readonly Config[]): (one: Belonging) => boolean {
+  return ({ ticket, repo }) => {
+    const byRepo = repo === null ? [] : configs.filter((config) => hasRepo(config, repo));
+    const owners = byRepo.length > 0 ? byRepo : configs.filter((config) => hasPrefix(config, ticket));
+    return owners.every(({ svc }) => svc.ai.enabled);
+  };
+}
+
+function hasRepo({ svc }: Config, repo: string): boolean {
+  const { org, name } = svc.repository;
+  const own = org !== undefined && name !== undefined ? [`${org}/${name}`] : [];
+  return [...own, ...svc.monitor.github.watchRepos].some((one) => repoKey(one) === repoKey(repo));
+}
+
+function hasPrefix(config: Config, ticket: string): boolean {
+  const prefix = ticketPrefixOf(config);
+  return prefix !== undefined && ticket.toUpperCase().startsWith(`${prefix.toUpperCase()}-`);
 }

@@ -1,6 +1,6 @@
 // The order of tickets according to the tracker: which block which, and which wait for a ticket outside the list.
 import type { OutsideBlocker } from '../api/runs.ts';
-import type { BlockedTicket } from '../orchestrate/waves.ts';
+import type { BlockedTicket } from '../orchestrate/plan.ts';
 import type { Board } from '../state/board-types.ts';
 import type { TrackerRelation } from './api-answer.ts';
 

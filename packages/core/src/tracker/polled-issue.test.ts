@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { parseEventDraft } from '../log/event-line.ts';
 import type { TrackerIssue } from './api-answer.ts';
 import { pollDifference } from './polled-issue.ts';
 

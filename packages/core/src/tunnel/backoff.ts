@@ -17,9 +17,13 @@ export function backoffMs(attempt: number, random: number, longestMs = LONGEST_M
 }
 
 /** The wait in a `Retry-After` header: seconds or a date; undefined if it has none. */
-export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+export function retryAfterMs(
+  header: string | null | undefined,
+  now: number,
+  longestMs = LONGEST_RETRY_AFTER_MS,
+): number | undefined {
   const text = header?.trim() ?? '';
   if (text === '') return undefined;
-  const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isFinite(wait) && wait > 0 ? Math.min(wait, LONGEST_RETRY_AFTER_MS) : undefined;
+  const wait = /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(wait) && wait > 0 ? Math.min(wait, longestMs) : undefined;
 }

@@ -1,9 +1,8 @@
 // Whether a feed can be opened. Without a channel or a secret the daemon only polls; that is not an error, but it is
 // reported with the command that changes it. A channel that would send its read key unencrypted over the network is not
 // opened.
-
 import { z } from 'zod';
-import { type FeedSecrets, secretProblem } from '../receive/feed-secret.ts';
+import { type FeedSecrets, secretProblem } from '../receive/delivery.ts';
 
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseEventDraft } from '../log/parse-event.ts';
+import { parseEventDraft } from '../log/event-line.ts';
 import {
   BLIND_AFTER_MS,
   disabledTunnel,

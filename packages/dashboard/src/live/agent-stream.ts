@@ -1,13 +1,12 @@
 // What the agent of a ticket does, as it happens: its state and its conversation, which is a list of items that change by
 // their id. A message of another instance starts the list over.
-import { ApiFailure } from '@svc/client';
 import type { AgentView, ConversationItem } from '@svc/core';
 import { useEffect, useState } from 'react';
 import { client } from '../api/client.ts';
+import { keepFollowing } from './line-stream.ts';
 
 /** The page drops the oldest beyond this. */
 const MOST_ITEMS = 20_000;
-const AFTER_REFUSAL_MS = 5_000;
 
 export type AgentState = {
   /** Null until the first message. */
@@ -54,19 +53,7 @@ export function useAgent(ticket: string, run: string): AgentState {
       });
       for await (const batch of views) setState((before) => batch.reduce(withView, before));
     }
-    async function keepFollowing(): Promise<void> {
-      while (!signal.aborted) {
-        try {
-          await follow();
-        } catch (error) {
-          if (signal.aborted) return;
-          if (!(error instanceof ApiFailure)) throw error;
-          setState((before) => ({ ...before, failure: error }));
-          await new Promise((resolve) => setTimeout(resolve, AFTER_REFUSAL_MS));
-        }
-      }
-    }
-    void keepFollowing();
+    void keepFollowing(follow, signal, (failure) => setState((before) => ({ ...before, failure })));
     return () => closed.abort();
   }, [ticket, run]);
   return state;

@@ -49,20 +49,27 @@ export function openLineStream(options: {
     }
   }
 
-  async function keepFollowing(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await follow();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!(error instanceof ApiFailure)) throw error;
-        become('lost', error.message);
-        onRefused?.(error);
-        await new Promise((resolve) => setTimeout(resolve, AFTER_REFUSAL_MS));
-      }
+  void keepFollowing(follow, signal, (failure) => {
+    become('lost', failure.message);
+    onRefused?.(failure);
+  });
+  return { state: () => link, close: () => closed.abort() };
+}
+
+/** Follows a stream until `signal`, also after the daemon refused it. */
+export async function keepFollowing(
+  follow: () => Promise<void>,
+  signal: AbortSignal,
+  onRefused: (failure: ApiFailure) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await follow();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiFailure)) throw error;
+      onRefused(error);
+      await new Promise((resolve) => setTimeout(resolve, AFTER_REFUSAL_MS));
     }
   }
-
-  void keepFollowing();
-  return { state: () => link, close: () => closed.abort() };
 }

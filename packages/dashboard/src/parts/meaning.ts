@@ -1,7 +1,7 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, Session, WorkerAgent, WorkerStatus } from '@svc/core';
 import { isAgentsWork } from '@svc/core/browser';
-import { clockWords } from './time-words.ts';
+import { clockWords } from './format.ts';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
 

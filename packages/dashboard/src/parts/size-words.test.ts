@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sizeWords } from './amount-words.ts';
+import { sizeWords } from './format.ts';
 
 test.each([
   [0, '0 B'],

@@ -2,7 +2,7 @@
 // that draw it in a positioned frame.
 import { type AxisSegment, axisScale } from '@svc/core/browser';
 import { type CSSProperties, type RefObject, useLayoutEffect, useState } from 'react';
-import { clockWords, durationWords } from './time-words.ts';
+import { clockWords, durationWords } from './format.ts';
 
 /** Upper estimate for the font at 12 px. */
 export const LETTER_WIDTH = 7.1;

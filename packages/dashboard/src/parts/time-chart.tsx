@@ -2,8 +2,7 @@
 // get the caption and a table.
 import { useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
-import { countWords } from './amount-words.ts';
-import { clockWords } from './time-words.ts';
+import { clockWords, countWords } from './format.ts';
 
 export const seriesColours = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5'] as const;
 

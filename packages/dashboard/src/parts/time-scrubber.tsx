@@ -7,7 +7,7 @@ import { client } from '../api/client.ts';
 import { MomentProvider, useBoard, useNow } from '../live/live.tsx';
 import { momentOf } from '../live/moment.ts';
 import { classNames } from './class-names.ts';
-import { clockWords, durationWords } from './time-words.ts';
+import { clockWords, durationWords } from './format.ts';
 
 // A time span that ends now, and positions on it from 0 (start) to 1 (now).
 

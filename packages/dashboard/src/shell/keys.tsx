@@ -1,13 +1,11 @@
 // The keyboard shortcuts of every screen, and what they open. The palette is loaded when the page is idle; what is
 // typed before it has loaded is kept for it.
-
 import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from 'radix-ui';
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { isTyping } from '../parts/use-keys.ts';
 import { screenList } from './link-to.ts';
-import { onOpenPalette } from './palette-events.ts';
 
 export type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean };
 export type KeyMeaning =
@@ -137,12 +135,12 @@ export function Keys() {
       setMissing(true);
     }
   }, []);
-  const openPalette = useCallback(() => {
+  const show = useCallback(() => {
     early.current = '';
     void load();
     setOpen('palette');
   }, [load]);
-  useEffect(() => onOpenPalette(openPalette), [openPalette]);
+  useEffect(() => onOpenPalette(show), [show]);
   useEffect(() => {
     const timer = setTimeout(() => void load(), LOAD_AFTER_MS);
     return () => clearTimeout(timer);
@@ -164,13 +162,13 @@ export function Keys() {
       if (meaning === null) return isGoing ? event.stopImmediatePropagation() : undefined;
       take(event);
       if (meaning.kind === 'to') void navigate({ to: meaning.to });
-      else if (meaning.kind === 'palette') openPalette();
+      else if (meaning.kind === 'palette') show();
       else if (meaning.kind === 'key-map') setOpen('key-map');
     };
     // Before the screens' own keys: `g` then `e` goes to the events and acknowledges nothing.
     window.addEventListener('keydown', onKey, { capture: true });
     return () => window.removeEventListener('keydown', onKey, { capture: true });
-  }, [navigate, openPalette]);
+  }, [navigate, show]);
 
   const close = useCallback(() => {
     early.current = null;
@@ -201,4 +199,16 @@ function NotLoaded({ onClose }: { onClose: () => void }) {
 function take(event: KeyboardEvent): void {
   event.preventDefault();
   event.stopImmediatePropagation();
+}
+
+// Opens the command palette from anywhere in the page.
+const OPEN = 'svc:palette';
+
+export function openPalette(): void {
+  window.dispatchEvent(new Event(OPEN));
+}
+
+function onOpenPalette(listener: () => void): () => void {
+  window.addEventListener(OPEN, listener);
+  return () => window.removeEventListener(OPEN, listener);
 }

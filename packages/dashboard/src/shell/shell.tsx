@@ -16,11 +16,10 @@ import { MomentProvider, useBoard, useLiveBoard, useNow } from '../live/live.tsx
 import { timeOfMoment } from '../live/moment.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import { clockWords, durationWords, exactWords } from '../parts/time-words.ts';
+import { clockWords, durationWords, exactWords } from '../parts/format.ts';
 import { isWaiting } from '../screens/attention/inbox.ts';
 import { Keys } from './keys.tsx';
 import { linkTo, screenList } from './link-to.ts';
-
 import { TrustBar } from './trust-bar.tsx';
 
 // The navigation: at the side, or at the bottom of a narrow page.

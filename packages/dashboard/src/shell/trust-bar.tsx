@@ -7,13 +7,13 @@ import { useState } from 'react';
 import { ApiFailure, client } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
 import { useBoardFailure, useLink, useLiveBoard } from '../live/live.tsx';
+import { Ago, For } from '../parts/age.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { backgroundOf, textOf } from '../parts/meaning.ts';
 import { Dot, Pill } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
-import { Ago, For } from '../parts/since.tsx';
-import { openPalette } from './palette-events.ts';
+import { openPalette } from './keys.tsx';
 import { type TrustPart, trustLine, trustParts } from './trust.ts';
 
 const isMac = navigator.platform.startsWith('Mac');

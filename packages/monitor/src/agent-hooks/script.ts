@@ -11,8 +11,7 @@ import { system } from '@svc/lib/system';
 import { z } from 'zod';
 import { hookTokenFile, readHookToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
-import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { writeSecretFile } from '../disk/secret-file.ts';
+import { writeFileAtomically, writeSecretFile } from '../disk/atomic-write.ts';
 import { shellQuoted } from '../orchestrate/worktrees/bundle.ts';
 
 export const hookScript = (dataDir: string): string => join(dataDir, 'svc-agent-hook');

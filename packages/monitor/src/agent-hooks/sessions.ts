@@ -25,8 +25,7 @@ import { createLimit, TooManyWaiting } from '@svc/lib/limit';
 import { every } from '@svc/lib/rounds';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { gitBranch } from '../context/git-branch.ts';
-import { worktreeRoot } from '../context/worktree-root.ts';
+import { gitBranch, worktreeRoot } from '../context/context-store.ts';
 import { Failure } from '../errors.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../http/state-access.ts';
 import { type Signs, watchSigns } from './signs.ts';
@@ -73,10 +72,9 @@ export function createHookSessions(options: {
   /** Milliseconds of the machine's monotonic clock, as hooks report them. */
   uptimeMs?: () => number;
   everyMs?: number;
-  silentMs?: number;
   answerWithinMs?: number;
 }): HookSessions {
-  const { state, append, processStarts, logger, everyMs = EVERY_MS, silentMs = SILENT_MS } = options;
+  const { state, append, processStarts, logger, everyMs = EVERY_MS } = options;
   const { answerWithinMs = ANSWER_WITHIN_MS } = options;
   const { uptimeMs = () => Number(process.hrtime.bigint()) / 1e6 } = options;
   const memories = new Map<string, Memory>();
@@ -207,8 +205,8 @@ export function createHookSessions(options: {
       return session.state === 'unknown'
         ? undefined
         : unknown('svc was not running for a while and may have missed events');
-    if (uptimeMs() - memory.heardAt > silentMs)
-      return unknown(`nothing was heard of it for ${Math.round(silentMs / 60_000)} minutes`);
+    if (uptimeMs() - memory.heardAt > SILENT_MS)
+      return unknown(`nothing was heard of it for ${Math.round(SILENT_MS / 60_000)} minutes`);
     const { state: reported } = memory.reported;
     if (reported === 'idle') return undefined;
     const sign = await memory.signs.look(session.agent, reported);

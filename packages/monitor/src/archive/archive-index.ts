@@ -1,6 +1,5 @@
 // The index of the archive in SQLite: which runs are archived, and their files. It can be rebuilt from the manifests,
 // except for which runs were pruned.
-
 import { readdir, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import {
@@ -13,7 +12,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { removeTree } from '../disk/remove-tree.ts';
+import { removeTree } from '../disk/private-file.ts';
 import { DatabaseFromNewerVersion, isDamage, openDatabase } from '../disk/sqlite.ts';
 import { Failure } from '../errors.ts';
 import { createBlobFolder } from './blobs.ts';

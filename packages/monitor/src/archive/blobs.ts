@@ -1,6 +1,5 @@
 // The content of archived files: one blob per content, named by its SHA-256. So the name of a run's file never becomes a
 // name in the archive, and an existing blob is complete. Large ones are compressed.
-
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
@@ -12,7 +11,7 @@ import { type ArchivedFile, blobName } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../disk/atomic-write.ts';
-import { makeFolder } from '../disk/make-folder.ts';
+import { makeFolder } from '../disk/private-file.ts';
 
 /** Files of this size or more are compressed. */
 const LARGE_BYTES = 64 * 1024;

@@ -1,11 +1,12 @@
 // Restores an archived run, byte for byte, into a separate folder: all of it, or nothing.
-import { mkdir, open, readdir, rename, utimes } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { ArchiveManifest } from '@svc/core';
+import { mkdir, open, readdir, readFile, rename, utimes } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { type ArchiveManifest, handoffName, summaryOf } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { syncFolder } from '../disk/atomic-write.ts';
+import { ifPresent, isFolder } from '@svc/lib/files';
+import { syncFolder, writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
-import { removeTree } from '../disk/remove-tree.ts';
+import { removeTree } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 import { BlobDamaged, type BlobFolder, createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
@@ -103,4 +104,46 @@ async function restoreFile(
   }
   const mtime = new Date(file.mtime);
   await utimes(path, mtime, mtime);
+}
+
+// `syncToThoughts`: copies the summary of an archived run to where the next person or agent looks for it.
+
+/** A summary is for people: a longer one is not copied. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+type Handoff =
+  | { state: 'written' | 'same'; path: string }
+  | { state: 'no-summary' }
+  | { state: 'not-written'; reason: string };
+
+/** Into `thoughts/shared/handoffs/` of the project that the run was started in, otherwise of the given one. */
+export async function copySummary({
+  root,
+  manifest,
+  project,
+}: {
+  root: string;
+  manifest: ArchiveManifest;
+  project: string | undefined;
+}): Promise<Handoff> {
+  const summary = summaryOf(manifest.files);
+  if (summary === undefined) return { state: 'no-summary' };
+  if (summary.size > MAX_BYTES) return { state: 'not-written', reason: 'the summary is too long' };
+  const { project: own } = manifest;
+  const folder = own !== null && isAbsolute(own) && (await isFolder(own)) ? own : project;
+  if (folder === undefined) return { state: 'not-written', reason: 'its project folder is not known' };
+  const chunks: Buffer[] = [];
+  for await (const chunk of createBlobFolder(join(root, manifest.orchestrator)).read(summary))
+    chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString('utf8');
+  const path = join(folder, 'thoughts', 'shared', 'handoffs', handoffName(manifest.orchestrator, summary));
+  try {
+    if ((await ifPresent(readFile(path, 'utf8'))) === text) return { state: 'same', path };
+    await writeFileAtomically(path, text);
+    return { state: 'written', path };
+  } catch (error) {
+    // The run is archived, whether or not the copy works.
+    if (systemErrorCode(error) === undefined || !(error instanceof Error)) throw error;
+    return { state: 'not-written', reason: error.message };
+  }
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { type ArchiveManifest, archiveSizes, EVENTS_PATH, type WorkerStatus, whyNotEnded } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import type { FileLocks } from '../disk/lock.ts';
-import { makeFolder } from '../disk/make-folder.ts';
-import { removeTree } from '../disk/remove-tree.ts';
+import { makeFolder, removeTree } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 import { readSignal } from '../runs/read-signal.ts';
 import { listRuns, listSignals, type RunFolder } from '../runs/signal-folder.ts';
@@ -25,7 +24,6 @@ import {
 } from './archive-run.ts';
 import { BlobDamaged, createBlobFolder } from './blobs.ts';
 import { readManifest } from './manifest-file.ts';
-
 import { type Found, findSources } from './source-files.ts';
 
 type SweepProgress = { orchestrator: string; run: number; runs: number; bytes: number };

@@ -4,7 +4,6 @@
 // - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
 // The seq of the last event is passed from one mode to the other: no event is missed or seen twice.
 // A strict wait ends when the feed that could deliver the event is blind.
-
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

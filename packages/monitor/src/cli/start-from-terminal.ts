@@ -12,7 +12,7 @@ import {
   ownVersion,
 } from '../control/version-drift.ts';
 import { refuseNewerData } from '../disk/data-format.ts';
-import { readSecrets } from '../receive/secrets.ts';
+import { readSecrets } from '../receive/feed.ts';
 import { readKeyVariables } from '../tunnel/provision-channel.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import { type Environment, isInteractive } from '@svc/core';
+import type { Environment } from '@svc/core';
 import { plainJson } from './text.ts';
 
 export type Terminal = {
@@ -73,6 +73,19 @@ export async function askUser(question: string, interrupted: AbortSignal): Promi
   }
 }
 
+/**
+ * Interactive only if standard input is a terminal and `SVC_AUTONOMOUS` is unset. Any non-empty value of the variable
+ * means autonomous: an extra warning costs nothing, but an unanswered question stops a run.
+ */
+export function isInteractive(terminal: Pick<Terminal, 'inputIsTerminal' | 'environment'>): boolean {
+  return terminal.inputIsTerminal && (terminal.environment['SVC_AUTONOMOUS'] ?? '') === '';
+}
+
+/** An answer to `[Y/n]`: an empty line is yes. Undefined, the end of the input, is no. */
+export function meansYes(answer: string | undefined): boolean {
+  return answer !== undefined && /^(?:y|yes)?$/i.test(answer.trim());
+}
+
 /** Without a terminal, `--yes` is the consent. */
 export async function agree(
   terminal: Terminal,
@@ -81,8 +94,7 @@ export async function agree(
   again: string,
 ): Promise<void> {
   if (yes) return;
-  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
-  if (!isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous })) {
+  if (!isInteractive(terminal)) {
     terminal.err(`Nothing was changed. To do it: ${again}`);
     throw new AnswerIsNo();
   }

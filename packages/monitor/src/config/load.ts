@@ -7,8 +7,8 @@ import {
   type Resolution,
   resolveConfig,
 } from '@svc/core';
-import { worktreeRoot } from '../context/worktree-root.ts';
-import { leadsOut } from '../disk/leads-out.ts';
+import { worktreeRoot } from '../context/context-store.ts';
+import { leadsOut } from '../disk/private-file.ts';
 import type { Machine } from './environment.ts';
 import { globalFile, locateProject, type ProjectPlace, secretsFile } from './locate.ts';
 import { readJsonFile } from './read-json.ts';

@@ -1,9 +1,9 @@
 // Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 for files with secrets.
 import type { Layer } from '@svc/core';
-import { worktreeRoot } from '../context/worktree-root.ts';
+import { worktreeRoot } from '../context/context-store.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
+import { refuseLeadingOut } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 import { setInJson, unsetInJson, valueAt } from './edit-json.ts';
 import type { ConfigFiles } from './load.ts';

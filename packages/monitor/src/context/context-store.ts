@@ -1,11 +1,12 @@
 // The workflow-context file of a worktree: `.svc/.workflow-context.json`, changed under a lock, replaced atomically.
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { newContext, WorkflowContext } from '@svc/core';
+import { ifPresentSync } from '@svc/lib/files';
 import { readJsonFile } from '../config/read-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
+import { refuseLeadingOut } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 
 export type ContextStore = {
@@ -70,4 +71,35 @@ function placeOf(issue: { path: PropertyKey[]; message: string } | undefined): s
   return issue === undefined
     ? 'is not a workflow context.'
     : `is not a workflow context: ${issue.path.join('.')}: ${issue.message}`;
+}
+
+// The folder that a helper script works on: the git worktree that contains the starting folder, else that folder itself.
+
+export function worktreeRoot(start: string): string {
+  for (let folder = resolve(start); dirname(folder) !== folder; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+  }
+  return resolve(start);
+}
+
+// The branch that is checked out in a worktree, read from git's own files: a shell may ask at every prompt, and starting
+// git would take longer than everything else.
+
+/** Null if there is no repository, or no branch is checked out. */
+export function gitBranch(root: string): string | null {
+  const folder = gitFolder(root);
+  const head = folder && readIfPresent(join(folder, 'HEAD'));
+  return /^ref: refs\/heads\/(.+)$/.exec(head?.trim() ?? '')?.[1] ?? null;
+}
+
+/** In a linked worktree `.git` is a file that names the folder. */
+function gitFolder(root: string): string | undefined {
+  const dotGit = join(root, '.git');
+  if (statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()) return dotGit;
+  const named = /^gitdir: (.+)$/.exec(readIfPresent(dotGit)?.trim() ?? '')?.[1];
+  return named === undefined ? undefined : resolve(root, named);
+}
+
+function readIfPresent(file: string): string | undefined {
+  return ifPresentSync(() => readFileSync(file, 'utf8'));
 }

@@ -1,11 +1,14 @@
 // The process that svc runs in, as far as the daemon's control needs it. Passed in, so tests can replace it.
-
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { DaemonIdentity, Environment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import type { Machine } from '../config/environment.ts';
+import { refuseNewerData } from '../disk/data-format.ts';
 import { Failure } from '../errors.ts';
-import { usable } from './instance.ts';
+import { openEventLog } from '../log/event-log.ts';
+import { identifyHost } from '../log/log-entry.ts';
+import { claimInstance, usable } from './instance.ts';
 import { linesBehind, logFileOf, openToAppend } from './log-file.ts';
 import { type FoundDaemon, waitForDaemon } from './status.ts';
 
@@ -185,5 +188,38 @@ function ask(pid: number, signal: StopOptions['signal']): void {
       'stop-failed',
       `The daemon (pid ${pid}) cannot be signalled: ${(error as Error).message}.`,
     );
+  }
+}
+
+// Rebuilds the index while no daemon is running: holds the data root's lock for that time.
+
+export async function reindexAlone(
+  machine: Machine,
+  now: () => Date,
+  { acceptMissing }: { acceptMissing: boolean },
+): Promise<{ lines: number; seconds: number }> {
+  refuseNewerData(machine.dataDir);
+  const instance = claimInstance(machine.dataDir);
+  if (instance === undefined) {
+    throw new Failure(
+      'not-answering',
+      'A daemon holds the data folder but does not answer.',
+      'See: svc monitor status',
+    );
+  }
+  const started = performance.now();
+  const log = openEventLog({
+    eventsFolder: machine.eventsDir,
+    databaseFile: machine.databaseFile,
+    clock: { now: () => now().getTime() },
+    host: await identifyHost(machine.dataDir),
+    newId: () => crypto.randomUUID(),
+  });
+  try {
+    await log.reindex({ acceptMissing });
+    return { lines: log.lastSeq(), seconds: Math.round((performance.now() - started) / 100) / 10 };
+  } finally {
+    await log.close();
+    instance.withdraw();
   }
 }

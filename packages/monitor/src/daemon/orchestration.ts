@@ -32,7 +32,7 @@ import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
-import type { Summarizer } from '../summarize/summarizer.ts';
+import type { Summarizer } from '../summarize/create-summaries.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
 import { requireTracker } from '../tracker/open-tracker.ts';
 import type { Tracker } from '../tracker/tracker.ts';

@@ -19,12 +19,12 @@ import {
   doctorRoutes,
   feedRoutes,
   healthRoutes,
+  otelRoutes,
   outboxRoutes,
   retentionRoutes,
   rulesRoutes,
 } from '../http/daemon-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
-import { otelRoutes } from '../http/otel-routes.ts';
 import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { summaryRoutes } from '../http/summary-routes.ts';

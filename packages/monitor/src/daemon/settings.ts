@@ -3,7 +3,7 @@ import { type Config, type Environment, formatProblem } from '@svc/core';
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { type LiveConfig, openLiveConfig } from '../config/live.ts';
-import { readSecrets, type Secrets } from '../receive/secrets.ts';
+import { readSecrets, type Secrets } from '../receive/feed.ts';
 
 export type Settings = {
   live: LiveConfig;

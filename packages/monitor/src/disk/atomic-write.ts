@@ -1,10 +1,10 @@
 // Replaces a file atomically: a reader sees the old or the new content, never a part, even after a power cut.
-
 import { constants } from 'node:fs';
-import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { open, readFile, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from './private-file.ts';
 
 export type WriteOptions = {
   /** Mode of the file, even if it existed with another. Without it an existing file keeps its mode. */
@@ -65,4 +65,28 @@ async function modeOf(path: string): Promise<number | undefined> {
 
 async function removeIfThere(path: string): Promise<void> {
   await ifPresent(unlink(path));
+}
+
+// A file that holds one secret: mode 600 in a folder of mode 700, replaced atomically.
+
+/** The secret, or undefined when there is none. */
+export async function readSecretFile(path: string): Promise<string | undefined> {
+  const secret = (await ifPresent(readFile(path, 'utf8')))?.trim();
+  return secret === '' ? undefined : secret;
+}
+
+export async function writeSecretFile(path: string, secret: string): Promise<void> {
+  await writeFileAtomically(path, `${secret}\n`, { mode: 0o600, folderMode: 0o700 });
+}
+
+/** False when it did not exist. */
+export async function removeSecretFile(path: string): Promise<boolean> {
+  try {
+    await rm(path);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  await syncFolder(dirname(path));
+  return true;
 }

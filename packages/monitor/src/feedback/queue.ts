@@ -3,7 +3,6 @@
 //
 //   const queue = createFindingsQueue({ file, locks });
 //   await queue.append(finding);
-
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink, writeFile } from 'node:fs/promises';
@@ -21,11 +20,10 @@ import {
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { locateProject } from '../config/locate.ts';
-import { worktreeRoot } from '../context/worktree-root.ts';
+import { worktreeRoot } from '../context/context-store.ts';
 import { syncFolder } from '../disk/atomic-write.ts';
-import { refuseLeadingOut } from '../disk/leads-out.ts';
 import type { FileLocks } from '../disk/lock.ts';
-import { makeFolder } from '../disk/make-folder.ts';
+import { makeFolder, refuseLeadingOut } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 
 const LARGEST_FILE = 256 * 1024 * 1024;

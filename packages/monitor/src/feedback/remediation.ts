@@ -21,7 +21,7 @@ import {
   type Tracker,
   TrackerError,
 } from '../tracker/tracker.ts';
-import { fileOnce } from './destinations.ts';
+import { fileOnce } from './drain.ts';
 import { type AppendFinding, ticketKey } from './queue.ts';
 
 type Filed = { destination: 'tracker'; filedAs: string; url: string } | { destination: 'finding' };

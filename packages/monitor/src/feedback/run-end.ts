@@ -4,13 +4,12 @@ import { dirname, join } from 'node:path';
 import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { namesIn } from '@svc/lib/files';
-import { worktreeRoot } from '../context/worktree-root.ts';
-import { leadsOut } from '../disk/leads-out.ts';
+import { worktreeRoot } from '../context/context-store.ts';
 import type { FileLocks } from '../disk/lock.ts';
+import { leadsOut } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 import type { Findings } from '../orchestrate/worktrees/context.ts';
-import { openDestinations } from './destinations.ts';
-import { drainQueue, reasonsOf } from './drain.ts';
+import { drainQueue, openDestinations, reasonsOf } from './drain.ts';
 import {
   createDrainJournal,
   createFindingsQueue,

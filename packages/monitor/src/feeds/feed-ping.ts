@@ -3,9 +3,15 @@
 //
 // Its body has one key and no spaces, so a relay that re-serialises bodies writes the same bytes.
 import { type FeedChannel, SELF_TEST_HEADER } from '@svc/core';
-import { codehostFeed, type Feed, type FeedName, isSignedBy, sign, trackerFeed } from '../receive/feed.ts';
-import type { Secrets } from '../receive/secrets.ts';
-
+import {
+  codehostFeed,
+  type Feed,
+  type FeedName,
+  isSignedBy,
+  type Secrets,
+  sign,
+  trackerFeed,
+} from '../receive/feed.ts';
 import type { SelfTest } from '../tunnel/inbox.ts';
 import type { Post } from '../tunnel/provision-channel.ts';
 import { wordsForError, wordsForStatus } from '../tunnel/session.ts';

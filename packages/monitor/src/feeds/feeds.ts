@@ -15,9 +15,8 @@ import {
 import type { Logger } from 'pino';
 import { coverageReport } from '../codehost/polling-report.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { type FeedName, trackerFeed } from '../receive/feed.ts';
+import { type FeedName, type Secrets, trackerFeed } from '../receive/feed.ts';
 import type { Receiver } from '../receive/receiver.ts';
-import type { Secrets } from '../receive/secrets.ts';
 import type { Receive } from '../tunnel/delivery.ts';
 import { createPost, type ReadKey, readKeyOf } from '../tunnel/provision-channel.ts';
 import { createConnect } from '../tunnel/session.ts';

@@ -1,6 +1,5 @@
 // Checks that only the daemon can make: writes a line and reads it back, through the index and from its file, and sends
 // a signed test delivery to each receiver, over HTTP like any other. Bounded in time; never rejects.
-
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,8 +16,7 @@ import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { listFilledMonthFiles } from '../log/month-file.ts';
-import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
-import type { Secrets } from '../receive/secrets.ts';
+import { codehostFeed, type Feed, type Secrets, trackerFeed } from '../receive/feed.ts';
 import { readSummarySettings } from '../summarize/settings.ts';
 import { selfTestRequest } from './feed-ping.ts';
 

@@ -1,15 +1,26 @@
 // The daemon itself: health and figures, feeds, outbox, rules, configuration, archive, access to the dashboard, and the
 // description of all routes.
-
-import { type ApiAnswer, api, type ConfigReport, openapiDocument, type ProjectEntry } from '@svc/core';
+import {
+  type ApiAnswer,
+  api,
+  type BackendName,
+  type ConfigReport,
+  openapiDocument,
+  type ProjectEntry,
+  type ProxyReading,
+  readLogsRequest,
+  readMetricsRequest,
+} from '@svc/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
 import { type ArchiveIndex, listRuns } from '../archive/archive-index.ts';
-
 import { archivedManifest } from '../archive/restore.ts';
 import { Failure } from '../errors.ts';
 import type { Retention } from '../retention/retention.ts';
 import type { RuleTestRequest } from '../rules/rules.ts';
+import type { Backend } from '../telemetry/backends.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { BackendProxy } from '../telemetry/proxy.ts';
 import { type Asked, momentIn, type Routes, route, whileClientWaits } from './route.ts';
 
 export function healthRoutes(options: {
@@ -149,4 +160,65 @@ export function accessRoutes(access: Pick<Access, 'createCode' | 'exchangeCode'>
       );
     });
   };
+}
+
+// GET|POST /api/otel/query and /api/otel/logs: forward a query to the metrics or log backend and return its response.
+// GET /api/otel/status: whether the backends are available.
+
+/** A query and a few short values, with every byte percent-encoded as three. */
+const MAX_FORM = 64 * 1024;
+
+export function otelRoutes(options: {
+  backend: (name: BackendName) => Backend;
+  status: () => ApiAnswer<typeof api.getTelemetry>;
+}): Routes {
+  const answerWith = (name: BackendName, read: (given: Record<string, unknown>) => ProxyReading) => ({
+    method: ['GET', 'POST'],
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const proxy = proxyOf(options.backend(name), name);
+      const reading = read(givenIn(request));
+      if (!reading.ok) throw new Failure('usage', reading.problem);
+      const { status, body } = await proxy.ask(reading.request);
+      return reply.code(status).type('application/json; charset=utf-8').send(body);
+    },
+  });
+  return (app) => {
+    // Prometheus clients send this type; only these routes accept it.
+    app.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: MAX_FORM },
+      (_request, body, parsed) => parsed(null, formFields(String(body))),
+    );
+    app.route({ url: '/api/otel/query', ...answerWith('metrics', readMetricsRequest) });
+    app.route({ url: '/api/otel/logs', ...answerWith('logs', readLogsRequest) });
+    route(app, api.getTelemetry, options.status);
+  };
+}
+
+function proxyOf({ choice, proxy }: Backend, name: BackendName): BackendProxy {
+  if (proxy !== undefined) return proxy;
+  const { why, remedy } = choice.use ? { why: 'it has stopped', remedy: undefined } : choice;
+  throw new Failure('not-configured', `The ${name} backend is not available: ${why}.`, remedy);
+}
+
+/** Fields of the address and the body together, as the backends read them; a field must not be in both. */
+function givenIn({ query, body }: FastifyRequest): Record<string, unknown> {
+  if (typeof query !== 'object' || query === null) return {};
+  if (body === undefined || body === null) return { ...query };
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw new Failure('usage', 'The body must be a JSON object or a form.');
+  const twice = Object.keys(body).find((name) => Object.hasOwn(query, name));
+  if (twice !== undefined)
+    throw new Failure('usage', `${JSON.stringify(twice.slice(0, 60))} is given more than once.`);
+  return { ...query, ...body };
+}
+
+function formFields(text: string): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null);
+  const form = new URLSearchParams(text);
+  for (const name of form.keys()) {
+    const values = form.getAll(name);
+    fields[name] = values.length === 1 ? values[0] : values;
+  }
+  return fields;
 }

@@ -13,7 +13,7 @@ import {
 import type { FastifyInstance, FastifyReply, RouteShorthandOptions } from 'fastify';
 import type { z } from 'zod';
 import { Failure } from '../errors.ts';
-import { SummaryFailure } from '../summarize/summary-failure.ts';
+import { SummaryFailure } from '../summarize/model-failure.ts';
 
 export type Routes = (app: FastifyInstance) => void;
 

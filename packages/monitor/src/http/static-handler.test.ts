@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadStaticFiles } from './load-static-files.ts';
 import { createHttpServer } from './server.ts';
-import { createStaticHandler, pagePolicy } from './static-handler.ts';
+import { createStaticHandler, dashboardFolder, loadDashboard, pagePolicy } from './static-handler.ts';
 import { allowEveryone } from './testing/allow-everyone.ts';
 
 const page = '<!doctype html><title>svc</title><script src="/assets/app-1a2b.js"></script>';
@@ -197,4 +197,24 @@ test('without a build, a page explains how to build it', async () => {
     expect(body.toString()).toContain('npm run build');
     expect((await call('/api/nowhere')).status).toBe(404);
   }
+});
+
+test('it is beside the bundled program, or in its own package', () => {
+  expect(dashboardFolder('/opt/svc/packages/monitor/dist')).toBe('/opt/svc/packages/monitor/dist/dashboard');
+  expect(dashboardFolder('/opt/svc/packages/monitor/src/daemon')).toBe('/opt/svc/packages/dashboard/dist');
+});
+
+test('the daemon runs without it and logs that', async () => {
+  const printed: string[] = [];
+  const logger = pino({}, { write: (line) => void printed.push(line) });
+  const folder = temporaryFolder();
+  expect(await loadDashboard(logger, folder)).toBeUndefined();
+  expect(printed.join('')).toContain('npm run build');
+  writeFileSync(join(folder, 'index.html'), '<!doctype html>');
+  expect((await loadDashboard(logger, folder))?.has('/index.html')).toBe(true);
+  // A folder with ten thousand files is not a web app.
+  mkdirSync(join(folder, 'many'));
+  for (let number = 0; number < 2_001; number += 1) writeFileSync(join(folder, 'many', `${number}`), '');
+  expect(await loadDashboard(logger, folder)).toBeUndefined();
+  expect(printed.join('')).toContain('the dashboard cannot be read');
 });

@@ -1,7 +1,9 @@
 // The web app at `/`, on node:http: its files by their exact path, and its page for every other path outside the API, so
 // links into the app can be opened and shared. If it is not built, a plain page explains how to build it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Encoding, StaticFile, StaticFiles } from './load-static-files.ts';
+import { basename, join } from 'node:path';
+import type { Logger } from 'pino';
+import { type Encoding, loadStaticFiles, type StaticFile, type StaticFiles } from './load-static-files.ts';
 import { answerJson, type DirectHandler, type OnAnswer } from './server.ts';
 
 /** No external content, no inline scripts, no frames. Scripts may set styles, as charts do. */
@@ -170,4 +172,28 @@ function sendPlain(request: IncomingMessage, response: ServerResponse): number {
   ]);
   response.end(request.method === 'HEAD' ? undefined : notBuilt);
   return 503;
+}
+
+// Finds the built web app: beside the bundled program, or in its own package when the daemon runs from source.
+
+/** `folder` is the folder of this file: `…/dist` in a build. */
+export function dashboardFolder(folder: string = import.meta.dirname): string {
+  return basename(folder) === 'dist'
+    ? join(folder, 'dashboard')
+    : join(folder, '..', '..', '..', 'dashboard', 'dist');
+}
+
+/** Resolves to undefined when the web app is not built or cannot be read; the daemon runs without it. */
+export async function loadDashboard(
+  logger: Logger,
+  folder = dashboardFolder(),
+): Promise<StaticFiles | undefined> {
+  try {
+    const files = await loadStaticFiles(folder);
+    if (files === undefined) logger.warn({ folder }, 'the dashboard is not built; run npm run build');
+    return files;
+  } catch (error) {
+    logger.error({ err: error, folder }, 'the dashboard cannot be read');
+    return undefined;
+  }
 }

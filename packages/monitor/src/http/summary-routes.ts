@@ -5,8 +5,7 @@
 import { api } from '@svc/core';
 import type { FastifyReply } from 'fastify';
 import { Failure } from '../errors.ts';
-import type { Briefing } from '../summarize/briefing.ts';
-import type { Summarizer } from '../summarize/summarizer.ts';
+import type { Briefing, Summarizer } from '../summarize/create-summaries.ts';
 import { type Routes, route, whileClientWaits } from './route.ts';
 
 const NOT_CONFIGURED = { error: 'AI not configured' };

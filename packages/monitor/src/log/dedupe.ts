@@ -30,12 +30,13 @@ export type Dedupe = {
 
 type Line = { id: string; seq: number };
 
+const MOST_RECENT = 400_000;
+
 export function createDedupe({
   append,
   index,
   reader,
   ready,
-  maxRecent = 400_000,
   timeoutMs = 10_000,
 }: {
   append: (draft: EventDraft) => Promise<EventLine>;
@@ -44,7 +45,6 @@ export function createDedupe({
   reader: LineReader;
   /** Resolves when the index has all lines from before the start; earlier answers would be wrong. */
   ready: Promise<void>;
-  maxRecent?: number;
   /** How long a delivery waits for that before it is refused. */
   timeoutMs?: number;
 }): Dedupe {
@@ -131,7 +131,7 @@ export function createDedupe({
       }
       const known = find(key);
       if (known !== null) return { duplicate: true, id: known.id, seq: known.seq };
-      if (recent.size >= maxRecent)
+      if (recent.size >= MOST_RECENT)
         throw new LogNotWritable('the index is too far behind to detect duplicates');
       return await appendFirst(key, draft);
     },

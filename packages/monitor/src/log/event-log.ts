@@ -1,6 +1,5 @@
 // The event log as the rest of the daemon sees it: append, query, follow. No other module knows its files, offsets or
 // tables. Opening it repairs what a crash left; closing it loses nothing.
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type EventCounts,
@@ -19,9 +18,8 @@ import { type Appended, createDedupe } from './dedupe.ts';
 import { findLines, type LineQuery } from './find-lines.ts';
 import { createIndexKeeper, type RebuildOptions } from './index-keeper.ts';
 import { createLiveTail, type TailOptions } from './live-tail.ts';
-import type { LogEntry } from './log-entry.ts';
+import type { LogEntry, LogNotice } from './log-entry.ts';
 import type { LogIndex } from './log-index.ts';
-import type { LogNotice } from './log-notice.ts';
 import { createMonthWriter, type LogDisk } from './month-file.ts';
 import { type CorruptLine, createLineReader, type LineLocation } from './read-lines.ts';
 import { recoverTail } from './recovery.ts';

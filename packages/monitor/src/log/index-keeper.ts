@@ -1,19 +1,17 @@
 // Maintains the index: opens it, discards it when it does not match the log, and rebuilds it beside the one in use. The
 // index can always be rebuilt from the log, so any problem with it ends in a rebuild. It also remembers which lines
 // existed: those that the log no longer has are missing.
-
 import { joinMissing, type MissingLines } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
 import { type Database, isDamage, openDatabase, setDatabaseAside } from '../disk/sqlite.ts';
-
 import { firstSeqIn } from './find-position.ts';
 import { locationAt } from './index-block.ts';
 import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LiveTail } from './live-tail.ts';
+import type { LogNotice } from './log-entry.ts';
 import { createLogIndex, type LogIndex } from './log-index.ts';
-import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 import type { LineReader } from './read-lines.ts';
 

@@ -1,6 +1,13 @@
 // A line of the log together with its location. Parsing is strict: what is not a valid line is null.
-import type { EventLine } from '@svc/core';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { EventHost, EventLine, MissingLines } from '@svc/core';
+import { ifPresentSync } from '@svc/lib/files';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
+import type { CorruptLine } from './read-lines.ts';
+import type { TornTail } from './recovery.ts';
 
 /** A position in the log: a month file and a byte offset. */
 export type Position = { file: string; offset: number };
@@ -105,4 +112,28 @@ export class TailTooSlow extends Error {
     this.name = 'TailTooSlow';
     this.lastSeq = lastSeq;
   }
+}
+
+// Events in the log's own operation that the daemon reports to a person.
+
+export type LogNotice =
+  | ({ kind: 'torn-tail' } & TornTail)
+  | ({ kind: 'corrupt-line' } & CorruptLine)
+  | { kind: 'not-writable'; reason: string }
+  | { kind: 'writable-again' }
+  | ({ kind: 'lines-missing' } & MissingLines)
+  | { kind: 'index-rebuilding'; reason: string }
+  | { kind: 'index-failing'; reason: string }
+  | { kind: 'index-works-again' }
+  | { kind: 'database-set-aside'; path: string; reason: string };
+
+// This machine's identity in its log: a permanent id, and its name.
+
+export async function identifyHost(dataDir: string): Promise<EventHost> {
+  const file = join(dataDir, 'host-id');
+  const known = ifPresentSync(() => readFileSync(file, 'utf8').trim());
+  if (known !== undefined && /^[0-9a-f-]{36}$/.test(known)) return { id: known, name: hostname() };
+  const id = crypto.randomUUID();
+  await writeFileAtomically(file, `${id}\n`, { mode: 0o600, folderMode: 0o700 });
+  return { id, name: hostname() };
 }

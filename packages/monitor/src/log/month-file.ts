@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemErrorCode } from '@svc/lib/errors';
-import { makeFolder, syncFolderNow } from '../disk/make-folder.ts';
+import { makeFolder, syncFolderNow } from '../disk/private-file.ts';
 import type { LogTail } from './log-entry.ts';
 
 const pattern = /^\d{4}-(?:0[1-9]|1[0-2])\.jsonl$/;

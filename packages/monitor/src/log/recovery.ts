@@ -3,7 +3,7 @@
 // and keep the next one: whole lines after such a hole go with it.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, syncFolderNow } from '../disk/make-folder.ts';
+import { makeFolder, syncFolderNow } from '../disk/private-file.ts';
 import { LARGEST_COMMIT_BYTES, LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 

@@ -62,7 +62,6 @@ export type LogWriterOptions = {
   monotonic?: () => number;
   /** With this many lines waiting the log refuses more: the disk is stuck. */
   maxQueued?: number;
-  maxBatchBytes?: number;
   maxBatchLines?: number;
 };
 
@@ -85,10 +84,9 @@ export function createLogWriter({
   onFailing,
   monotonic = () => performance.now(),
   maxQueued = 50_000,
-  maxBatchBytes = LARGEST_COMMIT_BYTES,
   maxBatchLines = 1024,
 }: LogWriterOptions): LogWriter {
-  const buffer = Buffer.allocUnsafe(maxBatchBytes + LARGEST_LINE);
+  const buffer = Buffer.allocUnsafe(LARGEST_COMMIT_BYTES + LARGEST_LINE);
   let queue: Waiting[] = [];
   let running: Promise<void> | null = null;
   let closed = false;
@@ -155,7 +153,7 @@ export function createLogWriter({
     let length = 0;
     let tried = 0;
     for (const waiting of queue) {
-      if (entries.length >= maxBatchLines || length >= maxBatchBytes) break;
+      if (entries.length >= maxBatchLines || length >= LARGEST_COMMIT_BYTES) break;
       tried += 1;
       try {
         const { line, text } = encode(waiting.draft, lastSeq + entries.length + 1, ts);

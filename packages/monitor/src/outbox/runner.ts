@@ -110,13 +110,13 @@ export type OutboxRunnerOptions = {
   onFailing?: (reason: string | null) => void;
   atOnce?: number;
   timeoutMs?: number;
-  stopMs?: number;
   waitMs?: (attempts: number, random: number, askedMs?: number) => number;
 };
 
 /** A timer stands still while the machine sleeps, so it never runs for longer than this. */
 const LONGEST_TIMER_MS = 60_000;
 const TROUBLE_MS = 5_000;
+const STOP_MS = 5_000;
 
 export function createOutboxRunner({
   store,
@@ -128,7 +128,6 @@ export function createOutboxRunner({
   onFailing = () => undefined,
   atOnce = 4,
   timeoutMs = 30_000,
-  stopMs = 5_000,
   waitMs = retryWaitMs,
 }: OutboxRunnerOptions): OutboxRunner {
   const running = new Map<string, { abort: () => void; settled: Promise<void> }>();
@@ -273,7 +272,7 @@ export function createOutboxRunner({
       cancelTimer?.();
       const ends = [...running.values()].map(({ settled }) => settled);
       const late = new Promise<void>((resolve) => {
-        const cancel = clock.after(stopMs, resolve);
+        const cancel = clock.after(STOP_MS, resolve);
         void Promise.all([...ends, reporter.stop()])
           .finally(cancel)
           .then(() => resolve());

@@ -1,11 +1,13 @@
 // The two feeds that deliver to us, as data: where the signature and the delivery id are, and how a payload becomes an
 // event. Only core knows the vendors' header names.
-
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import {
+  type Config,
   codehostEventType,
   type DeliveryHeader,
   type DeliveryMeta,
+  type Environment,
+  type FeedSecrets,
   headerValue,
   type Mapping,
   mapCodehost,
@@ -13,6 +15,7 @@ import {
   parseCodehostSignature,
   parseTrackerSignature,
   type ReceivedHeaders,
+  SHORTEST_SECRET,
 } from '@svc/core';
 
 export type FeedName = 'codehost' | 'tracker';
@@ -89,4 +92,27 @@ export function signatureFingerprint(signatureHex: string): string {
 
 export function sign(secret: string, body: Uint8Array | string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
+}
+
+// The secrets that deliveries are signed with. Only the environment variables that the configuration names are read.
+
+export type Secrets = Record<FeedName, FeedSecrets>;
+
+const isLong = ({ value }: { value: string }): boolean => value.length >= SHORTEST_SECRET;
+
+/** Projects may name different variables: each of them is accepted. */
+export function readSecrets(configs: readonly Config[], environment: Environment): Secrets {
+  const named = (names: string[]): FeedSecrets => {
+    const variables = [...new Set(names)];
+    const given = variables.map((name) => ({ name, value: environment[name] ?? '' }));
+    return {
+      variables,
+      values: [...new Set(given.filter(isLong).map(({ value }) => value))],
+      short: given.filter((one) => one.value !== '' && !isLong(one)).map(({ name }) => name),
+    };
+  };
+  return {
+    codehost: named(configs.map(({ svc }) => svc.monitor.github.webhookSecretEnv)),
+    tracker: named(configs.map(({ svc }) => svc.monitor.linear.webhookSecretEnv)),
+  };
 }

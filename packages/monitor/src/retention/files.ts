@@ -1,13 +1,28 @@
 // Archives and the daemon's own logs.
-import { lstat, unlink } from 'node:fs/promises';
+import { lstat, realpath, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { retentionOfArchive, retentionPolicy } from '@svc/core';
+import {
+  type Board,
+  type Config,
+  type RetentionFacts,
+  type RetentionItem,
+  retentionOfArchive,
+  retentionOfWorktree,
+  retentionPolicy,
+} from '@svc/core';
 import { ifPresent, namesIn } from '@svc/lib/files';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
 import { pruneArchives } from '../archive/prune.ts';
+import type { Machine } from '../config/environment.ts';
 import { logFileOf } from '../control/log-file.ts';
+import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import type { Candidate, Sources } from './candidate.ts';
+import { findAgents } from '../orchestrate/agents/find-agents.ts';
+import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
+import type { RunProjects } from '../orchestrate/runs/run-project.ts';
+import { isLost, lossLines } from '../orchestrate/worktrees/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../orchestrate/worktrees/worktrees.ts';
 
 const DAY_MS = 86_400_000;
 const nothing = async () => ({ inUse: [], unsaved: [] });
@@ -80,4 +95,98 @@ export async function logCandidates({ machine, config }: Sources): Promise<Candi
     });
   }
   return found;
+}
+
+// What the policy may remove: where it comes from, what is known about it, and how it is removed.
+
+/** Something that may be removed. */
+export type Candidate = Pick<RetentionItem, 'kind' | 'name' | 'path'> & {
+  /** What the board knows at this moment. Whether something would be lost, `look` finds out. */
+  facts: () => Omit<RetentionFacts, 'unsaved'>;
+  /** What only the disk knows; asked only if nothing else keeps it. */
+  look: () => Promise<Pick<RetentionFacts, 'inUse' | 'unsaved'>>;
+  /** Bytes, if they are known without reading the disk. */
+  bytes?: number;
+  /** Rejects with the reason when it was not removed. `isDue` is asked at the last moment. */
+  remove: (isDue: () => boolean) => Promise<void>;
+};
+
+export type Sources = {
+  machine: Pick<Machine, 'home' | 'dataDir' | 'runsDir' | 'eventsDir' | 'databaseFile'>;
+  config: () => Config;
+  /** Of a log that was read completely. Rejects otherwise. */
+  board: () => Board;
+  folders: () => readonly string[];
+  projects: RunProjects;
+  cleanUp: Orchestrator['cleanUp'];
+  locks: FileLocks;
+  processStarts: ReadProcessStarts;
+  now: () => Date;
+};
+
+// Worktrees of ended runs. They are removed by `worktrees.remove`, which refuses to lose work.
+
+export async function worktreeCandidates(
+  sources: Sources,
+  note: (path: string, error: unknown) => void,
+): Promise<Candidate[]> {
+  const found = new Map<string, Candidate>();
+  for (const folder of sources.folders()) {
+    try {
+      const project = await realpath(folder);
+      const { worktrees } = await sources.projects.of(project);
+      for (const worktree of await worktrees.list())
+        found.set(worktree.path, candidateOf(sources, project, worktrees, worktree));
+    } catch (error) {
+      // A project that is not a repository has no worktrees.
+      if (!(error instanceof Failure && error.code === 'not-configured')) note(folder, error);
+    }
+  }
+  return [...found.values()];
+}
+
+function candidateOf(
+  sources: Sources,
+  project: string,
+  worktrees: Worktrees,
+  { name, path, state, locked, made }: ListedWorktree,
+): Candidate {
+  const { board, config, now, processStarts } = sources;
+  const { runsDir } = sources.machine;
+  const known = () => retentionOfWorktree(board(), { name, path }, now().getTime());
+  const reasons = [
+    ...(state === 'ready' ? [] : [`it is ${state}`]),
+    ...(locked ? ['it is locked'] : []),
+    ...(made === null ? ['svc did not create it'] : []),
+  ];
+  return {
+    kind: 'worktrees',
+    name,
+    path,
+    facts() {
+      const { inUse, changedAt, attention } = known();
+      const madeAt = Date.parse(made?.at ?? '');
+      return {
+        ...retentionPolicy(config(), 'worktrees'),
+        changedAt: changedAt === null ? null : Math.max(changedAt, madeAt),
+        inUse: reasons.length > 0 ? [...reasons, ...(inUse ?? [])] : inUse,
+        attention,
+      };
+    },
+    async look() {
+      const inUse: string[] = [];
+      for (const orchestrator of known().orchestrators)
+        for (const agent of await findAgents({ runsDir, orchestrator, processStarts, now }))
+          if (agent.state !== 'gone') inUse.push(`the agent of ${agent.ticket} is ${agent.state}`);
+      const { losses } = await worktrees.inspect(name);
+      return { inUse, unsaved: isLost(losses) ? lossLines(losses) : [] };
+    },
+    async remove(isDue) {
+      const [orchestrator = ''] = known().orchestrators;
+      const wanted = { orchestrator, plan: { project }, tickets: [name] };
+      const [done] = await sources.cleanUp(wanted, isDue);
+      if (done === undefined) throw new Failure('not-allowed-now', `${name} has changed meanwhile.`);
+      if (done.kept !== null) throw new Failure('not-allowed-now', done.kept);
+    },
+  };
 }

@@ -21,10 +21,14 @@ import { every, type Rounds } from '@svc/lib/rounds';
 import { singleFlight } from '@svc/lib/single-flight';
 import type { Logger } from 'pino';
 import { Failure } from '../errors.ts';
-import type { Candidate, Sources } from './candidate.ts';
-import { archiveCandidates, logCandidates } from './files.ts';
+import {
+  archiveCandidates,
+  type Candidate,
+  logCandidates,
+  type Sources,
+  worktreeCandidates,
+} from './files.ts';
 import { restoreInterrupted, runCandidates } from './runs.ts';
-import { worktreeCandidates } from './worktrees.ts';
 
 type Kind = RetentionItem['kind'];
 
@@ -44,7 +48,6 @@ export function createRetention(
     append: (draft: EventDraft) => Promise<unknown>;
     logger: Logger;
     everyMs?: number;
-    measureMs?: number;
   },
 ): Retention {
   const { machine, config, append, logger, now } = options;
@@ -87,7 +90,7 @@ export function createRetention(
   async function report(): Promise<Report> {
     const items: RetentionItem[] = [];
     const found = await candidates(items);
-    const deadline = performance.now() + (options.measureMs ?? MEASURE_MS);
+    const deadline = performance.now() + MEASURE_MS;
     const eventLog = await eventLogItem(machine.eventsDir, deadline);
     for (const candidate of found) {
       const isWithRun = candidate.kind === 'journals' && isRunDue(items, candidate.name);

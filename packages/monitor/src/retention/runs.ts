@@ -8,11 +8,11 @@ import { type BlobFolder, createBlobFolder, hashOf } from '../archive/blobs.ts';
 import { readManifest } from '../archive/manifest-file.ts';
 import { type Found, findSources, type SourceFile, withSource } from '../archive/source-files.ts';
 import { syncFolder } from '../disk/atomic-write.ts';
-import { removeTree } from '../disk/remove-tree.ts';
+import { removeTree } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';
 import { findAgents } from '../orchestrate/agents/find-agents.ts';
 import { listRuns } from '../runs/signal-folder.ts';
-import type { Candidate, Sources } from './candidate.ts';
+import type { Candidate, Sources } from './files.ts';
 
 const journal = /^run\/workers\/output\/[^/]+(?:\.(?:journal|sent)\.jsonl|-stream\.jsonl|-stderr\.log)$/;
 /** A hidden folder is not a run. */

@@ -1,11 +1,21 @@
 // When rules would have fired on the real log, and what they would have done: as if they had been switched on at the start
 // of the test. It reads the files, so it needs no daemon and does not slow one down.
-import { askedFor, type Firings, type Rule, type Since, whatItDoes } from '@svc/core';
+import {
+  askedFor,
+  type ConfigProblem,
+  type Firings,
+  problemsOfRule,
+  type Rule,
+  type RuleProblem,
+  type Since,
+  whatItDoes,
+} from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { Failure } from '../errors.ts';
 import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
 import type { LogEntry } from '../log/log-entry.ts';
 import { readEntries } from '../log/read-lines.ts';
-import type { Matches } from './ask-jq.ts';
-import { activeRule, evaluate, type Verdict } from './evaluate.ts';
+import { activeRule, evaluate, type Matches, type Verdict } from './evaluate.ts';
 
 export type WouldFire = {
   at: string;
@@ -111,4 +121,64 @@ function note(test: RuleTested, verdict: Verdict): void {
     actions: outcome === 'fires' ? whatItDoes(askedFor(rule, entry.line)) : [],
     ...(verdict.verdict === 'failed' && { problem: verdict.problem }),
   });
+}
+
+// The rules of a back-test: all configured rules, one by name, or one that is not configured yet.
+
+/** Refuses a rule that could not work, with the reason. */
+export async function selectRules({
+  configured,
+  name,
+  rule,
+  commands,
+  matches,
+}: {
+  configured: readonly Rule[];
+  name: string | undefined;
+  rule: Rule | undefined;
+  commands: Iterable<string>;
+  matches: Matches;
+}): Promise<Rule[]> {
+  const asked = rule === undefined ? [...configured] : [rule];
+  const rules = name === undefined ? asked : asked.filter((candidate) => candidate.name === name);
+  if (name !== undefined && rules.length === 0)
+    throw new Failure('unknown-rule', `There is no rule ${name}.`, 'List them: svc rules list');
+  const names = new Set(commands);
+  const problems = [
+    ...rules.flatMap((candidate) => problemsOfRule(candidate, names)),
+    ...(await filterProblems(rules, matches)),
+  ];
+  const [problem] = problems;
+  if (problem !== undefined) throw new Failure('usage', problem.message, problem.remedy);
+  return rules;
+}
+
+// Which rules have an invalid filter. Only jq can check that, in a thread with a deadline: a filter that never ends must
+// not block loading a configuration.
+
+export async function filterProblems(
+  rules: readonly Rule[],
+  matches: Matches,
+): Promise<(RuleProblem & { rule: string })[]> {
+  const problems: (RuleProblem & { rule: string })[] = [];
+  for (const { name, when } of rules) {
+    if (when.filter === undefined) continue;
+    try {
+      await matches(when.filter, []);
+    } catch (error) {
+      const remedy = error instanceof Failure ? error.remedy : undefined;
+      problems.push({
+        rule: name,
+        message: `rule ${name}: ${messageOf(error)}`,
+        remedy: remedy ?? `Fix when.filter, then test it: svc rules test ${name}`,
+      });
+    }
+  }
+  return problems;
+}
+
+/** The same as a configuration problem. */
+export function filterProblem({ message, remedy }: RuleProblem): ConfigProblem {
+  const source = { file: 'configuration', key: 'svc.rules' };
+  return { severity: 'error', code: 'contradiction', ...source, message, remedy };
 }

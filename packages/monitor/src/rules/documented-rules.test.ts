@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { placeholders, resolveConfig, topics } from '@svc/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { createJqThreads } from '../log/jq-threads.ts';
-import { filterProblems } from './filter-problems.ts';
+import { filterProblems } from './back-test.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/guide/rules.md'), 'utf8');
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']) => text);

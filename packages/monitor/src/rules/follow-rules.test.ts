@@ -6,8 +6,8 @@ import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import { createTestClock, draft, openTestLog, readAllLines } from '../log/testing/sample-log.ts';
-import type { Matches } from './ask-jq.ts';
 import { backTest } from './back-test.ts';
+import type { Matches } from './evaluate.ts';
 import { createRuleFollower } from './follow-rules.ts';
 
 const rule = (name: string, more: object = {}) =>

@@ -3,7 +3,6 @@
 // - reading: finds in the log what rules did before, and logs which are enabled now. At start.
 // - following: checks events as they become durable. The newest logged position is where it continues after a restart.
 // - failing, beside these: the log cannot be written or jq does not answer. It retries until it works.
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type DetailOf,
@@ -26,8 +25,7 @@ import {
 import { createRetries } from '@svc/lib/retry';
 import type { EventLog } from '../log/event-log.ts';
 import type { LogEntry } from '../log/log-entry.ts';
-import type { Matches } from './ask-jq.ts';
-import { type ActiveRule, activeRule, evaluate, type Verdict } from './evaluate.ts';
+import { type ActiveRule, activeRule, evaluate, type Matches, type Verdict } from './evaluate.ts';
 
 export type RuleFollower = {
   start: () => void;

@@ -14,10 +14,8 @@ import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createJqThreads } from '../log/jq-threads.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type BackTest, backTest } from './back-test.ts';
-import { filterProblem, filterProblems } from './filter-problems.ts';
+import { type BackTest, backTest, filterProblem, filterProblems, selectRules } from './back-test.ts';
 import { createRuleFollower, type FollowerReport } from './follow-rules.ts';
-import { selectRules } from './select-rules.ts';
 
 export type RuleTestRequest = { name: string | undefined; rule: Rule | undefined; since: Since };
 

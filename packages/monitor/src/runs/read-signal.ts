@@ -6,6 +6,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { canonicalJson, SignalFile } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifAllowed } from '@svc/lib/files';
 import { parseJson } from '../config/read-json.ts';
 import type { SignalLocation } from './signal-folder.ts';
 
@@ -73,12 +74,8 @@ export async function readSignal(location: SignalLocation): Promise<SignalReadin
 
 /** The current `identity` of a file; null when it cannot be determined. */
 export async function identityNow(path: string): Promise<string | null> {
-  try {
-    return identityOf(await lstat(path, { bigint: true }));
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return null;
-  }
+  const stats = await ifAllowed(lstat(path, { bigint: true }));
+  return stats === undefined ? null : identityOf(stats);
 }
 
 /**

@@ -1,14 +1,7 @@
 // The signal files of all runs. Every change goes through `update`: read, changed and replaced under one lock, so two
 // writers never overwrite each other's changes, and a reader never sees a partial file. Bytes that the change does not
 // touch stay. A file that cannot be parsed is never overwritten.
-import {
-  canonicalJson,
-  type DeployProgress,
-  type Effect,
-  SignalFile,
-  safeSegment,
-  writableOver,
-} from '@svc/core';
+import { canonicalJson, type Effect, SignalFile, safeSegment, withWrite, writableOver } from '@svc/core';
 import { setInJson, unsetInJson } from '../config/edit-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -182,7 +175,7 @@ export async function applySignalEffect(
 ): Promise<SignalOutcome> {
   let refusedBy: SignalFile['status'] | undefined;
   const result = await store.update(effect.orchestrator, effect.ticket, (signal) => {
-    if (writableOver(signal, effect)) return withEffect(signal, effect);
+    if (writableOver(signal, effect)) return withWrite(signal, effect);
     refusedBy = signal.status;
     return null;
   });
@@ -192,38 +185,4 @@ export async function applySignalEffect(
   }
   if (refusedBy !== undefined) return { outcome: 'not-overwritten', status: refusedBy };
   return { outcome: result.changed ? 'written' : 'already' };
-}
-
-/** Fields that the effect does not name stay, at every depth. */
-function withEffect(signal: SignalFile, { status, pr, deploy }: WriteSignalEffect): SignalFile {
-  return {
-    ...signal,
-    status,
-    ...(pr && { pr: { ...signal.pr, ...defined(pr) } }),
-    ...(deploy && { deploy: { ...signal.deploy, ...deployFields(deploy, signal) } }),
-  };
-}
-
-/** The deploy fields of the file; the proofs are in the log. */
-function deployFields(deploy: DeployProgress, signal: SignalFile) {
-  const { environment, deploymentId, startedAt, deadline, completedAt, result, retried } = deploy;
-  const before = new Map(signal.deploy?.attempts?.map((attempt) => [attempt.deploymentId, attempt]));
-  const attempts = deploy.attempts.map((attempt) => ({
-    ...before.get(attempt.deploymentId),
-    ...defined(attempt),
-  }));
-  return defined({
-    environment,
-    deploymentId,
-    attempts,
-    startedAt,
-    deadline,
-    completedAt,
-    result,
-    retried,
-  });
-}
-
-function defined<Known extends object>(values: Known): Known {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Known;
 }

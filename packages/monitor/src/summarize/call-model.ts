@@ -3,11 +3,16 @@
 import { costOf, type Prompt, type ProviderName, pricesAsOf, type TokenUse } from '@svc/core';
 import type { LanguageModelUsage } from 'ai';
 import type { Logger } from 'pino';
-import type { ModelFigures, Purpose } from './figures.ts';
-import type { Lease } from './limiter.ts';
+import type { Lease, ModelFigures, Purpose } from './limiter.ts';
 import { ModelFailure, modelFailureOf } from './model-failure.ts';
-import { loadSdk, openModel, providerOptions, type Sdk, type WireFormat } from './open-model.ts';
-import { createSafeFetch } from './safe-fetch.ts';
+import {
+  createSafeFetch,
+  loadSdk,
+  openModel,
+  providerOptions,
+  type Sdk,
+  type WireFormat,
+} from './open-model.ts';
 import type { Access } from './settings.ts';
 
 /** Reasoning models spend most of it before they write. */

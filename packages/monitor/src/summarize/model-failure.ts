@@ -1,6 +1,7 @@
 // Why a call of a model failed. The provider's text is never repeated: it may quote the key.
-import type { Sdk } from './open-model.ts';
-import { AnswerTooLong } from './safe-fetch.ts';
+import { retryAfterMs as waitInHeader } from '@svc/core';
+import { Failure } from '../errors.ts';
+import { AnswerTooLong, type Sdk } from './open-model.ts';
 
 export type FailureKind =
   | 'timed-out'
@@ -59,8 +60,8 @@ export function modelFailureOf(error: unknown, sdk: Pick<Sdk, 'APICallError'>, n
   if (!sdk.APICallError.isInstance(error))
     return new ModelFailure(isCausedBy(error, isNetworkError) ? 'cut-off' : 'malformed');
   const { statusCode: status, responseHeaders } = error;
-  const retryAfterMs = retryAfterOf(responseHeaders?.['retry-after'], now);
-  return new ModelFailure(kindOf(status, isCausedBy(error, isNetworkError)), status, retryAfterMs);
+  const waitMs = waitInHeader(responseHeaders?.['retry-after'], now, Number.POSITIVE_INFINITY);
+  return new ModelFailure(kindOf(status, isCausedBy(error, isNetworkError)), status, waitMs);
 }
 
 function kindOf(status: number | undefined, isNetwork: boolean): FailureKind {
@@ -70,13 +71,6 @@ function kindOf(status: number | undefined, isNetwork: boolean): FailureKind {
   if (status === 404) return 'unknown-model';
   if (status === 429) return 'rate-limited';
   return status === 408 || status === 409 || status >= 500 ? 'unavailable' : 'rejected';
-}
-
-/** Seconds or a date; undefined if it is neither, or in the past. */
-function retryAfterOf(text: string | undefined, now: number): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  const wait = /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return wait > 0 ? wait : undefined;
 }
 
 function isNetworkError(error: unknown): boolean {
@@ -95,4 +89,42 @@ function isCausedBy(error: unknown, test: (cause: unknown) => boolean): boolean 
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   return false;
+}
+
+// The failure that a caller gets if there is no summary: our own text, with the time to retry if that is known.
+
+export class SummaryFailure extends Failure {
+  readonly retryAfterSec: number | undefined;
+
+  constructor(
+    code: 'too-many-requests' | 'provider-failed' | 'provider-timed-out',
+    message: string,
+    remedy?: string,
+    retryAfterMs?: number,
+  ) {
+    super(code, message, remedy);
+    this.retryAfterSec = retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1000));
+  }
+}
+
+export function tooManyRequests(provider: string, retryAfterMs: number): SummaryFailure {
+  return new SummaryFailure(
+    'too-many-requests',
+    `${provider} is called too often.`,
+    'Ask again in a moment.',
+    retryAfterMs,
+  );
+}
+
+export function failureFor(who: string, model: string, failure: ModelFailure): SummaryFailure {
+  const code = failure.kind === 'timed-out' ? 'provider-timed-out' : 'provider-failed';
+  const what = failure.kind === 'unknown-model' ? `${failure.message} ${model}` : failure.message;
+  const status = failure.status === undefined ? '' : ` (status ${failure.status})`;
+  return new SummaryFailure(code, `${who} ${what}${status}.`, remedyOf(failure), failure.retryAfterMs);
+}
+
+function remedyOf({ kind, isRetryable }: ModelFailure): string | undefined {
+  if (kind === 'key-refused') return 'Give the daemon a valid key and restart it.';
+  if (kind === 'unknown-model') return 'Choose a model of the provider: svc.ai.defaultModel, or --model.';
+  return isRetryable || kind === 'timed-out' ? 'Ask again in a moment.' : undefined;
 }

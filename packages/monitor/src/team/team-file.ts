@@ -3,7 +3,7 @@
 import { Roster } from '@svc/core';
 import { z } from 'zod';
 import { teamFile } from '../config/locate.ts';
-import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
 
 const Jwk = z.looseObject({ kty: z.string() });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { answerWithJson, type RecordedRequest, startRecordingServer, until } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createBackendProbe } from './probe.ts';
+import { createBackendProbe } from './backends.ts';
 import { type BackendProxyOptions, createBackendProxy, type ProxyOutcome } from './proxy.ts';
 
 type Answer = (request: RecordedRequest, response: ServerResponse) => void;

@@ -1,6 +1,5 @@
 // Makes a channel at the public relay, or at one with the same protocol: it answers `HEAD /new` with a redirect to the
 // channel's URL. Anyone with that URL can write and read.
-
 import { randomBytes } from 'node:crypto';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -21,7 +20,7 @@ import { z } from 'zod';
 import type { ConfigFiles } from '../config/load.ts';
 import { relayReadKeyFile } from '../config/locate.ts';
 import type { ConfigStore } from '../config/store.ts';
-import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/secret-file.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
 
 // Posts to a channel, as a sender does; through the proxy, if there is one.
@@ -199,7 +198,7 @@ function refusal(relay: string, { status, headers }: Response, hadKey: boolean):
     case 403:
       return no('refuses to make a channel', "Ask the relay's operator whether this machine may use it.");
     case 429: {
-      const wait = retryAfterMs(headers.get('retry-after') ?? undefined, Date.now());
+      const wait = retryAfterMs(headers.get('retry-after'), Date.now());
       return no(
         'has reached its limit of new channels for this address',
         wait === undefined ? 'Try again later.' : `Try again in ${Math.ceil(wait / 1000)} s.`,

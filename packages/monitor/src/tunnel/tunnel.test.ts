@@ -1,14 +1,10 @@
 // The loop against a scripted relay and a clock that the test moves: every fault, and how it is reported.
 import type { FeedGrade } from '@svc/core';
-import {
-  createManualClock,
-  createRandom,
-  createScriptedConnect,
-  type ScriptedConnection,
-} from '@svc/testkit';
+import { createManualClock, createRandom } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ReceiverAnswer, TunnelDelivery } from './delivery.ts';
+import { createScriptedConnect, type ScriptedConnection } from './testing/scripted-connect.ts';
 import { createTunnel, type Gap, type TunnelOptions } from './tunnel.ts';
 
 function setUp(given: Partial<TunnelOptions> & { script?: ScriptedConnection[] } = {}) {

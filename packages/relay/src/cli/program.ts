@@ -3,8 +3,7 @@ import { stackOf } from '@svc/lib/errors';
 import { Command, CommanderError } from 'commander';
 import { provision } from '../provision/provision.ts';
 import { exitCodesInWords, Failure, withEngine } from './failure.ts';
-import { natsOptions } from './nats-options.ts';
-import { serve } from './serve.ts';
+import { natsOptions, serve } from './serve.ts';
 import {
   conformSettings,
   natsSettings,
@@ -14,8 +13,7 @@ import {
   serveSettings,
   type Values,
 } from './settings.ts';
-import type { Terminal } from './terminal.ts';
-import { VERSION } from './version.ts';
+import { type Terminal, VERSION } from './terminal.ts';
 
 const EXIT_USAGE = 2;
 const EXIT_BUG = 70;

@@ -1,6 +1,5 @@
 // `svc-relay serve`: the relay process, from settings to its end. It has no state of its own apart from the spill, so any
 // number of them can run on the same NATS.
-
 import { rmSync, writeFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
 import { createByteBudget } from '@svc/lib/read-body';
@@ -13,14 +12,17 @@ import { hashOfKey } from '../http/read-access.ts';
 import { createLogger, type Logger } from '../http/relay-parts.ts';
 import { createRelayServer, type RelayServer } from '../http/server.ts';
 import { createLimits, type Limits, noLimits, type Rate } from '../limits/limits.ts';
-
 import { provision } from '../provision/provision.ts';
 import { Failure, withEngine } from './failure.ts';
-
-import { natsOptions } from './nats-options.ts';
-import { type natsSettings, readSecretFile, type serveSettings, type Values } from './settings.ts';
-import type { Terminal } from './terminal.ts';
-import { VERSION } from './version.ts';
+import {
+  type Environment,
+  type natsSettings,
+  readSecretFile,
+  readTextFile,
+  type serveSettings,
+  type Values,
+} from './settings.ts';
+import { type Terminal, VERSION } from './terminal.ts';
 
 type Settings = Values<typeof serveSettings> & Values<typeof natsSettings>;
 
@@ -147,4 +149,40 @@ function createKey({ createKeyFile }: Settings): string | null {
       'Create one: openssl rand -hex 32',
     );
   return hashOfKey(key);
+}
+
+// How to connect to NATS, from settings and environment. User, password and token come only from the environment.
+
+export type NatsOptions = {
+  servers: string[];
+  name: string;
+  user?: string;
+  password?: string;
+  token?: string;
+  credentials?: string;
+  tls?: { ca?: string };
+};
+
+export function natsOptions(settings: Values<typeof natsSettings>, environment: Environment): NatsOptions {
+  const user = environment['SVC_RELAY_NATS_USER'];
+  const password = environment['SVC_RELAY_NATS_PASSWORD'];
+  const token = environment['SVC_RELAY_NATS_TOKEN'];
+  const ways = [user, token, settings.credentialsFile || undefined].filter((way) => way !== undefined);
+  if (ways.length > 1)
+    throw new Failure(
+      'settings-invalid',
+      'More than one NATS login is set: a user, a token or a credentials file.',
+      'Set only one of SVC_RELAY_NATS_USER, SVC_RELAY_NATS_TOKEN and SVC_RELAY_NATS_CREDENTIALS.',
+    );
+  return {
+    servers: settings.nats,
+    name: 'svc-relay',
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password }),
+    ...(token !== undefined && { token }),
+    ...(settings.credentialsFile !== '' && {
+      credentials: readSecretFile(settings.credentialsFile, 'NATS credentials file'),
+    }),
+    ...(settings.ca !== '' && { tls: { ca: readTextFile(settings.ca, 'NATS certificate authority') } }),
+  };
 }

@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { hashOfKey } from '../http/read-access.ts';
 import { relayForTest } from '../http/testing/relay-for-test.ts';
 import { createLimits } from '../limits/limits.ts';
-import { bodies } from './bodies.ts';
 import { type Result, type Row, runRows } from './kit.ts';
 import { rows } from './rows.ts';
 import { type Fault, type Passing, startWrongServer } from './testing/wrong-server.ts';
+import { bodies } from './wire.ts';
 
 const CREATE_KEY = 'the-key-of-the-operator';
 

@@ -1,10 +1,23 @@
 // The rows about publishing: what is accepted, what reaches the readers, and whether the bytes stay the same.
 import { randomUUID } from 'node:crypto';
 import { isRelayPosition, readRelayMessage } from '@svc/core';
-import { bodies } from './bodies.ts';
-import { checkRefused, deliveriesIn, frameOf, jsonDelivery, layoutOf, MIB, range } from './checks.ts';
-import { deliveryHeaders, fieldIn, isTaken, type Kit, parsed, type Row, textIn } from './kit.ts';
-import { check } from './wire.ts';
+import {
+  checkRefused,
+  deliveriesIn,
+  deliveryHeaders,
+  fieldIn,
+  frameOf,
+  isTaken,
+  jsonDelivery,
+  type Kit,
+  layoutOf,
+  MIB,
+  parsed,
+  type Row,
+  range,
+  textIn,
+} from './kit.ts';
+import { bodies, check } from './wire.ts';
 
 export const publishing: readonly Row[] = [
   {
@@ -16,7 +29,6 @@ export const publishing: readonly Row[] = [
       const frame = '{"filler":""}'.length;
       const answer = await send(url, jsonDelivery({ filler: 'x'.repeat(MIB - frame) }));
       check(answer.status === 200, `1 MiB was answered ${answer.status || answer.body}`);
-      return '';
     },
   },
   {
@@ -39,7 +51,6 @@ export const publishing: readonly Row[] = [
         Number.isSafeInteger(timestamp) && Number(timestamp) > 1e12,
         `timestamp is ${JSON.stringify(timestamp)}, not milliseconds`,
       );
-      return '';
     },
   },
   {
@@ -56,7 +67,6 @@ export const publishing: readonly Row[] = [
       const got = await series.upTo(reader, 2);
       const torn = reader.frames.filter(({ data }) => data.includes(series.tag)).length > 1;
       check(got.length === 1 && !torn, 'a part of a body was delivered');
-      return '';
     },
   },
   {
@@ -67,7 +77,6 @@ export const publishing: readonly Row[] = [
       const { url } = await channel('main');
       for (const method of ['PUT', 'DELETE', 'PATCH'])
         checkRefused(await send(url, { method }), `${method} of a channel`);
-      return '';
     },
   },
   {
@@ -89,7 +98,6 @@ export const publishing: readonly Row[] = [
       const bytes = Buffer.from([0xff, 0x00, 0xfe]);
       const binary = await layoutOf(kit, { body: bytes, headers: plainText() });
       check(binary['body'] === bytes.toString('base64'), 'bytes that are not text are not in base64');
-      return '';
     },
   },
   {
@@ -119,7 +127,6 @@ export const publishing: readonly Row[] = [
         Object.hasOwn(layout, name),
       );
       check(travelled.length === 0, `these travelled: ${travelled.join(', ')}`);
-      return '';
     },
   },
   {
@@ -132,7 +139,6 @@ export const publishing: readonly Row[] = [
       const layout = await layoutOf(kit, { headers, body: Buffer.from('{"a":1}') });
       const wrong = Object.entries(names).filter(([name, value]) => layout[name] === value);
       check(wrong.length === 0, `taken from a header: ${wrong.map(([name]) => name).join(', ')}`);
-      return '';
     },
   },
   {
@@ -146,7 +152,6 @@ export const publishing: readonly Row[] = [
       check(isRelayPosition(id), 'the answer has no position');
       await series.upTo(reader, 1);
       check(series.frameOf(reader, 1)?.id === id, 'the frame has another id than the answer');
-      return '';
     },
   },
   {
@@ -166,7 +171,6 @@ export const publishing: readonly Row[] = [
       const answer = parsed(again.body);
       check(fieldIn(answer, 'duplicate') === true, 'the answer does not report a duplicate');
       check(textIn(answer, 'id') === textIn(parsed(first.body), 'id'), 'the answer has another id');
-      return '';
     },
   },
   {
@@ -180,7 +184,6 @@ export const publishing: readonly Row[] = [
       check(!Object.hasOwn(layout, 'x-conform-long'), 'a header of 9,000 characters travelled');
       const count = Object.keys(layout).length - ['body', 'query', 'timestamp'].length;
       check(count <= 100, `${count} headers travelled`);
-      return '';
     },
   },
   {
@@ -199,7 +202,6 @@ export const publishing: readonly Row[] = [
       await series.post(3);
       const got = await series.upTo(reader, 3);
       check(got.length === 3, `${3 - got.length} of 3 deliveries were dropped`);
-      return '';
     },
   },
 ];

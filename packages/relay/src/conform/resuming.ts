@@ -1,8 +1,19 @@
 // The rows about resuming, guarantees and the status. A row that expects nothing to arrive posts a last delivery and
 // checks what came before it: no row waits for a time to pass.
 import { isRelayPosition, readGap } from '@svc/core';
-import { checkCode, checkNumbers, deliveriesIn, range } from './checks.ts';
-import { type Channel, fieldIn, type Kit, parsed, type Row, type Series, textIn } from './kit.ts';
+import {
+  type Channel,
+  checkCode,
+  checkNumbers,
+  deliveriesIn,
+  fieldIn,
+  type Kit,
+  parsed,
+  type Row,
+  range,
+  type Series,
+  textIn,
+} from './kit.ts';
 import { type Answer, check, type Reader } from './wire.ts';
 
 export const resuming: readonly Row[] = [
@@ -22,7 +33,6 @@ export const resuming: readonly Row[] = [
         numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0)),
         `the numbers do not grow: ${numbers.join(' ')}`,
       );
-      return '';
     },
   },
   {
@@ -39,7 +49,6 @@ export const resuming: readonly Row[] = [
       const second = await kit.listen(series.channel, '', after(series, first, 5));
       await series.post(21);
       checkNumbers(await series.upTo(second, 21), range(6, 21));
-      return '';
     },
   },
   {
@@ -69,7 +78,6 @@ export const resuming: readonly Row[] = [
         const reader = readers[index];
         if (reader !== undefined) checkNumbers(await series.upTo(reader, 5), range(begin, 5), query);
       }
-      return '';
     },
   },
   {
@@ -89,7 +97,6 @@ export const resuming: readonly Row[] = [
       const gap = readGap(reader.frames[at]?.data ?? '');
       check(gap.requested === requested, `requested is ${gap.requested}`);
       check(gap.oldest !== null && isRelayPosition(gap.oldest), `oldest is ${gap.oldest}`);
-      return '';
     },
   },
   {
@@ -104,7 +111,6 @@ export const resuming: readonly Row[] = [
       checkNumbers(await series.upTo(reader, 2), [2]);
       const gap = reader.frames.some(({ event }) => event === 'gap');
       check(!gap, 'a gap was reported');
-      return '';
     },
   },
   {
@@ -122,7 +128,6 @@ export const resuming: readonly Row[] = [
       await series.post(4, 5);
       const second = await kit.listen(series.channel, query);
       checkNumbers(await series.upTo(second, 5), [4, 5]);
-      return '';
     },
   },
   {
@@ -140,7 +145,6 @@ export const resuming: readonly Row[] = [
       first.close();
       const second = await kit.listen(series.channel, query);
       checkNumbers(await series.upTo(second, 3), [2, 3]);
-      return '';
     },
   },
   {
@@ -157,7 +161,6 @@ export const resuming: readonly Row[] = [
         checkCode(await kit.open(`${channel.url}${query}`, channel.access), 400, code);
       checkCode(await moveCursor(kit, channel, '?subscriber=a%20b&position=a.1'), 400, 'bad-subscriber');
       checkCode(await moveCursor(kit, channel, '?subscriber=a&position=17'), 400, 'bad-position');
-      return '';
     },
   },
 ];
@@ -216,7 +219,6 @@ export const guarantees: readonly Row[] = [
       check(!Number.isNaN(Date.parse(textIn(status, 'createdAt') ?? '')), 'createdAt is not a time');
       const lag = fieldIn(namedIn(status, series.tag), 'lag');
       check(lag === 3, `lag is ${JSON.stringify(lag)} instead of 3`);
-      return '';
     },
   },
 ];

@@ -1,16 +1,20 @@
 // The rows of the conformance kit: one for each clause of docs/relay/protocol.md that can be checked from outside.
 // Those about channels, rights and limits are here.
 import { randomUUID } from 'node:crypto';
-import { checkCode, checkRefused, jsonDelivery, MIB, range } from './checks.ts';
 import {
   channelIn,
+  checkCode,
+  checkRefused,
   deliveryHeaders,
   fieldIn,
   isTaken,
+  jsonDelivery,
   type Kit,
+  MIB,
   NotOffered,
   parsed,
   type Row,
+  range,
   textIn,
 } from './kit.ts';
 import { publishing } from './publishing.ts';
@@ -32,7 +36,6 @@ const channels: readonly Row[] = [
         const answer = await send(`${base}/${id}`, jsonDelivery({}));
         checkRefused(answer, `a post to /${id.slice(0, 20)}`);
       }
-      return '';
     },
   },
   {
@@ -54,7 +57,6 @@ const channels: readonly Row[] = [
       check(ids[0] !== ids[1], 'the same channel was given twice');
       const taken = await send(`${base}/${ids[0]}`, jsonDelivery({}));
       check(isTaken(taken), `a post to the new channel was answered ${taken.status}`);
-      return '';
     },
   },
   {
@@ -71,7 +73,6 @@ const channels: readonly Row[] = [
         channelIn(textIn(answer, 'writeUrl')) === channelIn(url),
         'writeUrl is not the address of the channel',
       );
-      return '';
     },
   },
   {
@@ -84,7 +85,6 @@ const channels: readonly Row[] = [
       const answer = parsed(made.body);
       check(fieldIn(answer, 'readKey') === null, 'readKey is not null');
       await listen({ url: `${base}/${textIn(answer, 'channel')}`, key: null, access: {} });
-      return '';
     },
   },
   {
@@ -94,7 +94,6 @@ const channels: readonly Row[] = [
     async run({ makeChannel }) {
       for (const request of [[], { open: 'yes' }, { open: true, readKey: true }])
         checkCode(await makeChannel(request), 400, 'bad-request');
-      return '';
     },
   },
   {
@@ -105,7 +104,6 @@ const channels: readonly Row[] = [
       const url = `${base}/${randomUUID()}`;
       checkCode(await send(url, jsonDelivery({})), 404, 'unknown-channel');
       checkCode(await open(url), 404, 'unknown-channel');
-      return '';
     },
   },
   {
@@ -116,7 +114,6 @@ const channels: readonly Row[] = [
       if (createKey === null) throw new NotOffered('channels are made without a key');
       checkCode(await makeChannel({}, {}), 401, 'create-key-needed');
       checkCode(await makeChannel({}, { authorization: `Bearer ${randomUUID()}` }), 401, 'create-key-needed');
-      return '';
     },
   },
 ];
@@ -139,7 +136,6 @@ const rights: readonly Row[] = [
       }
       const taken = await kit.send(url, jsonDelivery({}));
       check(isTaken(taken), `a post without a key was answered ${taken.status}`);
-      return '';
     },
   },
   {
@@ -152,7 +148,6 @@ const rights: readonly Row[] = [
       await kit.listen({ url, key, access: { authorization: `bearer ${key}` } });
       for (const name of ['key', 'readKey', 'token', 'access_token'])
         checkCode(await kit.open(`${url}?${name}=${key}`), 401, 'key-needed');
-      return '';
     },
   },
 ];
@@ -174,7 +169,6 @@ const limits: readonly Row[] = [
         const isComplete = textIn(refusal, 'error') !== undefined && textIn(refusal, 'code') !== undefined;
         check(isComplete, `a ${status} has no error and code`);
       }
-      return '';
     },
   },
   {
@@ -189,7 +183,6 @@ const limits: readonly Row[] = [
       check(most.status === 200, `25 MiB were answered ${most.status || most.body}`);
       checkCode(await send(url, { headers, body }), 413, 'too-large');
       checkCode(await send(url, { headers, body, sending: 'chunked' }), 413, 'too-large');
-      return '';
     },
   },
   {

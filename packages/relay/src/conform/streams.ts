@@ -1,7 +1,18 @@
 // The rows about an open stream: its frames, its heartbeat, slow readers.
 import { positionInReady, RELAY_HEADER } from '@svc/core';
-import { checkNumbers, deliveriesIn, isObject, jsonDelivery, MIB, range } from './checks.ts';
-import { isTaken, type Kit, NotOffered, parsed, type Row } from './kit.ts';
+import {
+  checkNumbers,
+  deliveriesIn,
+  isObject,
+  isTaken,
+  jsonDelivery,
+  type Kit,
+  MIB,
+  NotOffered,
+  parsed,
+  type Row,
+  range,
+} from './kit.ts';
 import { check, type Frame } from './wire.ts';
 
 export const streams: readonly Row[] = [
@@ -13,7 +24,6 @@ export const streams: readonly Row[] = [
       const { frames } = await listen(await channel('main'));
       check(frames[0]?.event === 'ready', `the first frame is ${frames[0]?.event ?? 'a delivery'}`);
       check(isObject(parsed(frames[0].data)), 'the data of ready is not a JSON object');
-      return '';
     },
   },
   {
@@ -27,7 +37,6 @@ export const streams: readonly Row[] = [
       const type = page.header('content-type') ?? 'no content type';
       check(page.status === 200 && type.startsWith('text/html'), `answered ${page.status} with ${type}`);
       check(!page.body.includes(series.tag), 'the page shows a delivery');
-      return '';
     },
   },
   {
@@ -45,7 +54,6 @@ export const streams: readonly Row[] = [
       check(frame.event === undefined, `it has the event line ${frame.event}`);
       check(frame.id !== undefined, 'it has no id');
       check(isObject(parsed(frame.data)), 'its data is not a JSON object');
-      return '';
     },
   },
   {
@@ -125,7 +133,6 @@ export const streams: readonly Row[] = [
       const ready = reader.frames.find(({ event }) => event === 'ready');
       check(positionInReady(ready?.data ?? '') !== null, 'ready has no position');
       check(reader.retryMs() !== undefined, 'there is no retry line');
-      return '';
     },
   },
   {
@@ -136,7 +143,6 @@ export const streams: readonly Row[] = [
       const reader = await listen(await channel('main'), '', { 'last-event-id': 'conform.1' });
       checkIds([...reader.frames, ...quiet.frames]);
       checkIds([await reader.until((frames) => frames.find(({ event }) => event === 'gap'), 'a gap')]);
-      return '';
     },
   },
   {

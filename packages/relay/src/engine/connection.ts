@@ -7,6 +7,7 @@ import { messageOf } from '@svc/lib/errors';
 import { within } from '@svc/lib/timeout';
 import { EngineUnavailable, Refused } from './engine.ts';
 
+const CONNECTED_WITHIN_MS = 10_000;
 const SETTLE_WITHIN_MS = 500;
 const RETRY_MS = 250;
 const ALIVE_WITHIN_MS = 1000;
@@ -24,8 +25,6 @@ export type NatsOptions = {
   credentials?: string;
   /** PEM texts. */
   tls?: { ca?: string; cert?: string; key?: string };
-  /** How long the first connection may take. */
-  connectWithinMs?: number;
 };
 
 export type Connection = {
@@ -94,7 +93,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
 
 /** Waits for a server that is starting; fails at once if the server rejects our login. */
 async function firstConnection(options: NatsOptions, purpose: string): Promise<NatsConnection> {
-  const end = performance.now() + (options.connectWithinMs ?? 10_000);
+  const end = performance.now() + CONNECTED_WITHIN_MS;
   for (;;) {
     try {
       const nats = await connect(connectOptions(options, purpose));

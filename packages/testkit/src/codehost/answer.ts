@@ -1,4 +1,4 @@
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import type { RepoRow } from './cloud.ts';
 
 // An answer of the fake code host before it is sent, and the rejections with the vendor's texts.

@@ -1,7 +1,7 @@
 // The fake code host's data: repositories and everything in them, organizations and their projects. Names are not case
 // sensitive, and a renamed repository is still found under its old name.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 
 /** The owner of the tokens. */
 export const viewer = 'kim';

@@ -2,7 +2,7 @@
 // its organization, signed with the hook's secret, all of one event with the same guid, without automatic retries. The
 // result of each is kept.
 import { createHmac } from 'node:crypto';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { WAIT_MS } from '../waiting.ts';
 import {
   type CodehostCloud,

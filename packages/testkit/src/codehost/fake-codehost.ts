@@ -6,7 +6,6 @@
 //   codehost.cloud.addRepo('acme/web');
 //   … spawn('gh', ['api', 'repos/acme/web/hooks'], { env: ghEnvironment(codehost, 'token') })
 //   await codehost.emit('acme/web', 'push', payload);
-
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +18,7 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Answer, notAdmin, notFound, Refusal, type Route, toJson } from './answer.ts';
 import { type CodehostCloud, createCodehostCloud, fullNameOf, viewer } from './cloud.ts';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { startRecordingServer } from '../observability/recording-server.ts';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { codehostForTest, codehostName, runGh } from './fake-codehost.ts';
 

@@ -1,11 +1,10 @@
 // `POST /api/graphql`: executes the operation against the schemas next to this file. Anything that is not in the schema
 // is rejected, so a wrong query of ours fails in a test. Errors have the vendor's form: the type is next to the
 // message, and the rest of the answer is still there.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, execute, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import type { Answer } from './answer.ts';
 
 const files = ['schema.graphql', 'schema-for-gh.graphql'];

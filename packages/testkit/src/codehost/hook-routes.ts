@@ -1,5 +1,5 @@
 // `repos/:owner/:repo/hooks`: list, create, change, remove. The secret is accepted and never shown.
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { type Answer, type Call, invalid, isoTime, notFound, numberedPage, type Route } from './answer.ts';
 import { type CodehostCloud, fullNameOf, type HookConfig, type HookRow, type RepoRow } from './cloud.ts';
 import type { Deliverer } from './deliver.ts';

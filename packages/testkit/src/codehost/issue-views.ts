@@ -2,8 +2,8 @@
 // (github/rest-api-description, as in octokit/openapi-webhooks 12/2025, and its examples in github/docs); repositories and
 // organizations in deliveries are the published examples (@octokit/webhooks-examples) with other names.
 import { createHash } from 'node:crypto';
-import { publishedExamples } from '../payloads/codehost-examples.ts';
-import type { JsonObject } from '../payloads/example.ts';
+import { publishedExamples } from '../payloads/codehost-variants.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { isoTime } from './answer.ts';
 import {
   type CodehostCloud,

@@ -1,8 +1,8 @@
 // Checks issues of the fake with the real client program, and deliveries against the vendor's published examples.
 import { expect, test } from 'vitest';
 import { startRecordingServer } from '../observability/recording-server.ts';
-import { publishedExamples } from '../payloads/codehost-examples.ts';
-import type { JsonObject } from '../payloads/example.ts';
+import { publishedExamples } from '../payloads/codehost-variants.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { codehostForTest, runGh } from './fake-codehost.ts';
 
 const WEB = 'acme/web';

@@ -1,6 +1,6 @@
 // Everything that changes an issue or a project's item, by whomever: a test, the REST API or GraphQL. The change is made
 // at once; the promise ends when the hooks have received what happened.
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import {
   type CodehostCloud,
   type CommentRow,

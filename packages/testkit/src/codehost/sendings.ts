@@ -1,6 +1,6 @@
 // Deliveries about a pull request or a deployment as the fake code host has it now.
-import { codehostExample } from '../payloads/codehost-examples.ts';
-import { type JsonObject, patched } from '../payloads/example.ts';
+import { codehostExample } from '../payloads/codehost-variants.ts';
+import { type JsonObject, patched } from '../payloads/examples.ts';
 import type { DeploymentRow, PullRequestRow } from './cloud.ts';
 
 /** A published example with other values. */

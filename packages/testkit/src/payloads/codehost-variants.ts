@@ -1,6 +1,8 @@
 // What the published examples do not show: a merge, verdicts of reviews and checks, the states of a deployment, the
 // remaining actions. All about the same work: ticket ENG-42 on its branch, pull request 42.
-import { type Example, type JsonObject, patched } from './example.ts';
+import { createRequire } from 'node:module';
+import { codehostEventTypes } from '@svc/core';
+import { type Example, type JsonObject, patched } from './examples.ts';
 
 export const storyRepo = 'acme/web';
 export const storyTicket = 'ENG-42';
@@ -93,7 +95,7 @@ const variants: readonly (readonly [name: string, patch: JsonObject])[] = [
   ),
 ];
 
-export function codehostVariants(published: readonly Example[]): Example[] {
+function codehostVariants(published: readonly Example[]): Example[] {
   return variants.map(([name, patch]) => {
     const type = name.split(' ')[0];
     const example = published.find((candidate) => candidate.type === type);
@@ -161,4 +163,39 @@ function deploymentStatus(state: string): JsonObject {
     created_at: time,
   };
   return { ...deployment(), deployment_status };
+}
+
+// Payloads of the code host: the published examples of the ten subscribed types, and variants for what those do not
+// show. Loaded on first use: the file is 4 MB.
+
+type PublishedType = { name: string; examples: JsonObject[] };
+
+const require = createRequire(import.meta.url);
+let published: Example[] | undefined;
+
+/** Every published example of every type, even of types that are not subscribed. */
+export function publishedExamples(): readonly Example[] {
+  published ??= readPublished();
+  return published;
+}
+
+/** All payloads of the ten subscribed types: published ones and variants. */
+export function codehostExamples(): Example[] {
+  const ten: readonly string[] = codehostEventTypes;
+  const ofTheTen = publishedExamples().filter(({ type }) => ten.includes(type));
+  return [...ofTheTen, ...codehostVariants(ofTheTen)];
+}
+
+/** The payload of that name, such as `pull_request merged` or `deployment_status failure`. */
+export function codehostExample(name: string): Example {
+  const found = codehostExamples().find((example) => example.name === name);
+  if (found === undefined) throw new Error(`no code-host example named ${name}`);
+  return found;
+}
+
+function readPublished(): Example[] {
+  const types: PublishedType[] = require('@octokit/webhooks-examples');
+  return types.flatMap(({ name, examples }) =>
+    examples.map((payload, index) => ({ name: `${name} #${index + 1}`, type: name, payload })),
+  );
 }

@@ -1,8 +1,7 @@
 import { codehostEventTypes } from '@svc/core';
 import { expect, test } from 'vitest';
-import { codehostExample, codehostExamples, publishedExamples } from './codehost-examples.ts';
-import { codehostHeaders, patched, trackerHeaders, withDelivery } from './example.ts';
-
+import { codehostExample, codehostExamples, publishedExamples } from './codehost-variants.ts';
+import { codehostHeaders, patched, trackerHeaders, withDelivery } from './examples.ts';
 import { trackerExamples } from './tracker-examples.ts';
 
 test('examples have unique names and are the same each time', () => {

@@ -1,6 +1,6 @@
 // Payloads of the issue tracker, written by us from the vendor's published webhook schema: one for every row of the
 // spec's table, and some beyond it. About the same work as the code host's: ticket ENG-42.
-import type { Example, JsonObject } from './example.ts';
+import type { Example, JsonObject } from './examples.ts';
 
 const organizationId = '0f000000-0000-4000-8000-000000000001';
 const webhookId = '0f000000-0000-4000-8000-000000000002';

@@ -6,8 +6,8 @@ import type { DayRecord } from '../../../demo/src/day.ts';
 import { appendOutput, changeSignal } from '../../../demo/src/worker-files.ts';
 import { codehostSecret, trackerSecret } from '../daemon/start-daemon.ts';
 import { signedDelivery } from '../deliveries/signed-delivery.ts';
-import { publishedExamples } from '../payloads/codehost-examples.ts';
-import { type Example, type JsonObject, patched } from '../payloads/example.ts';
+import { publishedExamples } from '../payloads/codehost-variants.ts';
+import { type Example, type JsonObject, patched } from '../payloads/examples.ts';
 import { WAIT_MS } from '../waiting.ts';
 import { type Moment, momentOf, type TapeDaemon } from './tape-daemon.ts';
 

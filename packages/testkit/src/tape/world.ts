@@ -7,9 +7,8 @@ import { startDemoBackends } from '../../../demo/src/backends.ts';
 import type { Day } from '../../../demo/src/day.ts';
 import { projectSettings, repos } from '../../../demo/src/project.ts';
 import { ghEnvironment, startFakeCodehost } from '../codehost/fake-codehost.ts';
-
 import { startFakeModels } from '../models/fake-models.ts';
-import type { JsonObject } from '../payloads/example.ts';
+import type { JsonObject } from '../payloads/examples.ts';
 import { startPublicRelay } from '../relay/public-relay.ts';
 import { startFakeTracker } from '../tracker/fake-tracker.ts';
 

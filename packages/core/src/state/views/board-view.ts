@@ -3,8 +3,7 @@
 import { costOfWorker } from '../../agent/cost.ts';
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
-import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
-import { isEnded } from '../../deploy/worker-stage.ts';
+import { DEPLOY_BUDGET, isEnded } from '../../deploy/deploy-worker.ts';
 import { pullRequestKey } from '../board-entities.ts';
 import type { Board, BoardKind, PullRequest, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';

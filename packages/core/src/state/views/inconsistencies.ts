@@ -1,5 +1,5 @@
 // Where the known facts contradict each other, and what is not known. Both are shown to the user.
-import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/worker-stage.ts';
+import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/deploy-worker.ts';
 import type { Board, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOf } from './rule.ts';

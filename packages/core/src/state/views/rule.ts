@@ -1,9 +1,7 @@
 // One sentence each: the rule behind a worker's status, and what it is waiting for.
-
 import { pausedBy } from '../../agent/limits.ts';
 import type { DeployProgress } from '../../api/deploy.ts';
-import { DEPLOY_BUDGET } from '../../deploy/deploy-worker.ts';
-import { isPreMerge, waitsForPolicy } from '../../deploy/worker-stage.ts';
+import { DEPLOY_BUDGET, isPreMerge, waitsForPolicy } from '../../deploy/deploy-worker.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';

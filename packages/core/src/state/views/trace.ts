@@ -1,8 +1,7 @@
 // The timeline of a ticket, built from its events: phases, waits, pull request, checks, reviews, merge, deployments,
 // verification; each with the events that prove it, on an axis that folds idle nights.
-
 import type { Trace } from '../../api/workers.ts';
-import { isEnded } from '../../deploy/worker-stage.ts';
+import { isEnded } from '../../deploy/deploy-worker.ts';
 import { checkSuiteActions } from '../../log/codehost-details.ts';
 import { topicsIn } from '../../log/topic-family.ts';
 import type { Topic } from '../../log/topics.ts';
@@ -10,7 +9,6 @@ import { detailOf, isIn, typedLine } from '../../log/typed-line.ts';
 import { WorkerStatus } from '../../runs/signal-file.ts';
 import { isOlder, pullRequestKey, short } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
-
 import type { LineOf } from '../fold-context.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';

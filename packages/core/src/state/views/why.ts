@@ -1,9 +1,8 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
-
 import { limitText, pausedBy } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
-import { isInLifecycle } from '../../deploy/worker-stage.ts';
+import { isInLifecycle } from '../../deploy/deploy-worker.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { Board, Deployment, Ticket, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';

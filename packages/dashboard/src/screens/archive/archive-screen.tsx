@@ -2,16 +2,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { sizeWords } from '../../parts/amount-words.ts';
+import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { sizeWords } from '../../parts/format.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { useAddressText } from '../../parts/search-field.tsx';
-import { Ago } from '../../parts/since.tsx';
+import { ChoiceField, useAddressText } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 
 const states = ['completed', 'canceled', 'running', 'paused', 'unknown'] as const;
 
@@ -58,63 +58,45 @@ export function ArchiveScreen() {
         </Empty>
       )}
       {runs.length > 0 && (
-        <div
-          className="overflow-x-auto rounded-card border border-line bg-surface"
-          tabIndex={0}
-          role="region"
-          aria-label="Archived runs"
+        <Table
+          label="Archived runs"
+          className="rounded-card border border-line bg-surface"
+          head={
+            <>
+              <Column>Run</Column>
+              <Column>State</Column>
+              <Column>Archived</Column>
+              <Column number>Files</Column>
+              <Column number>Size</Column>
+              <Column number>Stored</Column>
+            </>
+          }
         >
-          <table className="w-full text-small">
-            <thead className="text-left text-tiny text-muted">
-              <tr className="h-9">
-                <th scope="col" className="px-4 font-medium">
-                  Run
-                </th>
-                <th scope="col" className="px-4 font-medium">
-                  State
-                </th>
-                <th scope="col" className="px-4 font-medium">
-                  Archived
-                </th>
-                <th scope="col" className="px-4 text-right font-medium">
-                  Files
-                </th>
-                <th scope="col" className="px-4 text-right font-medium">
-                  Size
-                </th>
-                <th scope="col" className="px-4 text-right font-medium">
-                  Stored
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {runs.map((run) => (
-                <tr key={run.orchestrator} className="h-9 border-line border-t hover:bg-sunken">
-                  <td className="px-4">
-                    <Link
-                      to="/archive/$run"
-                      params={{ run: run.orchestrator }}
-                      className="font-medium text-ink underline-offset-2 hover:underline"
-                    >
-                      {run.orchestrator}
-                    </Link>
-                  </td>
-                  <td className="px-4">
-                    <Pill meaning={runLabel(run.state).meaning}>{runLabel(run.state).words}</Pill>
-                  </td>
-                  <td className="px-4 whitespace-nowrap text-muted">
-                    <Ago at={run.archivedAt} />
-                  </td>
-                  <td className="px-4 text-right">{run.files}</td>
-                  <td className="px-4 text-right whitespace-nowrap">{sizeWords(run.bytes)}</td>
-                  <td className="px-4 text-right whitespace-nowrap text-muted">
-                    {sizeWords(run.storedBytes)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+          {runs.map((run) => (
+            <tr key={run.orchestrator} className={`${rowClass} hover:bg-sunken`}>
+              <Cell>
+                <Link
+                  to="/archive/$run"
+                  params={{ run: run.orchestrator }}
+                  className="font-medium text-ink underline-offset-2 hover:underline"
+                >
+                  {run.orchestrator}
+                </Link>
+              </Cell>
+              <Cell>
+                <Pill meaning={runLabel(run.state).meaning}>{runLabel(run.state).words}</Pill>
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted">
+                <Ago at={run.archivedAt} />
+              </Cell>
+              <Cell number>{run.files}</Cell>
+              <Cell number>{sizeWords(run.bytes)}</Cell>
+              <Cell number className="text-muted">
+                {sizeWords(run.storedBytes)}
+              </Cell>
+            </tr>
+          ))}
+        </Table>
       )}
       {hasNextPage && (
         <div className="mt-4">

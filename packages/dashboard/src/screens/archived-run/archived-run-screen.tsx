@@ -3,12 +3,12 @@ import type { ArchiveManifest } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { sizeWords } from '../../parts/amount-words.ts';
+import { Ago } from '../../parts/age.tsx';
+import { sizeWords } from '../../parts/format.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { Ago } from '../../parts/since.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 
 export function ArchivedRunScreen() {

@@ -1,5 +1,4 @@
 // One attention item in full, with its actions.
-
 import type { AttentionItem } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
@@ -10,10 +9,10 @@ import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
+import { clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { clockWords } from '../../parts/time-words.ts';
 import { reasonWords } from './inbox.ts';
 import { nameOf } from './item-row.tsx';
 import { actionsOf } from './remedy-action.ts';

@@ -3,8 +3,8 @@ import type { AttentionItem } from '@svc/core';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
-import { clockWords } from '../../parts/time-words.ts';
 import { reasonWords } from './inbox.ts';
 
 export function ItemRow({

@@ -2,11 +2,10 @@
 import type { ConfigEntry, ConfigReport } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import { ChoiceField } from '../../parts/choice-field.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
-import { SearchField, useAddressText } from '../../parts/search-field.tsx';
+import { ChoiceField, SearchField, useAddressText } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 
 export type ConfigFilter = { text: string; only: string };

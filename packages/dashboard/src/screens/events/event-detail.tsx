@@ -6,9 +6,9 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { Button, CopyButton } from '../../parts/button.tsx';
+import { exactWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { exactWords } from '../../parts/time-words.ts';
 import { waitForLine } from './wait-for-command.ts';
 
 export function EventDetail({

@@ -4,9 +4,9 @@ import type { EventLine } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { classNames } from '../../parts/class-names.ts';
+import { exactWords } from '../../parts/format.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
-import { exactWords } from '../../parts/time-words.ts';
 
 /** What an event is about: ticket, pull request, commit, environment, and its message. */
 export function subjectOf({ scope, detail, actor }: Pick<EventLine, 'scope' | 'detail' | 'actor'>): string {

@@ -1,5 +1,4 @@
 // One card of the board. The whole card is one link; the tooltip explains its state.
-
 import type { BoardCard, BoardColumn, WorkerView } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { Bot, GitPullRequest, Hand } from 'lucide-react';
@@ -7,13 +6,11 @@ import { memo, type ReactNode } from 'react';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
-import { spentWords } from '../../parts/amount-words.ts';
 import { classNames } from '../../parts/class-names.ts';
+import { clockWords, spentWords } from '../../parts/format.ts';
 import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
-
-import { clockWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 import { checksOf, deployOf, errorsOf, isShownBy, reviewOf, statusOf, titleOf } from './card-words.ts';
 import { type Step, type StepState, stateNames, stepsOf, stepWords } from './phase-steps.ts';

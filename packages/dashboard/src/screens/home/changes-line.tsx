@@ -10,9 +10,9 @@ import { boardOf } from '../../live/board-store.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { clockWords } from '../../parts/format.ts';
 import { statusWords } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
-import { clockWords } from '../../parts/time-words.ts';
 import { reasonWords } from '../attention/inbox.ts';
 
 // The differences between two boards, by ticket.

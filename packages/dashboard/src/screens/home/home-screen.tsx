@@ -1,5 +1,4 @@
 // The board, live or at a past time.
-
 import type { BoardCard, ProjectList } from '@svc/core';
 import { type BoardColumn, type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
@@ -10,11 +9,10 @@ import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useLink, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { useMatchesFull } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
+import { ChoiceField, SearchField } from '../../parts/search-field.tsx';
 import { Failed, PAST } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { useHealth } from '../../shell/trust-bar.tsx';

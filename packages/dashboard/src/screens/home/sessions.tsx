@@ -2,11 +2,11 @@
 import type { Session } from '@svc/core';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
+import { For } from '../../parts/age.tsx';
 import { agentLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
-import { For } from '../../parts/since.tsx';
 import { actor } from '../attention/your-name.ts';
 import { AgentRequests } from '../ticket/agent-requests.tsx';
 

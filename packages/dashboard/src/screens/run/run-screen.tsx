@@ -1,23 +1,21 @@
 // A run: waves, workers, timeline, budget, summary and verification.
-
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
-import { countWords, runCostWords } from '../../parts/amount-words.ts';
+import { Ago } from '../../parts/age.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
+import { clockWords, countWords, durationWords, runCostWords } from '../../parts/format.ts';
 import { runLabel, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { Ago } from '../../parts/since.tsx';
 import { Empty, Failed, Loading, PAST } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
-import { clockWords, durationWords } from '../../parts/time-words.ts';
 import { Progress } from '../runs/progress.tsx';
 import { edgesOf } from './graph-layout.ts';
 import type { RunModel } from './run-model.ts';

@@ -1,15 +1,15 @@
 // A summary of the run, written by a model on request, with its cost and whether it came from the cache.
+import type { ApiAnswer, api } from '@svc/core';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
-import { costWords, countWords } from '../../parts/amount-words.ts';
+import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
+import { costWords, countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { Ago } from '../../parts/since.tsx';
-import { refusedSummary, type SummaryAnswer } from './summary-answer.ts';
 
 // Refusals are shown by kind: AI that is not configured is not a failure, and a rate limit shows when to try again.
 
@@ -135,4 +135,27 @@ function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
     case 'canceled':
       return null;
   }
+}
+
+// The result of a summary request. A 503 without its own code means that AI is not configured.
+
+type SummaryAnswer =
+  | { kind: 'summary'; summary: ApiAnswer<typeof api.summarizeRun> }
+  | { kind: 'not-configured'; words: string; remedy: string }
+  /** Try again after this many seconds. */
+  | { kind: 'later'; words: string; seconds: number }
+  | { kind: 'failed'; words: string; code: string; remedy: string | undefined }
+  | { kind: 'canceled' };
+
+const DEFAULT_WAIT_SEC = 5;
+const LONGEST_WAIT_SEC = 3_600;
+
+type Refusal = Pick<ApiFailure, 'status' | 'code' | 'message' | 'remedy' | 'retryAfter'>;
+
+export function refusedSummary({ status, code, message: words, remedy, retryAfter }: Refusal): SummaryAnswer {
+  if (status === 503 && (code === 'http-503' || code === 'not-configured'))
+    return { kind: 'not-configured', words, remedy: remedy ?? 'Run: svc config set svc.ai.enabled true' };
+  if (status !== 429) return { kind: 'failed', words, code, remedy };
+  const seconds = Math.min(Math.max(1, retryAfter ?? DEFAULT_WAIT_SEC), LONGEST_WAIT_SEC);
+  return { kind: 'later', words, seconds };
 }

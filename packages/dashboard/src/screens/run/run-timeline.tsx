@@ -7,11 +7,11 @@ import { useMemo, useRef } from 'react';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { clockWords, durationWords } from '../../parts/format.ts';
 import { markOf, statusMeaning, statusWords, waveLabel } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { AXIS_HEIGHT, AxisMarks, layoutAxis, NowLine, useShowEnd, useWidth } from '../../parts/time-axis.tsx';
-import { clockWords, durationWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 import type { RunModel, RunTicket } from './run-model.ts';
 

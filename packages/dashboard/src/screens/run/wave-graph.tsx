@@ -1,14 +1,13 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { runCostWords } from '../../parts/amount-words.ts';
+import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { runCostWords } from '../../parts/format.ts';
 import { backgroundOf, edgeOf, waveLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Dot, Pill } from '../../parts/pill.tsx';
-import { For } from '../../parts/since.tsx';
-
 import { Tip } from '../../parts/tip.tsx';
 import {
   type Edge,

@@ -4,12 +4,11 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
-import { runCostWords } from '../../parts/amount-words.ts';
+import { runCostWords } from '../../parts/format.ts';
 import { type Meaning, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
-
 import { Cell, Column, rowClass } from '../../parts/table.tsx';
 import { WorkerActions } from '../ticket/worker-actions.tsx';
 import type { RunModel, RunRow, RunTicket } from './run-model.ts';

@@ -6,11 +6,11 @@ import { Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useBoard } from '../../live/live.tsx';
+import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { Ago } from '../../parts/since.tsx';
 import { PAST } from '../../parts/states.tsx';
 
 const FIRST = 20;

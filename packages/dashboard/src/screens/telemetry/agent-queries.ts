@@ -1,6 +1,6 @@
 // The queries for the metrics and log backends: what the default agent program exports (counters in Prometheus, events
 // in Loki). For other programs these panels show that there is no data.
-import { costWords, countWords } from '../../parts/amount-words.ts';
+import { costWords, countWords } from '../../parts/format.ts';
 
 export type MetricsPanel = {
   title: string;

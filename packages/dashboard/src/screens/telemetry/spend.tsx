@@ -3,9 +3,10 @@ import type { WorkerView } from '@svc/core';
 import { costSummary } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useLiveBoard } from '../../live/live.tsx';
-import { countWords, spentWords } from '../../parts/amount-words.ts';
+import { countWords, spentWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 
 export type RunSpend = {
   run: string;
@@ -54,63 +55,51 @@ export function Spend() {
       {rows.length === 0 ? (
         <Empty title="No worker has reported a cost." />
       ) : (
-        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Cost and tokens by run">
-          <table className="w-full text-small">
-            <thead className="text-left text-tiny text-muted">
-              <tr>
-                <th scope="col" className="pb-2 font-medium">
-                  Run
-                </th>
-                <th scope="col" className="w-1/3 pb-2 font-medium max-wide:hidden">
-                  <span className="sr-only">Share</span>
-                </th>
-                <th scope="col" className="pb-2 text-right font-medium">
-                  Cost
-                </th>
-                <th scope="col" className="pb-2 pl-4 text-right font-medium">
-                  Tokens in
-                </th>
-                <th scope="col" className="pb-2 pl-4 text-right font-medium">
-                  Tokens out
-                </th>
-                <th scope="col" className="pb-2 pl-4 text-right font-medium">
-                  Workers
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.run} className="h-9 border-line border-t">
-                  <td>
-                    <Link
-                      to="/runs/$run"
-                      params={{ run: row.run }}
-                      className="text-ink underline-offset-2 hover:underline"
-                    >
-                      {row.run}
-                    </Link>
-                  </td>
-                  <td className="max-wide:hidden">
-                    <div
-                      aria-hidden="true"
-                      className="h-2 rounded-full bg-line-strong"
-                      style={{ width: `${(row.usd / most) * 100}%` }}
-                    />
-                  </td>
-                  <td className="text-right whitespace-nowrap">
-                    {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
-                  </td>
-                  <td className="pl-4 text-right">{countWords(row.inputTokens)}</td>
-                  <td className="pl-4 text-right">{countWords(row.outputTokens)}</td>
-                  <td className="pl-4 text-right whitespace-nowrap">
-                    {row.reported}
-                    {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Cost and tokens by run"
+          head={
+            <>
+              <Column>Run</Column>
+              <Column className="w-1/3 max-wide:hidden">
+                <span className="sr-only">Share</span>
+              </Column>
+              <Column number>Cost</Column>
+              <Column number>Tokens in</Column>
+              <Column number>Tokens out</Column>
+              <Column number>Workers</Column>
+            </>
+          }
+        >
+          {rows.map((row) => (
+            <tr key={row.run} className={rowClass}>
+              <Cell>
+                <Link
+                  to="/runs/$run"
+                  params={{ run: row.run }}
+                  className="text-ink underline-offset-2 hover:underline"
+                >
+                  {row.run}
+                </Link>
+              </Cell>
+              <Cell className="max-wide:hidden">
+                <div
+                  aria-hidden="true"
+                  className="h-2 rounded-full bg-line-strong"
+                  style={{ width: `${(row.usd / most) * 100}%` }}
+                />
+              </Cell>
+              <Cell number>
+                {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
+              </Cell>
+              <Cell number>{countWords(row.inputTokens)}</Cell>
+              <Cell number>{countWords(row.outputTokens)}</Cell>
+              <Cell number>
+                {row.reported}
+                {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
+              </Cell>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

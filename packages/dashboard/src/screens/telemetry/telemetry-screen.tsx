@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
-import { ChoiceField } from '../../parts/choice-field.tsx';
+import { clockWords } from '../../parts/format.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
-import { useAddressText } from '../../parts/search-field.tsx';
+import { ChoiceField, useAddressText } from '../../parts/search-field.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { clockWords } from '../../parts/time-words.ts';
 import { BackendPanels, type Range } from './backend-panels.tsx';
 import { Spend } from './spend.tsx';
 

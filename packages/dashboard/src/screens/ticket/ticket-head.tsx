@@ -3,11 +3,11 @@ import type { BoardView } from '@svc/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { countWords, spentWords } from '../../parts/amount-words.ts';
+import { Ago, For } from '../../parts/age.tsx';
+import { countWords, spentWords } from '../../parts/format.ts';
 import { type StateLabel, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
-import { Ago, For } from '../../parts/since.tsx';
 
 type WorkerRow = BoardView['workers'][number];
 type TicketRow = BoardView['tickets'][number];

@@ -6,15 +6,15 @@ import { BellDot } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { ApiFailure } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
+import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
+import { clockWords } from '../../parts/format.ts';
 import { workerLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { For } from '../../parts/since.tsx';
 import { Empty, Loading, PAST } from '../../parts/states.tsx';
-import { clockWords } from '../../parts/time-words.ts';
 import { isWaiting, reasonWords } from '../attention/inbox.ts';
 import { AgentPanel } from './agent-panel.tsx';
 import { OutputPanel } from './output-panel.tsx';
@@ -22,7 +22,6 @@ import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
 import { TracePanel } from './trace-panel.tsx';
 import { useWhy, WhyPanel } from './why-panel.tsx';
-
 import { WorkerActions } from './worker-actions.tsx';
 import { WorkerEvents } from './worker-events.tsx';
 

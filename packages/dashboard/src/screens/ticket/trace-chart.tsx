@@ -4,6 +4,7 @@ import type { Trace, TraceSpan } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { classNames } from '../../parts/class-names.ts';
+import { clockWords, durationWords, exactWords } from '../../parts/format.ts';
 import { type Meaning, statusMeaning, statusWords, textOf } from '../../parts/meaning.ts';
 import {
   AXIS_HEIGHT,
@@ -15,7 +16,6 @@ import {
   useShowEnd,
   useWidth,
 } from '../../parts/time-axis.tsx';
-import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 import { Tip } from '../../parts/tip.tsx';
 
 // The position of every bar, label, break and tick, in pixels. A label is inside its bar if it fits, else beside it;

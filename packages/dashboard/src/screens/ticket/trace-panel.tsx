@@ -5,12 +5,12 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
+import { clockWords, durationWords, exactWords } from '../../parts/format.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
-import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 import { laneNames, spanLabel, spanMeaning, spanStates, TraceChart, TraceKey } from './trace-chart.tsx';
 
 function TraceTable({ trace, isProven }: { trace: Trace; isProven: boolean }) {

@@ -9,10 +9,10 @@ import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
+import { clockWords, durationWords, exactWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { clockWords, durationWords, exactWords } from '../../parts/time-words.ts';
 
 /** The newest facts; the others are shown on request. */
 const FACTS_SHOWN = 8;

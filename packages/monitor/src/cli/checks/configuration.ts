@@ -15,7 +15,7 @@ import { loadProjects } from '../../config/projects.ts';
 import { readJsonFile } from '../../config/read-json.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { createJqThreads } from '../../log/jq-threads.ts';
-import { filterProblem, filterProblems } from '../../rules/filter-problems.ts';
+import { filterProblem, filterProblems } from '../../rules/back-test.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorResult, fixableBy } from './check.ts';

@@ -2,21 +2,14 @@
 // the setup check offers to start it.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type DoctorFinding,
-  doctorFinding,
-  isInteractive,
-  meansYes,
-  type SetupFinding,
-  setupFinding,
-} from '@svc/core';
+import { type DoctorFinding, doctorFinding, type SetupFinding, setupFinding } from '@svc/core';
 import type { Machine } from '../../config/environment.ts';
 import { type Host, remedyFor } from '../../control/control.ts';
 import { askHealth, type FoundDaemon, findDaemon } from '../../control/status.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import type { Session } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';
-import { AnswerIsNo, type Terminal } from '../terminal.ts';
+import { AnswerIsNo, isInteractive, meansYes, type Terminal } from '../terminal.ts';
 import { type DoctorResult, type DoctorTools, fixableBy } from './check.ts';
 
 const START = 'Start it: svc monitor start';
@@ -127,7 +120,7 @@ export async function checkDaemonForSetup(
     : `it is ${found.state === 'stopped' ? 'not running' : found.state}`;
   const remedy = isHanging ? remedyFor(found, machine.dataDir) : START;
   const warning = setupFinding('daemon', 'warning', state, { remedy });
-  if (!isInteractive({ ...terminal, autonomous: terminal.environment['SVC_AUTONOMOUS'] })) {
+  if (!isInteractive(terminal)) {
     terminal.err(`warning: the daemon: ${state}. ${remedy}`);
     return warning;
   }

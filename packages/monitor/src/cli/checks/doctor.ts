@@ -29,20 +29,20 @@ import {
   loadDoctorProjects,
 } from './configuration.ts';
 import { checkDaemon } from './daemon.ts';
-import { checkHooks } from './hooks.ts';
 import {
   checkDatabase,
   checkDataFormat,
   checkDisk,
+  checkHooks,
   checkRetention,
   checkSpool,
+  checkWorktrees,
   freeBytesOf,
   writeSmallFile,
 } from './machine.ts';
 import { checkVersion } from './project-setup.ts';
 import { checkSecretFiles } from './secrets.ts';
 import { checkCodehostRights, checkTrackers } from './services.ts';
-import { checkWorktrees } from './worktrees.ts';
 
 export const doctorTools: DoctorTools = {
   host: thisProcess,

@@ -3,14 +3,29 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DoctorFinding, doctorFinding, judgeDisk, type Retention, spaceRemedy } from '@svc/core';
+import {
+  type DoctorFinding,
+  doctorFinding,
+  hookedAgents,
+  judgeDisk,
+  type Retention,
+  spaceRemedy,
+} from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent, namesIn } from '@svc/lib/files';
+import { hookScriptProblem } from '../../agent-hooks/script.ts';
+import { hooksProblem, installCommand, readHookSettings } from '../../agent-hooks/settings.ts';
 import type { Machine } from '../../config/environment.ts';
 import { refuseNewerData } from '../../disk/data-format.ts';
 import { Failure } from '../../errors.ts';
+import { isLost } from '../../orchestrate/worktrees/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
 import { bytesText } from '../archive-session.ts';
-import type { DoctorTools } from './check.ts';
+import { openWorktrees } from '../open-worktrees.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { type DoctorResult, type DoctorTools, fixableBy } from './check.ts';
+import type { DoctorProject, DoctorProjects } from './configuration.ts';
 
 export async function checkDisk(
   machine: Machine,
@@ -139,4 +154,88 @@ export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTool
       remedy: 'Run: svc-monitor.sh restart. It sets the file aside and rebuilds the index from the log',
     }),
   ];
+}
+
+// Hooks of svc in the settings of agents: whether they can still report.
+
+export async function checkHooks(
+  { environment, home }: Terminal,
+  { machine }: Session,
+): Promise<DoctorFinding[]> {
+  const { dataDir } = machine;
+  const script = hookScriptProblem(machine);
+  const findings: DoctorFinding[] = [];
+  for (const agent of hookedAgents) {
+    const settings = await readHookSettings(agent, { dataDir, home, environment }).catch((error: unknown) => {
+      if (error instanceof Failure) return error;
+      throw error;
+    });
+    if (settings instanceof Failure) {
+      const what = `the hooks of ${agent} could not be checked`;
+      const { message: evidence, remedy = null } = settings;
+      findings.push(doctorFinding('hooks', 'unknown', what, { evidence, remedy }));
+      continue;
+    }
+    const problem = hooksProblem(settings, script);
+    if (problem === undefined) continue;
+    const remedy = `Run: ${installCommand(settings)}`;
+    findings.push(
+      doctorFinding('hooks', 'warning', `${agent} does not report to svc`, { evidence: problem, remedy }),
+    );
+  }
+  return findings.length > 0 ? findings : [doctorFinding('hooks', 'ok', 'no hook is outdated')];
+}
+
+// Leftover worktrees: partly created, partly removed, or without their folder. One that holds no work may be removed.
+
+const leftoverStates: readonly ListedWorktree['state'][] = [
+  'partly created',
+  'partly removed',
+  'folder missing',
+  'unknown to git',
+];
+
+export async function checkWorktrees(
+  terminal: Terminal,
+  session: Session,
+  { projects }: DoctorProjects,
+): Promise<DoctorResult[]> {
+  const found = await Promise.all(projects.map((project) => checkProject(terminal, session, project)));
+  const findings = found.flat();
+  return findings.length > 0 ? findings : [doctorFinding('worktrees', 'ok', 'no leftover worktrees')];
+}
+
+async function checkProject(
+  terminal: Terminal,
+  session: Session,
+  { folder, config }: DoctorProject,
+): Promise<DoctorResult[]> {
+  const worktrees = openWorktrees(terminal, session, { folder, config });
+  try {
+    const leftover = (await worktrees.list()).filter(({ state }) => leftoverStates.includes(state));
+    return await Promise.all(leftover.map((one) => judge(terminal, worktrees, folder, one)));
+  } catch (error) {
+    // A project that is not a repository has no worktrees.
+    if (error instanceof Failure && error.code === 'not-configured') return [];
+    throw error;
+  }
+}
+
+async function judge(
+  terminal: Terminal,
+  worktrees: Worktrees,
+  folder: string,
+  { name, path, state }: ListedWorktree,
+): Promise<DoctorResult> {
+  const finding: DoctorFinding = doctorFinding('worktrees', 'warning', `worktree ${name} is ${state}`, {
+    evidence: path,
+    remedy: `Run: cd '${folder}' && svc worktree remove ${name}`,
+  });
+  if (!state.startsWith('partly')) return finding;
+  if (isLost((await worktrees.inspect(name)).losses)) return finding;
+  return fixableBy(finding, async () => {
+    // Without force, so it fails if work has appeared meanwhile.
+    await worktrees.remove(name, { currentFolder: terminal.folder });
+    return `removed the worktree ${name}, which was ${state} and empty`;
+  });
 }

@@ -8,8 +8,7 @@ import {
   type SetupFinding,
   setupFinding,
 } from '@svc/core';
-import { createContextStore } from '../../context/context-store.ts';
-import { worktreeRoot } from '../../context/worktree-root.ts';
+import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { openSession, type Session } from '../session.ts';
 import { findDrift } from '../start-from-terminal.ts';

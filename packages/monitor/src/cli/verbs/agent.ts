@@ -5,10 +5,9 @@ import { costText, hookAnswers, limitText, pausedBy } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon, requestedBy } from '../session.ts';
-import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
-import { ageText, plainText, utcText } from '../text.ts';
+import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, counted, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { changesVerb } from './agent-changes.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
 type Item = AgentView['items'][number];
@@ -252,9 +251,9 @@ export function printAgent(
 
 function usageText({ tokens, cost, context }: NonNullable<AgentView['agent']>): string {
   const used = context === null ? 'context unknown' : `context ${context.used} of ${context.size} tokens`;
-  const counted = tokens === null ? 'tokens unknown' : `${tokens.input} tokens in, ${tokens.output} out`;
+  const amount = tokens === null ? 'tokens unknown' : `${tokens.input} tokens in, ${tokens.output} out`;
   const price = cost === null ? 'cost unknown' : `cost ${cost.amount.toFixed(2)} ${plainText(cost.currency)}`;
-  return [used, counted, price].join(', ');
+  return [used, amount, price].join(', ');
 }
 
 function printItem(terminal: Terminal, item: Item): void {
@@ -315,4 +314,61 @@ export function printRequest(terminal: Terminal, request: Request, ticket: strin
   terminal.out(
     `Answer: svc agent answer ${plainText(ticket)} ${kind === 'permission' ? 'allow|reject' : 'accept --value <name=value>'}`,
   );
+}
+
+// svc agent changes
+
+type Changes = Answer<'GET', '/api/workers/{ticket}/changes'>;
+type ChangedFile = Changes['files'][number];
+
+export function changesVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('changes', {
+    summary: 'Show the changes in a ticket’s worktree against its base',
+    details: 'Committed, uncommitted and untracked files since the branch left its base.',
+    example: ['svc agent changes ABC-12', 'svc agent changes ABC-12 --stat'],
+    route: 'GET /api/workers/:ticket/changes',
+  })
+    .argument('<ticket>')
+    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--stat', 'show only the files and the number of changed lines')
+    .option('--json', 'print JSON')
+    .action(async (ticket, { orchestrator, stat, json }) => {
+      const daemon = await needDaemon(terminal);
+      const changes = await daemon.get('/api/workers/{ticket}/changes', {
+        params: { ticket },
+        query: { orchestrator },
+      });
+      if (json) return printJson(terminal, changes);
+      printFiles(terminal, changes);
+      if (!stat) for (const { diff } of changes.files) printDiff(terminal, diff);
+    });
+}
+
+function printFiles(terminal: Terminal, { files, worktree, base, baseSha, cut }: Changes): void {
+  const where = `${plainText(worktree)} since ${plainText(base)} (${plainText(baseSha.slice(0, 12))})`;
+  terminal.out(`${counted(files.length, 'changed file')} in ${where}`);
+  printTable(
+    terminal,
+    files.map((file) => [`  ${file.status}`, linesOf(file), plainText(nameOf(file))]),
+  );
+  if (cut) terminal.out('  There are more files than shown.');
+}
+
+function nameOf({ path, from }: ChangedFile): string {
+  return from === null ? path : `${from} -> ${path}`;
+}
+
+function linesOf({ added, removed, cut }: ChangedFile): string {
+  const counts = added === null ? (cut ? 'lines unknown' : 'binary') : `+${added} -${removed ?? 0}`;
+  return cut ? `${counts}, diff too long` : counts;
+}
+
+function printDiff(terminal: Terminal, diff: string): void {
+  for (const line of diff.split('\n').slice(0, -1)) {
+    // Tabs are harmless, and part of the code.
+    const text = line.split('\t').map(plainText).join('\t');
+    if (line.startsWith('+')) terminal.out(paint(terminal, 'green', text));
+    else if (line.startsWith('-')) terminal.out(paint(terminal, 'red', text));
+    else terminal.out(line.startsWith('diff --git ') ? paint(terminal, 'bold', text) : text);
+  }
 }

@@ -1,12 +1,10 @@
 // svc archive sweep | list | show | verify | restore | prune
-
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type ArchiveManifest, archiveSizes, pruneAge } from '@svc/core';
 import { listRuns } from '../../archive/archive-index.ts';
-import { copySummary } from '../../archive/handoff.ts';
 import { pruneArchives } from '../../archive/prune.ts';
-import { archivedManifest, restoreRun } from '../../archive/restore.ts';
+import { archivedManifest, copySummary, restoreRun } from '../../archive/restore.ts';
 import { type SweptRun, sweepRuns } from '../../archive/sweep.ts';
 import { verifyArchives } from '../../archive/verify.ts';
 import { Failure } from '../../errors.ts';

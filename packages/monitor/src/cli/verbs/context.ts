@@ -8,8 +8,7 @@ import {
   withOrchestration,
   withTicket,
 } from '@svc/core';
-import { type ContextStore, createContextStore } from '../../context/context-store.ts';
-import { worktreeRoot } from '../../context/worktree-root.ts';
+import { type ContextStore, createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { Failure } from '../../errors.ts';
 import { openSession } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';

@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
 import { endOfWait } from '@svc/lib/timeout';
-import { reindexAlone } from '../../control/reindex-alone.ts';
+import { reindexAlone } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { leaveInSpool } from '../../log/spool.ts';

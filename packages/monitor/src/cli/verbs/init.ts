@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isInteractive, ticketPrefixOf } from '@svc/core';
+import { ticketPrefixOf } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { loadProjects } from '../../config/projects.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
@@ -16,7 +16,7 @@ import { createPrompter, type Prompter } from '../init/prompter.ts';
 import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
 import { createSteps, type Steps } from '../init/step.ts';
 import { openSession, requireConfig, type Session } from '../session.ts';
-import { Interrupted, paint, printJson, type Terminal } from '../terminal.ts';
+import { Interrupted, isInteractive, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 
 const MOST_TOKEN_BYTES = 4096;
@@ -131,9 +131,7 @@ function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
     ...(options.environment === undefined ? ['--environment <name>'] : []),
   ];
   if (missing.length === 0) return 'take';
-  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
-  if (isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous }) && !options.tokenStdin)
-    return 'ask';
+  if (isInteractive(terminal) && !options.tokenStdin) return 'ask';
   throw new Failure(
     'usage',
     'svc init needs answers, and there is no terminal to ask at.',

@@ -1,13 +1,6 @@
 // svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import {
-  type DoctorFinding,
-  inDoctorOrder,
-  isInteractive,
-  judgeFeeds,
-  judgeHealth,
-  meansYes,
-} from '@svc/core';
+import { type DoctorFinding, inDoctorOrder, judgeFeeds, judgeHealth } from '@svc/core';
 import { type Host, remedyFor, stopDaemon, thisProcess } from '../../control/control.ts';
 import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
 import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../../control/status.ts';
@@ -29,7 +22,15 @@ import {
 } from '../service/service.ts';
 import { openSession, type Session } from '../session.ts';
 import { environmentWithSecrets, findDrift, startFromTerminal } from '../start-from-terminal.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import {
+  AnswerIsNo,
+  isInteractive,
+  meansYes,
+  paint,
+  printJson,
+  printTable,
+  type Terminal,
+} from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { VERSION } from '../version.ts';
 
@@ -123,11 +124,9 @@ function warnOfShell({ environment, err }: Terminal, program: readonly string[])
 /** systemd stops a user's services at log-out, unless lingering is enabled. */
 async function keepAfterLogout(terminal: Terminal, manager: ServiceManager, wanted: boolean): Promise<void> {
   if ((await manager.lingers()) !== false) return;
-  const autonomous = terminal.environment['SVC_AUTONOMOUS'];
-  const canAsk = isInteractive({ inputIsTerminal: terminal.inputIsTerminal, autonomous });
   const isWanted =
     wanted ||
-    (canAsk &&
+    (isInteractive(terminal) &&
       meansYes(await terminal.ask('Keep it running after log-out (loginctl enable-linger)? [Y/n] ')));
   if (!isWanted) {
     terminal.out(

@@ -6,8 +6,13 @@ import { limitWords, parseSince, Rule, type Since, whatItDoes, whenItFires } fro
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createJqThreads } from '../../log/jq-threads.ts';
-import { type BackTest, backTest, type RuleTested, type WouldFire } from '../../rules/back-test.ts';
-import { selectRules } from '../../rules/select-rules.ts';
+import {
+  type BackTest,
+  backTest,
+  type RuleTested,
+  selectRules,
+  type WouldFire,
+} from '../../rules/back-test.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';

@@ -15,9 +15,9 @@ import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../.
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
-import { readSecretFile } from '../../disk/secret-file.ts';
+import { readSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
-import { identifyHost } from '../../log/host.ts';
+import { identifyHost } from '../../log/log-entry.ts';
 import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/linear/register-webhook.ts';
 import { requireLinear } from '../../tracker/open-tracker.ts';
 import {

@@ -10,9 +10,7 @@ import {
   resourceAttributes,
   ticketPrefixOf,
 } from '@svc/core';
-import { createContextStore } from '../../context/context-store.ts';
-import { gitBranch } from '../../context/git-branch.ts';
-import { worktreeRoot } from '../../context/worktree-root.ts';
+import { createContextStore, gitBranch, worktreeRoot } from '../../context/context-store.ts';
 import { needDaemon, openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';

@@ -2,8 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { openTickets, phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
-import { createContextStore } from '../../context/context-store.ts';
-import { worktreeRoot } from '../../context/worktree-root.ts';
+import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { connectDaemon } from '../daemon-client.ts';

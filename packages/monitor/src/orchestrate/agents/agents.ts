@@ -1,7 +1,6 @@
 // Follows the agents of all runs: writes what they do to the log, shows their conversations, sends them messages and
 // answers. It stores nothing itself: after a restart the files of each attempt are read again, and every event has a name
 // by which the log takes it once.
-
 import {
   type AgentEntry,
   type AgentSession,
@@ -22,11 +21,9 @@ import { processExists, type ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import type { StateFollower } from '../../state/state-follower.ts';
 import { inboxPath, readInbox } from '../reactions/inbox.ts';
-import { type AgentLog, createAgentLog } from './agent-log.ts';
-import { type AgentRecord, readRecord } from './agent-record.ts';
+import { type AgentLog, type CommandLine, createAgentLog, followCommandLine } from './agent-log.ts';
+import { type AgentRecord, readRecord, viewAgent } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
-import { viewAgent } from './agent-view.ts';
-import { type CommandLine, followCommandLine } from './command-line.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 import { createLimits } from './limits.ts';

@@ -15,7 +15,8 @@ import {
   newAgentSession,
   requestName,
 } from '@svc/core';
-import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { messageOf } from '@svc/lib/errors';
+import { ifAllowed } from '@svc/lib/files';
 import { within } from '@svc/lib/timeout';
 import { endGroup } from '../worktrees/steps.ts';
 import { createLineReader } from './line-reader.ts';
@@ -36,13 +37,8 @@ export async function locateAgent(
 }
 
 async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return false;
-  }
+  const stats = await ifAllowed(access(path, constants.X_OK).then(() => stat(path)));
+  return stats?.isFile() === true;
 }
 
 const GRACE_MS = 2_000;

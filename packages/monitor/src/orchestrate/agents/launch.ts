@@ -4,11 +4,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTail, inOneLine, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifAllowed, isFolder } from '@svc/lib/files';
 import type { RunCommand } from '@svc/lib/process';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
@@ -29,13 +30,8 @@ export type PidFile = { pid: number | null; writtenAt: number };
 
 /** Null when it does not exist, or is not a pid file. */
 export async function readPidFile(path: string): Promise<PidFile | null> {
-  let handle: FileHandle;
-  try {
-    handle = await open(path, flags);
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return null;
-  }
+  const handle = await ifAllowed(open(path, flags));
+  if (handle === undefined) return null;
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) return null;
@@ -302,15 +298,6 @@ async function hasStarted(
     if (performance.now() > startedWaiting + START_TIMEOUT_MS)
       return { state: 'failed', problem: `The agent did not start within ${START_TIMEOUT_MS / 1000} s.` };
     await sleep(POLL_MS);
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return false;
   }
 }
 

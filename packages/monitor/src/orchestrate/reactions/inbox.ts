@@ -1,13 +1,12 @@
 // The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: its messages, one JSON object per
 // line, oldest first. Agents know it as SVC_INBOX_FILE. A message appears once, by its key.
-
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Fields, jsonIn, type RecallCause, safeSegment } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { syncFolder } from '../../disk/atomic-write.ts';
-import { makeFolder } from '../../disk/make-folder.ts';
+import { makeFolder } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 
 /** The rest is not read: a worker gets few messages, and each is bounded. */

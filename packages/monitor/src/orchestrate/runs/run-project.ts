@@ -22,7 +22,7 @@ import {
   secretVariables,
   unknownAgent,
 } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
+import { ifAllowed } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
@@ -45,7 +45,7 @@ export type ServedFolders = () => Promise<readonly string[]>;
 /** The real folder of the project. A path that is not served is never looked up on the disk. */
 export async function servedProject(asked: string, served: ServedFolders): Promise<string> {
   for (const folder of await served()) {
-    const real = await realFolder(folder);
+    const real = await ifAllowed(realpath(folder));
     if (real !== undefined && (asked === folder || asked === real)) return real;
   }
   throw new Failure(
@@ -53,16 +53,6 @@ export async function servedProject(asked: string, served: ServedFolders): Promi
     `The daemon serves no project in the folder ${JSON.stringify(asked.slice(0, 200))}.`,
     'Register it: run check-project-setup.sh, or svc orchestrate start, in that folder.',
   );
-}
-
-/** Undefined when it was removed after it was registered. */
-async function realFolder(folder: string): Promise<string | undefined> {
-  try {
-    return await realpath(folder);
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }
 
 export type RunProject = {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { type Hold, tryHold } from '../../disk/lock.ts';
-import { removeTree } from '../../disk/remove-tree.ts';
+import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 import { isInside } from '../worktrees/context.ts';
 import { type Git, gitWorktrees } from '../worktrees/git.ts';

@@ -1,12 +1,11 @@
 // Removes a worktree, in this order: waiting findings are filed if the project has consent; what would be lost is listed,
 // and without `force` any loss is a refusal; the teardown hooks run; a bundle is kept; the worktree is removed. A worktree
 // that was only partly created or removed needs no force: it is not in use, and its bundle is kept too.
-
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { EventDraft } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
-import { removeTree } from '../../disk/remove-tree.ts';
+import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 import {
   keepBundle,
@@ -30,7 +29,6 @@ import {
 } from './context.ts';
 import { type Git, gitWorktrees, LONG_MS } from './git.ts';
 import { checkRemoval, isLost, type Losses, lossesOf, lossLines, recordOf, type State } from './inspect.ts';
-
 import { hookSteps, openStepLog, type Report, runSteps, stepEnvironment } from './steps.ts';
 
 // The uncommitted changes of a worktree become a commit in the shape of a stash (for `git stash apply`), with untracked

@@ -46,23 +46,18 @@ export type StepLog = {
 };
 
 /** The file is truncated, or continued (`append`). */
-export async function openStepLog(options: {
-  file: string;
-  append: boolean;
-  stepBytes?: number;
-}): Promise<StepLog> {
-  const { file, append, stepBytes = STEP_BYTES } = options;
+export async function openStepLog({ file, append }: { file: string; append: boolean }): Promise<StepLog> {
   await mkdir(dirname(file), { recursive: true });
   // The output may be confidential.
   const handle: FileHandle = await open(file, append ? 'a' : 'w', 0o600);
-  let left = stepBytes;
+  let left = STEP_BYTES;
   // One write after the other: two streams arrive at once.
   const oneAtATime = createLimit(1);
   const write = (data: Buffer | string): Promise<void> => oneAtATime(() => handle.appendFile(data));
   return {
     file,
     async heading(text) {
-      left = stepBytes;
+      left = STEP_BYTES;
       await write(`${text}\n`);
     },
     async output(chunk) {
@@ -70,7 +65,7 @@ export async function openStepLog(options: {
       const part = chunk.subarray(0, left);
       left -= part.length;
       await write(part);
-      if (left <= 0) await write(`\n[svc: more than ${stepBytes} bytes; the rest is not kept]\n`);
+      if (left <= 0) await write(`\n[svc: more than ${STEP_BYTES} bytes; the rest is not kept]\n`);
     },
     close: () => oneAtATime(() => handle.close()),
   };

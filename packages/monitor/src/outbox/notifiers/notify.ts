@@ -2,19 +2,19 @@
 //
 // Notifications are at-least-once: what was sent is remembered per notifier only while the daemon runs, and a receiver may
 // have accepted one whose response was lost.
-
 import {
   type Environment,
   isAtLeast,
+  type NotificationText,
   type NotifyConfig,
   type NotifyEffect,
   notificationText,
   quietMinutesLeft,
+  retryAfterMs,
 } from '@svc/core';
-import { messageOf } from '@svc/lib/errors';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { causeOf } from '@svc/lib/fetch';
 import type { System } from '@svc/lib/system';
-import { type Deliver, NotSent } from './delivery.ts';
-import { type Post, post } from './post.ts';
 
 // A notification to an ntfy topic: the text is the body, the rest goes into headers.
 
@@ -236,4 +236,71 @@ function remember<Value>(memory: Map<string, Value>, key: string, value: Value):
   memory.set(key, value);
   const [oldest] = memory.keys();
   if (memory.size > KEPT && oldest !== undefined) memory.delete(oldest);
+}
+
+// One POST to a notification receiver: limited in time, never redirected, response body not read.
+
+const LONGEST_PAUSE_MS = 3_600_000;
+/** Temporary refusals: too slow, too early, too many. */
+const passing = new Set([408, 425, 429]);
+
+type Post = { url: string; headers: Record<string, string>; body: string };
+
+async function post(
+  { url, headers, body }: Post,
+  {
+    fetch,
+    now,
+    timeoutMs = TIMEOUT_MS,
+  }: { fetch: typeof globalThis.fetch; now: () => Date; timeoutMs?: number },
+): Promise<void> {
+  const response = await send(fetch, url, {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  await response.body?.cancel();
+  if (response.ok) return;
+  const { status } = response;
+  if (status < 500 && !passing.has(status))
+    throw new NotSent(`it answered HTTP ${status}`, { permanent: true });
+  const waitMs = retryAfterMs(response.headers.get('retry-after'), now().getTime(), LONGEST_PAUSE_MS);
+  throw new NotSent(`it answered HTTP ${status}`, { permanent: false, retryAfterMs: waitMs });
+}
+
+async function send(fetch: typeof globalThis.fetch, url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw new NotSent(reasonOf(error), { permanent: false });
+  }
+}
+
+/** The URL may itself be a secret, so it is never part of the message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const code = systemErrorCode(causeOf(error));
+  return `the connection failed${code === undefined ? '' : ` (${code})`}`;
+}
+
+// What all notifiers share: their input, and how they fail.
+
+type Notification = NotificationText & { effect: NotifyEffect };
+
+/** Resolves when the receiver has accepted it; throws `NotSent`. */
+type Deliver = (notification: Notification) => Promise<void>;
+
+class NotSent extends Error {
+  /** Retrying would not help: a person has to act first. */
+  readonly permanent: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { permanent: boolean; retryAfterMs?: number | undefined }) {
+    super(message);
+    this.name = 'NotSent';
+    this.permanent = options.permanent;
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }

@@ -1,6 +1,5 @@
 // The routes of summaries and the briefing on a real server, over a board that a test made, with the real SDK against a
 // local server that answers like the vendors. The key is a canary: it must not appear in any log, error or answer.
-
 import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
@@ -9,10 +8,8 @@ import { boardOf } from '../../http/state-access.ts';
 import { summaryRoutes } from '../../http/summary-routes.ts';
 import { allowEveryone } from '../../http/testing/allow-everyone.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
-import type { Briefing } from '../briefing.ts';
-import { createSummaries } from '../create-summaries.ts';
-import { createModelFigures } from '../figures.ts';
-import type { Summarizer } from '../summarizer.ts';
+import { type Briefing, createSummaries, type Summarizer } from '../create-summaries.ts';
+import { createModelFigures } from '../limiter.ts';
 
 export const CANARY = 'sk_canary_do_not_tell_0123456789';
 

@@ -20,7 +20,7 @@ import {
 } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import type { ConfigChange, ConfigStore } from '../../config/store.ts';
-import { readSecretFile, removeSecretFile, writeSecretFile } from '../../disk/secret-file.ts';
+import { readSecretFile, removeSecretFile, writeSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import { TrackerError } from '../tracker.ts';
 import type { LinearClient } from './client.ts';

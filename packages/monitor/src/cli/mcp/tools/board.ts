@@ -6,9 +6,8 @@ import { summaryTemplates } from '@svc/core';
 import { z } from 'zod';
 import { needDaemon } from '../../session.ts';
 import { counted, plainText } from '../../text.ts';
-import { printReceipt } from '../../verbs/receipt.ts';
 import { askForSummary, costText } from '../../verbs/summarize.ts';
-import { printWhy } from '../../verbs/why.ts';
+import { printReceipt, printWhy } from '../../verbs/why.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';
 
 const MOST_WORKERS = 200;

@@ -1,8 +1,7 @@
 // findings: the queue. add_finding: adds one. Both use the queue of the folder that the server was started in.
 import { z } from 'zod';
 import { counted, plainText } from '../../text.ts';
-import { addFinding } from '../../verbs/add-finding.ts';
-import { findingRow, readFindings, shownFinding } from '../../verbs/findings.ts';
+import { addFinding, findingRow, readFindings, shownFinding } from '../../verbs/findings.ts';
 import { readOnly, tool } from '../tool.ts';
 
 const severities = ['low', 'medium', 'high'] as const;

@@ -1,2 +1,0 @@
-/** Shown instead of a secret. */
-export const MASK = '********';

@@ -1,0 +1,79 @@
+// Formats times, short for lists and exact for tooltips; and below, money, counts and sizes.
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long something took or has lasted: `4 min`, `2 h 10 min`, `3 d`. */
+export function durationWords(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${Math.floor(ms / 1_000)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms >= 2 * DAY) return `${Math.floor(ms / DAY)} d`;
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  const hours = Math.floor(ms / HOUR);
+  return minutes === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${minutes} min`;
+}
+
+/** `14:05`, with the date if it is not the same day as `now`. */
+export function clockWords(time: number, now: number): string {
+  const date = new Date(time);
+  const clock = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  if (date.toDateString() === new Date(now).toDateString()) return clock;
+  return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${clock}`;
+}
+
+/** Local and UTC with seconds, for tooltips. */
+export function exactWords(time: number): string {
+  const date = new Date(time);
+  return `${date.toLocaleString('en-GB')} (${date.toISOString().slice(0, 19).replace('T', ' ')} UTC)`;
+}
+
+// Formats money, token counts and file sizes. An unknown amount is "unknown", never 0.
+
+/** `$4.20`; `under $0.01` for what would round to zero. */
+export function costWords(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return 'unknown';
+  if (usd > 0 && usd < 0.01) return 'under $0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** Of a ticket or a run: `≈` marks an estimate, `at least` what is only partly known. */
+export function spentWords(
+  cost: { usd: number | null; estimated: boolean; partial: boolean } | null | undefined,
+): string {
+  if (cost === null || cost === undefined || cost.usd === null) return 'unknown';
+  return `${cost.partial ? 'at least ' : ''}${cost.estimated ? '≈' : ''}${costWords(cost.usd)}`;
+}
+
+export function runCostWords(run: {
+  costUsd: number | null;
+  costEstimated: boolean;
+  costPartial: boolean;
+}): string {
+  return spentWords({ usd: run.costUsd, estimated: run.costEstimated, partial: run.costPartial });
+}
+
+/** `340`, `12.4 k`, `1.2 M`. */
+export function countWords(count: number | null | undefined): string {
+  if (count === null || count === undefined) return 'unknown';
+  if (count < 1_000) return String(count);
+  if (count < 999_500) return `${short(count / 1_000)} k`;
+  return `${short(count / 1_000_000)} M`;
+}
+
+function short(value: number): string {
+  return value < 100 ? value.toFixed(1).replace(/\.0$/, '') : String(Math.round(value));
+}
+
+/** Bytes in units of 1024: `812 B`, `1.4 MiB`. */
+export function sizeWords(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
+}
