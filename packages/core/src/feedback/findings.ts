@@ -1,10 +1,6 @@
 // A finding: an improvement noticed during a run, one JSON line in the findings queue.
 import { z } from 'zod';
-import { repoKey } from '../codehost/repo-name.ts';
-import type { Config } from '../config/schema/config.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
-import type { Effect } from '../state/effect.ts';
-import { trackerOf } from '../tracker/tracker-of.ts';
 
 export const FindingSeverity = z.enum(['low', 'medium', 'high']);
 
@@ -182,67 +178,4 @@ function recordIn(line: string): DrainRecord | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-// Consent to file findings without asking. The project file can request it (`autoFile`), but someone else may have
-// committed that file: it counts only for destinations that the user agreed to, which are in the user's own file.
-
-/** Where the project's findings can be filed, in the format of `svc.feedback.consentFor`. */
-export function filingDestinations(config: Config): string[] {
-  const chosen = trackerOf(config);
-  // A prefix does not name a repository: consent for one must not count for another.
-  const place = chosen.provider === 'github' ? repoKey(chosen.teamId) : chosen.provider && chosen.teamKey;
-  const tracker = place === undefined ? [] : [`tracker:${place}`];
-  return [...tracker, `codehost:${repoKey(config.svc.feedback.codehostRepo)}`];
-}
-
-export type FilingConsent =
-  | { granted: true }
-  /** `unconfirmed`: the project file consents, but the user has not agreed to these destinations. */
-  | { granted: false; unconfirmed: string[] };
-
-export function filingConsent(config: Config): FilingConsent {
-  const { autoFile, consentFor } = config.svc.feedback;
-  if (!autoFile) return { granted: false, unconfirmed: [] };
-  const unconfirmed = filingDestinations(config).filter((destination) => !consentFor.includes(destination));
-  return unconfirmed.length === 0 ? { granted: true } : { granted: false, unconfirmed };
-}
-
-// The ticket for a merged commit that failed its verification: what someone has to fix, and why.
-
-export type RemediationEffect = Extract<Effect, { kind: 'file-remediation' }>;
-
-/** Used in place of a skill name, so that all tickets from verification have the same label. */
-export const REMEDIATION_SKILL = 'verification';
-
-const MOST_FINDINGS = 100;
-
-export function remediationTicket(effect: RemediationEffect, key: string): TicketText {
-  const { ticket, orchestrator, sha, summary, findings } = effect;
-  const more = findings.length - MOST_FINDINGS;
-  const parts = [
-    summary?.trim() || `The verification of ${ticket} failed after its merge.`,
-    findings
-      .slice(0, MOST_FINDINGS)
-      .map((finding) => `- ${finding.trim().replaceAll('\n', '\n  ')}`)
-      .join('\n'),
-    more > 0 ? `and ${more} more` : '',
-    '---',
-    [
-      `Ticket: ${ticket}`,
-      `Commit: ${sha ?? 'unknown'}`,
-      `Run: ${orchestrator}`,
-      `Requested by: ${effect.key}`,
-    ].join('\n'),
-  ];
-  return {
-    title: titleOf(`Verification of ${ticket} failed`),
-    text: withKey(parts.filter((part) => part !== '').join('\n\n'), key),
-  };
-}
-
-/** The same for the findings queue, where no tracker is set up. */
-export function remediationFinding(effect: RemediationEffect, key: string, ts: string): Finding {
-  const { title, text } = remediationTicket(effect, key);
-  return { ts, skill: REMEDIATION_SKILL, title, body: text, severity: 'high', tags: [effect.ticket] };
 }

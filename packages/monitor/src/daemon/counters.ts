@@ -4,7 +4,7 @@ import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
 import type { BudgetFigures } from '../codehost/call-budget.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { LogStats } from '../log/event-log.ts';
-import type { LogNotice } from '../log/log-entry.ts';
+import type { LogNotice } from '../log/log-notice.ts';
 import type { Commit } from '../log/writer.ts';
 import type { OutboxFigures } from '../outbox/outbox-store.ts';
 import type { FeedName } from '../receive/feed.ts';

@@ -10,8 +10,8 @@ import { locationAt } from './index-block.ts';
 import { createIndexStore, type IndexStore } from './index-store.ts';
 import { indexMigrations, otherSide, type Side } from './index-tables.ts';
 import type { LiveTail } from './live-tail.ts';
-import type { LogNotice } from './log-entry.ts';
 import { createLogIndex, type LogIndex } from './log-index.ts';
+import type { LogNotice } from './log-notice.ts';
 import { listFilledMonthFiles } from './month-file.ts';
 import type { LineReader } from './read-lines.ts';
 

@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { EventHost, EventLine, MissingLines } from '@svc/core';
+import type { EventHost, EventLine } from '@svc/core';
 import { ifPresentSync } from '@svc/lib/files';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
-import type { CorruptLine } from './read-lines.ts';
-import type { TornTail } from './recovery.ts';
 
 /** A position in the log: a month file and a byte offset. */
 export type Position = { file: string; offset: number };
@@ -113,19 +111,6 @@ export class TailTooSlow extends Error {
     this.lastSeq = lastSeq;
   }
 }
-
-// Events in the log's own operation that the daemon reports to a person.
-
-export type LogNotice =
-  | ({ kind: 'torn-tail' } & TornTail)
-  | ({ kind: 'corrupt-line' } & CorruptLine)
-  | { kind: 'not-writable'; reason: string }
-  | { kind: 'writable-again' }
-  | ({ kind: 'lines-missing' } & MissingLines)
-  | { kind: 'index-rebuilding'; reason: string }
-  | { kind: 'index-failing'; reason: string }
-  | { kind: 'index-works-again' }
-  | { kind: 'database-set-aside'; path: string; reason: string };
 
 // This machine's identity in its log: a permanent id, and its name.
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventDraft, EventFields, EventLine } from '@svc/core';
 import { type EventLogOptions, openEventLog } from '../event-log.ts';
-import type { LogNotice } from '../log-entry.ts';
+import type { LogNotice } from '../log-notice.ts';
 
 export const START = Date.UTC(2026, 10, 15, 12);
 export const host = { id: 'host-1', name: 'laptop' };
