@@ -29,6 +29,8 @@ const notRun: Readonly<Record<string, string>> = {
   'svc config set svc.retention.worktreeDays 14\nsvc config set svc.retention.runDays 90\nsvc retention\nsvc retention --yes':
     'would remove nothing in a new home; packages/monitor/e2e/retention.test.ts runs it',
   'svc team create --relay https://relay.example.com --name web\nsvc team invite': teamed,
+  'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim\nsvc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop':
+    'needs two daemons and a relay; packages/monitor/e2e/team-commands.test.ts runs it',
   "svc team join 'https://relay.example.com/4bR…#k2f….Xk2…'\nsvc board --team": teamed,
 };
 

@@ -43,7 +43,7 @@ export {
 export * from './api/routes.ts';
 export type { HoldReason, OutsideBlocker, RunView } from './api/runs.ts';
 export type { SuggestedLabel, SummaryRequest } from './api/summaries.ts';
-export type { TeamBoard, TeamStatus } from './api/team.ts';
+export type { TeamBoard, TeamCommandView, TeamStatus } from './api/team.ts';
 export type { Receipt, Trace, Why, WorkerOutput } from './api/workers.ts';
 export * from './archive/archive-rules.ts';
 export * from './archive/manifest.ts';
@@ -153,6 +153,7 @@ export * from './state/watched.ts';
 export * from './summarize/briefing-prompt.ts';
 export * from './summarize/providers.ts';
 export * from './summarize/summary-prompt.ts';
+export * from './team/command.ts';
 export * from './team/record.ts';
 export * from './team/roster.ts';
 export * from './team/shared.ts';

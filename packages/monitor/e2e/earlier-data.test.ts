@@ -49,7 +49,7 @@ test('the log is folded to the same board', () => {
     .replaceAll('"recalls":', '"agent":null,"spent":{"attempts":[],"days":[]},"recalls":')
     .replaceAll('"snoozedUntil":', '"session":null,"snoozedUntil":');
   const { form: _then, ...earlier } = JSON.parse(renamed) as Record<string, unknown>;
-  expect(packed).toEqual({ ...earlier, sessions: [], members: [], team: [] });
+  expect(packed).toEqual({ ...earlier, sessions: [], members: [], team: [], commands: [] });
 });
 
 test('the tables get their new names, and what waited in the outbox still waits', () => {

@@ -530,6 +530,9 @@ test('the routes of a team', async () => {
   await second('POST /api/team/join', { body: { invitation: String(invitation), ...who('two') } });
   await second('GET /api/team');
   await second('GET /api/team/board');
+  const command = { verb: 'hand-over', item: 'run-1/ABC-1/stuck', to: 'one' };
+  await second('POST /api/team/commands', { body: { machine: 'one', command } });
+  await second('GET /api/team/commands');
   await first('POST /api/team/remove', { body: { machine: 'two' } });
   await first('POST /api/team/leave', { body: {} });
 });

@@ -252,7 +252,14 @@ export const AttentionItem = z.object(attentionFields).meta({
 });
 export type AttentionEntry = z.infer<typeof AttentionEntry>;
 export const AttentionEntry = z
-  .object({ ...attentionFields, ageMs: z.number().nonnegative() })
+  .object({
+    ...attentionFields,
+    ageMs: z.number().nonnegative(),
+    machine: z
+      .string()
+      .exactOptional()
+      .describe('The machine of the team that handed it over to this person'),
+  })
   .meta({ id: 'AttentionEntry' });
 export const AttentionOnBoard = z.object({ key, ...attentionFields }).meta({ id: 'AttentionOnBoard' });
 

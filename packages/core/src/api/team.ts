@@ -1,8 +1,9 @@
 // The team: its machines, what each of them works on, and who is invited.
 import { z } from 'zod';
+import { commandEnds, TeamCommand } from '../team/command.ts';
 import { TeamMember } from '../team/roster.ts';
 import { AttentionOnBoard, Run, Session, Worker } from './entities.ts';
-import { apiRoute, Seq, Time, text } from './route.ts';
+import { apiRoute, by, Seq, Time, text } from './route.ts';
 
 const presence = {
   heardAt: Time.nullable().describe('When the machine was last heard; null: not since this daemon started'),
@@ -57,6 +58,25 @@ export const TeamStatus = z
   })
   .meta({ id: 'TeamStatus' });
 const Team = z.object({ team: TeamStatus.nullable().describe('Null: this machine is in no team') });
+
+export type TeamCommandView = z.infer<typeof TeamCommandView>;
+const TeamCommandView = z
+  .object({
+    id: z.string(),
+    direction: z.enum(['sent', 'received']),
+    from: z.string().describe('The id of the machine that asks'),
+    to: z.string().describe('The id of the machine that is asked'),
+    machine: z.string().describe('The other machine'),
+    person: z.string().describe('Its person'),
+    command: TeamCommand,
+    at: Time,
+    expiresAt: Time.describe('It is not executed later'),
+    state: z.enum(['open', ...commandEnds]),
+    why: z.string().nullable(),
+    remedy: z.string().nullable(),
+    endedAt: Time.nullable(),
+  })
+  .meta({ id: 'TeamCommandView' });
 
 const who = {
   person: text(100).describe('who you are for the others'),
@@ -127,6 +147,38 @@ export const teamRoutes = {
     summary: 'Remove a machine from the team, and change the keys',
     verbs: ['svc team remove'],
     body: z.strictObject({ machine: text(100).describe('its name or id') }),
+  }),
+  listTeamCommands: apiRoute({
+    method: 'GET',
+    path: '/api/team/commands',
+    tag: 'team',
+    summary: 'List what machines of the team have asked of each other here',
+    description: 'Commands from this machine and to it, newest first, for at least three days.',
+    verbs: ['svc team commands'],
+    answer: z.object({ commands: z.array(TeamCommandView) }),
+    failures: ['state-not-ready'],
+  }),
+  commandMachine: apiRoute({
+    ...change,
+    path: '/api/team/commands',
+    summary: 'Ask another machine of the team to do something',
+    description:
+      'The answer waits up to 10 seconds for the result; after that the state is open. The owner of the machine decides what is allowed: svc.team.allow.',
+    verbs: [
+      'svc attention ack',
+      'svc attention hand-over',
+      'svc agent send',
+      'svc orchestrate pause',
+      'svc deploy retry',
+    ],
+    body: z.strictObject({
+      machine: text(100).describe('its name or id'),
+      command: TeamCommand,
+      key: text(100).optional().describe('the same key twice is one command; default: each request counts'),
+      by,
+    }),
+    answer: z.object({ command: TeamCommandView }),
+    failures: ['usage', 'not-allowed-now', 'state-not-ready', 'log-not-writable'],
   }),
   leaveTeam: apiRoute({
     ...change,

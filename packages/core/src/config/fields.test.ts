@@ -255,6 +255,13 @@ const rows: Row[] = [
   }),
   flag('archive.syncToThoughts', 'global', false),
   { key: 'archive.retention.days', layer: 'global', default: null, value: 30, wrong: -1 },
+  {
+    key: 'svc.team.allow',
+    layer: 'global',
+    default: { '*': ['hand-over'] },
+    value: { kim: ['send', 'pause'], '*': [] },
+    wrong: { kim: ['erase'] },
+  },
   flag('svc.retention.automatic', 'global', false),
   ...['worktreeDays', 'runDays', 'journalDays', 'logDays'].map(
     (name): Row => ({ key: `svc.retention.${name}`, layer: 'global', default: null, value: 30, wrong: 0 }),

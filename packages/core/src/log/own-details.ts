@@ -8,6 +8,7 @@ import { DispatchEntry } from '../config/schema/orchestration.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
+import { commandEnds, TeamCommand } from '../team/command.ts';
 import { Detail, topicFamily } from './topic-family.ts';
 
 const text = z.string().optional();
@@ -354,6 +355,26 @@ export const TeamRecordDetail = Detail.extend({
   value: z.record(z.string(), z.unknown()).optional(),
 });
 
+const ofCommand = {
+  command: z.string().describe('its id'),
+  from: z.string().describe('the id of the machine that asks'),
+};
+/** A command to a machine of the team: `sent` at the machine that asks, `received` at the one that executes it. */
+export const TeamCommandDetail = Detail.extend({
+  ...ofCommand,
+  to: z.string().describe('the id of the machine that is asked'),
+  request: TeamCommand,
+  expiresAt: z.iso.datetime(),
+  by: text.describe('who asks'),
+});
+/** At both machines. */
+export const TeamCommandEndDetail = Detail.extend({
+  ...ofCommand,
+  state: z.enum(commandEnds),
+  why: text,
+  remedy: text,
+  by: text.describe('who asked'),
+});
 export const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),
   files: count,
@@ -428,6 +449,9 @@ export const ownTopics = {
   ...topicFamily('session', ['answered'], SessionAnswerDetail),
   ...topicFamily('team.roster', ['changed'], TeamRosterDetail),
   ...topicFamily('team.record', ['changed', 'removed'], TeamRecordDetail),
+  ...topicFamily('team.command', ['sent', 'received'], TeamCommandDetail),
+  ...topicFamily('team.command', ['ended'], TeamCommandEndDetail),
+  ...topicFamily('team.command', ['closed'], Detail.extend(ofCommand)),
   ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
   ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };

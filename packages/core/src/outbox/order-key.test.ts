@@ -43,6 +43,7 @@ const table: [Effect, string | null][] = [
     },
     null,
   ],
+  [{ ...base, kind: 'team-command', command: 'm/1', from: 'm' }, 'team-command:m'],
 ];
 
 test.each(table)('%j', (effect, expected) => {

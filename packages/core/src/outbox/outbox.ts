@@ -22,6 +22,9 @@ export function orderKeyOf(effect: Effect): string | null {
     // One at a time for each rule, so a program never runs twice at the same time.
     case 'run-command':
       return `run-command:${effect.rule}`;
+    // Those of one machine in the order in which they came.
+    case 'team-command':
+      return `team-command:${effect.from}`;
     // Messages are independent: one that waits for its agent does not hold back the others.
     case 'message-worker':
     case 'refresh-pull-request':

@@ -17,6 +17,7 @@ import type { ProjectPolicies } from '../deploy/policy.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { DetailOf } from '../log/topics.ts';
 import type { SignalFile } from '../runs/signal-file.ts';
+import type { ResultValue, TeamCommand } from '../team/command.ts';
 import type { SharedValue } from '../team/shared.ts';
 
 export type Board = {
@@ -38,6 +39,8 @@ export type Board = {
   /** The machines of the team, by id, and what the others have published, by `<machine>/<kind>/<key>`. */
   members: Map<string, TeamMachine>;
   team: Map<string, TeamRecord>;
+  /** Commands from this machine and to it, by `<machine that asks>/<id>`. */
+  commands: Map<string, CommandEntry>;
   /** By folder: the deploy policies of the served projects. */
   projects: Map<string, ProjectPolicies & { project: string }>;
   /** Indexes derived from the maps and never stored, so no line has to search. */
@@ -108,6 +111,23 @@ export type TeamRecord = OrGone<SharedValue> & {
   machine: string;
   key: string;
   version: number;
+} & Last;
+
+export type CommandEntry = {
+  key: string;
+  id: string;
+  direction: 'sent' | 'received';
+  from: string;
+  to: string;
+  command: TeamCommand;
+  at: string;
+  expiresAt: string;
+  state: 'open' | ResultValue['state'];
+  why: string | null;
+  remedy: string | null;
+  endedAt: string | null;
+  /** Received: the machine that asked has the result, or no longer asks. */
+  closed: boolean;
 } & Last;
 
 /** How an event arrived: by a delivery, a replay, a poll, or from this machine. */

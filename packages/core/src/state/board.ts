@@ -11,6 +11,7 @@ import {
   type AttentionItem,
   type Board,
   boardKinds,
+  type CommandEntry,
   type Deployment,
   type FeedState,
   type FoldedLine,
@@ -83,6 +84,9 @@ const KEPT_MS = 30 * DAY_MS;
 /** There are many, and the worker keeps what matters to it. */
 const DEPLOYMENTS_KEPT_MS = 7 * DAY_MS;
 
+/** Longer than a command is valid, whatever the clocks show: one that is shown again is known. */
+const COMMANDS_KEPT_MS = 3 * DAY_MS;
+
 const caps = {
   pullRequests: 10_000,
   workers: 5_000,
@@ -110,6 +114,12 @@ export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   dropSettled(board.tickets, limit, caps.tickets, () => true);
   dropSettled(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
   dropSettled(board.sessions, limit, caps.sessions, ({ state }) => state === 'ended' || state === 'unknown');
+  dropSettled(
+    board.commands,
+    before(COMMANDS_KEPT_MS),
+    Number.MAX_SAFE_INTEGER,
+    ({ state }) => state !== 'open',
+  );
   dropSettled(board.team, limit, caps.team, ({ value }) => value === null);
   capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
   capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
@@ -149,7 +159,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 14;
+const BOARD_FORM = 15;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -165,6 +175,7 @@ export type PackedBoard = {
   sessions: (Session & { key: string })[];
   members: TeamMachine[];
   team: TeamRecord[];
+  commands: CommandEntry[];
   projects: (ProjectPolicies & { project: string })[];
 };
 
@@ -182,6 +193,7 @@ export function emptyBoard(): Board {
     sessions: new Map(),
     members: new Map(),
     team: new Map(),
+    commands: new Map(),
     projects: new Map(),
     links: noLinks(),
   };
@@ -202,6 +214,7 @@ export function packBoard(board: Board): PackedBoard {
     sessions: [...board.sessions].map(([key, session]) => ({ ...session, key })),
     members: [...board.members.values()],
     team: [...board.team.values()],
+    commands: [...board.commands.values()],
     projects: [...board.projects.values()],
   };
 }
@@ -224,13 +237,14 @@ export function unpackBoard(json: unknown): Board {
     sessions: new Map(fields.sessions.map(({ key, ...session }) => [key, session])),
     members: byKey(fields.members, ({ id }) => id),
     team: byKey(fields.team, ({ id }) => id),
+    commands: byKey(fields.commands, ({ key }) => key),
     projects: byKey(fields.projects, ({ project }) => project),
   };
   linkAll(board);
   return board;
 }
 
-const lists = [...boardKinds, 'members', 'team', 'projects'];
+const lists = [...boardKinds, 'members', 'team', 'commands', 'projects'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;

@@ -76,6 +76,8 @@ export type Effect = { key: string; seq: number } & (
       because: string;
       at: string;
     }
+  /** A member of the team asks for it: executed if the owner of this machine allows it. */
+  | { kind: 'team-command'; command: string; from: string }
   /** An attention item was opened: sends notifications. */
   | {
       kind: 'notify';

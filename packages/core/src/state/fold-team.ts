@@ -1,7 +1,8 @@
 // What other machines of the team have published, verified when it was received. A record has a version: an older one
 // never replaces a newer one, and what was removed is remembered with its version.
 import { isSharedKind, readShared } from '../team/shared.ts';
-import { type Fold, type FoldContext, on } from './fold-context.ts';
+import type { CommandEntry } from './board-types.ts';
+import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 
 /** Records of machines that are no longer members go with them. */
 function foldRoster({ board, line }: FoldContext<'team.roster.changed'>): void {
@@ -11,6 +12,8 @@ function foldRoster({ board, line }: FoldContext<'team.roster.changed'>): void {
   for (const id of board.members.keys()) if (!ids.has(id)) board.members.delete(id);
   for (const one of machines) board.members.set(one.id, { ...one, lastSeq: line.seq, lastAt: line.ts });
   for (const [key, { machine }] of board.team) if (!ids.has(machine)) board.team.delete(key);
+  // What this machine has asked of one that is gone ends with a line of its own.
+  for (const [key, { from }] of board.commands) if (!ids.has(from)) board.commands.delete(key);
 }
 
 function foldRecord({ board, line }: FoldContext<'team.record.changed' | 'team.record.removed'>): void {
@@ -26,7 +29,40 @@ function foldRecord({ board, line }: FoldContext<'team.record.changed' | 'team.r
   board.team.set(id, record);
 }
 
+// Commands. One that is known changes nothing when it comes again.
+
+function foldCommand(context: FoldContext<'team.command.sent' | 'team.command.received'>): void {
+  const { board, line } = context;
+  const { command: id, from, to, request, expiresAt } = line.detail;
+  if (line.source !== 'monitor' || id === undefined || from === undefined || to === undefined) return;
+  if (request === undefined || expiresAt === undefined || !board.members.has(from)) return;
+  const key = `${from}/${id}`;
+  if (board.commands.has(key)) return;
+  const direction = line.event === 'team.command.sent' ? 'sent' : 'received';
+  const last = { lastSeq: line.seq, lastAt: line.ts };
+  const entry = { key, id, direction, from, to, command: request, at: line.ts, expiresAt, ...last } as const;
+  board.commands.set(key, { ...entry, state: 'open', why: null, remedy: null, endedAt: null, closed: false });
+  if (direction === 'received') ask(context, key, { kind: 'team-command', command: key, from });
+}
+
+/** The first end counts; but one that was not answered in time may still be answered. */
+function foldCommandEnd({ board, line }: FoldContext<'team.command.ended' | 'team.command.closed'>): void {
+  const { command = '', from = '' } = line.detail;
+  const entry = board.commands.get(`${from}/${command}`);
+  if (line.source !== 'monitor' || entry === undefined) return;
+  const last = { lastSeq: line.seq, lastAt: line.ts };
+  const put = (change: Partial<CommandEntry>) =>
+    board.commands.set(entry.key, { ...entry, ...change, ...last });
+  if (line.event === 'team.command.closed') return void put({ closed: true });
+  const { state, why = null, remedy = null } = line.detail;
+  const isUnanswered = entry.direction === 'sent' && entry.state === 'expired';
+  if (state === undefined || (entry.state !== 'open' && !isUnanswered)) return;
+  put({ state, why, remedy, endedAt: line.ts });
+}
+
 export const teamFolds: readonly Fold[] = [
   on(['team.roster.changed'], foldRoster),
   on(['team.record.changed', 'team.record.removed'], foldRecord),
+  on(['team.command.sent', 'team.command.received'], foldCommand),
+  on(['team.command.ended', 'team.command.closed'], foldCommandEnd),
 ];

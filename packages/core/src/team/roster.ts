@@ -61,6 +61,8 @@ export const recordRefusals = {
   'wrong-epoch': 'a record has a team key that does not exist',
   'wrong-key': 'a record cannot be decrypted, or was moved to another path',
   'wrong-value': 'the content of a record is not what its path says',
+  'not-asked': 'a result is from a machine that was not asked',
+  'too-many-commands': 'a machine sends more commands than are remembered',
   'used-invitation': 'an invitation was used a second time',
   'expired-invitation': 'an invitation was used after it had expired',
 } as const;

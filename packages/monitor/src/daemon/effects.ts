@@ -1,6 +1,7 @@
 // Executes the effects of lines: one handler per kind, each safe to run twice.
 import {
   attentionId,
+  type CommandAllowances,
   type Config,
   type ConfiguredTracker,
   draft,
@@ -13,6 +14,7 @@ import { type RunCommand, runCommand } from '@svc/lib/process';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
+import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { createDescendantProof } from '../deploy/prove-descendant.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { projectFindings } from '../feedback/queue.ts';
@@ -20,7 +22,6 @@ import { createRemediationHandler } from '../feedback/remediation.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { createWorkerMessenger } from '../orchestrate/reactions/message-worker.ts';
-import type { StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import type { Outcome } from '../outbox/attempt.ts';
 import { createNotifier } from '../outbox/notifiers/notify.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -33,6 +34,8 @@ import { openTracker } from '../tracker/open-tracker.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 
 import type { DaemonBoard } from './board.ts';
+import type { Orchestration } from './orchestration.ts';
+import { createTeamCommands } from './team-commands.ts';
 
 const KEEP_DONE_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 86_400_000;
@@ -54,6 +57,7 @@ export function createEffects(options: {
   configs: () => readonly Config[];
   /** The values of the global file. */
   machineWide: () => Config;
+  teamAllow: () => CommandAllowances;
   environment: Environment;
   trackerApiUrl: string;
   runsDir: string;
@@ -61,7 +65,8 @@ export function createEffects(options: {
   board: DaemonBoard;
   signals: SignalStore;
   codehost: Pick<CodehostFeed, 'gh' | 'roundSoon'>;
-  startRun: StartFromTracker;
+  orchestration: Pick<Orchestration, 'startRun' | 'agents' | 'orchestrator'>;
+  sessions: () => Pick<HookSessions, 'answer'>;
   log: EventLog;
   logger: Logger;
   now: () => number;
@@ -152,7 +157,8 @@ export function createEffects(options: {
         processStarts: system.processStarts,
         now: () => new Date(now()),
       }),
-      'start-run': options.startRun,
+      'start-run': options.orchestration.startRun,
+      'team-command': createTeamCommands({ ...options, state: board.state }),
       notify,
       'notify-rule': (effect) => notifyRule(asNotification(effect)),
       'run-command': commands.handle,
@@ -251,6 +257,7 @@ const descriptions: Partial<Record<string, string>> = {
   'message-worker': 'notifying a worker about its pull request',
   'file-remediation': 'filing the findings of a failed verification',
   'start-run': 'starting a run that the tracker asked for',
+  'team-command': 'executing a command of a member of the team',
   notify: 'notifying a person',
   'notify-rule': 'notifying a person about a rule',
   'run-command': "running a rule's command",

@@ -91,7 +91,7 @@ export function daemonRoutes(parts: {
     eventRoutes({ log, jq: parts.jq, now: nowMs }),
     feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
     boardRoutes({ state, boardAt, instanceId: parts.instanceId, now: nowMs }),
-    attentionRoutes({ state, append, now: nowMs }),
+    attentionRoutes({ state, append, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
     agentRoutes({ state, agents: orchestration.agents }),

@@ -221,8 +221,7 @@ async function openDaemon(
   });
   const { orchestrator } = orchestration;
   const effects = createEffects({
-    configs,
-    machineWide,
+    ...settings,
     environment,
     trackerApiUrl: machine.trackerApiUrl,
     runsDir: machine.runsDir,
@@ -230,7 +229,8 @@ async function openDaemon(
     board,
     signals,
     codehost,
-    startRun: orchestration.startRun,
+    orchestration,
+    sessions: () => sessions,
     log,
     logger,
     now: nowMs,
@@ -262,7 +262,7 @@ async function openDaemon(
     now,
   });
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
-  const team = createTeam({ ...machine, state, append: log.append, version, logger, now: nowMs });
+  const team = createTeam({ ...machine, state, log, version, logger, now: nowMs });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>

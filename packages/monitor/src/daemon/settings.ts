@@ -1,5 +1,5 @@
 // The configuration that the daemon uses: kept up to date, with its problems logged and the webhook secrets resolved.
-import { type Config, type Environment, formatProblem } from '@svc/core';
+import { type CommandAllowances, type Config, type Environment, formatProblem } from '@svc/core';
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { type LiveConfig, openLiveConfig } from '../config/live.ts';
@@ -11,6 +11,8 @@ export type Settings = {
   configs: () => Config[];
   /** The values of the global file. */
   machineWide: () => Config;
+  /** What members of the team may do here: nothing while it cannot be read, whatever was allowed before. */
+  teamAllow: () => CommandAllowances;
   secrets: () => Secrets;
   /** Call it after each change, before any part is reconfigured. */
   applyChange: () => void;
@@ -43,6 +45,12 @@ export async function openSettings(options: {
     live,
     configs,
     machineWide: () => live.current().machineWide,
+    teamAllow() {
+      const { started } = live.current();
+      const { source, uncertain = false } = started.values.find(({ key }) => key === 'svc.team.allow') ?? {};
+      const isKnown = !uncertain && (source?.kind === 'file' || source?.kind === 'default');
+      return isKnown ? started.usable.svc.team.allow : {};
+    },
     secrets: () => secrets,
     applyChange() {
       secrets = readSecrets(configs(), environment);

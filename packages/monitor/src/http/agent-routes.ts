@@ -60,8 +60,7 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
 
     route(app, api.messageAgent, async ({ params, body }) => {
       const { text, by, key = crypto.randomUUID(), orchestrator } = body;
-      const worker = workerOf(params.ticket, orchestrator);
-      refuseLate(worker);
+      const worker = messagedWorker(state, params.ticket, orchestrator);
       return { ok: true as const, queued: await agents.message(worker, { text, by, key }) };
     });
 
@@ -137,7 +136,9 @@ export function knownAgentRoutes({
 }
 
 /** A worker without work for its agent gets no messages. */
-function refuseLate({ ticket, orchestrator, status, merge, removed }: Worker): void {
+export function messagedWorker(state: StateAccess, named: string, run: string | undefined): Worker {
+  const worker = workerNamed(state, named, run);
+  const { ticket, orchestrator, status, merge, removed } = worker;
   if (status === 'failed' || status === 'stalled')
     throw new Failure(
       'not-allowed-now',
@@ -150,6 +151,7 @@ function refuseLate({ ticket, orchestrator, status, merge, removed }: Worker): v
       `${ticket} is ${status}: its agent has nothing more to do.`,
       `See why: svc why ${ticket}`,
     );
+  return worker;
 }
 
 function streamViews(options: {

@@ -8,6 +8,7 @@ import {
   boardView,
   createChangeTracker,
   type EventContent,
+  handedTo,
   type Since,
   WEEK_MS,
 } from '@svc/core';
@@ -59,9 +60,9 @@ async function reached(state: StateAccess, seq: number | undefined): Promise<voi
   );
 }
 
-/** An id contains slashes, so it is a field of the body. */
-export function attentionRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
-  const { state, now } = options;
+/** What a person does with an item. */
+export function attentionActions(options: { state: StateAccess; append: Append }) {
+  const { state } = options;
 
   const itemOf = (id: string): AttentionItem => {
     const item = boardOf(state).attention.get(id);
@@ -87,27 +88,50 @@ export function attentionRoutes(options: { state: StateAccess; append: Append; n
     return { ok: true, item: state.board().attention.get(item.id) ?? null };
   }
 
-  return (app) => {
-    route(app, api.getAttention, () => attentionView(boardOf(state), now()));
-    route(app, api.acknowledgeAttention, async ({ body: { id, by } }) => {
+  return {
+    async acknowledge({ id, by }: { id: string; by: string }) {
       const item = itemOf(id);
       if (item.acknowledged !== null) return { ok: true as const, item };
       return record(item, { event: 'comms.attention_acknowledged', detail: { ...namesOf(item), by } });
-    });
-    route(app, api.snoozeAttention, async ({ body: { id, by, for: milliseconds } }) => {
+    },
+    async snooze({ id, by, until }: { id: string; by: string; until: string }) {
       const item = itemOf(id);
-      const until = new Date(now() + milliseconds).toISOString();
       return record(item, { event: 'comms.attention_snoozed', detail: { ...namesOf(item), by, until } });
-    });
-    route(app, api.handOverAttention, async ({ body: { id, by, to, note } }) => {
+    },
+    async handOver({ id, by, to, note }: { id: string; by: string; to: string; note?: string | undefined }) {
       const item = itemOf(id);
       const detail = { ...namesOf(item), by, to, ...(note !== undefined && { note }) };
       return record(item, { event: 'comms.attention_handed_over', detail });
-    });
-    route(app, api.resolveAttention, async ({ body: { id, by } }) => {
+    },
+    async resolve({ id, by }: { id: string; by: string }) {
       const item = itemOf(id);
       return record(item, { event: 'comms.attention_resolved', detail: { ...namesOf(item), by } });
+    },
+  };
+}
+
+/** An id contains slashes, so it is a field of the body. */
+export function attentionRoutes(options: {
+  state: StateAccess;
+  append: Append;
+  /** Who this machine belongs to in its team; undefined without a team. */
+  person: () => string | undefined;
+  now: () => number;
+}): Routes {
+  const { state, person, now } = options;
+  const actions = attentionActions(options);
+  return (app) => {
+    route(app, api.getAttention, () => {
+      const board = boardOf(state);
+      const own = person();
+      return attentionView(board, now(), own === undefined ? [] : handedTo(board, own));
     });
+    route(app, api.acknowledgeAttention, ({ body }) => actions.acknowledge(body));
+    route(app, api.snoozeAttention, ({ body: { id, by, for: milliseconds } }) =>
+      actions.snooze({ id, by, until: new Date(now() + milliseconds).toISOString() }),
+    );
+    route(app, api.handOverAttention, ({ body }) => actions.handOver(body));
+    route(app, api.resolveAttention, ({ body }) => actions.resolve(body));
   };
 }
 

@@ -26,6 +26,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   createTeam: { relay: 'https://relay.example', name: 'web', person: 'kim', machine: 'laptop' },
   joinTeam: { invitation: 'https://relay.example/c#s.a', person: 'kim', machine: 'laptop' },
   removeFromTeam: { machine: 'laptop' },
+  commandMachine: { machine: 'laptop', command: { verb: 'pause', run: 'run-1' } },
   setTicketPhase: { phase: 'done' },
   retryEffect: { key: '7:notify' },
   summarizeRun: { orchId: 'run-1' },

@@ -43,11 +43,7 @@ export function runRoutes(options: {
 }): Routes {
   const { state, projects, signals, orchestrator, now } = options;
 
-  const runOf = (name: string): Run => {
-    const run = boardOf(state).runs.get(name);
-    if (run !== undefined) return run;
-    throw new Failure('unknown-run', `There is no run named ${name}.`, 'List them: svc orchestrate status');
-  };
+  const runOf = (name: string): Run => runNamed(state, name);
 
   const viewOf = (run: Run): ApiAnswer<typeof api.getRun> => ({
     ...runView(boardOf(state), run, now().toISOString()),
@@ -80,11 +76,9 @@ export function runRoutes(options: {
     );
   }
 
-  async function pauseOrResume(run: Run, word: 'paused' | 'resumed', by: string) {
-    refuseOver(run);
-    await appendAndWait(options, eventOf(run, `orchestrator.run.${word}`, { by }));
-    await orchestrator.checkNow();
-    return viewOf(runOf(run.orchestrator));
+  async function changePause(name: string, word: 'paused' | 'resumed', by: string) {
+    await pauseOrResume(options, name, word, by);
+    return viewOf(runOf(name));
   }
 
   /** Cancels every ticket of the run. A repeated call finishes what was left. */
@@ -188,8 +182,8 @@ export function runRoutes(options: {
       return { runs: runs.map(viewOf) };
     });
     route(app, api.getRun, ({ params }) => viewOf(runOf(params.run)));
-    route(app, api.pauseRun, ({ params, body }) => pauseOrResume(runOf(params.run), 'paused', body.by));
-    route(app, api.resumeRun, ({ params, body }) => pauseOrResume(runOf(params.run), 'resumed', body.by));
+    route(app, api.pauseRun, ({ params, body }) => changePause(params.run, 'paused', body.by));
+    route(app, api.resumeRun, ({ params, body }) => changePause(params.run, 'resumed', body.by));
     route(app, api.cancelRun, async ({ params, body }) => {
       const run = runOf(params.run);
       if (body.ticket === undefined) return cancelRun(run, body.by);
@@ -202,6 +196,24 @@ export function runRoutes(options: {
       return viewOf(runOf(run.orchestrator));
     });
   };
+}
+
+function runNamed(state: StateAccess, name: string): Run {
+  const run = boardOf(state).runs.get(name);
+  if (run !== undefined) return run;
+  throw new Failure('unknown-run', `There is no run named ${name}.`, 'List them: svc orchestrate status');
+}
+
+export async function pauseOrResume(
+  options: { state: StateAccess; append: Append; orchestrator: Pick<Orchestrator, 'checkNow'> },
+  name: string,
+  word: 'paused' | 'resumed',
+  by: string,
+): Promise<void> {
+  const run = runNamed(options.state, name);
+  refuseOver(run);
+  await appendAndWait(options, eventOf(run, `orchestrator.run.${word}`, { by }));
+  await options.orchestrator.checkNow();
 }
 
 function isOver({ state }: Run): boolean {

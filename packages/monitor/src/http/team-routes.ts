@@ -1,5 +1,5 @@
 // The team: who is in it, what its machines work on, and how it changes.
-import { api, type Board, type Since } from '@svc/core';
+import { api, type Board, commandViews, type Since } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { Team } from '../team/team.ts';
 import { momentIn, type Routes, route } from './route.ts';
@@ -42,6 +42,11 @@ export function teamRoutes(options: {
     route(app, api.removeFromTeam, async ({ body }) => {
       await team.remove(body.machine);
       return answer();
+    });
+    route(app, api.listTeamCommands, () => ({ commands: commandViews(boardOf(state)) }));
+    route(app, api.commandMachine, async ({ body }) => {
+      boardOf(state);
+      return { command: await team.command(body) };
     });
     route(app, api.leaveTeam, async () => {
       await team.leave();

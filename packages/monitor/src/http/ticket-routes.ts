@@ -21,7 +21,7 @@ import { readOutput } from '../orchestrate/agents/output.ts';
 import type { RunProjects } from '../orchestrate/runs/run-project.ts';
 import type { MoveEnding } from '../tracker/move-ticket.ts';
 import { gatherTrace } from './gather-trace.ts';
-import { type Routes, route } from './route.ts';
+import { type Asked, type Routes, route } from './route.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
 const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
@@ -40,22 +40,28 @@ export function workerRoutes(options: { state: StateAccess; append: Append; now:
       if (known === undefined) throw unknownTicket(ticket, orchestrator);
       return known;
     });
-    // Tried first: an action that the lifecycle ignores does not go into the log.
-    route(app, api.decideDeploy, async ({ params: { ticket }, body }) => {
-      const { action, by, note, orchestrator } = body;
-      const board = boardOf(state);
-      const subject = createLookup(board).ofTicket(ticket, orchestrator);
-      if (subject === undefined) throw unknownTicket(ticket);
-      const { worker } = subject;
-      if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
-      const at = new Date(now()).toISOString();
-      const step = deployStep(worker, { kind: 'person', action, by, seq: board.seq + 1, at });
-      if (step.worker === worker) throw notNow(action, worker, why(board, worker, now()));
-      await appendAndWait(options, draftOf(worker, action, at, { by, ...(note !== undefined && { note }) }));
-      const after = state.board();
-      return { ok: true as const, action, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
-    });
+    route(app, api.decideDeploy, ({ params, body }) => decideDeploy(options, { ...params, ...body }));
   };
+}
+
+/** Tried first: an action that the lifecycle ignores does not go into the log. */
+export async function decideDeploy(
+  options: { state: StateAccess; append: Append; now: () => number },
+  asked: Asked<typeof api.decideDeploy>['params'] & Asked<typeof api.decideDeploy>['body'],
+): Promise<ApiAnswer<typeof api.decideDeploy>> {
+  const { state, now } = options;
+  const { ticket, action, by, note, orchestrator } = asked;
+  const board = boardOf(state);
+  const subject = createLookup(board).ofTicket(ticket, orchestrator);
+  if (subject === undefined) throw unknownTicket(ticket);
+  const { worker } = subject;
+  if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
+  const at = new Date(now()).toISOString();
+  const step = deployStep(worker, { kind: 'person', action, by, seq: board.seq + 1, at });
+  if (step.worker === worker) throw notNow(action, worker, why(board, worker, now()));
+  await appendAndWait(options, draftOf(worker, action, at, { by, ...(note !== undefined && { note }) }));
+  const after = state.board();
+  return { ok: true as const, action, why: why(after, after.workers.get(worker.key) ?? worker, now()) };
 }
 
 export function workerHistoryRoutes(options: {

@@ -63,7 +63,7 @@ export type EventLog = {
   /** The same, unless the log has a line of this delivery already. Waits until `ready`. */
   appendOnce: (draft: EventDraft) => Promise<Appended>;
   /** Whether the log has a line of this delivery. Call it after `ready`. */
-  hasDelivery: (feed: 'codehost' | 'tracker', deliveryId: string) => boolean;
+  hasDelivery: (source: 'codehost' | 'tracker' | 'cli' | 'monitor', deliveryId: string) => boolean;
   list: (query?: LineQuery) => Promise<LinePage>;
   /** Counts over time, from the index alone. */
   counts: (query: CountQuery) => Promise<EventCounts>;
@@ -199,7 +199,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
   return {
     append: writer.append,
     appendOnce: dedupe.appendOnce,
-    hasDelivery: (feed, deliveryId) => dedupe.has(`${feed}:${deliveryId}`),
+    hasDelivery: (source, deliveryId) => dedupe.has(`${source}:${deliveryId}`),
     list,
     counts: async (query) => countLines(await freshIndex(), query),
     timeOf: (seq) => keeper.index().timeOf(seq),

@@ -5,10 +5,10 @@ import {
   type Board,
   formatRecordPath,
   HEARTBEAT_MS,
+  type PublishedThing,
+  publishedThings,
   type RecordKind,
-  type SharedThing,
   type StoredRecord,
-  sharedThings,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
@@ -55,7 +55,7 @@ export function createPublisher(options: {
     return hash;
   }
 
-  async function wanted(file: TeamFile, things: readonly SharedThing[]): Promise<Map<string, Wanted>> {
+  async function wanted(file: TeamFile, things: readonly PublishedThing[]): Promise<Map<string, Wanted>> {
     const all = new Map<string, Wanted>();
     tooLarge = 0;
     for (const { kind, key, value } of things) {
@@ -81,7 +81,7 @@ export function createPublisher(options: {
     const file = fileNow();
     if (file === undefined || stopped) return;
     const { epoch } = newestKey(file);
-    const all = await wanted(file, sharedThings(board()));
+    const all = await wanted(file, publishedThings(board()));
     const changed = [...all].filter(([path, { text }]) => {
       const before = known.get(path);
       return before?.text !== text || before.epoch !== epoch;

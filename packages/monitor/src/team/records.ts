@@ -1,6 +1,7 @@
 // Records of a team, from the text that the relay sends to a value that can be believed, and back. Every check is here,
 // in the order in which it is made: path, machine, signature, version, epoch, decryption, name, content.
 import {
+  CommandValue,
   formatRecordPath,
   Heartbeat,
   isSharedKind,
@@ -11,6 +12,7 @@ import {
   type RecordKind,
   type RecordPath,
   type RecordRefusal,
+  ResultValue,
   ROSTER_HASH,
   Roster,
   readShared,
@@ -220,6 +222,8 @@ export async function openRecord(
 
 function isValue(kind: RecordKind, value: unknown): boolean {
   if (kind === 'machine') return Heartbeat.safeParse(value).success;
+  if (kind === 'command') return CommandValue.safeParse(value).success;
+  if (kind === 'result') return ResultValue.safeParse(value).success;
   return isSharedKind(kind) && readShared(kind, value) !== undefined;
 }
 

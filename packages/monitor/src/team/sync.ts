@@ -23,6 +23,7 @@ import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { StreamFrame } from '../tunnel/delivery.ts';
+import { commandLines } from './commands.ts';
 import { createPublisher } from './publisher.ts';
 import {
   makeRoster,
@@ -48,7 +49,8 @@ type Mode = { state: TeamStatus['state']; since: number; why: string | null; rem
 export type TeamOptions = {
   configDir: string;
   state: StateFollower;
-  append: (draft: EventDraft) => Promise<unknown>;
+  /** A line with a delivery id is written once. */
+  append: (draft: EventDraft) => Promise<{ seq: number }>;
   version: string;
   logger: Logger;
   now: () => number;
@@ -258,7 +260,11 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     versions.set(stored.path, version);
     if (isKnown) return [];
     if (kind === 'machine') return receiveHeartbeat(opened, isLive);
-    return lineOf(opened);
+    if (kind !== 'command' && kind !== 'result') return lineOf(opened);
+    const lines = commandLines(state.board(), file, opened);
+    if (!('refused' in lines)) return lines;
+    refusals.add(lines, stored);
+    return [];
   }
 
   function lineOf({ machine, kind, key, version, value }: OpenedRecord): EventDraft[] {
@@ -429,7 +435,7 @@ function isRoster(record: StoredRecord): boolean {
 }
 
 function isKnownKind(kind: string): boolean {
-  return kind === 'machine' || isSharedKind(kind);
+  return kind === 'machine' || kind === 'command' || kind === 'result' || isSharedKind(kind);
 }
 
 function sameMembers(one: readonly object[], other: readonly object[]): boolean {

@@ -15,7 +15,9 @@ import {
 } from '@svc/core';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
+import type { EventLog } from '../log/event-log.ts';
 import { ownRelayUrl, provisionOwnChannel } from '../tunnel/provision-channel.ts';
+import { type Asked, createCommands } from './commands.ts';
 import { invitationKeys, makeJoin } from './records.ts';
 import { isRefusedAs, putRecord } from './relay-link.ts';
 import { newKey, newMachineKeys } from './seal.ts';
@@ -32,8 +34,14 @@ type Who = { person: string; machine: string };
 
 export type Team = ReturnType<typeof createTeam>;
 
-export function createTeam(options: TeamOptions) {
-  const { configDir, state, append, logger, now } = options;
+export function createTeam({
+  log,
+  ...given
+}: Omit<TeamOptions, 'append'> & { log: Pick<EventLog, 'append' | 'appendOnce'> }) {
+  const { configDir, state, logger, now } = given;
+  const append: TeamOptions['append'] = (line) =>
+    line.deliveryId === undefined ? log.append(line) : log.appendOnce(line);
+  const options = { ...given, append };
   const listeners = new Set<() => void>();
   const sync = createSync({
     ...options,
@@ -41,6 +49,7 @@ export function createTeam(options: TeamOptions) {
       for (const listener of listeners) listener();
     },
   });
+  const commands = createCommands(options);
   let problem: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let unsubscribe = nothing;
@@ -78,6 +87,15 @@ export function createTeam(options: TeamOptions) {
     await state.ready;
     const found = await readTeamFile(configDir);
     if (found !== undefined) await sync.resume(found);
+  }
+
+  async function endOverdue(): Promise<void> {
+    const file = sync.file();
+    if (file === undefined) return;
+    await sync.expire();
+    await commands
+      .expire(file)
+      .catch((error: unknown) => logger.warn({ err: error }, 'commands of the team could not be ended'));
   }
 
   const presence = (id: string) => presenceOf(sync.heardAt(id), now());
@@ -227,6 +245,8 @@ export function createTeam(options: TeamOptions) {
       await within(admitted, JOIN_WAIT_MS, () => undefined);
       listeners.clear();
     },
+    person: () => sync.file()?.person,
+    command: (asked: Asked) => commands.send(requireTeam(), asked),
     async remove(machine: string) {
       const { roster, keys } = requireAdmin();
       const member = roster?.members.find((one) => one.id === machine || one.machine === machine);
@@ -256,7 +276,7 @@ export function createTeam(options: TeamOptions) {
     },
     start(): void {
       unsubscribe = state.onChange(() => sync.boardChanged());
-      timer = setInterval(() => void sync.expire(), CHECK_MS).unref();
+      timer = setInterval(() => void endOverdue(), CHECK_MS).unref();
       resume().catch((error: unknown) => {
         // It was stopped first.
         if (!state.progress().ready) return;

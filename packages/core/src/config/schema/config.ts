@@ -1,6 +1,6 @@
 // The whole configuration as one tree. Every field lists the files that may hold it.
 import { z } from 'zod';
-import { Archive, Briefing, Monitor, Otel, Retention, Summaries } from './monitor.ts';
+import { Archive, Briefing, Monitor, Otel, Retention, Summaries, Team } from './monitor.ts';
 import { Notify } from './notify.ts';
 import { Orchestration, Worktree } from './orchestration.ts';
 import {
@@ -39,6 +39,7 @@ export const Config = z.object({
       rules,
       commands: Commands,
       retention: Retention,
+      team: Team,
       projects,
     })
     .prefault({}),

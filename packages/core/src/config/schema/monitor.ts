@@ -1,6 +1,7 @@
 // The daemon's feeds. `github`, `linear` and `smee` are literal keys of the interface.
 import { z } from 'zod';
 import { DEFAULT_BRIEFING_MODEL, DEFAULT_SUMMARY_MODEL, providerNames } from '../../summarize/providers.ts';
+import { commandVerbs } from '../../team/command.ts';
 import { neutralProvider } from '../../vendor-names.ts';
 import { field, kinds, oneOf, optionalField, orNull, wholeNumber } from '../field.ts';
 import { safeUrl } from './notify.ts';
@@ -226,5 +227,22 @@ export const Briefing = z
       description: 'Refresh the briefing after this many seconds; null: only on demand',
       default: null,
     }),
+  })
+  .prefault({});
+
+/** Only in the user's file: no repository decides what members of the team may do on this machine. */
+export const Team = z
+  .object({
+    allow: field(
+      {
+        schema: z.record(z.string().min(1).max(100), z.array(z.enum(commandVerbs))),
+        expects: `an object of persons, machines or * with lists of ${commandVerbs.join(', ')}`,
+      },
+      {
+        layers: ['global'],
+        description: 'What members of the team may do on this machine, by person, machine or * for all',
+        default: { '*': ['hand-over'] },
+      },
+    ),
   })
   .prefault({});

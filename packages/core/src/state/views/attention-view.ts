@@ -4,8 +4,13 @@ import type { AttentionItem, Board } from '../board-types.ts';
 
 const severities = ['high', 'medium', 'low'];
 
-export function attentionView(board: Pick<Board, 'attention'>, now: number): AttentionView {
-  const entries = [...board.attention.values()]
+/** `others`: items of other machines that are listed too. */
+export function attentionView(
+  board: Pick<Board, 'attention'>,
+  now: number,
+  others: readonly (AttentionItem & { machine: string })[] = [],
+): AttentionView {
+  const entries = [...board.attention.values(), ...others]
     .map((item) => ({ ...item, ageMs: Math.max(0, now - Date.parse(item.openedAt)) }))
     .toSorted((a, b) => rank(a) - rank(b) || b.ageMs - a.ageMs || a.openedSeq - b.openedSeq);
   const isSnoozed = ({ snoozedUntil }: AttentionItem): boolean =>

@@ -1,6 +1,7 @@
 // What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
 // folder of the machine.
 import type { BoardView } from '../../api/board.ts';
+import type { CommandValue, ResultValue } from '../../team/command.ts';
 import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
 import type { SharedOf, SharedThing } from '../../team/shared.ts';
 import type { Board } from '../board-types.ts';
@@ -8,14 +9,42 @@ import { boardView } from './board-view.ts';
 
 /** One record is the heartbeat. */
 const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
+/** Of commands and of results. */
+const MOST_COMMANDS = 500;
+
+export type PublishedThing =
+  | SharedThing
+  | { kind: 'command'; key: string; value: CommandValue }
+  | { kind: 'result'; key: string; value: ResultValue };
+
+/** What this machine shares, what it asks of others, and what it has answered. */
+export function publishedThings(board: Board): PublishedThing[] {
+  const entries = [...board.commands.values()];
+  const commands = entries
+    .filter(({ direction, state }) => direction === 'sent' && state === 'open')
+    .slice(-MOST_COMMANDS)
+    .map(({ id, to, at, expiresAt, command }) => ({
+      kind: 'command' as const,
+      key: id,
+      value: { to, at, expiresAt, command },
+    }));
+  const results = entries
+    .filter(({ direction, closed }) => direction === 'received' && !closed)
+    .slice(-MOST_COMMANDS)
+    .flatMap(({ key, state, why, remedy }) =>
+      state === 'open' ? [] : [{ kind: 'result' as const, key, value: { state, why, remedy } }],
+    );
+  return [...commands, ...results, ...sharedThings(board, MOST_SHARED - commands.length - results.length)];
+}
 
 /** Everything that this machine shares; the newest, if it is more than the relay keeps for a machine. */
-export function sharedThings(board: Board): SharedThing[] {
-  return sharedInView(boardView(board));
+export function sharedThings(board: Board, most: number = MOST_SHARED): SharedThing[] {
+  return sharedInView(boardView(board), most);
 }
 
 export function sharedInView(
   view: Pick<BoardView, 'attention' | 'runs' | 'workers' | 'sessions'>,
+  most: number = MOST_SHARED,
 ): SharedThing[] {
   const things: SharedThing[] = [
     ...view.attention.map((item) => ({
@@ -33,8 +62,8 @@ export function sharedInView(
       .filter(({ state }) => state !== 'ended')
       .map((session) => ({ kind: 'session' as const, key: session.key, value: sharedSession(session) })),
   ];
-  if (things.length <= MOST_SHARED) return things;
-  return things.toSorted((one, other) => seqOf(other) - seqOf(one)).slice(0, MOST_SHARED);
+  if (things.length <= most) return things;
+  return things.toSorted((one, other) => seqOf(other) - seqOf(one)).slice(0, most);
 }
 
 function seqOf({ value }: SharedThing): number {

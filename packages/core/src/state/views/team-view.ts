@@ -1,6 +1,7 @@
 // The team's board: every machine with what it has published, and this machine with its own board.
 import type { BoardView } from '../../api/board.ts';
-import type { TeamBoard } from '../../api/team.ts';
+import type { AttentionItem } from '../../api/entities.ts';
+import type { TeamBoard, TeamCommandView } from '../../api/team.ts';
 import { SILENT_MS } from '../../team/roster.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
@@ -55,4 +56,24 @@ function inOrder(shown: Shown): Shown {
 
 function byKey(one: { key: string }, other: { key: string }): number {
   return one.key < other.key ? -1 : 1;
+}
+
+/** Items of other machines that were handed over to this person. */
+export function handedTo(board: Board, person: string): (AttentionItem & { machine: string })[] {
+  return [...board.team.values()].flatMap((record) => {
+    const member = board.members.get(record.machine);
+    if (record.kind !== 'attention' || record.value?.handedOver?.to !== person || member === undefined)
+      return [];
+    return [{ ...record.value, machine: member.machine }];
+  });
+}
+
+/** Newest first. */
+export function commandViews(board: Board): TeamCommandView[] {
+  return [...board.commands.values()]
+    .toSorted((one, other) => other.lastSeq - one.lastSeq)
+    .map(({ key: _key, closed: _closed, lastSeq: _seq, lastAt: _at, ...shown }) => {
+      const other = board.members.get(shown.direction === 'sent' ? shown.to : shown.from);
+      return { ...shown, machine: other?.machine ?? 'unknown', person: other?.person ?? 'unknown' };
+    });
 }

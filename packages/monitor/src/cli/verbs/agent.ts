@@ -8,6 +8,7 @@ import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import { commandMachine, getTeamBoard, onMachineOption } from './team.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
 type Item = AgentView['items'][number];
@@ -60,6 +61,7 @@ function answerVerb(terminal: Terminal): CommandUnknownOpts {
       'svc agent answer ABC-12 allow_always --confirm',
       'svc agent answer ABC-12 accept --value database=postgres',
       'svc agent answer claude/3f2a91c0 allow',
+      'svc agent answer ABC-12 allow --machine kim-laptop',
     ],
     route: 'POST /api/workers/:ticket/agent/answer, POST /api/sessions/answer',
   })
@@ -74,8 +76,23 @@ function answerVerb(terminal: Terminal): CommandUnknownOpts {
     )
     .option('--confirm', 'confirm an answer that also decides later requests')
     .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option(...onMachineOption)
     .option('--json', 'print JSON')
-    .action(async (ticket, given, { request: named, value, confirm, orchestrator, json }) => {
+    .action(async (ticket, given, { request: named, value, confirm, orchestrator, machine, json }) => {
+      if (machine !== undefined) {
+        const asked = requestIn(ticket, await openOnMachine(terminal, machine, ticket), named);
+        if (given === undefined)
+          return json ? printJson(terminal, asked) : printRequest(terminal, asked, ticket);
+        const answer = answerOfSession(shortAnswers[given] ?? given);
+        const command = {
+          verb: 'answer',
+          subject: ticket,
+          request: asked.request,
+          answer,
+          orchestrator,
+        } as const;
+        return commandMachine(terminal, machine, command, { json });
+      }
       const daemon = await needDaemon(terminal);
       const isSession = ticket.includes('/');
       const view = isSession
@@ -124,15 +141,21 @@ function sendVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('send', {
     summary: 'Send a message to an agent',
     details: 'A busy agent gets it when it is idle; an agent that has ended is started again.',
-    example: 'svc agent send ABC-12 "Use the existing helper instead"',
-    route: 'POST /api/workers/:ticket/agent/message',
+    example: [
+      'svc agent send ABC-12 "Use the existing helper instead"',
+      'svc agent send ABC-12 "Use the existing helper instead" --machine kim-laptop',
+    ],
+    route: 'POST /api/workers/:ticket/agent/message, POST /api/team/commands',
   })
     .argument('<ticket>')
     .argument('<text>')
     .option('--key <key>', 'send only once for the same key')
     .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option(...onMachineOption)
     .option('--json', 'print JSON')
-    .action(async (ticket, text, { key, orchestrator, json }) => {
+    .action(async (ticket, text, { key, orchestrator, machine, json }) => {
+      if (machine !== undefined)
+        return commandMachine(terminal, machine, { verb: 'send', ticket, text, orchestrator }, { json, key });
       const daemon = await needDaemon(terminal);
       const result = await daemon.post('/api/workers/{ticket}/agent/message', {
         params: { ticket },
@@ -163,19 +186,22 @@ function stopVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
+/** What is asked there is not shared, only that something is. */
+async function openOnMachine(terminal: Terminal, machine: string, subject: string): Promise<Request[]> {
+  const [shown] = (await getTeamBoard(terminal, { machine })).machines;
+  if (subject.includes('/')) return shown?.sessions.find(({ key }) => key === subject)?.open ?? [];
+  return shown?.workers.findLast(({ ticket }) => ticket === subject)?.agent?.open ?? [];
+}
+
 async function openOfSession(daemon: DaemonClient, key: string): Promise<Request[]> {
   const { sessions } = await daemon.get('/api/board');
   return sessions.find((session) => session.key === key)?.open ?? [];
 }
 
-function answerOfSession(answer: Answered): (typeof hookAnswers)[number] {
+function answerOfSession(answer: string): (typeof hookAnswers)[number] {
   const found = hookAnswers.find((one) => one === answer);
   if (found !== undefined) return found;
-  throw new Failure(
-    'usage',
-    `An agent that you started cannot be answered with ${answer}.`,
-    'Use: allow, reject',
-  );
+  throw new Failure('usage', `This request cannot be answered with ${answer}.`, 'Use: allow, reject');
 }
 
 function requestIn(ticket: string, open: readonly Request[], named: string | undefined): Request {

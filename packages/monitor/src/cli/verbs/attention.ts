@@ -6,7 +6,14 @@ import { needDaemon, requestedBy } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
-import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts';
+import {
+  commandMachine,
+  getTeamBoard,
+  machineHead,
+  machineOption,
+  onMachineOption,
+  teamOption,
+} from './team.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 type AttentionView = Answer<'GET', '/api/attention'>;
@@ -34,10 +41,10 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
         : list(terminal, json === true),
     )
     .addCommand(listVerb(terminal))
-    .addCommand(actionVerb(terminal, 'ack', 'Acknowledge an item; it stays until its cause is gone'))
+    .addCommand(ackVerb(terminal))
     .addCommand(snoozeVerb(terminal))
     .addCommand(handOverVerb(terminal))
-    .addCommand(actionVerb(terminal, 'resolve', 'Resolve an item; it returns when its cause does'));
+    .addCommand(resolveVerb(terminal));
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
@@ -50,26 +57,40 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .action(({ json }) => list(terminal, json === true));
 }
 
-function actionVerb(terminal: Terminal, action: 'ack' | 'resolve', summary: string): CommandUnknownOpts {
-  return verb(action, {
-    summary,
-    example: `svc attention ${action} run-1/ABC-12/deploy-timeout`,
-    route: `POST /api/attention/${action}`,
+function ackVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('ack', {
+    summary: 'Acknowledge an item; it stays until its cause is gone',
+    example: [
+      'svc attention ack run-1/ABC-12/deploy-timeout',
+      'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop',
+    ],
+    route: 'POST /api/attention/ack, POST /api/team/commands',
+  })
+    .argument('<id>')
+    .option(...onMachineOption)
+    .option('--json', 'print JSON')
+    .action(async (id, { machine, json }) => {
+      if (machine !== undefined)
+        return commandMachine(terminal, machine, { verb: 'acknowledge', item: id }, { json });
+      const daemon = await needDaemon(terminal);
+      const answer = await daemon.post('/api/attention/ack', { body: { id, ...requestedBy(terminal) } });
+      const by = answer.item?.acknowledged?.by ?? 'unknown';
+      print(terminal, json, id, answer, () => `acknowledged by ${plainText(by)}`);
+    });
+}
+
+function resolveVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('resolve', {
+    summary: 'Resolve an item; it returns when its cause does',
+    example: 'svc attention resolve run-1/ABC-12/deploy-timeout',
+    route: 'POST /api/attention/resolve',
   })
     .argument('<id>')
     .option('--json', 'print JSON')
     .action(async (id, { json }) => {
       const daemon = await needDaemon(terminal);
-      const answer = await daemon.post(`/api/attention/${action}`, {
-        body: { id, ...requestedBy(terminal) },
-      });
-      print(
-        terminal,
-        json,
-        id,
-        answer,
-        (item) => `acknowledged by ${plainText(item.acknowledged?.by ?? 'unknown')}`,
-      );
+      const answer = await daemon.post('/api/attention/resolve', { body: { id, ...requestedBy(terminal) } });
+      print(terminal, json, id, answer, () => 'resolved');
     });
 }
 
@@ -99,14 +120,21 @@ function snoozeVerb(terminal: Terminal): CommandUnknownOpts {
 function handOverVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('hand-over', {
     summary: 'Hand an item over to a colleague',
-    example: 'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim',
-    route: 'POST /api/attention/hand-over',
+    details: 'A member of your team finds it in svc attention on each of their machines.',
+    example: [
+      'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim',
+      'svc attention hand-over run-1/ABC-12/stuck --to alex --machine kim-laptop',
+    ],
+    route: 'POST /api/attention/hand-over, POST /api/team/commands',
   })
     .argument('<id>')
     .requiredOption('--to <name>', 'who is responsible from now on')
     .option('--note <text>', 'what they should know')
+    .option(...onMachineOption)
     .option('--json', 'print JSON')
-    .action(async (id, { to, note, json }) => {
+    .action(async (id, { to, note, machine, json }) => {
+      if (machine !== undefined)
+        return commandMachine(terminal, machine, { verb: 'hand-over', item: id, to, note }, { json });
       const daemon = await needDaemon(terminal);
       const body = { id, to, note, ...requestedBy(terminal) };
       const answer = await daemon.post('/api/attention/hand-over', { body });
@@ -177,8 +205,9 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
 }
 
 function stateOf(terminal: Terminal, item: AttentionEntry): string {
-  const { acknowledged, snoozedUntil, handedOver, times } = item;
-  const parts = times > 1 ? [`${times} times`] : [];
+  const { acknowledged, snoozedUntil, handedOver, times, machine } = item;
+  const parts = machine === undefined ? [] : [`on ${plainText(machine)}`];
+  if (times > 1) parts.push(`${times} times`);
   if (acknowledged !== null) parts.push(`acknowledged by ${plainText(acknowledged.by)}`);
   if (item.reportedBy === 'helper') parts.push('reported by a helper');
   if (handedOver !== null)

@@ -9,6 +9,7 @@ import { needDaemon, requestedBy } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import { commandMachine, onMachineOption } from './team.ts';
 
 type RunDetail = Answer<'GET', '/api/runs/{run}'>;
 
@@ -182,14 +183,16 @@ function runCost({
 }
 
 function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {
-  return verb(action, {
+  const isPause = action === 'pause';
+  const made = verb(action, {
     summary,
-    example: `svc orchestrate ${action} web-20260102-030405`,
-    route: `POST /api/runs/:run/${action}`,
-  })
-    .argument('<run>')
+    example: `svc orchestrate ${action} web-20260102-030405${isPause ? ' --machine kim-laptop' : ''}`,
+    route: `POST /api/runs/:run/${action}${isPause ? ', POST /api/team/commands' : ''}`,
+  }).argument('<run>');
+  return (isPause ? made.option(...onMachineOption) : made)
     .option('--json', 'print JSON')
-    .action(async (run, { json }) => {
+    .action(async (run, { json, machine }: { json?: true; machine?: string }) => {
+      if (machine !== undefined) return commandMachine(terminal, machine, { verb: 'pause', run }, { json });
       const daemon = await needDaemon(terminal);
       const request = { params: { run }, body: requestedBy(terminal) };
       show(terminal, json, await daemon.post(`/api/runs/{run}/${action}`, request));

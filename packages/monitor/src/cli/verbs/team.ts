@@ -1,8 +1,9 @@
-// svc team create | invite | join | members | status | remove | leave
+// svc team create | invite | join | members | status | commands | remove | leave
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { recordRefusals } from '@svc/core';
+import { recordRefusals, type TeamCommand } from '@svc/core';
+import { Failure } from '../../errors.ts';
 import { CREATE_KEY_VARIABLE } from '../../tunnel/provision-channel.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -12,9 +13,40 @@ import { verb, verbGroup } from '../verb.ts';
 type TeamAnswer = Answer<'GET', '/api/team'>;
 type Status = NonNullable<TeamAnswer['team']>;
 type TeamBoard = Answer<'GET', '/api/team/board'>;
+type Command = Answer<'POST', '/api/team/commands'>['command'];
 
 export const teamOption = ['--team', 'show every machine of the team'] as const;
 export const machineOption = ['--machine <name>', 'show one machine of the team'] as const;
+
+export const onMachineOption = ['--machine <name>', 'do it on this machine of the team'] as const;
+
+/** Asks another machine, and prints what came of it. Exit code 1 when it was not done. */
+export async function commandMachine(
+  terminal: Terminal,
+  machine: string,
+  command: TeamCommand,
+  { json = false, key }: { json?: boolean | undefined; key?: string | undefined } = {},
+): Promise<void> {
+  const body = { machine, command, key, ...requestedBy(terminal) };
+  const answer = await (await needDaemon(terminal)).post('/api/team/commands', { body });
+  const { state, why, remedy } = answer.command;
+  const isOver = state !== 'open' && state !== 'done';
+  if (json) {
+    printJson(terminal, answer);
+    if (isOver) throw new AnswerIsNo();
+    return;
+  }
+  if (isOver)
+    throw new Failure(
+      'not-allowed-now',
+      `${machine}: ${state}. ${plainText(why ?? '')}`,
+      remedy ?? undefined,
+    );
+  if (state === 'done') return terminal.out(`Done on ${plainText(machine)}.`);
+  terminal.out(
+    `Sent to ${plainText(machine)}, which has not answered yet. It is valid for a day. See: svc team commands`,
+  );
+}
 
 export async function getTeamBoard(
   terminal: Terminal,
@@ -49,6 +81,7 @@ export function teamVerbs(terminal: Terminal): CommandUnknownOpts {
       joinVerb(terminal),
       membersVerb(terminal),
       statusVerb(terminal),
+      commandsVerb(terminal),
       removeVerb(terminal),
       leaveVerb(terminal),
     ],
@@ -186,6 +219,47 @@ function printStatus(terminal: Terminal, team: Status): void {
         plainText(`refused: ${text} (${of}), ${counted(count, 'time')}, ${timeText(at, now)}`),
       ),
     );
+  }
+}
+
+function commandsVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('commands', {
+    summary: 'List what machines of the team have asked of each other',
+    details: 'Commands from this machine and to it, and what came of each.',
+    example: ['svc team commands', 'svc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop'],
+    route: 'GET /api/team/commands',
+  })
+    .option('--json', 'print JSON')
+    .action(async ({ json }) => {
+      const { commands } = await (await needDaemon(terminal)).get('/api/team/commands');
+      if (json) return printJson(terminal, commands);
+      if (commands.length === 0) terminal.out('No commands.');
+      printTable(
+        terminal,
+        commands.map((one) => [
+          ageText(one.at, terminal.now()),
+          plainText(`${one.direction === 'sent' ? 'to' : 'from'} ${one.machine} (${one.person})`),
+          plainText(commandText(one)),
+          plainText([one.state, one.why, one.remedy].filter((part) => part !== null).join('. ')),
+        ]),
+      );
+    });
+}
+
+function commandText({ command }: Command): string {
+  switch (command.verb) {
+    case 'acknowledge':
+      return `acknowledge ${command.item}`;
+    case 'hand-over':
+      return `hand over ${command.item} to ${command.to}`;
+    case 'answer':
+      return `answer ${command.subject}: ${command.answer}`;
+    case 'pause':
+      return `pause ${command.run}`;
+    case 'retry-deploy':
+      return `retry the deploy of ${command.ticket}`;
+    case 'send':
+      return `send a message to ${command.ticket}`;
   }
 }
 

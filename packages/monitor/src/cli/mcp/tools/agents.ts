@@ -6,6 +6,7 @@ import { needDaemon, requestedBy } from '../../session.ts';
 import { plainText } from '../../text.ts';
 import { printAgent } from '../../verbs/agent.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';
+import { machineField, onMachine } from './machine.ts';
 
 const SHOWN_ITEMS = 30;
 const ticket = z.string().min(1).max(120).describe('like ABC-12');
@@ -45,19 +46,22 @@ export const agentActTool = tool({
     action: z.enum(['allow_once', 'reject_once', 'message', 'stop']),
     request: z.string().min(1).max(200).optional().describe('the id of an open request'),
     text: z.string().min(1).max(100_000).optional().describe('the message'),
+    machine: machineField('all but stop'),
   }),
   output: z.looseObject({ ok: z.boolean() }),
-  async call({ ticket: named, action, request, text }, { terminal }) {
+  async call({ ticket: named, action, request, text, machine }, { terminal }) {
     const daemon = await needDaemon(terminal);
     const params = { ticket: named };
     const by = (requestedBy(terminal).by ?? 'a person').slice(0, 90).concat(' via mcp');
     const done = { structured: { ok: true }, outside: [plainText(named)] };
     if (action === 'stop') {
+      if (machine !== undefined) throw new Failure('usage', 'agent_act: stop does not take "machine".');
       await daemon.post('/api/workers/{ticket}/agent/stop', { params, body: { by } });
       return { ...done, text: 'Stopped the turn.' };
     }
     if (action === 'message') {
       if (text === undefined) throw new Failure('usage', 'agent_act: message needs "text".');
+      if (machine !== undefined) return onMachine(terminal, machine, { verb: 'send', ticket: named, text });
       const { queued } = await daemon.post('/api/workers/{ticket}/agent/message', {
         params,
         body: { text, by },
@@ -65,6 +69,8 @@ export const agentActTool = tool({
       return { ...done, text: `Message: ${queued}.` };
     }
     if (request === undefined) throw new Failure('usage', `agent_act: ${action} needs "request".`);
+    if (machine !== undefined)
+      return onMachine(terminal, machine, { verb: 'answer', subject: named, request, answer: action });
     await daemon.post('/api/workers/{ticket}/agent/answer', {
       params,
       body: { request, answer: action, by },

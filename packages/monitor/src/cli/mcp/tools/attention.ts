@@ -7,6 +7,7 @@ import { needDaemon, requestedBy } from '../../session.ts';
 import { plainText } from '../../text.ts';
 import { printAttention } from '../../verbs/attention.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';
+import { machineField, onMachine } from './machine.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 
@@ -57,10 +58,17 @@ export const attentionActTool = tool({
     for: z.string().min(1).max(20).optional().describe('snooze: how long, at most 30d, like 2h'),
     to: z.string().min(1).max(LONGEST_NAME).optional().describe('hand-over: who is responsible from now on'),
     note: z.string().min(1).max(1_000).optional().describe('hand-over: what they should know'),
+    machine: machineField('ack and hand-over'),
   }),
-  output: z.looseObject({ ok: z.boolean(), item: entry.nullable() }),
-  async call({ id, action, ...given }, { terminal }) {
+  output: z.looseObject({ ok: z.boolean(), item: entry.nullable().optional() }),
+  async call({ id, action, machine, ...given }, { terminal }) {
     refuseOtherFields(action, given);
+    if (machine !== undefined) {
+      if (action === 'ack') return onMachine(terminal, machine, { verb: 'acknowledge', item: id });
+      if (action === 'hand-over')
+        return onMachine(terminal, machine, { verb: action, item: id, to: given.to ?? '', note: given.note });
+      throw new Failure('usage', `attention_act: ${action} does not take "machine".`);
+    }
     const answer = await act(await needDaemon(terminal), action, {
       id,
       ...given,
