@@ -5,6 +5,7 @@ import {
   COMMAND_MS,
   type CommandAllowances,
   type CommandEntry,
+  cutText,
   draft,
   type Effect,
   type EventDraft,
@@ -110,7 +111,9 @@ export function createTeamCommands(options: {
       return done;
     } catch (error) {
       if (!(error instanceof Failure) || passing.includes(error.code)) throw error;
-      const why = plain.includes(error.code) ? error.message : 'It could not be executed there.';
+      const why = plain.includes(error.code)
+        ? cutText(error.message, 1_000)
+        : 'It could not be executed there.';
       return { state: 'failed', why, remedy: 'Look at it on that machine, or ask its person.' };
     }
   }
