@@ -67,7 +67,7 @@ test('a filter that never ends is terminated, and the next ones are answered', a
   expect(await behind).toEqual([true, false]);
 });
 
-test('on a busy machine a filter has more time, but not for ever', async () => {
+test('on a busy machine a filter has more time, but not without a limit', async () => {
   const { matches } = threads({ ...holdTime(), usedMs: () => 0 });
   await matches('true', lines);
   let isAnswered = false;
