@@ -32,6 +32,8 @@ const notRun: Readonly<Record<string, string>> = {
   'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim\nsvc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop':
     'needs two daemons and a relay; packages/monitor/e2e/team-commands.test.ts runs it',
   "svc team join 'https://relay.example.com/4bR…#k2f….Xk2…'\nsvc board --team": teamed,
+  "svc monitor start\nsvc team join 'https://relay.example.com/4bR…#k2f….Xk2…' --person wall\nsvc monitor stop\nsvc team serve":
+    'needs a relay; packages/monitor/e2e/access.test.ts runs it',
 };
 
 test.each(pages.map((file) => [basename(file), file]))(

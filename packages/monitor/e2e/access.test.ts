@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { system } from '@svc/lib/system';
 import {
@@ -47,6 +48,10 @@ async function svc(home: string, ...words: string[]) {
 
 const accessOf = async (daemon: InProcessDaemon, headers: Record<string, string> = {}) =>
   (await daemon.get('/api/health', headers)).body['access'];
+
+const tokenOf = ({ machine }: InProcessDaemon) =>
+  readFileSync(join(machine.dataDir, 'api-token'), 'utf8').trim();
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** The kernel's table, in which from some point on every socket belongs to the other user. */
 function tableOfStrangers(): { read: ReadSocketTable; begin: () => void } {
@@ -304,9 +309,6 @@ describe('which daemons the CLI accepts', () => {
 describe('where the system does not report who is behind a connection', () => {
   const withoutTable = (now?: () => Date) =>
     startInProcess({ socketTable: () => Promise.resolve(undefined), ...(now && { now }) });
-  const tokenOf = ({ machine }: InProcessDaemon) =>
-    readFileSync(join(machine.dataDir, 'api-token'), 'utf8').trim();
-  const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
   test('a request without the token is refused with instructions; deliveries and the dashboard’s files are not', async () => {
     const daemon = await withoutTable();
@@ -391,6 +393,65 @@ describe('where the system does not report who is behind a connection', () => {
     await startInProcess({ home: daemon.home });
     expect(existsSync(join(daemon.machine.dataDir, 'api-token'))).toBe(false);
   });
+});
+
+describe('a daemon that only shows the board (svc team serve)', () => {
+  test('nothing is answered without the token, not even a file of the dashboard', async () => {
+    const daemon = await startInProcess({ readOnly: true, environment: { SVC_WEBHOOK_SECRET: SECRET } });
+    const asked = [
+      ...(await registeredRoutes()),
+      ...['/', '/index.html', '/assets/x.js'].map((url) => ({ method: 'GET', url })),
+      ...['/api/webhook', '/api/webhook/tracker', '/api/nowhere'].map((url) => ({ method: 'POST', url })),
+    ];
+    for (const { method, url } of asked) {
+      const path = url.replaceAll(/:\w+/g, 'x');
+      const { status, body } = await call(daemon, path, { method });
+      expect(status, `${method} ${path}`).toBe(401);
+      expect(body, path).toMatchObject({ code: 'token-needed', remedy: expect.stringContaining('proxy') });
+    }
+  });
+
+  test('with the token every changing route is refused with a sentence, and what only reads is answered', async () => {
+    const daemon = await startInProcess({ readOnly: true });
+    const headers = bearer(tokenOf(daemon));
+    const changing = (await registeredRoutes()).filter(({ method }) => method !== 'GET');
+    expect(changing.length).toBeGreaterThan(20);
+    const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => ({ method, url: '/api/board' }));
+    const receivers = ['/api/webhook', '/api/webhook/tracker'].map((url) => ({ method: 'POST', url }));
+    for (const { method, url } of [...changing, ...methods, ...receivers]) {
+      const path = url.replaceAll(/:\w+/g, 'x');
+      const { status, body } = await call(daemon, path, { method, headers });
+      expect(status, `${method} ${path}`).toBe(403);
+      expect(body, path).toMatchObject({ code: 'read-only', error: expect.stringContaining('only shows') });
+    }
+    expect(daemon.lines()).toEqual([]);
+    for (const path of ['/api/board?team=1', '/api/board/changes', '/api/attention', '/api/team'])
+      expect((await call(daemon, path, { headers })).status, path).toBe(200);
+    expect([200, 503]).toContain((await call(daemon, '/', { headers })).status);
+    expect(await accessOf(daemon, headers)).toMatchObject({ by: 'token', readOnly: true });
+    expect((await daemon.get('/api/health', headers)).body).toMatchObject({ status: 'ok' });
+  });
+
+  test('it listens on loopback only, and the token stays the same at every start', async () => {
+    const daemon = await startInProcess({ readOnly: true });
+    const token = tokenOf(daemon);
+    expect(statSync(join(daemon.machine.dataDir, 'api-token')).mode & 0o777).toBe(0o600);
+    const outside = Object.values(networkInterfaces()).flatMap((all) =>
+      (all ?? []).filter(({ internal, family }) => !internal && family === 'IPv4'),
+    );
+    for (const { address } of outside)
+      await expect(fetch(`http://${address}:${daemon.port}/api/health`)).rejects.toThrow('fetch failed');
+    const foreign = { ...bearer(token), Host: 'board.example.com' };
+    expect((await call(daemon, '/api/board', { headers: foreign })).status).toBe(403);
+    await daemon.close();
+    expect(tokenOf(await startInProcess({ readOnly: true, home: daemon.home }))).toBe(token);
+  });
+
+  test('the command needs a team', async () =>
+    expect(await svc(temporaryFolder(), 'team', 'serve')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('svc team join'),
+    }));
 });
 
 /** On its own connection. */

@@ -18,6 +18,7 @@ export async function startInProcess(
     home?: string;
     now?: () => Date;
     socketTable?: ReadSocketTable;
+    readOnly?: boolean;
     run?: RunCommand;
   } = {},
 ) {
@@ -35,6 +36,7 @@ export async function startInProcess(
     logTo: { write: (line) => void printed.push(line) },
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
+    readOnly: given.readOnly,
     ...(given.socketTable && { socketTable: given.socketTable }),
     ...(given.run && { run: given.run }),
   }).catch((error: unknown) => {

@@ -30,6 +30,26 @@ test('two machines show the same board; agents’ texts stay where they are', as
   expect((await two.svc('board', '--machine', 'one')).text).not.toContain('ENG-2');
   expect(await two.svc('board', '--machine', 'nobody')).toMatchObject({ exit: 2 });
   expect((await one.svc('attention', '--team')).exit).toBe(0);
+  // The page's pull of changes, and the board as it was known then.
+  const { body: changes } = await two.daemon().get('/api/board/changes');
+  expect(changes).toMatchObject({
+    members: [{}, {}],
+    team: expect.arrayContaining([expect.objectContaining({ kind: 'worker' })]),
+  });
+  const received = (changes['team'] as { kind: string; lastSeq: number }[]).find(
+    ({ kind }) => kind === 'worker',
+  );
+  const earlier = await two.daemon().get(`/api/board?team=1&at=${(received?.lastSeq ?? 0) - 1}`);
+  expect(earlier.body['team']).toContainEqual(
+    expect.objectContaining({ value: expect.objectContaining({ ticket: 'ENG-1', status: 'implementing' }) }),
+  );
+  expect((await two.daemon().get('/api/board')).body).toMatchObject({ team: [], members: [] });
+  const why = await two.svc('why', 'ENG-1');
+  expect(why.text).toMatch(
+    /ENG-1 in run-one: failed[^]*known from +one \(person-of-one\), received[^]*is on one/,
+  );
+  expect((await two.svc('why', 'ENG-1', '--machine', 'one')).text).toBe(why.text);
+  expect(await two.svc('why', 'ENG-1', '--machine', 'two')).not.toMatchObject({ exit: 0 });
   expect((await one.svc('team', 'members')).text).toMatch(/one .*admin[^]*two .*member/);
   expect((await one.svc('team', 'status')).exit).toBe(0);
 

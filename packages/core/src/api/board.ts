@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Session, Ticket, Worker } from './entities.ts';
 import { apiRoute, duration, Seq, Time, text } from './route.ts';
+import { MemberOnBoard, RecordOnBoard } from './team.ts';
 
 const settled = duration('a duration, like 24h')
   .optional()
@@ -21,6 +22,8 @@ const shown = {
   attention: z.array(AttentionOnBoard),
   feeds: z.array(Feed),
   sessions: z.array(Session).describe('Agents that people start themselves'),
+  members: z.array(MemberOnBoard).describe('The machines of the team; empty unless asked for'),
+  team: z.array(RecordOnBoard).describe('What the others have published; empty unless asked for'),
 };
 const keys = z.array(z.string());
 
@@ -46,6 +49,8 @@ const BoardChanges = z
         attention: keys,
         feeds: keys,
         sessions: keys,
+        members: keys,
+        team: keys,
       })
       .describe('Keys of entities that are no longer shown'),
   })
@@ -66,6 +71,10 @@ export const boardRoutes = {
           .optional()
           .describe('1: include all finished work, however old'),
         settled,
+        team: z
+          .enum(['1', '0'], 'expected 1 or 0')
+          .optional()
+          .describe('1: with what the team has published'),
       })
       .refine(
         ({ all, settled: given }) => all !== '1' || given === undefined,

@@ -107,6 +107,10 @@ const AccessHealth = z.object({
       'owner: only connections of the daemon’s user and root are accepted; token: only requests with the token',
     ),
   refused: z.record(z.string(), z.int()).describe('Refused connections and requests, by reason'),
+  readOnly: z
+    .boolean()
+    .exactOptional()
+    .describe('The daemon only shows the board of the team (svc team serve)'),
 });
 
 const Health = DaemonIdentity.extend({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { commandEnds, TeamCommand } from '../team/command.ts';
 import { TeamMember } from '../team/roster.ts';
-import { AttentionOnBoard, Run, Session, Worker } from './entities.ts';
+import { AttentionItem, AttentionOnBoard, Run, Session, Worker } from './entities.ts';
 import { apiRoute, by, Seq, Time, text } from './route.ts';
 
 const presence = {
@@ -11,6 +11,29 @@ const presence = {
     .enum(['here', 'silent', 'unknown'])
     .describe('silent: not heard for two minutes; what is shown of it may be outdated'),
 };
+const last = { lastSeq: Seq, lastAt: Time.describe('When this machine received it') };
+
+/** A machine of the team, and what another machine has published, on the board of this one. */
+export const MemberOnBoard = z.object({
+  key: z.string(),
+  ...TeamMember.omit({ agree: true }).shape,
+  ...last,
+});
+const record = <Kind extends string, Value extends z.ZodType>(kind: Kind, value: Value) =>
+  z.object({
+    key: z.string(),
+    machine: z.string().describe('Its id'),
+    kind: z.literal(kind),
+    value: value.nullable().describe('Null: it no longer exists'),
+    ...last,
+  });
+export const RecordOnBoard = z.discriminatedUnion('kind', [
+  record('worker', Worker),
+  record('run', Run),
+  record('session', Session),
+  record('attention', AttentionItem),
+]);
+
 const machine = {
   ...TeamMember.omit({ agree: true }).shape,
   self: z.boolean().describe('This machine'),

@@ -26,6 +26,10 @@ const Why = z
     until: Time.nullable(),
     contradictions: z.array(z.string()),
     unknown: z.array(z.string()).describe('What is not known'),
+    from: z
+      .object({ id: z.string(), machine: z.string(), person: z.string(), receivedAt: Time })
+      .exactOptional()
+      .describe('The machine of the team that published it; absent: this machine knows it itself'),
   })
   .meta({ id: 'Why' });
 
@@ -125,6 +129,10 @@ export const workerRoutes = {
     ...asked,
     path: '/api/workers/{ticket}/why',
     summary: 'Explain the state of a ticket: the rule, the facts, what it waits for, what is not known',
+    query: z.strictObject({
+      ...OfRun,
+      machine: text(100).optional().describe('the worker of this machine of the team, by name or id'),
+    }),
     verbs: ['svc why'],
     answer: Why,
     failures: ['usage', 'unknown-ticket', 'state-not-ready'],

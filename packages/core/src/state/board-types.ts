@@ -184,5 +184,7 @@ export const boardKinds = [
   'attention',
   'feeds',
   'sessions',
+  'members',
+  'team',
 ] as const;
 export type BoardKind = (typeof boardKinds)[number];

@@ -244,7 +244,7 @@ export function unpackBoard(json: unknown): Board {
   return board;
 }
 
-const lists = [...boardKinds, 'members', 'team', 'commands', 'projects'];
+const lists = [...boardKinds, 'commands', 'projects'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;

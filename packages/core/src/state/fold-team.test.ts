@@ -4,8 +4,12 @@ import { expect, test } from 'vitest';
 import { readShared } from '../team/shared.ts';
 import { emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from './board.ts';
 import { logged } from './testing/lines.ts';
+import { createChangeTracker } from './views/board-changes.ts';
+import { boardColumns } from './views/board-columns.ts';
+import { boardView, WEEK_MS } from './views/board-view.ts';
 import { sharedThings } from './views/shared-things.ts';
 import { presenceOf, teamView } from './views/team-view.ts';
+import { whyTicket } from './views/why.ts';
 
 const machines = ['a', 'b', 'c'].map((id) => ({
   id,
@@ -145,4 +149,83 @@ test('a machine that is not heard is silent, and unknown before it was heard', (
   expect(presenceOf(undefined, 0)).toEqual({ heardAt: null, presence: 'unknown' });
   expect(presenceOf(1000, 121_000)).toMatchObject({ presence: 'here' });
   expect(presenceOf(1000, 121_001)).toEqual({ heardAt: '1970-01-01T00:00:01.000Z', presence: 'silent' });
+});
+
+/** The board of another machine of the team, after machine b has published the worker of a ticket. */
+function withWorker(ticket: string, own: Parameters<typeof sampleBoard>[0] = {}) {
+  const board = sampleBoard(own);
+  board.seq = 100;
+  const [shared] = sharedThings(sampleBoard({ workers: [sampleWorker({ ticket, key: `run-1/${ticket}` })] }));
+  const detail = { machine: 'b', kind: 'worker', key: `run-1/${ticket}`, version: 1 };
+  foldLine(board, logged(101, 'team.roster.changed', { source: 'monitor', detail: { machines } }));
+  const value = { ...shared?.value };
+  foldLine(board, logged(102, 'team.record.changed', { source: 'monitor', detail: { ...detail, value } }));
+  return { board, detail };
+}
+
+test('why, of what another machine published: by whom, since when, and where the rest is', () => {
+  const { board } = withWorker('ENG-7');
+  const why = whyTicket(board, 'eng-7', 0);
+  expect(why).toMatchObject({
+    ticket: 'ENG-7',
+    orchestrator: 'run-1',
+    from: {
+      id: 'b',
+      machine: 'machine-b',
+      person: 'kim',
+      receivedAt: board.team.values().next().value?.lastAt,
+    },
+    unknown: [expect.stringContaining('on machine-b')],
+  });
+  expect(why?.facts.length).toBeGreaterThan(0);
+  // The numbers of events are those of another log.
+  for (const { seq, source } of why?.facts ?? []) expect([seq, source]).toEqual([null, 'claimed']);
+  expect(whyTicket(board, 'ENG-7', 0, 'run-1', 'machine-b')?.from?.id).toBe('b');
+  for (const [run, machine] of [
+    ['run-9', undefined],
+    [undefined, 'machine-a'],
+    [undefined, 'nobody'],
+  ] as const)
+    expect(whyTicket(board, 'ENG-7', 0, run, machine)).toBeUndefined();
+});
+
+test('why, of a ticket that this machine works on too, unless the other machine is named', () => {
+  const { board } = withWorker('ENG-1', { workers: [sampleWorker({ ticket: 'ENG-1' })] });
+  expect(whyTicket(board, 'ENG-1', 0)).not.toHaveProperty('from');
+  expect(whyTicket(board, 'ENG-1', 0, undefined, 'b')).toMatchObject({ from: { machine: 'machine-b' } });
+});
+
+test('what is received is a change of the board like any other, and left out of the board unless asked for', () => {
+  const { board, detail } = withWorker('ENG-7');
+  const tracker = createChangeTracker();
+  expect(tracker.changes(board, undefined, WEEK_MS)).toMatchObject({
+    full: true,
+    members: [{ key: 'a' }, { key: 'b', machine: 'machine-b', person: 'kim' }, { key: 'c' }],
+    team: [{ key: 'b/worker/run-1/ENG-7', machine: 'b', kind: 'worker', value: { ticket: 'ENG-7' } }],
+  });
+  const { seq } = board;
+  foldLine(
+    board,
+    logged(103, 'team.record.removed', { source: 'monitor', detail: { ...detail, version: 2 } }),
+  );
+  expect(tracker.changes(board, seq, WEEK_MS)).toMatchObject({
+    full: false,
+    members: [],
+    team: [{ value: null }],
+  });
+  expect(boardView(board)).toMatchObject({ members: [], team: [] });
+});
+
+test('an item of another machine is not on the card of this one, even with the same names', () => {
+  const worker = { ...boardView(sampleBoard({ workers: [sampleWorker()] })).workers[0] } as never;
+  const attention = [{ ...sampleAttention(), key: 'x', machine: 'b' }];
+  const { columns } = boardColumns({
+    workers: [worker, { ...(worker as object), key: 'b/x', machine: 'b' } as never],
+    attention,
+    pullRequests: [],
+    tickets: [],
+    now: 0,
+    dayStart: 0,
+  });
+  expect(columns['needs-you'].map(({ key }) => key)).toEqual(['b/x']);
 });

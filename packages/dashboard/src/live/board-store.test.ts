@@ -17,6 +17,8 @@ const none = {
   attention: [],
   feeds: [],
   sessions: [],
+  members: [],
+  team: [],
 };
 
 function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {

@@ -16,7 +16,10 @@ export type LiveBoard = {
   instanceId: string | null;
   /** Keys of the entities that the last pull changed, to highlight them. */
   changed: ReadonlySet<string>;
-} & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind>> };
+} & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind> & OnMachine> };
+
+/** On the team's board: the machine that published it; absent for this machine. */
+type OnMachine = { machine?: string };
 
 export const emptyLiveBoard: LiveBoard = {
   seq: null,
@@ -31,6 +34,8 @@ export const emptyLiveBoard: LiveBoard = {
   attention: new Map(),
   feeds: new Map(),
   sessions: new Map(),
+  members: new Map(),
+  team: new Map(),
 };
 
 /** Applies the changes. Collections in which nothing changed stay the same objects. */
@@ -68,6 +73,8 @@ const noneGone: BoardChanges['gone'] = {
   attention: [],
   feeds: [],
   sessions: [],
+  members: [],
+  team: [],
 };
 
 export function boardOf(view: Board): LiveBoard {

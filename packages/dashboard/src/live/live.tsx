@@ -1,6 +1,6 @@
 // What all screens share: one event stream, the board that follows it, and a clock.
 
-import type { EventLine } from '@svc/core';
+import type { EventLine, TeamStatus } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import {
@@ -16,6 +16,7 @@ import {
 import { client } from '../api/client.ts';
 import { type BoardStore, boardOf, createBoardStore, emptyLiveBoard, type LiveBoard } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';
+import { teamBoard } from './team-board.ts';
 
 /** How far back settled work is loaded: as far as the board screen shows it. */
 const SETTLED = '36h';
@@ -89,12 +90,49 @@ export function useBoardFailure(): Error | null {
   return useSyncExternalStore(store.subscribe, store.failing);
 }
 
+export function useHealth() {
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => client.get('/api/health', { signal }),
+    refetchInterval: 5_000,
+  });
+}
+
+/** The team that this machine is in; null if it is in none. While a past time is viewed, nobody is known to be heard. */
+export function useTeam(): TeamStatus | null {
+  const { members } = useLiveBoard();
+  const { data } = useQuery({
+    queryKey: ['team'],
+    queryFn: ({ signal }) => client.get('/api/team', { signal }),
+    enabled: members.size > 0,
+    refetchInterval: 5_000,
+  });
+  return members.size === 0 ? null : (data?.team ?? null);
+}
+
+/** Whose board is shown, from the URL (`?view=`). A daemon that only shows a team shows it first. */
+export function useView(): 'mine' | 'team' {
+  const { view } = useSearch({ strict: false });
+  const { members } = useLiveBoard();
+  const { data: health } = useHealth();
+  const chosen = view ?? (health?.access.readOnly === true ? 'team' : 'mine');
+  return members.size > 0 && chosen === 'team' ? 'team' : 'mine';
+}
+
 /** Calls `listener` with every event that becomes durable while the screen is open. */
 export function useLines(listener: (lines: EventLine[]) => void): void {
   const { onLines } = useLive();
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => onLines((lines) => latest.current(lines)), [onLines]);
+}
+
+/** Why nothing can be changed from this page now; null if it can. */
+export function useDisabledBecause(): string | null {
+  const { at } = useSearch({ strict: false });
+  const { data: health } = useHealth();
+  if (at !== undefined) return 'Not available while viewing history. Go back to live.';
+  return health?.access.readOnly === true ? 'This page only shows the board.' : null;
 }
 
 export type ShownBoard = {
@@ -107,13 +145,32 @@ export type ShownBoard = {
   failure: Error | null;
 };
 
-/** The board at the time in the URL (`?at=`), or the live board. */
+/** The board at the time in the URL (`?at=`), or the live board; of this machine or of the team. */
 export function useBoard(): ShownBoard {
+  const shown = useOwnBoard();
+  const { machine: name } = useSearch({ strict: false });
+  const team = useTeam();
+  if (useView() === 'mine') return shown;
+  const idOf = (is: (member: TeamStatus['members'][number]) => boolean): string =>
+    team?.members.find(is)?.id ?? '';
+  const machine = name === undefined ? '' : idOf((one) => one.machine === name || one.id === name) || name;
+  return {
+    ...shown,
+    board: teamBoard(
+      shown.board,
+      machine,
+      idOf(({ self }) => self),
+    ),
+  };
+}
+
+/** The board of this machine, whatever the URL says about the team. */
+export function useOwnBoard(): ShownBoard {
   const { at } = useSearch({ strict: false });
   const live = useLiveBoard();
   const past = useQuery({
     queryKey: ['board', at],
-    queryFn: ({ signal }) => client.get('/api/board', { query: { at, settled: SETTLED }, signal }),
+    queryFn: ({ signal }) => client.get('/api/board', { query: { at, settled: SETTLED, team: '1' }, signal }),
     enabled: at !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (previous) => previous,

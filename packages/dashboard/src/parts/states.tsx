@@ -4,9 +4,6 @@ import { ApiFailure } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { Remedy } from './remedy.tsx';
 
-/** Why an action is disabled while a past time is shown. */
-export const PAST = 'Not available while viewing history. Go back to live.';
-
 /** Grey lines where content will be. After 2 s it shows what is loading. */
 export function Loading({ what, lines = 4 }: { what: string; lines?: number }) {
   const [late, setLate] = useState(false);

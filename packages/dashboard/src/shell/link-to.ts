@@ -3,11 +3,11 @@ import { momentOf } from '../live/moment.ts';
 
 /** The search parameters of each screen, besides `at` (the past time being viewed), which every screen has. */
 const searchNames = {
-  '/': ['q', 'run', 'project', 'repo'],
-  '/tickets/$ticket': ['run'],
+  '/': ['view', 'machine', 'q', 'run', 'project', 'repo'],
+  '/tickets/$ticket': ['run', 'machine'],
   '/runs': [],
   '/runs/$run': [],
-  '/attention': ['tab', 'id'],
+  '/attention': ['view', 'machine', 'tab', 'id'],
   '/events': ['event', 'ticket', 'repo', 'pr', 'filter', 'seq', 'range'],
   '/telemetry': ['range'],
   '/archive': ['state'],

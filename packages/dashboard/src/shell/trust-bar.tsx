@@ -1,12 +1,11 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
-import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useState } from 'react';
-import { ApiFailure, client } from '../api/client.ts';
+import { ApiFailure } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
-import { useBoardFailure, useLink, useLiveBoard } from '../live/live.tsx';
+import { useBoardFailure, useHealth, useLink, useLiveBoard } from '../live/live.tsx';
 import { Ago, For } from '../parts/age.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
@@ -17,14 +16,6 @@ import { openPalette } from './keys.tsx';
 import { type TrustPart, trustLine, trustParts } from './trust.ts';
 
 const isMac = navigator.platform.startsWith('Mac');
-
-export function useHealth() {
-  return useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => client.get('/api/health', { signal }),
-    refetchInterval: 5_000,
-  });
-}
 
 export function TrustBar() {
   const link = useLink();

@@ -2,6 +2,8 @@
 //   owner   the kernel reports which user is behind a connection: only the daemon's own user and root get a response
 //   token   it cannot do so here: a client gets a response if it sends the token in a file that only the owner can read,
 //           or the key of a page that `svc open` opened
+//   show    for a reverse proxy (`svc team serve`): only reading requests with the token get a response. The token stays
+//           the same at every start, because the proxy's configuration has it
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -9,8 +11,9 @@ import type { Socket } from 'node:net';
 import { type ApiAnswer, api } from '@svc/core';
 import { system } from '@svc/lib/system';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
+
 import { createCallers, type ReadSocketTable, tableTellsUsers } from './socket-table.ts';
-import { tokenFile } from './token-file.ts';
+import { readToken, tokenFile } from './token-file.ts';
 
 const CODE_COUNTS_MS = 60_000;
 /** The oldest one is dropped when there are more. */
@@ -24,6 +27,8 @@ export type Access = {
   refuseConnection: (socket: Socket) => Refusal | undefined | Promise<Refusal | undefined>;
   /** Judges a request for anything but the dashboard's files, which contain no data. */
   refuseRequest: (request: IncomingMessage) => Refusal | undefined;
+  /** It judges them too. */
+  guardsFiles?: boolean;
   report: () => ApiAnswer<typeof api.getHealth>['access'];
   /** A code that opens the dashboard once, within a minute. */
   createCode: () => { code: string; expiresAt: string };
@@ -35,15 +40,17 @@ export async function createAccess(options: {
   dataDir: string;
   /** The kernel's table, unless a test provides another. */
   read: ReadSocketTable | undefined;
+  /** The mode `show`. */
+  readOnly?: boolean | undefined;
   now: () => number;
 }): Promise<Access> {
-  const { dataDir, read = system.socketTable, now } = options;
+  const { dataDir, read = system.socketTable, readOnly = false, now } = options;
   /** The daemon's own user; undefined on systems without user ids. */
   const uid = process.geteuid?.();
   const refused: Record<string, number> = {};
   const count = (why: string): void => void (refused[why] = (refused[why] ?? 0) + 1);
   const pages = createPageKeys(now);
-  if (uid !== undefined && (await tableTellsUsers({ read, uid }))) {
+  if (!readOnly && uid !== undefined && (await tableTellsUsers({ read, uid }))) {
     rmSync(tokenFile(dataDir), { force: true });
     return {
       refuseConnection: refuseStrangers({ read, uid, count }),
@@ -52,20 +59,26 @@ export async function createAccess(options: {
       ...pages,
     };
   }
-  const token = randomBytes(32).toString('base64url');
+  const kept = readOnly ? /^[\w-]{43}$/.exec(readToken(dataDir) ?? '')?.[0] : undefined;
+  const token = kept ?? randomBytes(32).toString('base64url');
   await writeFileAtomically(tokenFile(dataDir), `${token}\n`, { mode: 0o600, folderMode: 0o700 });
   const isToken = isOneOf(new Set([digest(token)]));
   return {
     refuseConnection: () => undefined,
     refuseRequest(request) {
       const given = bearerOf(request);
-      if (given !== undefined && (isToken(given) || pages.isKey(given))) return undefined;
+      if (given !== undefined && (isToken(given) || pages.isKey(given))) {
+        if (!readOnly || request.method === 'GET' || request.method === 'HEAD') return undefined;
+        count('read-only');
+        return onlyShows;
+      }
       // A page without a key exchanges its code for one.
-      if (request.method === 'POST' && request.url === api.exchangeCode.path) return undefined;
+      if (!readOnly && request.method === 'POST' && request.url === api.exchangeCode.path) return undefined;
       count(given === undefined ? 'no-token' : 'wrong-token');
-      return tokenNeeded(given !== undefined, tokenFile(dataDir));
+      return tokenNeeded(given !== undefined, tokenFile(dataDir), readOnly);
     },
-    report: () => ({ by: 'token', refused: { ...refused } }),
+    guardsFiles: readOnly,
+    report: () => ({ by: 'token', refused: { ...refused }, ...(readOnly && { readOnly }) }),
     ...pages,
   };
 }
@@ -104,12 +117,21 @@ const notTheOwner: Refusal = {
     'Run this as the user who started the daemon. To see why connections were refused: svc monitor status --json',
 };
 
-function tokenNeeded(wasGiven: boolean, file: string): Refusal {
+const onlyShows: Refusal = {
+  status: 403,
+  code: 'read-only',
+  error: 'This daemon only shows the board of the team. Nothing can be changed through it.',
+  remedy:
+    'Change it on the machine that does the work. Here: stop svc team serve, then run svc monitor start',
+};
+
+function tokenNeeded(wasGiven: boolean, file: string, readOnly: boolean): Refusal {
+  const open = readOnly ? 'The reverse proxy adds the token' : 'To open the dashboard: svc open';
   return {
     status: 401,
     code: 'token-needed',
     error: wasGiven ? 'The token does not belong to this daemon.' : 'This daemon requires a token.',
-    remedy: `To open the dashboard: svc open. Programs send the token in ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
+    remedy: `${open}. Programs send the token in ${file}: curl -H "Authorization: Bearer $(cat '${file}')" …`,
   };
 }
 

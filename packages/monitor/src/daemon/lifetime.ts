@@ -32,6 +32,8 @@ export type LifetimeOptions = {
   now: () => Date;
   host: Host;
   runDoctor?: RunDoctor;
+  /** As in `DaemonOptions`. */
+  readOnly?: boolean;
   /** The log file; undefined for standard output. */
   logFile: string | undefined;
 };

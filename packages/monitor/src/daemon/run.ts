@@ -57,6 +57,8 @@ export type DaemonOptions = {
   /** What happened to the data root since it was claimed; null if nothing did. */
   dataRootTrouble: () => string | null;
   now: () => Date;
+  /** Only shows the board of the team (svc team serve). */
+  readOnly?: boolean | undefined;
   /** Finds the user of a connection; the kernel's table unless a test replaces it. */
   socketTable?: ReadSocketTable;
   /** How the code host's program is run; tests replace it. */
@@ -86,7 +88,7 @@ async function openDaemon(
   options: DaemonOptions,
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningDaemon, 'close'>> {
-  const { machine, environment, version, pid, now } = options;
+  const { machine, environment, version, pid, readOnly = false, now } = options;
   const nowMs = (): number => now().getTime();
   const logger = createLogger(options.logTo);
   opened.defer(() => logger.info('daemon stopped'));
@@ -109,7 +111,12 @@ async function openDaemon(
   const ticketPrefixes = (): string[] => configs().flatMap((config) => ticketPrefixOf(config) ?? []);
 
   // The log, and the board that is folded from it.
-  const access = await createAccess({ dataDir: machine.dataDir, read: options.socketTable, now: nowMs });
+  const access = await createAccess({
+    dataDir: machine.dataDir,
+    read: options.socketTable,
+    readOnly,
+    now: nowMs,
+  });
   const host = await identifyHost(machine.dataDir);
   const metrics = createMetrics();
   const counters = createCounters({ metrics, now });
@@ -328,7 +335,9 @@ async function openDaemon(
   const server = createHttpServer({
     logger,
     access,
-    deliver: createWebhookHandler({ receivers: [receivers.codehost, receivers.tracker], logger, onAnswer }),
+    deliver: readOnly
+      ? undefined
+      : createWebhookHandler({ receivers: [receivers.codehost, receivers.tracker], logger, onAnswer }),
     show: createStaticHandler({ files: loadDashboard(logger), onAnswer }),
     routes: daemonRoutes({
       health,
@@ -408,20 +417,15 @@ async function openDaemon(
     part.start();
     opened.defer(part.stop);
   };
-  effects.start();
-  start(workers);
+  // A daemon that only shows the board of the team does nothing else.
+  if (!readOnly) effects.start();
+  for (const part of readOnly ? [] : [workers, orchestrator, rules]) start(part);
   start(team);
-  start(orchestrator);
-  start(rules);
   start(retention);
   opened.defer(server.close);
-  // They stop before the server, so a request that waits for a model or a person does not delay the server.
-  start(summaries);
-  start(sessions);
   telemetry.start();
-  start(tracker);
-  // Deliveries that have arrived through the tunnels are processed before anything else closes.
-  start(feeds);
+  // They stop before the server, which would wait for them; the feeds first, so what has arrived is processed.
+  for (const part of readOnly ? [] : [summaries, sessions, tracker, feeds]) start(part);
   updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return identity;

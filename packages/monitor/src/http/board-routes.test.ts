@@ -92,7 +92,7 @@ describe('GET /api/board', () => {
   });
 
   test.each([
-    ['/api/board?when=2h', 'Unknown field "when"; allowed: at, all, settled.'],
+    ['/api/board?when=2h', 'Unknown field "when"; allowed: at, all, settled, team.'],
     ['/api/board?settled=long', 'settled: expected a duration, like 24h.'],
     ['/api/board?all=1&settled=1h', 'all and settled cannot be combined.'],
     ['/api/board/changes?after=-1', 'after: expected the seq of an event.'],

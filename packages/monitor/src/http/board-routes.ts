@@ -32,7 +32,7 @@ export function boardRoutes(options: {
   const tracker = createChangeTracker();
   return (app) => {
     route(app, api.getBoard, async ({ query }, reply) => {
-      const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS };
+      const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS, team: query.team === '1' };
       const moment = momentIn('at', query.at, now());
       if (moment === undefined) return { instanceId, ...boardView(boardOf(state), shown) };
       const gone = new AbortController();

@@ -61,9 +61,9 @@ const jsonHeaders: readonly string[] = [
 
 type Handlers = {
   /** Deliveries: signed, and accepted from everyone. */
-  deliver?: DirectHandler;
+  deliver?: DirectHandler | undefined;
   show: DirectHandler;
-  access: Pick<Access, 'refuseConnection' | 'refuseRequest'>;
+  access: Pick<Access, 'refuseConnection' | 'refuseRequest' | 'guardsFiles'>;
 };
 
 export function createHttpServer(
@@ -156,6 +156,8 @@ function createGuardedServer(
     inOrder(request.socket, response, () => answerNow(request, response));
   }
   function answerNow(request: IncomingMessage, response: ServerResponse): void {
+    const denied = access.guardsFiles === true ? access.refuseRequest(request) : undefined;
+    if (denied) return refuse(response, denied);
     if (show(request, response)) return;
     const refusal = access.refuseRequest(request) ?? refusalOfSite(request.headers);
     if (refusal) return refuse(response, refusal);

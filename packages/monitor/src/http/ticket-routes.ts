@@ -30,9 +30,9 @@ type Decision = keyof typeof topics;
 export function workerRoutes(options: { state: StateAccess; append: Append; now: () => number }): Routes {
   const { state, now } = options;
   return (app) => {
-    route(app, api.getWhy, ({ params: { ticket }, query: { orchestrator } }) => {
-      const known = whyTicket(boardOf(state), ticket, now(), orchestrator);
-      if (known === undefined) throw unknownTicket(ticket, orchestrator);
+    route(app, api.getWhy, ({ params: { ticket }, query: { orchestrator, machine } }) => {
+      const known = whyTicket(boardOf(state), ticket, now(), orchestrator, machine);
+      if (known === undefined) throw unknownTicket(ticket, orchestrator, machine);
       return known;
     });
     route(app, api.getReceipt, ({ params: { ticket }, query: { orchestrator } }) => {
@@ -115,12 +115,13 @@ export function workerNamed(state: StateAccess, ticket: string, orchestrator: st
   return worker;
 }
 
-function unknownTicket(ticket: string, orchestrator?: string): Failure {
-  const where = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
+function unknownTicket(ticket: string, orchestrator?: string, machine?: string): Failure {
+  const run = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
+  const where = machine === undefined ? run : `${run} on ${machine}`;
   return new Failure(
     'unknown-ticket',
     `Unknown ticket ${ticket}${where}: no worker, pull request or ticket has this name.`,
-    'List the tickets: svc board',
+    `List the tickets: svc board${machine === undefined ? '' : ' --team'}`,
   );
 }
 

@@ -39,7 +39,7 @@ export function createChangeTracker(mostGone = MOST_GONE): ChangeTracker {
       tracked.update();
       return after !== undefined && !isNew && tracked.knows(after)
         ? tracked.since(after, settledMs)
-        : { ...boardView(board, { settledMs }), full: true, gone: nothingGone() };
+        : { ...boardView(board, { settledMs, team: true }), full: true, gone: nothingGone() };
     },
   };
 }
@@ -129,7 +129,8 @@ function track(board: Board, mostGone: number): Tracked {
       else affected.add(key);
     }
     for (const key of affected) updateWorker(key);
-    for (const kind of ['runs', 'attention', 'feeds', 'sessions'] as const) changedIn(kind);
+    for (const kind of ['runs', 'attention', 'feeds', 'sessions', 'members', 'team'] as const)
+      changedIn(kind);
     updatedTo = board.seq;
   }
 
@@ -192,6 +193,8 @@ function track(board: Board, mostGone: number): Tracked {
       attention: changed('attention'),
       feeds: changed('feeds'),
       sessions: changed('sessions'),
+      members: changed('members'),
+      team: changed('team'),
       full: false,
       gone: left,
     };

@@ -14,14 +14,16 @@ export type BoardColumn = (typeof boardColumnNames)[number];
 export type OffBoard = 'canceled' | 'removed' | 'earlier';
 
 type TicketRow = BoardView['tickets'][number];
-type AttentionRow = BoardView['attention'][number];
+/** On the board of a team: the machine that published it; absent for this machine. */
+type OnMachine = { machine?: string };
+type AttentionRow = BoardView['attention'][number] & OnMachine;
 
 export type WorkerCard = {
   kind: 'worker';
   key: string;
   /** When it entered its column; for a card that needs a person, since when it has been waiting. */
   since: string;
-  worker: WorkerView;
+  worker: WorkerView & OnMachine;
   pullRequest: PullRequestView | null;
   ticket: TicketRow | null;
   /** Open and not snoozed, the longest open first. */
@@ -65,7 +67,9 @@ export function openTickets(board: {
 }
 
 export type BoardColumnsInput = {
-  [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<BoardView[Kind][number]>;
+  [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<
+    BoardView[Kind][number] & OnMachine
+  >;
 } & {
   now: number;
   /** When the viewer's day started. */
@@ -95,7 +99,8 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   for (const worker of board.workers) {
     const { key, orchestrator, pullRequestKey } = worker;
     const items = itemsOf(worker.ticket).filter(
-      (item) => item.orchestrator === null || item.orchestrator === orchestrator,
+      (item) =>
+        item.machine === worker.machine && (item.orchestrator === null || item.orchestrator === orchestrator),
     );
     const pullRequest = pullRequests.get(pullRequestKey ?? '') ?? null;
     const column = columnOfWorker(worker, { pullRequest, needsPerson: items.length > 0, dayStart });

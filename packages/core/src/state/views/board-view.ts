@@ -5,7 +5,7 @@ import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { DEPLOY_BUDGET, isEnded } from '../../deploy/deploy-worker.ts';
 import { pullRequestKey } from '../board-entities.ts';
-import type { Board, BoardKind, PullRequest, Ticket, Worker } from '../board-types.ts';
+import type { Board, BoardKind, PullRequest, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { ruleOf, waitOf } from './rule.ts';
@@ -51,12 +51,18 @@ export const kindViews: { [Kind in BoardKind]: KindView<Kind> } = {
   attention: { isSettled: () => false, lastAt: () => undefined, view: keyed },
   feeds: { isSettled: () => false, lastAt: () => undefined, view: keyed },
   sessions: { isSettled: ({ state }) => state === 'ended' || state === 'unknown', lastAt, view: keyed },
+  members: { isSettled: () => false, lastAt: () => undefined, view: keyed },
+  team: { isSettled: isSettledRecord, lastAt, view: recordView },
 };
 
-/** `settledMs`: how long settled entities are still shown; default: a week. */
+/** `settledMs`: how long settled entities are still shown; default: a week. `team`: with what others have published. */
 export function boardView(
   board: Board,
-  { all = false, settledMs = WEEK_MS }: { all?: boolean; settledMs?: number } = {},
+  {
+    all = false,
+    settledMs = WEEK_MS,
+    team = false,
+  }: { all?: boolean; settledMs?: number; team?: boolean } = {},
 ): BoardView {
   const from = all ? Number.NEGATIVE_INFINITY : shownFrom(board, settledMs);
   const lookup = createLookup(board);
@@ -79,6 +85,8 @@ export function boardView(
     attention: shown('attention'),
     feeds: shown('feeds'),
     sessions: shown('sessions'),
+    members: team ? shown('members') : [],
+    team: team ? shown('team') : [],
   };
 }
 
@@ -95,6 +103,18 @@ export function isShown<Kind extends BoardKind>(kind: Kind, entity: EntityOf<Kin
 
 function isSettledTicket({ removed, state }: Ticket): boolean {
   return removed || state?.type === 'completed' || state?.type === 'canceled';
+}
+
+function isSettledRecord({ kind, value }: TeamRecord): boolean {
+  if (value === null) return true;
+  if (kind === 'worker') return kindViews.workers.isSettled(value as never);
+  if (kind === 'run') return kindViews.runs.isSettled(value);
+  return kind === 'session' && kindViews.sessions.isSettled(value);
+}
+
+function recordView(key: string, record: TeamRecord): BoardView['team'][number] {
+  const { id: _id, version: _version, ...shown } = record;
+  return { ...shown, key };
 }
 
 function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView {

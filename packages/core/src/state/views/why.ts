@@ -1,10 +1,11 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
+import { nothingSpent } from '../../agent/cost.ts';
 import { limitText, pausedBy } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/deploy-worker.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
-import type { Board, Deployment, Ticket, Worker } from '../board-types.ts';
+import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
 import { contradictionsIn, unknownsIn } from './inconsistencies.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
@@ -14,10 +15,65 @@ export function why(board: Board, worker: Worker, now: number): Why {
   return whyOf(board, createLookup(board).ofWorker(worker), now);
 }
 
-/** The newest worker's when several runs have one for the ticket. Undefined when the ticket is unknown. */
-export function whyTicket(board: Board, ticket: string, now: number, orchestrator?: string): Why | undefined {
-  const subject = createLookup(board).ofTicket(ticket, orchestrator);
-  return subject && whyOf(board, subject, now);
+/**
+ * The newest worker's when several runs have one for the ticket; that of another machine of the team if it is named, or
+ * if this machine has no worker for the ticket. Undefined when the ticket is unknown.
+ */
+export function whyTicket(
+  board: Board,
+  ticket: string,
+  now: number,
+  orchestrator?: string,
+  machine?: string,
+): Why | undefined {
+  const subject = machine === undefined ? createLookup(board).ofTicket(ticket, orchestrator) : undefined;
+  const received = subject?.worker ? undefined : whyReceived(board, ticket, orchestrator, machine);
+  return received ?? (subject && whyOf(board, subject, now));
+}
+
+type ReceivedWorker = Extract<TeamRecord, { kind: 'worker' }>;
+
+/** From what another machine has published, and what this machine knows of the pull request, the ticket and deploys. */
+function whyReceived(board: Board, ticket: string, orchestrator?: string, machine?: string): Why | undefined {
+  const name = ticket.toUpperCase();
+  const newest = [...board.team.values()]
+    .filter((record): record is ReceivedWorker => record.kind === 'worker')
+    .filter(({ value }) => value?.ticket.toUpperCase() === name)
+    .filter(({ value }) => orchestrator === undefined || value?.orchestrator === orchestrator)
+    .filter((record) => isOn(board.members.get(record.machine), machine))
+    .toSorted((one, other) => one.lastSeq - other.lastSeq)
+    .at(-1);
+  const from = board.members.get(newest?.machine ?? '');
+  if (newest === undefined || newest.value === null || from === undefined) return undefined;
+  const { value: worker, lastAt } = newest;
+  const folded = { signal: null, hash: null, raised: [], spent: nothingSpent, proofsAsked: [] };
+  const subject = createLookup(board).ofWorker({ ...worker, ...folded });
+  // Its events are in the log of the other machine.
+  const published = ofWorker(subject).map(
+    (fact): Fact => ({ ...fact, seq: null, source: fact.source === 'person' ? 'person' : 'claimed' }),
+  );
+  const { rule, waitsFor, until, contradictions, status, statusSince: since } = worker;
+  return {
+    ticket: worker.ticket,
+    orchestrator: worker.orchestrator,
+    status,
+    since,
+    rule,
+    facts: [...factsOf({ ...subject, worker: null }), ...published].toSorted(byTime),
+    waitsFor,
+    until,
+    contradictions,
+    unknown: [`The rest of its history is on ${from.machine}: events, output and changes are not shared.`],
+    from: { id: from.id, machine: from.machine, person: from.person, receivedAt: lastAt },
+  };
+}
+
+function isOn(member: TeamMachine | undefined, machine: string | undefined): boolean {
+  return member !== undefined && (machine === undefined || [member.id, member.machine].includes(machine));
+}
+
+function byTime(one: Fact, other: Fact): number {
+  return Date.parse(one.at ?? '') - Date.parse(other.at ?? '') || 0;
 }
 
 function whyOf(board: Board, subject: Subject, now: number): Why {

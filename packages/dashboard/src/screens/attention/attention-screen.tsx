@@ -6,7 +6,7 @@ import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useMemo, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { useBoard, useLiveBoard, useNow } from '../../live/live.tsx';
+import { useBoard, useDisabledBecause, useLiveBoard, useNow, useView } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
@@ -15,9 +15,10 @@ import { ScreenHead } from '../../parts/panel.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { useKeys } from '../../parts/use-keys.ts';
 import type { SearchOf } from '../../shell/link-to.ts';
+import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
 import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
-import { ItemRow, nameOf } from './item-row.tsx';
+import { type Item, ItemRow, nameOf } from './item-row.tsx';
 import { type ItemAction, predicted, useItemActions } from './use-item-actions.ts';
 import { keepYourName, yourName } from './your-name.ts';
 
@@ -67,7 +68,8 @@ const names: Record<Tab, { long: string; short: string }> = {
 };
 
 export function TabList({ counts }: { counts: Record<Tab, number> }) {
-  const length = useMatchesNarrow() ? 'short' : 'long';
+  const isTeam = useView() === 'team';
+  const length = useMatchesNarrow() || isTeam ? 'short' : 'long';
   return (
     <Tabs.List aria-label="Attention" className="mb-4 flex gap-1 border-line border-b">
       {tabs.map((tab) => (
@@ -117,6 +119,8 @@ const PAGE = 100;
 
 export function AttentionScreen() {
   const { board, moment, loading, failure } = useBoard();
+  const disabledBecause = useDisabledBecause();
+  const isTeam = useView() === 'team';
   const search = useSearch({ from: '/attention' });
   const navigate = useNavigate();
   const isNarrow = useMatchesNarrow();
@@ -147,7 +151,7 @@ export function AttentionScreen() {
     go({ tab, id: isNarrow ? undefined : neighbour(ids, item.id) });
   };
   const onSelected = (handle: (item: AttentionItem) => void) => (event: KeyboardEvent) => {
-    if (selected === undefined || moment !== null) return;
+    if (selected === undefined || selected.machine !== undefined || disabledBecause !== null) return;
     event.preventDefault();
     handle(selected);
   };
@@ -162,30 +166,40 @@ export function AttentionScreen() {
       const isRow = event.target instanceof HTMLElement && event.target.dataset['item'] === selected?.id;
       if (!isRow || isNarrow || selected === undefined || selected.ticket === null) return;
       event.preventDefault();
-      const { ticket, orchestrator } = selected;
+      const { ticket, orchestrator, machine } = selected;
       void navigate({
         to: '/tickets/$ticket',
         params: { ticket },
-        search: { run: orchestrator ?? undefined },
+        search: { run: orchestrator ?? undefined, machine },
       });
     },
   });
 
   if (failure !== null) return <Failed error={failure} />;
   if (loading && board.seq === null) return <Loading what="the attention items" lines={5} />;
-  const detail = (item: AttentionItem) => (
+  const detail = (item: Item) => (
     <ItemDetail
       key={item.id}
       item={item}
       onAction={(action) => act(item, action)}
       opened={opened}
       onOpened={setOpened}
-      isPast={moment !== null}
+      isReadOnly={disabledBecause !== null || item.machine !== undefined}
     />
   );
   return (
     <Tabs.Root value={tab} onValueChange={(name) => go({ tab: name, id: undefined })}>
-      <ScreenHead title="Attention" aside={moment === null && <YourName />} />
+      <ScreenHead
+        title="Attention"
+        aside={
+          <>
+            <TeamSwitch />
+            <MachineField />
+            {disabledBecause === null && !isTeam && <YourName />}
+          </>
+        }
+      />
+      {moment === null && <NotHeard />}
       <TabList
         counts={{
           waiting: boxes.waiting.length,
@@ -240,11 +254,11 @@ export function AttentionScreen() {
   );
 }
 
-type Boxes = Record<Tab, AttentionItem[]>;
+type Boxes = Record<Tab, Item[]>;
 
 /** The items with the pending actions already applied. */
 function useBoxes(
-  attention: ReadonlyMap<string, AttentionItem>,
+  attention: ReadonlyMap<string, Item>,
   pending: ReturnType<typeof useItemActions>['pending'],
 ): Boxes {
   const now = useNow();

@@ -20,7 +20,12 @@ export function inbox<T extends AttentionItem>(items: Iterable<T>, now: number):
 
 /** By severity, then the longest open. */
 function byUrgency(one: AttentionItem, other: AttentionItem): number {
-  return rank(one) - rank(other) || one.openedSeq - other.openedSeq || (one.id < other.id ? -1 : 1);
+  return (
+    rank(one) - rank(other) ||
+    Date.parse(one.openedAt) - Date.parse(other.openedAt) ||
+    one.openedSeq - other.openedSeq ||
+    (one.id < other.id ? -1 : 1)
+  );
 }
 
 function rank({ severity }: AttentionItem): number {

@@ -13,8 +13,9 @@ import { clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
+import { useOwner } from '../../shell/team.tsx';
 import { reasonWords } from './inbox.ts';
-import { nameOf } from './item-row.tsx';
+import { type Item, nameOf } from './item-row.tsx';
 import { actionsOf } from './remedy-action.ts';
 import type { ItemAction } from './use-item-actions.ts';
 import { actor } from './your-name.ts';
@@ -163,17 +164,19 @@ export function ItemDetail({
   onAction,
   opened,
   onOpened,
-  isPast,
+  isReadOnly,
 }: {
-  item: AttentionItem;
+  item: Item;
   onAction: (action: ItemAction) => void;
   /** Which of the two dialogs is open; a key may open it. */
   opened: Opened;
   onOpened: (opened: Opened) => void;
-  isPast: boolean;
+  isReadOnly: boolean;
 }) {
   const now = useNow();
-  const { ticket, orchestrator, acknowledged, handedOver, snoozedUntil } = item;
+  const { ticket, orchestrator, machine, acknowledged, handedOver, snoozedUntil } = item;
+  const owner = useOwner(machine);
+  const isElsewhere = machine !== undefined;
   const isSnoozed = snoozedUntil !== null && Date.parse(snoozedUntil) > now;
   return (
     <article aria-label={`${nameOf(item)}: ${reasonWords(item.reason)}`} className="flex flex-col gap-4">
@@ -188,7 +191,7 @@ export function ItemDetail({
         </span>
         <OutsideText className="text-body text-text">{item.message}</OutsideText>
       </header>
-      {!isPast && (
+      {!isReadOnly && (
         <div className="flex flex-wrap gap-2">
           <Button disabled={acknowledged !== null} onClick={() => onAction({ kind: 'ack' })}>
             <Check aria-hidden="true" className="size-3.5" />
@@ -221,7 +224,12 @@ export function ItemDetail({
           </Button>
         </div>
       )}
-      {ticket !== null && item.reason.startsWith('agent-needs-') && (
+      {isElsewhere && owner !== null && (
+        <p className="text-small text-muted">
+          It is on {owner.machine}, where {owner.person} can act on it. Texts of agents are not shared.
+        </p>
+      )}
+      {ticket !== null && !isElsewhere && item.reason.startsWith('agent-needs-') && (
         <Link
           to="/tickets/$ticket"
           params={{ ticket }}
@@ -231,14 +239,14 @@ export function ItemDetail({
           Answer on the page of {ticket}
         </Link>
       )}
-      <Fix item={item} isPast={isPast} />
+      <Fix item={item} isReadOnly={isReadOnly} />
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-6 gap-y-2 text-small">
         {ticket !== null && (
           <Fact name="Ticket">
             <Link
               to="/tickets/$ticket"
               params={{ ticket }}
-              search={{ run: orchestrator ?? undefined }}
+              search={{ run: orchestrator ?? undefined, machine }}
               className={link}
             >
               {ticket}
@@ -248,9 +256,18 @@ export function ItemDetail({
         )}
         {orchestrator !== null && (
           <Fact name="Run">
-            <Link to="/runs/$run" params={{ run: orchestrator }} className={link}>
-              {orchestrator}
-            </Link>
+            {isElsewhere ? (
+              <OutsideText>{orchestrator}</OutsideText>
+            ) : (
+              <Link to="/runs/$run" params={{ run: orchestrator }} className={link}>
+                {orchestrator}
+              </Link>
+            )}
+          </Fact>
+        )}
+        {owner !== null && (
+          <Fact name="Machine">
+            {owner.machine} of {owner.person}
           </Fact>
         )}
         {item.feed !== null && <Fact name="Feed">{item.feed}</Fact>}
@@ -260,9 +277,11 @@ export function ItemDetail({
         </Fact>
         <Fact name="Evidence">
           <span className="flex flex-wrap gap-2">
-            {item.evidence.length === 0
-              ? 'none'
-              : item.evidence.toReversed().map((seq) => <EventLink key={seq} seq={seq} />)}
+            {isElsewhere
+              ? 'in the log of that machine'
+              : item.evidence.length === 0
+                ? 'none'
+                : item.evidence.toReversed().map((seq) => <EventLink key={seq} seq={seq} />)}
           </span>
         </Fact>
         {item.reportedBy === 'helper' && <Fact name="Reported by">a helper; not verified by svc</Fact>}
@@ -286,10 +305,10 @@ export function ItemDetail({
 }
 
 /** The command that fixes it, to copy, and to run where the daemon can. */
-function Fix({ item, isPast }: { item: AttentionItem; isPast: boolean }) {
+function Fix({ item, isReadOnly }: { item: AttentionItem; isReadOnly: boolean }) {
   const { runs } = useLiveBoard();
   const isManaged = (runs.get(item.orchestrator ?? '')?.plan ?? null) !== null;
-  const actions = isPast ? [] : actionsOf(item, { isManaged });
+  const actions = isReadOnly ? [] : actionsOf(item, { isManaged });
   if (item.remedy === null && actions.length === 0) return null;
   return (
     <section aria-label="How to fix it" className="flex flex-col gap-2 rounded-control bg-sunken p-3">

@@ -5,7 +5,11 @@ import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
+import { OwnerLine, useOwner } from '../../shell/team.tsx';
 import { reasonWords } from './inbox.ts';
+
+/** `machine`: another machine of the team published it. */
+export type Item = AttentionItem & { machine?: string };
 
 export function ItemRow({
   item,
@@ -13,7 +17,7 @@ export function ItemRow({
   isPending,
   onSelect,
 }: {
-  item: AttentionItem;
+  item: Item;
   isSelected: boolean;
   isPending: boolean;
   onSelect: () => void;
@@ -39,6 +43,7 @@ export function ItemRow({
         </span>
       </span>
       <OutsideText className="line-clamp-1 text-tiny text-muted">{item.message}</OutsideText>
+      <OwnerLine owner={useOwner(item.machine)} />
       <Handled {...item} />
       {isPending && <span className="text-tiny text-muted">Saving</span>}
     </button>

@@ -1,4 +1,4 @@
-// Which cards are shown: by run, project, repository and text, from the URL.
+// Which cards are shown: by run, project, repository, machine and text, from the URL.
 import type { BoardCard, BoardView, ProjectList } from '@svc/core';
 import { titleOf } from './card-words.ts';
 
@@ -7,16 +7,19 @@ export type BoardFilter = {
   run?: string | undefined;
   project?: Project | undefined;
   repo?: string | undefined;
+  /** The board has only the rows of this machine; a pull request without a worker is of no machine. */
+  machine?: string | undefined;
   text?: string | undefined;
 };
 type Runs = ReadonlyMap<string, BoardView['runs'][number]>;
 
-export function isFiltering({ run, project, repo, text }: BoardFilter): boolean {
-  return [run, project, repo, text].some((part) => part !== undefined && part !== '');
+export function isFiltering({ run, project, repo, machine, text }: BoardFilter): boolean {
+  return [run, project, repo, machine, text].some((part) => part !== undefined && part !== '');
 }
 
 export function matches(card: BoardCard, filter: BoardFilter, runs: Runs): boolean {
-  const { run, project, repo, text } = filter;
+  const { run, project, repo, machine, text } = filter;
+  if (machine !== undefined && card.worker === null) return false;
   if (run !== undefined && card.worker?.orchestrator !== run) return false;
   if (repo !== undefined && !isSame(repoOf(card), repo)) return false;
   if (project !== undefined && !isOfProject(card, project, runs)) return false;
@@ -29,7 +32,8 @@ export function repoOf({ worker, pullRequest }: BoardCard): string | null {
 
 /** By the plan of its run, else by its repository, else by its ticket prefix. */
 function isOfProject(card: BoardCard, { folder, repo, ticketPrefix }: Project, runs: Runs): boolean {
-  const plan = runs.get(card.worker?.orchestrator ?? '')?.plan ?? null;
+  const isOwn = card.worker?.machine === undefined;
+  const plan = (isOwn && runs.get(card.worker?.orchestrator ?? '')?.plan) || null;
   if (plan !== null) return plan.project === folder;
   const own = repoOf(card);
   if (own !== null && isSame(own, repo)) return true;

@@ -12,6 +12,7 @@ import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/m
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 import { Tip } from '../../parts/tip.tsx';
+import { OwnerLine, useOwner } from '../../shell/team.tsx';
 import { checksOf, deployOf, errorsOf, isShownBy, reviewOf, statusOf, titleOf } from './card-words.ts';
 import { type Step, type StepState, stateNames, stepsOf, stepWords } from './phase-steps.ts';
 
@@ -133,7 +134,11 @@ type Shown = { card: BoardCard; at: string | null };
 export const Card = memo(function Card({ card, column, at }: Shown & { column: BoardColumn }) {
   const { worker, pullRequest, attention } = card;
   const needsYou = column === 'needs-you';
-  const status = statusOf(card, needsYou);
+  const owner = useOwner(worker?.machine);
+  const isOutdated = worker !== null && owner?.isSilent === true;
+  const known = statusOf(card, needsYou);
+  // Not heard: what it does now is not known.
+  const status = isOutdated ? { ...known, meaning: 'unknown' as const } : known;
   const [item] = attention;
   const errors = errorsOf(card);
   const steps = worker === null ? [] : stepsOf(worker);
@@ -143,7 +148,8 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
       at={at}
       className={classNames(
         'flex flex-col gap-1.5 rounded-card border border-line bg-surface p-3 text-small',
-        needsYou && 'border-l-3 border-l-you-mark hover:border-l-you-mark',
+        isOutdated && 'border-unknown-mark border-dashed',
+        needsYou && !isOutdated && 'border-l-3 border-l-you-mark hover:border-l-you-mark',
         textOf[status.meaning],
       )}
     >
@@ -170,6 +176,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
       {pullRequest !== null && <PullRequestLine {...pullRequest} />}
       {worker !== null && !isShownBy(item, 'deploy') && <Words {...deployOf(worker)} />}
       {item !== undefined && <Handled {...item} />}
+      {worker !== null && <OwnerLine owner={owner} />}
       <span className="flex justify-between gap-2 text-tiny text-muted">
         <OutsideText className="min-w-0 truncate">
           {worker?.orchestrator ?? `by ${pullRequest?.author ?? 'unknown'}`}
@@ -188,6 +195,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
 /** A finished ticket: two short lines. */
 export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
   const status = statusOf(card, false);
+  const owner = useOwner(card.worker?.machine);
   return (
     <CardLink
       card={card}
@@ -204,6 +212,11 @@ export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
         <Age at={card.since} className="ml-auto shrink-0 text-tiny text-muted" />
       </span>
       <Title card={card} className="truncate pl-4" />
+      {owner !== null && card.worker !== null && (
+        <span className="flex min-w-0 pl-4">
+          <OwnerLine owner={owner} />
+        </span>
+      )}
     </CardLink>
   );
 }, isSameCard);
@@ -244,7 +257,9 @@ function Title({ card, className }: { card: BoardCard; className: string }) {
 }
 
 function CardLink({ card, at, className, children }: Shown & { className: string; children: ReactNode }) {
-  const changed = useChanged(card.kind === 'worker' ? 'workers' : 'pullRequests', card.key);
+  const machine = card.worker?.machine;
+  const kind = card.kind === 'worker' ? 'workers' : 'pullRequests';
+  const changed = useChanged(machine === undefined ? kind : 'team', card.key);
   const ticket = card.worker?.ticket ?? card.pullRequest?.ticket ?? null;
   const classes = classNames(
     className,
@@ -263,7 +278,7 @@ function CardLink({ card, at, className, children }: Shown & { className: string
         <Link
           to="/tickets/$ticket"
           params={{ ticket }}
-          search={{ run: card.worker?.orchestrator, at: at ?? undefined }}
+          search={{ run: card.worker?.orchestrator, machine, at: at ?? undefined }}
           className={classes}
         >
           {children}

@@ -4,6 +4,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { useView } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, DoneRow } from './card.tsx';
 
@@ -18,6 +19,8 @@ const names: Record<BoardColumn, { title: string; empty: string }> = {
   'done-today': { title: 'Done today', empty: 'Nothing done today yet.' },
 };
 
+const needsPerson = { title: 'Needs a person', empty: 'Nothing needs a person.' };
+
 /** Rendered again when its cards change, not at every clock tick. */
 export const Column = memo(function Column({
   name,
@@ -30,7 +33,8 @@ export const Column = memo(function Column({
   at: string | null;
   filtered: boolean;
 }) {
-  const { title, empty } = names[name];
+  const isTeam = useView() === 'team';
+  const { title, empty } = isTeam && name === 'needs-you' ? needsPerson : names[name];
   const rows = name === 'done-today';
   const draw = (card: BoardCard): ReactNode =>
     rows ? <DoneRow card={card} at={at} /> : <Card card={card} column={name} at={at} />;

@@ -7,15 +7,15 @@ import { X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useBoard, useLink, useNow } from '../../live/live.tsx';
+import { useBoard, useHealth, useLink, useNow, useView } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { useMatchesFull } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { ChoiceField, SearchField } from '../../parts/search-field.tsx';
-import { Failed, PAST } from '../../parts/states.tsx';
+import { Failed } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
-import { useHealth } from '../../shell/trust-bar.tsx';
+import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
 import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.ts';
 import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
@@ -74,7 +74,7 @@ export function FilterBar({
   const showAll = (): void =>
     void navigate({
       to: '/',
-      search: ({ at }) => ({ at }),
+      search: ({ at, view }) => ({ at, view }),
       replace: true,
     });
   return (
@@ -86,6 +86,7 @@ export function FilterBar({
         </Button>
       )}
       <SearchField name="q" label="Search the board" placeholder="Ticket, title, author" />
+      <MachineField />
       {runs.length > 1 && <ChoiceField name="run" label="Run" all="All runs" options={runs} />}
       {projects.length > 1 && (
         <ChoiceField name="project" label="Project" all="All projects" options={projects} />
@@ -104,7 +105,11 @@ export function HomeScreen() {
   const { board, moment, failure } = useBoard();
   const { data: health } = useHealth();
   const isEmpty =
-    moment === null && board.workers.size === 0 && board.pullRequests.size === 0 && board.sessions.size === 0;
+    moment === null &&
+    board.members.size === 0 &&
+    board.workers.size === 0 &&
+    board.pullRequests.size === 0 &&
+    board.sessions.size === 0;
   const isNew = useIsNew(isEmpty && board.seq !== null);
   if (failure !== null) return <Failed error={failure} />;
   if (board.seq === null)
@@ -130,15 +135,16 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
   const isLost = useLink().state === 'lost' && moment === null;
   const projects = useProjects();
   const { columns, off } = useColumns(board);
-  const { run, repo, q: text } = search;
+  const { run, repo, machine, q: text } = search;
+  const isTeam = useView() === 'team';
   const project = projects.find(({ id }) => id === search.project);
-  const filtered = isFiltering({ run, project, repo, text });
+  const filtered = isFiltering({ run, project, repo, machine, text });
   const shown = useMemo(() => {
-    const filter: BoardFilter = { run, project, repo, text };
+    const filter: BoardFilter = { run, project, repo, machine, text };
     return isFiltering(filter)
       ? mapColumns(columns, (cards) => cards.filter((card) => matches(card, filter, board.runs)))
       : columns;
-  }, [columns, board.runs, run, project, repo, text]);
+  }, [columns, board.runs, run, project, repo, machine, text]);
   const cards = boardColumnNames.flatMap((name) => columns[name]);
   const runs = [...new Set(cards.flatMap(({ worker }) => worker?.orchestrator ?? []))].toSorted();
   const repos = [...new Set(cards.flatMap((card) => repoOf(card) ?? []))].toSorted();
@@ -147,17 +153,21 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
       <ScreenHead
         title="Board"
         aside={
-          <FilterBar
-            isFiltered={filtered}
-            runs={runs.map((value) => ({ value, text: board.runs.get(value)?.name ?? value }))}
-            projects={projects.map(({ id, name }) => ({ value: id, text: name ?? id }))}
-            repos={repos.map((value) => ({ value, text: value }))}
-          />
+          <>
+            <TeamSwitch />
+            <FilterBar
+              isFiltered={filtered}
+              runs={runs.map((value) => ({ value, text: board.runs.get(value)?.name ?? value }))}
+              projects={projects.map(({ id, name }) => ({ value: id, text: name ?? id }))}
+              repos={repos.map((value) => ({ value, text: value }))}
+            />
+          </>
         }
       />
-      {moment === null && <ChangesLine />}
+      {moment === null && <NotHeard />}
+      {moment === null && !isTeam && <ChangesLine />}
       <TimeScrubber />
-      <Sessions sessions={board.sessions} disabledBecause={moment === null ? null : PAST} />
+      <Sessions sessions={board.sessions} />
       <div
         className={classNames(
           'mt-4 grid items-start gap-x-3 gap-y-6 rounded-card full:grid-cols-5 wide:grid-cols-3',

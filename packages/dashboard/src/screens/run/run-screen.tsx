@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
-import { useNow } from '../../live/live.tsx';
+import { useDisabledBecause, useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
@@ -14,7 +14,7 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { Empty, Failed, Loading, PAST } from '../../parts/states.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { Progress } from '../runs/progress.tsx';
 import { edgesOf } from './graph-layout.ts';
@@ -261,7 +261,7 @@ export function RunScreen() {
   const { run: name } = useParams({ from: '/runs/$run' });
   const { model, row, moment, loading, failure, again } = useRun(name);
   const edges = useMemo(() => edgesOf(row?.blockedBy), [row?.blockedBy]);
-  const disabledBecause = moment === null ? null : PAST;
+  const disabledBecause = useDisabledBecause();
   if (loading && model === null) return <Loading what="the run" lines={6} />;
   if (failure !== null && model === null) return <Failed error={failure} again={again} />;
   return (
@@ -281,10 +281,7 @@ export function RunScreen() {
           <RunTimeline model={model} moment={moment} />
           <div className="grid items-start gap-4 full:grid-cols-3">
             <RunBudget model={model} />
-            <RunSummary
-              run={name}
-              disabledBecause={moment === null ? null : 'Summaries are only available in the live view.'}
-            />
+            <RunSummary run={name} disabledBecause={disabledBecause} />
             <VerificationPanel model={model} />
           </div>
         </div>

@@ -5,13 +5,12 @@ import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { useBoard } from '../../live/live.tsx';
+import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { PAST } from '../../parts/states.tsx';
 
 const FIRST = 20;
 
@@ -19,7 +18,8 @@ type TicketRow = BoardView['tickets'][number];
 
 /** Nothing while the tracker has reported no open ticket. */
 export function OpenTickets() {
-  const { board, moment } = useBoard();
+  const { board } = useBoard();
+  const disabledBecause = useDisabledBecause();
   const [all, setAll] = useState(false);
   const tickets = useMemo(
     () => openTickets({ tickets: board.tickets.values(), runs: board.runs.values() }),
@@ -31,7 +31,7 @@ export function OpenTickets() {
     <Panel title={`Open tickets without a run (${tickets.length})`} className="mt-6" flush>
       <ul aria-label="Open tickets without a run, newest first">
         {shown.map((ticket) => (
-          <TicketLine key={ticket.key} ticket={ticket} disabledBecause={moment === null ? null : PAST} />
+          <TicketLine key={ticket.key} ticket={ticket} disabledBecause={disabledBecause} />
         ))}
       </ul>
       {shown.length < tickets.length && (

@@ -1,12 +1,13 @@
 // A ticket and its worker: trace, explanation, receipt, output and events.
-import type { BoardView } from '@svc/core';
+import type { BoardView, Why } from '@svc/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { BellDot } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { ApiFailure } from '../../api/client.ts';
-import { useBoard, useNow } from '../../live/live.tsx';
-import { For } from '../../parts/age.tsx';
+import type { LiveBoard } from '../../live/board-store.ts';
+import { useDisabledBecause, useNow, useOwnBoard } from '../../live/live.tsx';
+import { Ago, For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
 import { clockWords } from '../../parts/format.ts';
@@ -14,7 +15,7 @@ import { workerLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
-import { Empty, Loading, PAST } from '../../parts/states.tsx';
+import { Empty, Loading } from '../../parts/states.tsx';
 import { isWaiting, reasonWords } from '../attention/inbox.ts';
 import { AgentPanel } from './agent-panel.tsx';
 import { OutputPanel } from './output-panel.tsx';
@@ -102,8 +103,9 @@ export function WorkerAttention({ items }: { items: readonly AttentionRow[] }) {
 
 export function TicketScreen() {
   const { ticket } = useParams({ from: '/tickets/$ticket' });
-  const { run } = useSearch({ from: '/tickets/$ticket' });
-  const { board, moment, loading } = useBoard();
+  const { run, machine } = useSearch({ from: '/tickets/$ticket' });
+  const { board, moment, loading } = useOwnBoard();
+  const disabledBecause = useDisabledBecause();
   const now = useNow();
   const { worker, choices } = pickWorker(board.workers.values(), ticket, run);
   const name = ticket.toUpperCase();
@@ -117,15 +119,39 @@ export function TicketScreen() {
       item.ticket?.toUpperCase() === name &&
       (worker === null || item.orchestrator === null || item.orchestrator === worker.orchestrator),
   );
+  const shownRun = machine === undefined ? (run ?? worker?.orchestrator) : run;
+  const { data: explained, error } = useWhy(ticket, shownRun, machine);
+  const from = explained?.from;
+  const published = from && publishedBy(board, from.id, explained);
   useRefreshTicket(
     ticket,
-    `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq}`,
+    `${worker?.lastSeq} ${pullRequest?.lastSeq} ${tracked?.lastSeq} ${worker?.statusSeq} ${published?.lastSeq}`,
   );
 
   const agent = worker?.agent ?? null;
-  const shownRun = run ?? worker?.orchestrator;
-  const { error } = useWhy(ticket, shownRun);
   if (loading) return <Loading what="the board" lines={6} />;
+  if (from !== undefined)
+    return (
+      <div className="mx-auto flex max-w-[100rem] flex-col">
+        <TicketHead
+          ticket={explained?.ticket ?? ticket}
+          worker={published?.value ?? null}
+          choices={[]}
+          tracked={tracked}
+          pullRequest={board.pullRequests.get(published?.value?.pullRequestKey ?? '') ?? null}
+          label={published?.value ? workerLabel(published.value) : null}
+          aside={null}
+        />
+        <div className="flex flex-col gap-4">
+          <p className="rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown">
+            Published by <OutsideText>{`${from.machine} of ${from.person}`}</OutsideText>, received{' '}
+            <Ago at={from.receivedAt} />. The rest of its history is on that machine.
+          </p>
+          <WhyPanel ticket={ticket} run={shownRun} machine={machine} />
+        </div>
+      </div>
+    );
+  if (machine !== undefined && error instanceof ApiFailure) return <Unknown ticket={ticket} error={error} />;
   const isKnown = worker !== null || tracked !== null || pullRequest !== null;
   // Settled tickets leave the board; only the daemon knows whether the ticket exists.
   if (!isKnown && error instanceof ApiFailure && error.code === 'unknown-ticket')
@@ -151,7 +177,7 @@ export function TicketScreen() {
             <WorkerActions
               worker={worker}
               run={board.runs.get(worker.orchestrator) ?? null}
-              disabledBecause={moment === null ? null : PAST}
+              disabledBecause={disabledBecause}
             />
           )
         }
@@ -174,7 +200,7 @@ export function TicketScreen() {
             ticket={worker.ticket}
             run={worker.orchestrator}
             agent={agent}
-            disabledBecause={moment === null ? null : PAST}
+            disabledBecause={disabledBecause}
           />
         )}
         <TracePanel
@@ -203,6 +229,19 @@ export function TicketScreen() {
       </div>
     </div>
   );
+}
+
+/** The record of the worker that was explained. */
+function publishedBy(board: LiveBoard, machine: string, { ticket, orchestrator }: Why) {
+  for (const record of board.team.values())
+    if (
+      record.kind === 'worker' &&
+      record.machine === machine &&
+      record.value?.ticket === ticket &&
+      record.value.orchestrator === orchestrator
+    )
+      return record;
+  return undefined;
 }
 
 /** An open request is answered in the agent's panel, so its attention item is not repeated above it. */

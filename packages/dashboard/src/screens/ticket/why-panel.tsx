@@ -17,8 +17,16 @@ import { Failed, Loading } from '../../parts/states.tsx';
 /** The newest facts; the others are shown on request. */
 const FACTS_SHOWN = 8;
 
-export function WhyPanel({ ticket, run }: { ticket: string; run: string | undefined }) {
-  const { data, error, refetch } = useWhy(ticket, run);
+export function WhyPanel({
+  ticket,
+  run,
+  machine,
+}: {
+  ticket: string;
+  run: string | undefined;
+  machine?: string | undefined;
+}) {
+  const { data, error, refetch } = useWhy(ticket, run, machine);
   return (
     <Panel title="Why it is in this state">
       {data !== undefined ? (
@@ -148,13 +156,13 @@ function Facts({ facts }: { facts: Why['facts'] }) {
 }
 
 /** The explanation of the ticket's state, shared by all parts of the screen. */
-export function useWhy(ticket: string, run: string | undefined) {
+export function useWhy(ticket: string, run: string | undefined, machine?: string) {
   return useQuery({
-    queryKey: ['ticket', ticket, 'why', run],
+    queryKey: ['ticket', ticket, 'why', run, machine],
     queryFn: ({ signal }) =>
       client.get('/api/workers/{ticket}/why', {
         params: { ticket },
-        query: { orchestrator: run },
+        query: { orchestrator: run, machine },
         signal,
       }),
     placeholderData: keepPreviousData,

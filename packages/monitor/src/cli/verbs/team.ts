@@ -1,14 +1,20 @@
-// svc team create | invite | join | members | status | commands | remove | leave
+// svc team create | invite | join | members | status | commands | remove | leave | serve
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { recordRefusals, type TeamCommand } from '@svc/core';
+import { tokenFile } from '../../access/token-file.ts';
+import { type Host, thisProcess } from '../../control/control.ts';
+import { ownVersion } from '../../control/version-drift.ts';
+import { runUntilStopped } from '../../daemon/lifetime.ts';
 import { Failure } from '../../errors.ts';
+import { readTeamFile } from '../../team/team-file.ts';
 import { CREATE_KEY_VARIABLE } from '../../tunnel/provision-channel.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, openSession, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import { VERSION } from '../version.ts';
 
 type TeamAnswer = Answer<'GET', '/api/team'>;
 type Status = NonNullable<TeamAnswer['team']>;
@@ -67,7 +73,7 @@ export function machineHead(
   return paint(terminal, 'yellow', `${name}: ${heard}; this may be outdated`);
 }
 
-export function teamVerbs(terminal: Terminal): CommandUnknownOpts {
+export function teamVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
   return verbGroup(
     'team',
     {
@@ -84,6 +90,7 @@ export function teamVerbs(terminal: Terminal): CommandUnknownOpts {
       commandsVerb(terminal),
       removeVerb(terminal),
       leaveVerb(terminal),
+      serveVerb(terminal, host),
     ],
   );
 }
@@ -291,4 +298,32 @@ function leaveVerb(terminal: Terminal): CommandUnknownOpts {
       if (json) return printJson(terminal, answer);
       terminal.out('Left the team.');
     });
+}
+
+function serveVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
+  return verb('serve', {
+    summary: 'Show the team’s board, read-only, for a wall screen',
+    details:
+      'Runs in the foreground instead of the usual daemon, on 127.0.0.1 and without agents. Every request needs the token, which the reverse proxy adds after it has checked who asks. Logs go to standard output.\nExit codes: 0 stopped, 1 in no team, 6 already running or port taken, 130 Ctrl-C',
+    example: 'svc team serve',
+  }).action(async () => {
+    const { machine: here } = openSession(terminal);
+    if ((await readTeamFile(here.configDir)) === undefined)
+      throw new Failure(
+        'not-allowed-now',
+        'This machine is in no team.',
+        'Join one first: svc monitor start; svc team join <invitation>; svc monitor stop',
+      );
+    terminal.err(`Every request needs the token in ${tokenFile(here.dataDir)}`);
+    await runUntilStopped({
+      machine: here,
+      environment: terminal.environment,
+      folder: here.home,
+      version: ownVersion(here.versionFile, VERSION),
+      now: terminal.now,
+      host,
+      readOnly: true,
+      logFile: undefined,
+    });
+  });
 }

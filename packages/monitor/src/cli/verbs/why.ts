@@ -15,10 +15,11 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .argument('<ticket>')
     .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--machine <name>', 'worker of this machine of the team')
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
-      const query = { orchestrator: options.orchestrator };
+      const query = { orchestrator: options.orchestrator, machine: options.machine };
       const answer = await daemon.get('/api/workers/{ticket}/why', { params: { ticket }, query });
       if (options.json) return printJson(terminal, answer);
       printWhy(terminal, answer);
@@ -26,7 +27,7 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
 }
 
 export function printWhy(terminal: Terminal, answer: Why): void {
-  const { ticket, orchestrator, status, since, rule, facts, waitsFor, until } = answer;
+  const { ticket, orchestrator, status, since, rule, facts, waitsFor, until, from } = answer;
   const now = terminal.now();
   const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
   terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', status)}`);
@@ -34,6 +35,11 @@ export function printWhy(terminal: Terminal, answer: Why): void {
   if (since !== null) rows.push(['since', timeText(since, now)]);
   if (waitsFor !== null) rows.push(['waiting for', plainText(waitsFor)]);
   if (until !== null) rows.push(['until', timeText(until, now)]);
+  if (from !== undefined)
+    rows.push([
+      'known from',
+      `${plainText(`${from.machine} (${from.person})`)}, received ${timeText(from.receivedAt, now)}`,
+    ]);
   printTable(
     terminal,
     rows.map(([name = '', text = '']) => [`  ${name}`, text]),
