@@ -153,7 +153,7 @@ export function createLogWriter({
     let length = 0;
     let tried = 0;
     for (const waiting of queue) {
-      if (entries.length >= maxBatchLines || length >= LARGEST_COMMIT_BYTES) break;
+      if (entries.length >= maxBatchLines || length >= buffer.length - LARGEST_LINE) break;
       tried += 1;
       try {
         const { line, text } = encode(waiting.draft, lastSeq + entries.length + 1, ts);
