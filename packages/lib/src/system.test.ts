@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync, realpathSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -172,6 +173,14 @@ tcp4       0      0  127.0.0.1.7400         *.*                    LISTEN       
     // It has ended meanwhile.
     expect(await printing({ netstat, ps: '' }).listenersOf(7400)).toBeUndefined();
     expect(await side.socketTable()).toBeUndefined();
+  });
+
+  test.runIf(system.serviceManager === 'launchd')('netstat of this machine', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await macos.listenersOf(port)).toEqual([process.getuid?.()]);
   });
 
   test.each(['', 'netstat: illegal option', formats['macOS 15'].replace('   pid ', ' owner ')])(
