@@ -31,6 +31,8 @@ const notRun: Readonly<Record<string, string>> = {
   'svc team create --relay https://relay.example.com --name web\nsvc team invite': teamed,
   'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim\nsvc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop':
     'needs two daemons and a relay; packages/monitor/e2e/team-commands.test.ts runs it',
+  'svc config set svc.team.allow \'{"kim": ["hand-over", "acknowledge", "pause"], "*": ["hand-over"]}\'':
+    'needs a team; packages/monitor/e2e/team-commands.test.ts uses such a file',
   "svc team join 'https://relay.example.com/4bR…#k2f….Xk2…'\nsvc board --team": teamed,
   "svc monitor start\nsvc team join 'https://relay.example.com/4bR…#k2f….Xk2…' --person wall\nsvc monitor stop\nsvc team serve":
     'needs a relay; packages/monitor/e2e/access.test.ts runs it',
