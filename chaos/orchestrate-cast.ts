@@ -38,14 +38,18 @@ export type Player = { ticket: string; wave: number; role: Role };
 
 const honest = { failedDeploys: 0, person: null } as const;
 const done = { status: 'done', verification: 'passed', launches: 1, pullRequests: 1 } as const;
-const lie = { ...done, verification: 'failed' } as const;
 
 const worker: Role = { ...honest, name: 'works', deeds: ['work'], ends: done };
 
 /** The unusual roles; the others just work. Assigned in turn, as long as there are tickets. */
 const roles: readonly Role[] = [
   { ...honest, name: 'crashes once', deeds: ['crash', 'work'], ends: { ...done, launches: 2 } },
-  { ...honest, name: 'skips its tests', deeds: ['skip-tests'], ends: lie },
+  {
+    ...honest,
+    name: 'reports that failing tests pass',
+    deeds: ['break-tests'],
+    ends: { ...done, verification: 'failed' },
+  },
   {
     ...honest,
     name: 'crashes always',
@@ -61,7 +65,9 @@ const roles: readonly Role[] = [
     deeds: ['open-and-crash', 'open-again'],
     ends: { ...done, launches: 2, pullRequests: 2 },
   },
-  { ...honest, name: 'empties a test', deeds: ['empty-tests'], ends: lie },
+  // Signs of weakened tests are advice.
+  { ...honest, name: 'skips its tests', deeds: ['skip-tests'], ends: done },
+  { ...honest, name: 'empties a test', deeds: ['empty-tests'], ends: done },
   {
     ...honest,
     name: 'crashes three times',
@@ -75,7 +81,6 @@ const roles: readonly Role[] = [
     person: 'retry',
     ends: { ...done, launches: 5 },
   },
-  { ...honest, name: 'reports that failing tests pass', deeds: ['break-tests'], ends: lie },
 ];
 
 /** Every second ticket of the run is an unusual one, in random order, until all roles are used. */

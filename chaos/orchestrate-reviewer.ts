@@ -7,7 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerView } from '../packages/core/src/api/entities.ts';
-import type { DeploymentRow, PullRequestRow } from '../packages/testkit/src/codehost/cloud.ts';
+import {
+  type DeploymentRow,
+  nextNumber,
+  type PullRequestRow,
+} from '../packages/testkit/src/codehost/cloud.ts';
 import {
   deploymentSending,
   pullRequestSending,
@@ -53,7 +57,7 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
   /** The same branch is the same pull request. */
   async function open({ ticket, branch, headSha }: Opening): Promise<{ number: number; url: string }> {
     const known = rows().find((row) => row.branch === branch && row.state !== 'CLOSED');
-    const number = known?.number ?? 100 + rows().length;
+    const number = known?.number ?? nextNumber(cloud.repoOf(REPO));
     const answer = { number, url: `https://code.example/${REPO}/pull/${number}` };
     if (known !== undefined) return answer;
     const row = cloud.addPullRequest(REPO, { number, branch, title: `${ticket}: change`, headSha });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { BoardView } from '../packages/core/src/api/board.ts';
 import type { EventLine } from '../packages/core/src/log/event-line.ts';
 import { logLines } from '../packages/testkit/src/script.ts';
+import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
 import type { Player } from './orchestrate-cast.ts';
 import { MOST_AGENTS, type OrchestrateWorld, REPO, RUN } from './orchestrate-world.ts';
 
@@ -55,7 +56,11 @@ function ofPlayer(world: OrchestrateWorld, board: BoardView, { ticket, role }: P
     ['launches', launchesOf(world, ticket).length, ends.launches],
     ['pull requests', opened.length, ends.pullRequests],
     ['merged', opened.filter(({ state }) => state === 'MERGED').length, ends.status === 'done' ? 1 : 0],
-    ['the ticket is in', world.stateOf(ticket), ends.status === 'done' ? 'Done' : 'Backlog'],
+    [
+      'the ticket is in',
+      world.tickets.stateOf(ticket),
+      ends.status === 'done' ? usualTeamStates.done : usualTeamStates.begin,
+    ],
   ];
   return facts
     .filter(([, is, wanted]) => is !== wanted)
@@ -93,8 +98,7 @@ function ofClocks(world: OrchestrateWorld, cast: readonly Player[]): string[] {
 /** One ticket for each false report, and none for the others. */
 function ofRemediation(world: OrchestrateWorld, cast: readonly Player[]): string[] {
   const own = new Set(cast.map(({ ticket }) => ticket));
-  const { issues, identifierOf } = world.tracker.cloud;
-  const filed = issues.filter((issue) => !own.has(identifierOf(issue)));
+  const filed = world.tickets.all().filter(({ ticket }) => !own.has(ticket));
   return cast.flatMap(({ ticket, role }) => {
     const about = filed.filter(({ title }) => new RegExp(`\\b${ticket}\\b`).test(title)).length;
     const wanted = role.ends.verification === 'failed' ? 1 : 0;

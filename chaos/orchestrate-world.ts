@@ -2,7 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeInto } from '../packages/testkit/src/script.ts';
-import { openWorld, TRACKER_TOKEN } from './world.ts';
+import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
+import { openWorld } from './world.ts';
 
 export const REPO = 'acme/web';
 export const RUN = 'run-1';
@@ -14,16 +15,17 @@ const timings = { revivalDelaysSec: [3, 4, 5], settleSec: 4, claimSec: 900, afte
 
 export type OrchestrateWorld = Awaited<ReturnType<typeof openOrchestrateWorld>>;
 
-export async function openOrchestrateWorld() {
-  const world = await openWorld('chaos-orchestrate', { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) });
-  const { home, codehost, tracker, git } = world;
+export async function openOrchestrateWorld(provider: string) {
+  const environment = { SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings) };
+  const world = await openWorld('chaos-orchestrate', environment, provider);
+  const { home, codehost, tickets, git } = world;
   const root = home.home;
   const [project, remote, stage] = [join(root, 'web'), join(root, 'web.git'), join(root, 'stage')];
   for (const folder of [project, stage]) mkdirSync(folder);
   codehost.cloud.addRepo(REPO);
-  const team = tracker.cloud.addTeam({ key: 'ABC' });
+  const team = tickets.addTeam('ABC', { repo: REPO, states: usualTeamStates });
   world.configure('.config/svc/config.json', { projects: [project] });
-  world.configure('.config/svc/config-web.json', { tracker: { apiToken: TRACKER_TOKEN, teamKey: 'ABC' } });
+  if (team.secrets) world.configure('.config/svc/config-web.json', team.secrets);
   makeProject();
 
   /** A repository that runs only the tests of its last commit: one bad merge does not affect the next. */
@@ -45,7 +47,7 @@ export async function openOrchestrateWorld() {
       projectKey: 'web',
       project: { ticketPrefix: 'ABC' },
       repository: { org: 'acme', name: 'web' },
-      tracker: { teamKey: 'ABC', teamId: team.id },
+      tracker: team.project.tracker,
       monitor: { github: { watchRepos: [REPO] } },
       deploy: { [REPO]: { skipDeployVerification: false, acceptDescendants: false, timeoutSec: 600 } },
       worktree: { setup: ['printf "%s" "${TICKET_ID}" > .set-up'] },

@@ -3,7 +3,8 @@
 // daemon is killed with -9 in between. At the end every ticket must be in its expected state, never more agents ran
 // than allowed, and nothing is left over.
 // `npm run chaos:orchestrate` (40 tickets, 4 waves, 5 kills); `-- --tickets 8 --waves 2 --kills 1` is quick;
-// `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices.
+// `-- --sabotage` shows that the check can fail; `-- --seed 2` makes other choices; `-- --tracker github` has its tickets
+// at the code host.
 import { spawn } from 'node:child_process';
 import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,16 +37,20 @@ const options = scriptOptions({
   /** Keeps the output of the daemons in `.chaos-orchestrate.log`. */
   keep: false,
   sabotage: false,
+  /** Where the tickets are: `linear` or `github`. */
+  tracker: 'linear',
 });
 const LOOK_MS = 300;
 
 const random = createRandom(options.seed);
-const world = await openOrchestrateWorld();
+const world = await openOrchestrateWorld(options.tracker);
 const { daemon } = world;
 const reviewer = await startReviewer(world, random);
 const watch = watchAgents(world.root);
 const cast = castOf(
-  Array.from({ length: options.tickets }, (_, index) => world.newTicket('ABC', `Change ${index + 1}`)),
+  Array.from({ length: options.tickets }, (_, index) =>
+    world.tickets.newTicket('ABC', `Change ${index + 1}`),
+  ),
   options.waves,
   random,
 );
@@ -59,7 +64,7 @@ const over = new AbortController();
 
 console.log(describeMachine());
 console.log(
-  `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, seed ${options.seed}`,
+  `${options.tickets} tickets in ${options.waves} waves, ${MOST_AGENTS} at a time, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
 );
 // However this script ends, it kills the agents: they outlive a daemon.
 process.on('exit', () => endAgents(world.root));
@@ -191,7 +196,7 @@ function report(found: readonly string[], lines: number): void {
     `${secondsSince(started)} s, ${lines} lines, ${kills.made} kills, ${kills.amid} of them while agents ran; ${launches} launches, at most ${most} at once in ${samples} samples (longest gap ${Math.round(longestGapMs)} ms)`,
   );
   console.log(
-    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries accepted, ${lost} lost; code host called ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+    `pull requests: ${opened} opened, ${merged} merged, ${closed} closed; ${deployments} deployments; ${sent} deliveries accepted, ${lost} lost; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
   );
   console.log(`tickets ${cast.length} differences ${found.length}`);
 }

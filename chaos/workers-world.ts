@@ -4,7 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '../packages/testkit/src/random.ts';
 import { startPublicRelay } from '../packages/testkit/src/relay/public-relay.ts';
-import { openWorld, TRACKER_TOKEN } from './world.ts';
+import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
+import { openWorld } from './world.ts';
 
 export const RUN = 'run-1';
 /** Seconds after which a deploy in `repos.slow` has stalled. */
@@ -26,16 +27,16 @@ export const repos = {
 
 /** The first team has cached state ids; the second has other names, which are found by name. */
 export const teams = {
-  ABC: { begin: 'Backlog', work: 'In Progress', review: 'In Review', done: 'Done', canceled: 'Canceled' },
+  ABC: usualTeamStates,
   XYZ: { begin: 'New', work: 'Doing', review: 'Peer review', done: 'Shipped', canceled: 'Dropped' },
 } as const;
 export type TeamKey = keyof typeof teams;
 
 export type WorkersWorld = Awaited<ReturnType<typeof openWorkersWorld>>;
 
-export async function openWorkersWorld(random: Random) {
-  const world = await openWorld('chaos-workers');
-  const { home, codehost, tracker, configure } = world;
+export async function openWorkersWorld(random: Random, provider: string) {
+  const world = await openWorld('chaos-workers', {}, provider);
+  const { home, codehost, tickets, configure } = world;
   const relay = await startPublicRelay({ pingMs: 1000 });
   const folder = join(home.home, 'worktree');
   mkdirSync(folder);
@@ -47,9 +48,8 @@ export async function openWorkersWorld(random: Random) {
     codehost.cloud.addRepo(repo);
     codehost.cloud.addCommit(repo, root);
   }
-  const first = tracker.cloud.addTeam({ key: 'ABC' });
-  const states = Object.values(teams.XYZ).map((name) => [name, 'started'] as const);
-  tracker.cloud.addTeam({ key: 'XYZ', states });
+  const first = tickets.addTeam('ABC', { repo: repos.skips, states: teams.ABC, cached: true });
+  const second = tickets.addTeam('XYZ', { repo: 'acme/other', states: teams.XYZ, inProject: true });
   configure('.config/svc/config.json', {
     monitor: { github: { smeeChannel: relay.newChannel() } },
     projects: [join(home.home, 'other')],
@@ -57,12 +57,8 @@ export async function openWorkersWorld(random: Random) {
   configure('.svc/config.json', {
     projectKey: 'one',
     project: { ticketPrefix: 'ABC' },
-    tracker: {
-      teamKey: 'ABC',
-      teamId: first.id,
-      stateIds: Object.fromEntries(tracker.cloud.statesOf(first.id).map(({ name, id }) => [name, id])),
-      stateMap: { planning: null },
-    },
+    ...first.project,
+    tracker: { ...first.project.tracker, stateMap: { planning: null } },
     monitor: { github: { watchRepos: [repos.skips, repos.verified, repos.slow] } },
     deploy: {
       [repos.skips]: { skipDeployVerification: true },
@@ -81,13 +77,14 @@ export async function openWorkersWorld(random: Random) {
   configure('other/.svc/config.json', {
     projectKey: 'two',
     project: { ticketPrefix: 'XYZ' },
+    ...second.project,
     tracker: {
-      teamKey: 'XYZ',
+      ...second.project.tracker,
       stateMap: { research: work, planning: work, inProgress: work, inReview: review, done, canceled },
     },
   });
-  for (const [key, teamKey] of Object.entries({ one: 'ABC', two: 'XYZ' }))
-    configure(`.config/svc/config-${key}.json`, { tracker: { apiToken: TRACKER_TOKEN, teamKey } });
+  for (const [key, { secrets }] of Object.entries({ one: first, two: second }))
+    if (secrets) configure(`.config/svc/config-${key}.json`, secrets);
   return {
     ...world,
     random,

@@ -2,7 +2,7 @@
 // and fake clouds; the daemon is killed with -9 in between and restarted, and some deliveries of the code host are
 // lost. At the end states, signal files, attention and tickets must match the hand-written ones.
 // `npm run chaos:workers` (30 workers, 10 kills); `-- --sabotage` shows that the check can fail; `-- --seed 2`
-// makes other choices.
+// makes other choices; `-- --tracker github` has its tickets at the code host, by labels and by a project's status.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -34,12 +34,14 @@ const options = scriptOptions({
   'rest-ms': 3_000,
   seed: 1,
   sabotage: false,
+  /** Where the tickets are: `linear` or `github`. */
+  tracker: 'linear',
 });
 /** The minimum number of steps of a worker. */
 const STEPS_EACH = 5;
 
 const random = createRandom(options.seed);
-const world = await openWorkersWorld(random);
+const world = await openWorkersWorld(random, options.tracker);
 const { daemon } = world;
 const killWhileStarting = createStartKiller(world.home, random);
 /** `amid`: while workers were active. */
@@ -59,7 +61,7 @@ const actors: Actor[] = [];
 
 console.log(describeMachine());
 console.log(
-  `${options.workers} workers on ${Math.min(paths.length, options.workers)} of ${paths.length} paths, ${phaseRows.length} tickets, ${options.kills} kills, seed ${options.seed}`,
+  `${options.workers} workers on ${Math.min(paths.length, options.workers)} of ${paths.length} paths, ${phaseRows.length} tickets, ${options.kills} kills, tracker ${options.tracker}, seed ${options.seed}`,
 );
 try {
   const started = performance.now();
@@ -90,7 +92,7 @@ async function playAll(): Promise<void> {
     const path = paths[index % paths.length];
     if (path === undefined) return;
     const team = index % 3 === 2 ? 'XYZ' : 'ABC';
-    const ticket = world.newTicket(team, path.name);
+    const ticket = world.tickets.newTicket(team, path.name);
     const actor = createActor(stage, { ticket, repo: path.repo, number: 100 + index });
     cast.push({ ticket, team, path });
     actors.push(actor);
@@ -114,7 +116,7 @@ async function restALittle(): Promise<void> {
 async function setPhases(): Promise<void> {
   const commands = phaseRows.map(async ({ team, phases, ends, outcome }) => {
     const about = `svc ticket phase ${phases.join(', ')}`;
-    const ticket = world.newTicket(team, about);
+    const ticket = world.tickets.newTicket(team, about);
     tickets.push({ ticket, ends, about });
     const actor = createActor(stage, { ticket, repo: '', number: 0 });
     actors.push(actor);
@@ -184,7 +186,7 @@ function report(found: readonly string[], deliveries: LogAudit['deliveries'], se
   for (const line of found) console.log(`  DIFFERENCE ${line}`);
   const { steps, relay, direct, lost, twice } = stage.done;
   console.log(
-    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host called ${world.codehost.calls().length} times, tracker ${world.tracker.calls().length} times`,
+    `${seconds} s, ${steps} steps; ${killed.running + killed.starting} kills, ${killed.starting} of them while it started; sent ${relay} by the relay, ${direct} directly, ${lost} lost on purpose, ${twice} twice; code host called ${world.codehost.calls().length} times, tracker ${world.tickets.calls()} times`,
   );
   const cameBy = (via: string) =>
     [...deliveries.values()].filter(([line]) => line?.event.startsWith('codehost.') && line.via === via)
@@ -217,10 +219,10 @@ async function tryTheCheck(): Promise<void> {
   writeFileSync(file, text);
 
   const path = first.path;
-  const ticket = world.newTicket('ABC', 'a removed effect');
+  const ticket = world.tickets.newTicket('ABC', 'a removed effect');
   const actor = createActor(stage, { ticket, repo: path.repo, number: 99 });
   actors.push(actor);
-  world.tracker.failNext({ kind: 'server-error', status: 503 }, { times: 1_000 });
+  world.tickets.refuse();
   await path.play(actor);
   await daemon.kill();
   const database = new DatabaseSync(join(world.home.dataDir, 'svc.db'));
@@ -228,7 +230,7 @@ async function tryTheCheck(): Promise<void> {
     .prepare("DELETE FROM outbox_effect WHERE kind = 'move-ticket' AND state = 'pending'")
     .run();
   database.close();
-  world.tracker.restore();
+  world.tickets.restore();
   daemon.start();
   await daemon.ready();
   await daemon.settle();
@@ -251,7 +253,7 @@ async function differences(workers: readonly Cast[]): Promise<string[]> {
   return [
     ...workers.flatMap((one) => differencesOf(board, one, successes)),
     ...tickets.flatMap(({ ticket, ends, about }) => {
-      const is = world.stateOf(ticket);
+      const is = world.tickets.stateOf(ticket);
       return is === ends ? [] : [`${ticket} (${about}): the ticket is in ${is}, not in ${ends}`];
     }),
     ...strangersIn(board, workers),
@@ -274,7 +276,7 @@ function differencesOf(
     ['attempts on the board', worker?.attempts, ends.attempts],
     ['open attention', open.toSorted().join(', '), ends.attention.toSorted().join(', ')],
     ['the file says', file?.status ?? null, ends.file === undefined ? ends.status : ends.file],
-    ['the ticket is in', world.stateOf(ticket), isMoved ? teams[team].done : teams[team].begin],
+    ['the ticket is in', world.tickets.stateOf(ticket), isMoved ? teams[team].done : teams[team].begin],
     ['reported successes', successes.get(ticket) ?? 0, ends.result === 'success' ? 1 : 0],
   ];
   if (file !== null && file.status === ends.status) facts.push(...factsOfDeploy(file, ends));

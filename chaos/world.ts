@@ -15,15 +15,16 @@ import {
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { askJson, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
+import { githubTickets, linearTickets, TRACKER_TOKEN } from '../packages/testkit/src/tracker/tickets.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 
-export const TRACKER_TOKEN = 'tracker-token';
 const POLL_EVERY_MS = 100;
 /** How many times in a row the daemon must be idle before that counts. */
 const QUIET_LOOKS = 10;
 
-/** `environment`: more variables for the daemon. */
-export async function openWorld(name: string, environment: Record<string, string> = {}) {
+/** `environment`: more variables for the daemon. `provider`: the tracker, `linear` or `github`. */
+export async function openWorld(name: string, environment: Record<string, string> = {}, provider = 'linear') {
+  if (provider !== 'linear' && provider !== 'github') throw new Error('--tracker must be linear or github');
   const home = createDaemonHome(name);
   const codehost = await startFakeCodehost({ folder: scriptFolder('chaos-codehost') });
   const tracker = await startFakeTracker();
@@ -43,8 +44,8 @@ export async function openWorld(name: string, environment: Record<string, string
   return {
     home,
     codehost,
-    tracker,
     daemon,
+    tickets: provider === 'linear' ? linearTickets(tracker) : githubTickets(codehost),
     /** A configuration file of the home. */
     configure: (path: string, svc: object): void => writeInto(home.home, path, { svc }),
     git: (folder: string, ...words: string[]): string => gitOf(home.home, folder, words),
@@ -54,15 +55,6 @@ export async function openWorld(name: string, environment: Record<string, string
     async mustRun(folder: string, ...words: string[]): Promise<void> {
       const { code, printed } = await runSvc(home, folder, words);
       if (code !== 0) throw new Error(`svc ${words.join(' ')}: ${printed}`);
-    },
-    newTicket(teamKey: string, title: string): string {
-      const team = tracker.cloud.teams.find(({ key }) => key === teamKey);
-      return tracker.cloud.identifierOf(tracker.cloud.addIssue({ teamId: team?.id ?? '', title }));
-    },
-    /** The display name of the ticket's state. */
-    stateOf(ticket: string): string {
-      const { stateId } = tracker.cloud.issueOf(ticket);
-      return tracker.cloud.states.find(({ id }) => id === stateId)?.name ?? 'none';
     },
     async close(): Promise<void> {
       await daemon.kill();

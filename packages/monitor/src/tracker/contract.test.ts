@@ -128,6 +128,20 @@ const rows: Row[] = [
     broken: () => ({ issueText: async () => ({ title: 'lost', description: null }) }),
   },
   {
+    promise: 'a ticket that was left between two states is moved to one',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'left' });
+      const states = world.openStates.slice(0, 2);
+      for (const state of states) world.byHand(ticket, { state });
+      const mover = createTicketMover({ configs: () => [world.config], open: () => tracker });
+      await mover.move(ticket, 'inProgress');
+      expect(world.labelsOf(ticket).filter((label) => states.includes(label)).length).toBeLessThan(2);
+      await mover.move(ticket, 'done');
+      expect(world.isClosed(ticket)).toBe(true);
+    },
+    broken: () => ({ setIssueState: async () => undefined }),
+  },
+  {
     promise: 'an id of another tracker is not found, so the state is looked up by its name',
     async check(tracker, world) {
       const ticket = world.addTicket({ title: 'x' });

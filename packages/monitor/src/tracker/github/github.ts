@@ -270,11 +270,18 @@ export function createGithubTracker(
 
 type FoundProject = { id: string; field?: { id: string; options?: { id: string; name: string }[] } | null };
 
-/** A ticket whose issue and status disagree is in neither state: a move must not find it moved already. */
+/** A ticket that shows two states, after a move that was cut off, is in neither: a move must not find it moved already. */
 function currentState({ issue, item }: Read, tracker: GithubTracker): TrackerIssueState['state'] {
   const own = stateOfIssue(issue, tracker, item ?? null);
   const shown = { id: own?.id ?? '', name: own?.name ?? '', type: own?.type ?? '' };
-  if (tracker.project === undefined) return shown;
+  if (tracker.project === undefined) {
+    const other = issue.labels.find(
+      ({ name }) => isStateLabel(tracker.stateMap, name) && shown.id !== `label:${name}`,
+    );
+    return other === undefined
+      ? shown
+      : { ...shown, id: '', name: `${shown.name}, with the label ${other.name}` };
+  }
   const status = item?.status && githubStates(tracker.stateMap, { status: item.status })[0];
   const isFinal = status !== undefined && githubMove(status.id)?.close !== undefined;
   if (issue.state === 'open')
