@@ -104,6 +104,11 @@ function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFee
   return found;
 }
 
+/** A team by its key, a repository whose issues are tickets by its name. */
+export function trackerPlace(team: string): string {
+  return `${team.includes('/') ? 'repository' : 'team'} ${team}`;
+}
+
 function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['tracker']): DoctorFinding[] {
   if (state === 'disabled')
     return [
@@ -113,8 +118,9 @@ function judgeTrackerPolling({ state, why, remedy, teams }: ReportedFeeds['track
     ];
   return teams.map(({ team, error, remedy: fix, lastAt }) => {
     const evidence = `last poll ${lastAt ?? 'never'}`;
-    if (error === null) return doctorFinding('tracker', 'ok', `team ${team} is polled`, { evidence });
-    return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error}`, {
+    if (error === null)
+      return doctorFinding('tracker', 'ok', `${trackerPlace(team)} is polled`, { evidence });
+    return doctorFinding('tracker', 'broken', `${trackerPlace(team)} cannot be polled: ${error}`, {
       evidence,
       remedy: fix,
     });

@@ -1,7 +1,7 @@
 // The order of tickets according to the tracker: which block which, and which wait for a ticket outside the list.
 import type { OutsideBlocker } from '../api/runs.ts';
 import type { BlockedTicket } from '../orchestrate/plan.ts';
-import type { Board } from '../state/board-types.ts';
+import type { Ticket } from '../state/board-types.ts';
 import type { TrackerRelation } from './api-answer.ts';
 
 export type Dependencies = {
@@ -14,15 +14,13 @@ export type Dependencies = {
 const over: ReadonlySet<string> = new Set(['completed', 'canceled', 'duplicate']);
 const trackerTicket = /^([A-Za-z][A-Za-z0-9]{0,19})-(\d{1,9})$/;
 
-const MOST_OPEN = 300;
-
-/** The tickets that are not over as far as the board knows, those with the newest lines first. */
-export function openTicketsOf({ tickets }: Pick<Board, 'tickets'>): string[] {
-  return [...tickets.values()]
+/** The tickets that are not over, those with the newest lines first. */
+export function ticketsNotOver<Row extends Pick<Ticket, 'removed' | 'state' | 'lastSeq'>>(
+  tickets: Iterable<Row>,
+): Row[] {
+  return [...tickets]
     .filter(({ removed, state }) => !removed && !over.has(state?.type ?? ''))
-    .toSorted((one, other) => other.lastSeq - one.lastSeq)
-    .slice(0, MOST_OPEN)
-    .map(({ ticket }) => ticket);
+    .toSorted((one, other) => other.lastSeq - one.lastSeq);
 }
 
 /** `numberedTicket('ABC-12')` is `{ team: 'ABC', number: 12 }`; undefined for anything else. */

@@ -1,5 +1,5 @@
 // The composition root: builds every part with its collaborators, and starts them in order.
-import { type Environment, openTicketsOf, ticketPrefixOf, trackedRepos } from '@svc/core';
+import { type Environment, ticketPrefixOf, ticketsNotOver, trackedRepos } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import { system } from '@svc/lib/system';
@@ -175,7 +175,7 @@ async function openDaemon(
         configs: configs(),
         apiUrl: machine.trackerApiUrl,
         gh: codehost.gh,
-        openTickets: () => openTicketsOf(state.board()),
+        openTickets: () => ticketsNotOver(state.board().tickets.values()).map(({ ticket }) => ticket),
         log,
         logger,
         now: nowMs,

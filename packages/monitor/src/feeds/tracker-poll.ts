@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiAnswer, type api, type Config, sharedPrefixes, trackerOf } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { every, type Rounds } from '@svc/lib/rounds';
+import { every, type Repeat, type Rounds } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 import type { Gh } from '../codehost/gh.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -12,6 +12,7 @@ import { createTrackerReconciler } from '../tracker/reconcile.ts';
 import { TrackerError } from '../tracker/tracker.ts';
 
 const POLL_EVERY_MS = 300_000;
+const MOST_OPEN = 300;
 /** Several deliveries are one poll. */
 const HINTS_APART_MS = 10_000;
 
@@ -35,13 +36,14 @@ export function createTrackerPoll(options: {
   configs: readonly Config[];
   apiUrl: string;
   gh: Gh;
-  /** The tickets that are open as far as we know. */
+  /** The tickets that are open as far as we know, the most recent first. */
   openTickets: () => readonly string[];
   log: EventLog;
   logger: Logger;
   now: () => number;
+  repeat?: Repeat;
 }): TrackerPoll {
-  const { configs, apiUrl, gh, openTickets, log, logger, now } = options;
+  const { configs, apiUrl, gh, openTickets, log, logger, now, repeat } = options;
   const stopping = new AbortController();
   const shared = sharedPrefixes(configs);
   const teams = configs.flatMap((config) => {
@@ -55,7 +57,13 @@ export function createTrackerPoll(options: {
     ({ chosen, teamId, key }) => {
       const clock = { now };
       const client = openTracker(chosen, { apiUrl, fetch, clock, signal: stopping.signal, gh: () => gh });
-      const reconciler = createTrackerReconciler({ client, teamId, openTickets, log, now });
+      const reconciler = createTrackerReconciler({
+        client,
+        teamId,
+        openTickets: () => openTickets().slice(0, MOST_OPEN),
+        log,
+        now,
+      });
       const figures: Figures = { team: key, lastAt: null, newEvents: 0, error: null, remedy: null };
       const work = async (): Promise<void> => {
         const { newEvents } = await reconciler.reconcile();
@@ -87,7 +95,7 @@ export function createTrackerPoll(options: {
   };
   return {
     start() {
-      rounds = polls.map(({ work, onFailure }) => every(POLL_EVERY_MS, work, onFailure));
+      rounds = polls.map(({ work, onFailure }) => every(POLL_EVERY_MS, work, onFailure, repeat));
       for (const round of rounds) void round.runNow();
       if (rounds.length > 0) watchForHints().catch(stopped);
     },

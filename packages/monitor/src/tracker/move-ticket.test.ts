@@ -198,3 +198,20 @@ describe('what cannot be moved', () => {
     expect(await mover.move('ABC-1', 'done')).toMatchObject({ outcome: 'already' });
   });
 });
+
+test('a prefix that several projects use for different places: nothing is moved, and the fix is another prefix', async () => {
+  const configs = ['web', 'api'].map((name) =>
+    projectConfig({ provider: 'github' }, { token: null, repository: { org: 'acme', name } }),
+  );
+  const mover = createTicketMover({
+    configs: () => configs,
+    open: () => {
+      throw new Error('a tracker was opened');
+    },
+  });
+  expect(await mover.move('GH-1', 'done')).toMatchObject({
+    outcome: 'skipped',
+    why: 'several projects have tickets like GH-1, so it is unclear whose it is',
+    remedy: expect.stringContaining('svc.project.ticketPrefix'),
+  });
+});

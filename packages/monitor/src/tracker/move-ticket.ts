@@ -12,6 +12,7 @@ import {
   type EventDraft,
   nearest,
   projectOfTicket,
+  sharedPrefixes,
   stateNamed,
   type TicketPhase,
   type TrackerIssueState,
@@ -129,7 +130,7 @@ export function createTicketMover(options: {
     requests: () => clients.values().reduce((sum, client) => sum + client.calls(), 0),
     async move(ticket, phase) {
       const config = projectOfTicket(options.configs(), ticket);
-      if (config === undefined) return withoutProject(ticket);
+      if (config === undefined) return withoutProject(ticket, options.configs());
       const target = targetState(config, phase);
       if (target.skip) return skipped(target.why, null);
       const chosen = trackerOf(config);
@@ -148,8 +149,13 @@ function skipped(why: string, remedy: string | null): TicketMove {
 }
 
 // Work without a tracker is not a failure; the answer reports that nothing was moved.
-function withoutProject(ticket: string): TicketMove {
+function withoutProject(ticket: string, configs: readonly Config[]): TicketMove {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-'));
+  if (sharedPrefixes(configs).has(prefix.toUpperCase()))
+    return skipped(
+      `several projects have tickets like ${ticket}, so it is unclear whose it is`,
+      'In each project run: svc config set svc.project.ticketPrefix <PREFIX>',
+    );
   return skipped(
     `no project that the daemon serves has tickets like ${ticket}`,
     `In its project run: svc config set svc.tracker.teamKey ${prefix}`,

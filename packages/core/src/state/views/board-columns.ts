@@ -4,6 +4,7 @@
 import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
+import { ticketsNotOver } from '../../tracker/dependencies.ts';
 import type { AttentionItem, Worker } from '../board-types.ts';
 
 /** In the order of the work; a narrow screen shows what needs a person first. */
@@ -58,12 +59,9 @@ export function openTickets(board: {
       .flatMap(({ tickets, plan }) => [...tickets, ...(plan?.waves.flat() ?? [])])
       .map((ticket) => ticket.toUpperCase()),
   );
-  return [...board.tickets]
-    .filter(({ ticket, title, removed, state }) => {
-      const isClosed = removed || state?.type === 'completed' || state?.type === 'canceled';
-      return title !== null && !isClosed && !taken.has(ticket.toUpperCase());
-    })
-    .toSorted((one, other) => other.lastSeq - one.lastSeq);
+  return ticketsNotOver(board.tickets).filter(
+    ({ ticket, title }) => title !== null && !taken.has(ticket.toUpperCase()),
+  );
 }
 
 export type BoardColumnsInput = {

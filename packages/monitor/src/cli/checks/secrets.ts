@@ -2,7 +2,7 @@
 // is neither read nor shown.
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { doctorFinding, type SetupFinding, setupFinding } from '@svc/core';
+import { doctorFinding, providerOf, type SetupFinding, setupFinding } from '@svc/core';
 import { ifPresent, namesIn } from '@svc/lib/files';
 import { hookMemoryFile } from '../../codehost/hooks.ts';
 import type { Machine } from '../../config/environment.ts';
@@ -23,7 +23,12 @@ export async function checkSecrets(loaded: LoadedConfig, configDir: string): Pro
     ]),
   ];
   const wide = (await readableByOthers(files)).map(({ path, mode }) => tooWide(path, mode));
-  const place = isInUse(loaded) ? tokenFinding(loaded, file) : [missing(ownFile ?? file)];
+  const needsNone = providerOf(loaded.config?.svc.tracker ?? {}) === 'github';
+  const place = isInUse(loaded)
+    ? tokenFinding(loaded, file)
+    : needsNone
+      ? [setupFinding('secrets', 'ok', 'none needed: gh reads and moves the tickets')]
+      : [missing(ownFile ?? file)];
   // Do not report a file as ok while others can read it.
   return [...wide, ...place.filter(({ grade }) => grade !== 'ok' || wide.length === 0)];
 }

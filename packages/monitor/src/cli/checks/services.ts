@@ -14,6 +14,7 @@ import {
   sharedPrefixes,
   type TrackerChoice,
   trackerOf,
+  trackerPlace,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { createGh } from '../../codehost/gh.ts';
@@ -147,7 +148,7 @@ async function checkTracker(
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     // Worded as the daemon does, so what both find is shown once.
-    return doctorFinding('tracker', 'broken', `team ${team} cannot be polled: ${error.message}`, {
+    return doctorFinding('tracker', 'broken', `${trackerPlace(team)} cannot be polled: ${error.message}`, {
       remedy: error.remedy ?? null,
     });
   }

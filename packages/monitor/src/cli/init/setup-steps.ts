@@ -263,7 +263,10 @@ async function resolveIds(quiet: Terminal, session: Session): Promise<StepEnd> {
     );
   const states = counted(Object.keys(ids.stateIds).length, 'state');
   return ids.asked
-    ? { outcome: 'done', what: `stored the ids of the team and ${states} in ${ids.file}` }
+    ? {
+        outcome: 'done',
+        what: `stored the ids of ${ids.teamId.includes('/') ? ids.teamId : 'the team'} and ${states} in ${ids.file}`,
+      }
     : { outcome: 'unchanged', what: `the ids are already in ${ids.file}` };
 }
 

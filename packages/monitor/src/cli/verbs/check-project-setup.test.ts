@@ -193,6 +193,12 @@ describe('configuration', () => {
 });
 
 describe('secrets', () => {
+  test('no file is needed if the tickets are issues of the repository', async () => {
+    const tracker = { provider: 'github', teamId: 'acme/app', stateIds: whole.svc.tracker.stateIds };
+    const { about } = checkout({ project: { svc: { ...whole.svc, projectKey: 'other', tracker } } });
+    expect(await about('secrets', 0)).toEqual(['ok secrets none needed: gh reads and moves the tickets']);
+  });
+
   test('a secrets file that other users can read is an error', async () => {
     const { about, write } = checkout();
     const file = write('.config/svc/config-app.json', secrets, 0o644);
