@@ -306,14 +306,14 @@ export const provisionSettings = {
   maxChannelBytes: {
     flag: 'max-channel-bytes',
     value: 'MiB',
-    help: 'bytes kept per channel (default 1024)',
+    help: 'MiB kept per channel (default 1024)',
     read: mebibytes,
     fallback: 0,
   },
   maxShardBytes: {
     flag: 'max-shard-bytes',
     value: 'MiB',
-    help: 'bytes kept per stream (default 2048); the server reserves them',
+    help: 'MiB kept per stream (default 2048); the server reserves them',
     read: mebibytes,
     fallback: 0,
   },
