@@ -1,7 +1,8 @@
 // A team of five machines, each with the real daemon, through three relays and three NATS nodes that sync every write.
 // Workers of 20 runs change all the time, while machines are cut off, killed with -9, put to sleep and given other
 // clocks, and relays are restarted. Afterwards all five team boards must be the same, byte for byte, and show what each
-// machine's own board shows; and nothing readable of the team may be in the stores, logs and metrics of the relays.
+// machine's own board shows; every command from one machine to another must have been executed at most once, and
+// exactly once if it is done; and nothing readable of the team may be in the stores, logs and metrics of the relays.
 // `npm run chaos:team` (10 minutes, 100 workers); `-- --minutes 1 --runs 5 --workers 20` is a small one; `-- --sabotage`
 // shows that the checks can fail; `-- --seed 2` makes other choices.
 import { createHash } from 'node:crypto';
@@ -21,6 +22,7 @@ import {
   secondsSince,
 } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
+import { createCommands } from './team/commands.ts';
 import { boardText, type Evidence, judgeBoards, searchSecrets, type Verdict } from './team/verdict.ts';
 import { type Machine, startTeamWorld, type TeamWorld } from './team/world.ts';
 
@@ -35,6 +37,7 @@ const options = scriptOptions({
   sabotage: false,
 });
 const HOUR_MS = 3_600_000;
+const COMMAND_EVERY_MS = 2_000;
 /** After the last change and the last fault. */
 const HEALED_WITHIN_MS = 3 * WAIT_MS;
 
@@ -52,13 +55,26 @@ try {
   console.log(`the team is complete after ${secondsSince(started)} s`);
   const ending = AbortSignal.timeout(options.minutes * 60_000);
   const counts = new Map<string, number>();
-  await Promise.all([changes(world, counts, ending), ...faults(world, counts, ending)]);
+  const commands = createCommands(world, random);
+  await Promise.all([
+    changes(world, counts, ending),
+    repeated('commands', COMMAND_EVERY_MS, counts, ending, async () => commands.send()),
+    ...faults(world, counts, ending),
+  ]);
   console.log(describeCounts(counts));
   const healing = performance.now();
+  const executed = await commands.verdict();
   const { verdict, all } = await healed(world);
   report(verdict, all, `healed after ${secondsSince(healing)} s`);
+  console.log(`${executed.text}; executed twice, or done and not executed: ${executed.problems.length}`);
+  printProblems(executed.problems);
+  failUnless(executed.problems.length === 0);
   const folders = await storesAndLogs(world);
-  const secrets = [world.teamName, ...world.machines.flatMap((machine) => machine.secrets())];
+  const secrets = [
+    world.teamName,
+    ...commands.notes(),
+    ...world.machines.flatMap((machine) => machine.secrets()),
+  ];
   const { forms, hits } = searchSecrets(folders, secrets, work);
   console.log(
     `privacy: ${secrets.length} names, titles, branches, repositories and paths in ${forms} forms, searched in the stores of 3 nodes, the logs and metrics of 3 relays: ${hits.length} hits`,
@@ -90,19 +106,28 @@ function count(counts: Counts, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
+async function repeated(
+  name: string,
+  everyMs: number,
+  counts: Counts,
+  ending: AbortSignal,
+  act: () => Promise<void>,
+): Promise<void> {
+  while (!ending.aborted) {
+    await sleep(everyMs * (0.5 + random.next()), undefined, { signal: ending }).catch(() => undefined);
+    if (ending.aborted) return;
+    await act();
+    count(counts, name);
+  }
+}
+
 /** Each kind in its own loop; a machine has one fault at a time, except for its clock. */
 function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSignal): Promise<void>[] {
   const busy = new Set<Machine>();
   const pause = (least: number, most: number): Promise<unknown> => sleep(least + random.below(most - least));
 
-  async function repeated(name: string, everyMs: number, fault: () => Promise<void>): Promise<void> {
-    while (!ending.aborted) {
-      await sleep(everyMs * (0.5 + random.next()), undefined, { signal: ending }).catch(() => undefined);
-      if (ending.aborted) return;
-      await fault();
-      count(counts, name);
-    }
-  }
+  const often = (name: string, everyMs: number, fault: () => Promise<void>): Promise<void> =>
+    repeated(name, everyMs, counts, ending, fault);
 
   const ofMachine = (fault: (machine: Machine) => Promise<void>) => async (): Promise<void> => {
     const free = machines.filter((machine) => !busy.has(machine));
@@ -115,7 +140,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
 
   for (const [index, machine] of machines.entries()) machine.setClock((index - 2) * HOUR_MS);
   return [
-    repeated(
+    often(
       'cut off',
       9_000,
       ofMachine(async ({ way }) => {
@@ -124,7 +149,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         way.restore();
       }),
     ),
-    repeated(
+    often(
       'half-open',
       15_000,
       ofMachine(async ({ way }) => {
@@ -133,7 +158,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         way.restore();
       }),
     ),
-    repeated(
+    often(
       'kill -9',
       12_000,
       ofMachine(async (machine) => {
@@ -142,7 +167,7 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         await machine.start();
       }),
     ),
-    repeated(
+    often(
       'asleep',
       15_000,
       ofMachine(async (machine) => {
@@ -151,10 +176,10 @@ function faults({ machines, relays }: TeamWorld, counts: Counts, ending: AbortSi
         machine.wake();
       }),
     ),
-    repeated('clocks set', 20_000, async () =>
+    often('clocks set', 20_000, async () =>
       random.pick(machines).setClock((random.below(machines.length) - 2) * HOUR_MS),
     ),
-    repeated('relays restarted', 20_000, async () => {
+    often('relays restarted', 20_000, async () => {
       const relay = random.pick(relays);
       if (random.chance(0.5)) await relay.kill();
       else await relay.stop();
