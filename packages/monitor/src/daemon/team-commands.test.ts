@@ -189,12 +189,13 @@ const states = (board: Board) => [...board.commands.values()].map(({ state }) =>
 test('executed once, whatever is shown, repeated or killed', async () => {
   const steps = fc.array(
     fc.record({
-      what: fc.constantFrom('publish', 'show', 'show old', 'work', 'restart', 'send'),
+      what: fc.constantFrom('send', 'publish', 'publish', 'show', 'show', 'show', 'work', 'work', 'restart'),
       machine: fc.boolean(),
       which: fc.nat({ max: 30 }),
       fuse: fc.constantFrom(0, 1, 2, 100),
     }),
-    { maxLength: 40 },
+    // Long enough that commands are received, executed and killed half-way.
+    { minLength: 30, maxLength: 80, size: 'max' },
   );
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
