@@ -146,7 +146,7 @@ export function AttentionScreen() {
     // The focus follows the selection, so a screen reader reads it.
     list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
   };
-  const act = (item: AttentionItem, action: ItemAction): void => {
+  const act = (item: Item, action: ItemAction): void => {
     void actions.send(item, action);
     go({ tab, id: isNarrow ? undefined : neighbour(ids, item.id) });
   };
@@ -184,7 +184,7 @@ export function AttentionScreen() {
       onAction={(action) => act(item, action)}
       opened={opened}
       onOpened={setOpened}
-      isReadOnly={disabledBecause !== null || item.machine !== undefined}
+      isReadOnly={disabledBecause !== null}
     />
   );
   return (

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { useLiveBoard, useNow } from '../../live/live.tsx';
+import { useLiveBoard, useNow, useTeam } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -83,7 +83,7 @@ function SnoozeMenu({
 const field =
   'w-full rounded-control border border-line bg-surface px-2.5 py-1.5 text-small text-text placeholder:text-muted hover:border-line-strong';
 
-/** Asks for a name and a note. */
+/** Asks for a name and a note; in a team it offers the other persons. */
 function HandOver({
   item,
   open,
@@ -98,6 +98,9 @@ function HandOver({
   children: ReactNode;
 }) {
   const [to, setTo] = useState('');
+  const team = useTeam();
+  const persons = new Set(team?.members.map(({ person }) => person));
+  persons.delete(team?.person ?? '');
   const [note, setNote] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -126,8 +129,14 @@ function HandOver({
                 value={to}
                 onChange={(event) => setTo(event.target.value)}
                 autoComplete="off"
+                list="persons"
                 className={field}
               />
+              <datalist id="persons">
+                {[...persons].map((person) => (
+                  <option key={person} value={person} />
+                ))}
+              </datalist>
             </label>
             <label className="flex flex-col gap-1 text-small text-muted">
               Note (optional)
@@ -177,6 +186,19 @@ export function ItemDetail({
   const { ticket, orchestrator, machine, acknowledged, handedOver, snoozedUntil } = item;
   const owner = useOwner(machine);
   const isElsewhere = machine !== undefined;
+  const handOver = (
+    <HandOver
+      item={item}
+      open={opened === 'hand-over'}
+      onOpenChange={(isOpen) => onOpened(isOpen ? 'hand-over' : null)}
+      onHandOver={(to, note) => onAction({ kind: 'hand-over', to, note })}
+    >
+      <Button>
+        <UserRoundPen aria-hidden="true" className="size-3.5" />
+        Hand over <Key>h</Key>
+      </Button>
+    </HandOver>
+  );
   const isSnoozed = snoozedUntil !== null && Date.parse(snoozedUntil) > now;
   return (
     <article aria-label={`${nameOf(item)}: ${reasonWords(item.reason)}`} className="flex flex-col gap-4">
@@ -191,7 +213,8 @@ export function ItemDetail({
         </span>
         <OutsideText className="text-body text-text">{item.message}</OutsideText>
       </header>
-      {!isReadOnly && (
+      {!isReadOnly && isElsewhere && <div className="flex">{handOver}</div>}
+      {!isReadOnly && !isElsewhere && (
         <div className="flex flex-wrap gap-2">
           <Button disabled={acknowledged !== null} onClick={() => onAction({ kind: 'ack' })}>
             <Check aria-hidden="true" className="size-3.5" />
@@ -207,17 +230,7 @@ export function ItemDetail({
               Snooze <Key>s</Key>
             </Button>
           </SnoozeMenu>
-          <HandOver
-            item={item}
-            open={opened === 'hand-over'}
-            onOpenChange={(isOpen) => onOpened(isOpen ? 'hand-over' : null)}
-            onHandOver={(to, note) => onAction({ kind: 'hand-over', to, note })}
-          >
-            <Button>
-              <UserRoundPen aria-hidden="true" className="size-3.5" />
-              Hand over <Key>h</Key>
-            </Button>
-          </HandOver>
+          {handOver}
           <Button onClick={() => onAction({ kind: 'resolve' })} title="Reopens if the cause occurs again">
             <CheckCheck aria-hidden="true" className="size-3.5" />
             Resolve <Key>r</Key>
@@ -226,7 +239,8 @@ export function ItemDetail({
       )}
       {isElsewhere && owner !== null && (
         <p className="text-small text-muted">
-          It is on {owner.machine}, where {owner.person} can act on it. Texts of agents are not shared.
+          It is on {owner.machine}, where {owner.person} can act on it. You can hand it over to somebody.
+          Texts of agents are not shared.
         </p>
       )}
       {ticket !== null && !isElsewhere && item.reason.startsWith('agent-needs-') && (
@@ -239,7 +253,7 @@ export function ItemDetail({
           Answer on the page of {ticket}
         </Link>
       )}
-      <Fix item={item} isReadOnly={isReadOnly} />
+      <Fix item={item} isReadOnly={isReadOnly || isElsewhere} />
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-6 gap-y-2 text-small">
         {ticket !== null && (
           <Fact name="Ticket">

@@ -37,7 +37,27 @@ export function predicted<Item extends AttentionItem>(
   }
 }
 
-export function sendAction(id: string, action: ItemAction, by: { by?: string }): Promise<unknown> {
+/** Of an item on another machine: that machine does it, if its owner allows it. */
+async function askMachine(
+  machine: string,
+  id: string,
+  { to, note }: Extract<ItemAction, { kind: 'hand-over' }>,
+  by: { by?: string },
+): Promise<void> {
+  const item = id.slice(`${machine}/attention/`.length);
+  const asked = { verb: 'hand-over' as const, item, to, ...(note !== '' && { note }) };
+  const { command } = await client.post('/api/team/commands', { body: { machine, command: asked, ...by } });
+  if (command.state === 'done' || command.state === 'open') return;
+  throw new Error([command.why ?? command.state, command.remedy].filter((text) => text !== null).join('. '));
+}
+
+export function sendAction(
+  id: string,
+  action: ItemAction,
+  by: { by?: string },
+  machine?: string,
+): Promise<unknown> {
+  if (machine !== undefined && action.kind === 'hand-over') return askMachine(machine, id, action, by);
   if (action.kind === 'snooze')
     return client.post('/api/attention/snooze', { body: { id, for: action.for, ...by } });
   if (action.kind === 'hand-over') {
@@ -70,12 +90,12 @@ export function useItemActions(items: ReadonlyMap<string, AttentionItem>) {
   }, [items, pending, forget]);
 
   const send = useCallback(
-    async (item: AttentionItem, action: ItemAction): Promise<void> => {
+    async (item: AttentionItem & { machine?: string }, action: ItemAction): Promise<void> => {
       const one: Pending = { action, base: latest.current.get(item.id) ?? item, at: Date.now() };
       setFailure(null);
       setPending((before) => new Map(before).set(item.id, one));
       try {
-        await sendAction(item.id, action, actor());
+        await sendAction(item.id, action, actor(), item.machine);
         setTimeout(() => forget(item.id, one), PENDING_TIMEOUT_MS);
       } catch (error) {
         forget(item.id, one);
