@@ -16,6 +16,7 @@ async function browserPage() {
 test('Mine and Team: persons, machines, live changes, one machine, and a machine that is not heard', async () => {
   const { one, two } = await teamOfTwo();
   one.work('ENG-1', 'implementing');
+  one.work('ENG-3', 'done');
   two.work('ENG-2', 'implementing');
   const { page, problems } = await browserPage();
   const { url } = two.daemon();
@@ -32,7 +33,7 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
 
   one.work('ENG-1', 'failed');
   await needsPerson.locator('a[href^="/tickets/ENG-1"]').waitFor();
-  await page.getByLabel('Machine', { exact: true }).selectOption('one');
+  await page.getByRole('combobox', { name: 'Machine' }).selectOption('one');
   await card('ENG-2').waitFor({ state: 'detached' });
   expect(new URL(page.url()).searchParams.get('machine')).toBe('one');
   await settled(page);
@@ -42,7 +43,7 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
   await page.setViewportSize(sizes.wide);
 
   await card('ENG-1').click();
-  await page.getByText(/Published by one of person-of-one, received/).waitFor();
+  await page.getByText(/Published by one \(person-of-one\), received/).waitFor();
   await page.getByText(/The rest of its history is on one/).waitFor();
   await page.goto(`${url}/attention?view=team`);
   await page.getByText('person-of-one, one').first().waitFor();

@@ -144,8 +144,8 @@ export function TicketScreen() {
         />
         <div className="flex flex-col gap-4">
           <p className="rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown">
-            Published by <OutsideText>{`${from.machine} of ${from.person}`}</OutsideText>, received{' '}
-            <Ago at={from.receivedAt} />. The rest of its history is on that machine.
+            Published by <OutsideText>{`${from.machine} (${from.person})`}</OutsideText>, received{' '}
+            <Ago at={from.receivedAt} />.
           </p>
           <WhyPanel ticket={ticket} run={shownRun} machine={machine} />
         </div>
@@ -153,6 +153,9 @@ export function TicketScreen() {
     );
   if (machine !== undefined && error instanceof ApiFailure) return <Unknown ticket={ticket} error={error} />;
   const isKnown = worker !== null || tracked !== null || pullRequest !== null;
+  // Only the daemon knows whether it is a ticket of another machine.
+  if ((machine !== undefined || !isKnown) && explained === undefined && error === null)
+    return <Loading what="the ticket" lines={6} />;
   // Settled tickets leave the board; only the daemon knows whether the ticket exists.
   if (!isKnown && error instanceof ApiFailure && error.code === 'unknown-ticket')
     return <Unknown ticket={ticket} error={error} />;
