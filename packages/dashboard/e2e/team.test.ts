@@ -48,6 +48,16 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
   await page.goto(`${url}/attention?view=team`);
   await page.getByText('person-of-one, one').first().waitFor();
 
+  const [item] = (await one.rowOf('one'))?.attention ?? [];
+  await one.svc('attention', 'hand-over', item?.id ?? '', '--to', 'person-of-two');
+  await page.goto(`${url}/attention`);
+  await page.getByText(/^handed over by/).waitFor();
+  await page.getByText('person-of-one, one').first().waitFor();
+  await page
+    .getByRole('tab', { name: /Waiting for you/ })
+    .getByText('1', { exact: true })
+    .waitFor();
+
   await until(async () => (await two.rowOf('one'))?.presence === 'here');
   await one.daemon().close();
   two.skipTime(150_000);

@@ -16,7 +16,7 @@ import {
 import { client } from '../api/client.ts';
 import { type BoardStore, boardOf, createBoardStore, emptyLiveBoard, type LiveBoard } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';
-import { teamBoard } from './team-board.ts';
+import { type ItemOfPerson, itemsOf, teamBoard } from './team-board.ts';
 
 /** How far back settled work is loaded: as far as the board screen shows it. */
 const SETTLED = '36h';
@@ -108,6 +108,12 @@ export function useTeam(): TeamStatus | null {
     refetchInterval: 5_000,
   });
   return members.size === 0 ? null : (data?.team ?? null);
+}
+
+/** What this person has to look at, of the given board. */
+export function useItems(board: LiveBoard): ReadonlyMap<string, ItemOfPerson> {
+  const person = useTeam()?.person;
+  return useMemo(() => (person === undefined ? board.attention : itemsOf(board, person)), [board, person]);
 }
 
 /** Whose board is shown, from the URL (`?view=`). A daemon that only shows a team shows it first. */

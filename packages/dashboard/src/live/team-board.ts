@@ -4,6 +4,9 @@ import type { LiveBoard } from './board-store.ts';
 
 type RecordRow = LiveBoard['team'] extends ReadonlyMap<string, infer Entity> ? Entity : never;
 type Row = { key: string; machine: string };
+type Item = LiveBoard['attention'] extends ReadonlyMap<string, infer Entity> ? Entity : never;
+/** `isForMe`: on another machine, and handed over to this person. */
+export type ItemOfPerson = Item & { machine?: string; isForMe?: boolean };
 
 /** A row stays the same object until its record changes, so an unchanged card is not rendered again. */
 const rows = new WeakMap<RecordRow, Row>();
@@ -30,6 +33,16 @@ export function teamBoard(board: LiveBoard, machine: string, self: string): Live
   const made = { ...board, ...maps } as LiveBoard;
   boards.set(board, (boards.get(board) ?? new Map<string, LiveBoard>()).set(name, made));
   return made;
+}
+
+/** This machine's items, and those of others that were handed over to this person. */
+export function itemsOf({ attention, team }: LiveBoard, person: string): ReadonlyMap<string, ItemOfPerson> {
+  const handed = [...team.values()].flatMap((record) =>
+    record.kind === 'attention' && record.value?.handedOver?.to === person
+      ? [[record.key, { ...(rowOf(record) as Row & Item), isForMe: true }] as const]
+      : [],
+  );
+  return handed.length === 0 ? attention : new Map([...attention, ...handed]);
 }
 
 function rowOf(record: RecordRow): Row {

@@ -12,7 +12,7 @@ import {
   Stethoscope,
   Waypoints,
 } from 'lucide-react';
-import { MomentProvider, useBoard, useLiveBoard, useNow } from '../live/live.tsx';
+import { MomentProvider, useBoard, useItems, useLiveBoard, useNow } from '../live/live.tsx';
 import { timeOfMoment } from '../live/moment.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
@@ -73,9 +73,9 @@ function Navigation() {
 }
 
 function useWaiting(): number {
-  const { attention } = useLiveBoard();
+  const items = useItems(useLiveBoard());
   const now = useNow();
-  return [...attention.values()].filter((item) => isWaiting(item, now)).length;
+  return [...items.values()].filter((item) => isWaiting(item, now)).length;
 }
 
 // Shown on every screen while a past time is viewed.

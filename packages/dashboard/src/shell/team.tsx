@@ -76,13 +76,13 @@ export function NotHeard() {
 
 type Owner = Member & { isSilent: boolean };
 
-/** Whose a row is: null while only this machine's board is shown. Without an id it is of this machine. */
+/** Whose a row is. Without an id it is of this machine, which is not named while only its own board is shown. */
 export function useOwner(id: string | undefined): Owner | null {
   const team = useTeam();
   const isTeam = useView() === 'team';
   const { at } = useSearch({ strict: false });
   const found = team?.members.find((member) => (id === undefined ? member.self : member.id === id));
-  if (!isTeam || found === undefined) return null;
+  if (found === undefined || (!isTeam && id === undefined)) return null;
   // Of a past time it is not known who was heard.
   return { ...found, isSilent: at === undefined && isSilent(found) };
 }

@@ -6,7 +6,7 @@ import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useMemo, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { useBoard, useDisabledBecause, useLiveBoard, useNow, useView } from '../../live/live.tsx';
+import { useBoard, useDisabledBecause, useItems, useLiveBoard, useNow, useView } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
@@ -124,12 +124,14 @@ export function AttentionScreen() {
   const search = useSearch({ from: '/attention' });
   const navigate = useNavigate();
   const isNarrow = useMatchesNarrow();
-  const actions = useItemActions(board.attention);
+  const items = useItems(board);
+  const attention = isTeam ? board.attention : items;
+  const actions = useItemActions(attention);
   const [opened, setOpened] = useState<Opened>(null);
   const [most, setMost] = useState(PAGE);
   const list = useRef<HTMLUListElement>(null);
 
-  const boxes = useBoxes(board.attention, actions.pending);
+  const boxes = useBoxes(attention, actions.pending);
   const tab = tabs.find((name) => name === search.tab) ?? tabHolding(boxes, search.id) ?? 'waiting';
   const shown = boxes[tab].slice(0, most);
   const more = boxes[tab].length - shown.length;

@@ -11,10 +11,11 @@ test.each([
   ['waiting', { snoozedUntil: sampleTime('12:00') }],
   ['taken', { acknowledged }],
   ['taken', { handedOver }],
+  ['waiting', { handedOver, isForMe: true }],
   ['snoozed', { snoozedUntil: sampleTime('12:01') }],
   ['snoozed', { snoozedUntil: sampleTime('12:01'), acknowledged }],
 ])('%s: %j', (tab, given) => {
-  const item = sampleAttention(given);
+  const item = { ...sampleAttention(), ...given };
   expect(tabOf(item, now)).toBe(tab);
   expect(isWaiting(item, now)).toBe(tab === 'waiting');
 });

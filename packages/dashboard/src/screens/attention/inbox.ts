@@ -46,9 +46,9 @@ export function neighbour(ids: readonly string[], id: string): string | undefine
   return ids[index + 1] ?? ids[index - 1];
 }
 
-type Item = Pick<AttentionItem, 'acknowledged' | 'snoozedUntil' | 'handedOver'>;
+type Item = Pick<AttentionItem, 'acknowledged' | 'snoozedUntil' | 'handedOver'> & { isForMe?: boolean };
 
-/** Whether it still waits for a person: not acknowledged, handed over or snoozed. */
+/** Whether it still waits for a person: not acknowledged, handed over to another or snoozed. */
 export function isWaiting(item: Item, now: number): boolean {
   return !isSnoozed(item, now) && !isTaken(item);
 }
@@ -57,8 +57,8 @@ function isSnoozed({ snoozedUntil }: Pick<Item, 'snoozedUntil'>, now: number): b
   return snoozedUntil !== null && Date.parse(snoozedUntil) > now;
 }
 
-function isTaken({ acknowledged, handedOver }: Item): boolean {
-  return acknowledged !== null || handedOver !== null;
+function isTaken({ acknowledged, handedOver, isForMe }: Item): boolean {
+  return acknowledged !== null || (handedOver !== null && isForMe !== true);
 }
 
 /** The attention reasons as text. A reason that is not listed is shown as written. */

@@ -8,8 +8,8 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
 import { reasonWords } from './inbox.ts';
 
-/** `machine`: another machine of the team published it. */
-export type Item = AttentionItem & { machine?: string };
+/** `machine`: another machine of the team published it. `isForMe`: it was handed over to this person. */
+export type Item = AttentionItem & { machine?: string; isForMe?: boolean };
 
 export function ItemRow({
   item,
@@ -51,11 +51,11 @@ export function ItemRow({
 }
 
 /** Who has it, or until when it is snoozed. */
-function Handled({ acknowledged, handedOver, snoozedUntil }: AttentionItem) {
+function Handled({ acknowledged, handedOver, isForMe, snoozedUntil }: Item) {
   const now = useNow();
   const parts = [
     acknowledged !== null && `acknowledged by ${acknowledged.by}`,
-    handedOver !== null && `handed over to ${handedOver.to}`,
+    handedOver !== null && `handed over ${isForMe === true ? `by ${handedOver.by}` : `to ${handedOver.to}`}`,
     snoozedUntil !== null &&
       Date.parse(snoozedUntil) > now &&
       `snoozed until ${clockWords(Date.parse(snoozedUntil), now)}`,
