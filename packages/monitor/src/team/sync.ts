@@ -43,6 +43,7 @@ import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
 
 const FAILED_PAUSE_MS = 5_000;
 const DAY_MS = 86_400_000;
+const OPENED_AT_ONCE = 16;
 
 type Mode = { state: TeamStatus['state']; since: number; why: string | null; remedy: string | null };
 
@@ -187,10 +188,11 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   async function receive(records: readonly StoredRecord[], isLive: boolean): Promise<void> {
     for (const record of records.filter(isRoster)) await receiveRoster(record);
-    const drafts: EventDraft[] = [];
-    for (const record of records)
-      if (!isRoster(record)) drafts.push(...(await receiveRecord(record, isLive)));
-    await Promise.all(drafts.map(append));
+    // Several at once, because checking and decrypting is done by other threads.
+    const limit = createLimit(OPENED_AT_ONCE);
+    const others = records.filter((record) => !isRoster(record));
+    const drafts = await Promise.all(others.map((record) => limit(() => receiveRecord(record, isLive))));
+    await Promise.all(drafts.flat().map(append));
   }
 
   /** Not while the administrator changes it: neither must be lost. */
@@ -256,9 +258,9 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       publisher.note(opened, parsed?.path.hash ?? '');
       return [];
     }
-    const isKnown = versions.get(stored.path) === version;
+    // Another of the same path may have been opened meanwhile.
+    if ((versions.get(stored.path) ?? 0) >= version) return [];
     versions.set(stored.path, version);
-    if (isKnown) return [];
     if (kind === 'machine') return receiveHeartbeat(opened, isLive);
     if (kind !== 'command' && kind !== 'result') return lineOf(opened);
     const lines = commandLines(state.board(), file, opened);
