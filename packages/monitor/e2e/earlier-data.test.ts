@@ -156,7 +156,7 @@ test('a folder of the last commit without a format opens with the same board, lo
   ) as Record<string, unknown>;
   // Of what was not known then there is nothing.
   for (const kind of boardKinds)
-    if (kind !== 'feeds') expect(board[kind], kind).toMatchObject((expected[kind] ?? []) as object);
+    if (kind !== 'feeds') expect(board[kind], kind).toMatchObject(expected[kind] ?? []);
   expect(board).toMatchObject({
     workers: [{ ticket: 'ENG-1', status: 'canceled', agent: { name: 'claude' } }, { ticket: 'ENG-2' }],
     sessions: [{ key: 'claude/s-1', state: 'ended' }],
