@@ -17,7 +17,7 @@ import {
   startRelay,
 } from '../../packages/testkit/src/nats/relay-process.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
-import { writeInto } from '../../packages/testkit/src/script.ts';
+import { startOrStop, writeInto } from '../../packages/testkit/src/script.ts';
 import { type LoopbackProxy, startLoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
 import { duplicatesName } from './subscriber-log.ts';
 
@@ -34,15 +34,8 @@ type Given = {
   'no-spill': boolean;
 };
 
-export async function startWorld(given: Given, random: Random) {
-  const all = new AsyncDisposableStack();
-  const stop = (): Promise<void> => all.disposeAsync();
-  try {
-    return { ...(await startAll(all, given, random)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+export function startWorld(given: Given, random: Random) {
+  return startOrStop((starting) => startAll(starting, given, random));
 }
 
 /** What ends each is left in `starting`. */

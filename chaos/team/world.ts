@@ -3,12 +3,13 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TeamBoard, TeamStatus } from '../../packages/core/src/api/team.ts';
+import { isAgentsWork, workerStatuses } from '../../packages/core/src/runs/worker-statuses.ts';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
 import { createDaemonHome, startDaemon } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { startNatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
-import { askJson, scriptFolder } from '../../packages/testkit/src/script.ts';
+import { askJson, scriptFolder, startOrStop } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { startLoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
 import { createRelay } from '../relay/world.ts';
@@ -17,16 +18,7 @@ const jumpingClock = join(import.meta.dirname, '../../packages/testkit/src/daemo
 const RELAYS = 3;
 /** Long and unusual, so that they are found nowhere by accident. */
 const TEAM = 'Quillfeather Platform';
-const statuses = [
-  'dispatched',
-  'researching',
-  'planning',
-  'implementing',
-  'validating',
-  'shipping',
-  'failed',
-  'stalled',
-] as const;
+const statuses = [...workerStatuses.filter(isAgentsWork), 'failed', 'stalled'];
 
 export type TeamWorld = Awaited<ReturnType<typeof startTeamWorld>>;
 export type Machine = TeamWorld['machines'][number];
@@ -35,15 +27,8 @@ export type ChaosWorker = { run: string; ticket: string; repo: string; status: s
 
 type Given = { machines: number; runs: number; workers: number };
 
-export async function startTeamWorld(given: Given, random: Random) {
-  const all = new AsyncDisposableStack();
-  const stop = (): Promise<void> => all.disposeAsync();
-  try {
-    return { ...(await startAll(all, given, random)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+export function startTeamWorld(given: Given, random: Random) {
+  return startOrStop((starting) => startAll(starting, given, random));
 }
 
 async function startAll(starting: AsyncDisposableStack, given: Given, random: Random) {

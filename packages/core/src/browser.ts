@@ -13,6 +13,7 @@ export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { terminalSequence } from './orchestrate/agent-output.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
 export { type BoardKind, boardKinds } from './state/board-types.ts';
+export { handedTo } from './state/views/attention-view.ts';
 export {
   type BoardColumn,
   type BoardColumns,

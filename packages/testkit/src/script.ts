@@ -141,6 +141,20 @@ export async function listen(server: Server): Promise<{ port: number; close: () 
   };
 }
 
+/** What `start` returns, with what ends all of it. If one part does not start, the others are ended. */
+export async function startOrStop<T extends object>(
+  start: (starting: AsyncDisposableStack) => Promise<T>,
+): Promise<T & { stop: () => Promise<void> }> {
+  const all = new AsyncDisposableStack();
+  const stop = (): Promise<void> => all.disposeAsync();
+  try {
+    return { ...(await start(all)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
 /** Does the work for 0, 1, … `count - 1`, a limited number at a time. */
 export async function severalAtOnce<T>(
   count: number,

@@ -1,5 +1,6 @@
 // The team's board: this machine's, with what the other machines have published. A row of another machine has the key of
 // its record and the id of its machine.
+import { handedTo } from '@svc/core/browser';
 import type { LiveBoard } from './board-store.ts';
 
 type RecordRow = LiveBoard['team'] extends ReadonlyMap<string, infer Entity> ? Entity : never;
@@ -36,13 +37,11 @@ export function teamBoard(board: LiveBoard, machine: string, self: string): Live
 }
 
 /** This machine's items, and those of others that were handed over to this person. */
-export function itemsOf({ attention, team }: LiveBoard, person: string): ReadonlyMap<string, ItemOfPerson> {
-  const handed = [...team.values()].flatMap((record) =>
-    record.kind === 'attention' && record.value?.handedOver?.to === person
-      ? [[record.key, { ...(rowOf(record) as Row & Item), isForMe: true }] as const]
-      : [],
+export function itemsOf(board: LiveBoard, person: string): ReadonlyMap<string, ItemOfPerson> {
+  const handed = handedTo(board, person).map(
+    (record) => [record.key, { ...(rowOf(record) as Row & Item), isForMe: true }] as const,
   );
-  return handed.length === 0 ? attention : new Map([...attention, ...handed]);
+  return handed.length === 0 ? board.attention : new Map([...board.attention, ...handed]);
 }
 
 function rowOf(record: RecordRow): Row {

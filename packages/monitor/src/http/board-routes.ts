@@ -124,7 +124,12 @@ export function attentionRoutes(options: {
     route(app, api.getAttention, () => {
       const board = boardOf(state);
       const own = person();
-      return attentionView(board, now(), own === undefined ? [] : handedTo(board, own));
+      const handed = own === undefined ? [] : handedTo(board, own);
+      const others = handed.map(({ machine: id, value }) => ({
+        ...value,
+        machine: board.members.get(id)?.machine ?? id,
+      }));
+      return attentionView(board, now(), others);
     });
     route(app, api.acknowledgeAttention, ({ body }) => actions.acknowledge(body));
     route(app, api.snoozeAttention, ({ body: { id, by, for: milliseconds } }) =>

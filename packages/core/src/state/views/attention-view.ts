@@ -4,6 +4,21 @@ import type { AttentionItem, Board } from '../board-types.ts';
 
 const severities = ['high', 'medium', 'low'];
 
+type Received = { kind: string; machine: string; value: unknown };
+type ReceivedItem<Row> = Extract<Row, { kind: 'attention'; value: unknown }>;
+
+/** The records of items of other machines that were handed over to this person. */
+export function handedTo<Row extends Received>(
+  board: { team: ReadonlyMap<string, Row>; members: ReadonlyMap<string, unknown> },
+  person: string,
+): (ReceivedItem<Row> & { value: AttentionItem })[] {
+  const isItem = (record: Row): record is ReceivedItem<Row> & { value: AttentionItem } =>
+    record.kind === 'attention' && record.value !== null;
+  return [...board.team.values()]
+    .filter(isItem)
+    .filter(({ machine, value }) => value.handedOver?.to === person && board.members.has(machine));
+}
+
 /** `others`: items of other machines that are listed too. */
 export function attentionView(
   board: Pick<Board, 'attention'>,

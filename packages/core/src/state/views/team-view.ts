@@ -1,6 +1,5 @@
 // The team's board: every machine with what it has published, and this machine with its own board.
 import type { BoardView } from '../../api/board.ts';
-import type { AttentionItem } from '../../api/entities.ts';
 import type { TeamBoard, TeamCommandView } from '../../api/team.ts';
 import { SILENT_MS } from '../../team/roster.ts';
 import type { Board } from '../board-types.ts';
@@ -56,16 +55,6 @@ function inOrder(shown: Shown): Shown {
 
 function byKey(one: { key: string }, other: { key: string }): number {
   return one.key < other.key ? -1 : 1;
-}
-
-/** Items of other machines that were handed over to this person. */
-export function handedTo(board: Board, person: string): (AttentionItem & { machine: string })[] {
-  return [...board.team.values()].flatMap((record) => {
-    const member = board.members.get(record.machine);
-    if (record.kind !== 'attention' || record.value?.handedOver?.to !== person || member === undefined)
-      return [];
-    return [{ ...record.value, machine: member.machine }];
-  });
 }
 
 /** Newest first. */
