@@ -22,7 +22,7 @@ import {
   secondsSince,
 } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
-import { createCommands } from './team/commands.ts';
+import { type AskedCommand, createCommands, judgeCommands } from './team/commands.ts';
 import { boardText, type Evidence, judgeBoards, searchSecrets, type Verdict } from './team/verdict.ts';
 import { type Machine, startTeamWorld, type TeamWorld } from './team/world.ts';
 
@@ -63,12 +63,10 @@ try {
   ]);
   console.log(describeCounts(counts));
   const healing = performance.now();
-  const executed = await commands.verdict();
+  const asked = await commands.verdict();
   const { verdict, all } = await healed(world);
   report(verdict, all, `healed after ${secondsSince(healing)} s`);
-  console.log(`${executed.text}; executed twice, or done and not executed: ${executed.problems.length}`);
-  printProblems(executed.problems);
-  failUnless(executed.problems.length === 0);
+  reportCommands(asked);
   const folders = await storesAndLogs(world);
   const secrets = [
     world.teamName,
@@ -81,7 +79,7 @@ try {
   );
   printProblems(hits);
   failUnless(hits.length === 0);
-  if (options.sabotage) tryTheChecks(all, folders, secrets);
+  if (options.sabotage) tryTheChecks(all, asked, folders, secrets);
 } finally {
   await world.stop();
 }
@@ -217,6 +215,17 @@ function report(verdict: Verdict, all: readonly Evidence[], when: string): void 
   failUnless(problems.length === 0);
 }
 
+function reportCommands(asked: readonly AskedCommand[]): void {
+  const states: Counts = new Map();
+  for (const { state } of asked) count(states, state);
+  const problems = judgeCommands(asked);
+  console.log(
+    `${asked.length} commands: ${describeCounts(states)}; lost, executed twice, or done and not executed: ${problems.length}`,
+  );
+  printProblems(problems);
+  failUnless(problems.length === 0);
+}
+
 /** Where nothing of the team may be readable. */
 async function storesAndLogs({ cluster, relays, relayFolder }: TeamWorld): Promise<string[]> {
   for (const relay of relays) {
@@ -229,6 +238,7 @@ async function storesAndLogs({ cluster, relays, relayFolder }: TeamWorld): Promi
 
 function tryTheChecks(
   all: readonly Evidence[],
+  asked: readonly AskedCommand[],
   folders: readonly string[],
   secrets: readonly string[],
 ): void {
@@ -248,6 +258,16 @@ function tryTheChecks(
     const row = copy[0]?.board.machines.find(({ self }) => !self);
     if (row !== undefined) damage(row);
     const { problems } = judgeBoards(copy);
+    judgeSabotage(what, problems[0] ?? 'nothing', problems.length > 0);
+  }
+  const wrong: Record<string, AskedCommand> = {
+    'a command is executed twice': { state: 'done', times: 2 },
+    'a command is done and was not executed': { state: 'done', times: 0 },
+    'a command is lost': { state: 'lost', times: 0 },
+    'a command never ends': { state: 'open', times: 1 },
+  };
+  for (const [what, command] of Object.entries(wrong)) {
+    const problems = judgeCommands([...asked, command]);
     judgeSabotage(what, problems[0] ?? 'nothing', problems.length > 0);
   }
   const [folder = ''] = folders;

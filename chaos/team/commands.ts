@@ -3,13 +3,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../packages/testkit/src/random.ts';
-import { describeCounts, logLines } from '../../packages/testkit/src/script.ts';
+import { logLines } from '../../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import type { Machine, TeamWorld } from './world.ts';
 
 const AGAIN_MS = 500;
 
 type Sent = { id: string; from: Machine; to: Machine };
+/** How a command ended for the machine that sent it, and how often the other one executed it. */
+export type AskedCommand = { state: string; times: number };
 type View = { id: string; direction: string; state: string };
 
 export function createCommands({ machines }: TeamWorld, random: Random) {
@@ -34,23 +36,15 @@ export function createCommands({ machines }: TeamWorld, random: Random) {
     accepted.push({ id, from, to });
   }
 
-  async function look(): Promise<{ text: string; problems: string[] }> {
-    const states = new Map<string, number>();
-    const problems: string[] = [];
+  async function look(): Promise<AskedCommand[]> {
     const executed = new Map(machines.map((machine) => [machine, executions(machine)]));
     const views = new Map<Machine, View[]>();
     for (const machine of machines)
       views.set(machine, (await machine.ask<{ commands: View[] }>('/api/team/commands')).commands);
-    for (const { id, from, to } of accepted) {
-      const sent = views.get(from)?.find((one) => one.id === id && one.direction === 'sent');
-      const state = sent?.state ?? 'lost';
-      states.set(state, (states.get(state) ?? 0) + 1);
-      const times = executed.get(to)?.filter((delivery) => delivery.endsWith(`/${id}`)).length ?? 0;
-      const isEnded = ['done', 'failed', 'refused', 'expired'].includes(state);
-      if (!isEnded || times > 1 || (state === 'done' && times === 0))
-        problems.push(`a command is ${state} and was executed ${times} times`);
-    }
-    return { text: `${accepted.length} commands: ${describeCounts(states)}`, problems };
+    return accepted.map(({ id, from, to }) => ({
+      state: views.get(from)?.find((one) => one.id === id && one.direction === 'sent')?.state ?? 'lost',
+      times: executed.get(to)?.filter((delivery) => delivery.endsWith(`/${id}`)).length ?? 0,
+    }));
   }
 
   return {
@@ -60,14 +54,22 @@ export function createCommands({ machines }: TeamWorld, random: Random) {
     },
     notes: (): string[] => accepted.map(({ id }) => `quillfeather note ${id}`),
     /** When all machines are reachable again: the first without a problem, or the last. */
-    async verdict(): Promise<{ text: string; problems: string[] }> {
+    async verdict(): Promise<AskedCommand[]> {
       await Promise.all(asking);
       for (const deadline = performance.now() + 2 * WAIT_MS; ; await sleep(AGAIN_MS)) {
         const found = await look();
-        if (found.problems.length === 0 || performance.now() > deadline) return found;
+        if (judgeCommands(found).length === 0 || performance.now() > deadline) return found;
       }
     },
   };
+}
+
+export function judgeCommands(asked: readonly AskedCommand[]): string[] {
+  return asked.flatMap(({ state, times }) => {
+    const isEnded = ['done', 'failed', 'refused', 'expired'].includes(state);
+    const isGood = isEnded && times <= 1 && (state !== 'done' || times === 1);
+    return isGood ? [] : [`a command is ${state} and was executed ${times} times`];
+  });
 }
 
 /** The delivery ids of the lines that commands have caused. */
