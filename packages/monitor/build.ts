@@ -96,12 +96,21 @@ async function bundleDemo(): Promise<void> {
     cpSync(join(root, 'packages/demo/src', name), join(fresh, 'demo', name));
 }
 
+/** With every file compressed as far as possible, because the daemon compresses none. */
 function buildDashboard(): void {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   execFileSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: dashboard, stdio: 'inherit' });
+  const compressible = new Set(['.css', '.html', '.js', '.json', '.svg', '.webmanifest']);
+  for (const entry of readdirSync(join(dashboard, 'dist'), { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !compressible.has(extname(entry.name))) continue;
+    const file = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(file);
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+  }
 }
 
-/** With every file compressed as far as it goes, so that no daemon has to. */
 function takeDashboard(): void {
   const built = join(dashboard, 'dist');
   if (!existsSync(built)) return console.warn('the dashboard is not built and is left out');
@@ -114,15 +123,6 @@ function takeDashboard(): void {
   // The list has only what scripts import, and these come through the style sheet.
   for (const name of ['@fontsource-variable/inter', 'tailwindcss'])
     bundled.push(readBundled(join(root, 'node_modules', name)));
-  const compressible = new Set(['.css', '.html', '.js', '.json', '.svg', '.webmanifest']);
-  for (const entry of readdirSync(into, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !compressible.has(extname(entry.name))) continue;
-    const file = join(entry.parentPath, entry.name);
-    const bytes = readFileSync(file);
-    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
-    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
-  }
 }
 
 type ViteLicence = {

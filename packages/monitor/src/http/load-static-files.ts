@@ -1,11 +1,9 @@
 // The built web app, read into memory once: the daemon serves the files that existed at its start, and a request can
-// reach nothing else. `x.br` and `x.gz` beside a file are its compressed forms; other files are compressed here.
+// reach nothing else. `x.br` and `x.gz` beside a file are its compressed forms, written by the build.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ifPresent } from '@svc/lib/files';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -22,10 +20,6 @@ export type StaticFiles = ReadonlyMap<string, StaticFile>;
 
 const MOST_FILES = 2_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Smaller files gain nothing. */
-const WORTH_COMPRESSING = 1024;
-/** Fast, because a daemon that runs from source does it at every start. A build compresses as well as possible. */
-const BROTLI_QUALITY = 5;
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -41,7 +35,6 @@ const types: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
   '.woff2': 'font/woff2',
 };
-const alreadyCompressed = new Set(['.png', '.webp', '.woff2']);
 const formNames: Readonly<Record<string, Encoding>> = { '.br': 'br', '.gz': 'gzip' };
 
 /** Undefined when the folder has no `index.html`: the web app is not built. Links are not followed. */
@@ -96,21 +89,13 @@ async function loadFile(path: string, file: string, paths: ReadonlyMap<string, s
   const forms: StaticFile['forms'] = { identity: form('identity', bytes) };
   for (const [extension, encoding] of Object.entries(formNames)) {
     const stored = paths.get(path + extension);
-    const content = stored === undefined ? await compressed(path, bytes, encoding) : await readFile(stored);
-    if (content !== undefined && content.length < bytes.length) forms[encoding] = form(encoding, content);
+    if (stored === undefined) continue;
+    const content = await readFile(stored);
+    if (content.length < bytes.length) forms[encoding] = form(encoding, content);
   }
   return {
     type: types[extname(path).toLowerCase()] ?? 'application/octet-stream',
     isHashed: path.startsWith('/assets/'),
     forms,
   };
-}
-
-/** In zlib's thread pool, not on the main thread. */
-async function compressed(path: string, bytes: Buffer, encoding: Encoding): Promise<Buffer | undefined> {
-  if (bytes.length < WORTH_COMPRESSING || alreadyCompressed.has(extname(path).toLowerCase()))
-    return undefined;
-  if (encoding === 'gzip') return promisify(gzip)(bytes);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  return promisify(brotliCompress)(bytes, { params });
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,6 +20,8 @@ function builtApp(): string {
   writeFileSync(join(folder, 'index.html'), page);
   writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   writeFileSync(join(folder, 'assets', 'app-1a2b.js'), script);
+  writeFileSync(join(folder, 'assets', 'app-1a2b.js.br'), brotliCompressSync(script));
+  writeFileSync(join(folder, 'assets', 'app-1a2b.js.gz'), gzipSync(script));
   writeFileSync(join(folder, 'assets', 'deep', 'style-3c.css'), 'body{}');
   return folder;
 }
@@ -145,13 +147,12 @@ test.each([
   if (encoding !== undefined) expect(body.length).toBeLessThan(script.length / 10);
 });
 
-test('a compressed form from the build is used as it is, and is not a separate file', async () => {
-  const folder = builtApp();
-  const stored = brotliCompressSync(script);
-  writeFileSync(join(folder, 'assets', 'app-1a2b.js.br'), stored);
-  const { call } = await serve(folder);
-  expect((await call('/assets/app-1a2b.js', { 'Accept-Encoding': 'br' })).body).toEqual(stored);
+test('a compressed form is not a separate file, and a file without one is sent as it is', async () => {
+  const { call } = await serve(builtApp());
   expect((await call('/assets/app-1a2b.js.br')).status).toBe(404);
+  const { headers, body } = await call('/', { 'Accept-Encoding': 'br, gzip' });
+  expect(headers['content-encoding']).toBeUndefined();
+  expect(body.toString()).toBe(page);
 });
 
 test('what the browser has is not sent again; every form has its own tag', async () => {
