@@ -170,7 +170,7 @@ type Row = {
   secret?: string;
   /** The reason of the refusal; null: nothing asks for a run at all. */
   reason: string | null;
-  /** Only where no other run could be started either. */
+  /** With a daemon of its own, where no other run could be started either. */
   alone?: true;
 };
 
@@ -360,28 +360,68 @@ const rows: Record<string, Row> = {
     before: ({ svc }) => svc('orchestrate', 'start', 'eng-1', '--name', 'mine'),
     payload: () => labeled(),
     reason: 'the ticket is in the run mine, which has not ended',
+    alone: true,
   },
 };
 
+/** The same, of another ticket. */
+const ofTicket = (payload: object, number: number): object =>
+  JSON.parse(
+    JSON.stringify(payload)
+      .replaceAll('"ENG-1"', `"ENG-${number}"`)
+      .replaceAll('"issue-1"', `"issue-${number}"`)
+      .replaceAll('"number":1,', `"number":${number},`),
+  ) as object;
+
+async function showsWhy(here: World, ticket: string): Promise<void> {
+  expect(await here.svc('why', ticket), here.terminal.complained()).toBe(0);
+  expect(here.terminal.printed()).toEqual(expect.stringMatching(/No run was started by the (label|assign)/));
+  expect(here.terminal.printed()).toMatch(/waiting for +a person: /);
+}
+
 describe('starts nothing', () => {
-  test.each(Object.entries(rows))('%s', async (_, { payload, given, before, secret, reason, alone }) => {
+  const alone = Object.entries(rows).filter(([, row]) => row.alone);
+  test.each(alone)('%s', async (_, { payload, given, before, reason }) => {
     const here = await world(given);
     await before?.(here);
     const own = here.eventsOf('orchestrator.run.started').length;
-    expect(await here.deliver(payload(), secret)).toBe(secret === undefined ? 200 : 401);
+    expect(await here.deliver(payload())).toBe(200);
     if (reason !== null) expect((await here.refused()).detail).toMatchObject({ reason });
-    if (alone === undefined) await here.control();
     await here.settled();
-    const started = here.eventsOf('orchestrator.run.started').slice(own);
-    expect(ticketsOf(started)).toEqual(alone ? [] : [[expect.stringMatching(/^(ENG|GH)-99$/)]]);
+    expect(here.eventsOf('orchestrator.run.started').slice(own)).toEqual([]);
     expect(here.eventsOf('workflow.ticket.dispatch_refused')).toHaveLength(reason === null ? 0 : 1);
-    if (reason === null) return;
-    const ticket = (await here.refused()).scope.ticket ?? '';
-    expect(await here.svc('why', ticket), here.terminal.complained()).toBe(0);
-    expect(here.terminal.printed()).toEqual(
-      expect.stringMatching(/No run was started by the (label|assign)/),
+    if (reason !== null) await showsWhy(here, (await here.refused()).scope.ticket ?? '');
+  });
+
+  // The others, each with a ticket of its own.
+  test.each([
+    ['for tickets of a tracker', undefined],
+    ['for issues', github],
+    ['for issues on a board', board],
+  ])('%s', async (_, given) => {
+    const here = await world(given);
+    const asked = Object.entries(rows).filter(([, row]) => row.given === given && !row.alone);
+    for (const [index, [name, { before, payload, secret }]] of asked.entries()) {
+      const deliver: World['deliver'] = (made, ...more) => here.deliver(ofTicket(made, index + 1), ...more);
+      await before?.({ ...here, deliver });
+      expect(await deliver(payload(), secret), name).toBe(secret === undefined ? 200 : 401);
+    }
+    await here.control();
+    await here.settled();
+    expect(startedFor(here)).toEqual([[expect.stringMatching(/^(ENG|GH)-99$/)]]);
+    const refusals = here.eventsOf('workflow.ticket.dispatch_refused');
+    const prefix = given === undefined ? 'ENG' : 'GH';
+    const reasons = asked.map(([name], index) => [
+      name,
+      refusals
+        .filter(({ scope }) => scope.ticket === `${prefix}-${index + 1}`)
+        .map(({ detail }) => detail['reason']),
+    ]);
+    expect(Object.fromEntries(reasons)).toEqual(
+      Object.fromEntries(asked.map(([name, { reason }]) => [name, reason === null ? [] : [reason]])),
     );
-    expect(here.terminal.printed()).toMatch(/waiting for +a person: /);
+    expect(refusals).toHaveLength(asked.filter(([, { reason }]) => reason !== null).length);
+    for (const { scope } of refusals) await showsWhy(here, scope.ticket ?? '');
   });
 });
 

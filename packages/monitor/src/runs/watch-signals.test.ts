@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -251,7 +252,7 @@ test('200 files at once, in runs that start while it watches: each is reported o
   const runsDir = join(temporaryFolder(), 'runs');
   const onRepo = vi.fn<(repo: string) => void>();
   const { watcher, log, check } = start(runsDir, fakeLog({ foldsLate: true }), { onRepo });
-  mkdirSync(runsDir);
+  expect(existsSync(runsDir)).toBe(true);
   for (let index = 0; index < 200; index += 1) {
     const repo = `acme/web${index % 3}`;
     putSignal(runsDir, sampleSignal({ ticket: `ENG-${index}`, orchestrator: `orch-${index % 10}`, repo }));

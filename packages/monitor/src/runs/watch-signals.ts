@@ -1,7 +1,7 @@
 // Watches the signal files of all runs and logs what changed. System notifications make it fast; a rescan finds what they
 // missed, what the configuration changed, and what happened while the daemon was down.
 
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, mkdirSync, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
@@ -250,6 +250,12 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     if (unwatched || (await runsIdentity(runsDir)) !== rootIdentity) await scans.runAfresh();
   }
 
+  // A folder that does not exist cannot be watched, and the first worker would be noticed a poll later.
+  try {
+    mkdirSync(runsDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    onProblem?.(error);
+  }
   const failed = (error: unknown): void => onProblem?.(error);
   const scans = every(rescanMs, scan, failed);
   const polls = every(pollMs, poll, failed);
