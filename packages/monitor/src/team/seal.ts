@@ -6,7 +6,15 @@
 // - A record is signed with the Ed25519 key of its machine, whose id is the hash of the public key.
 // - A team key reaches a member in the roster, encrypted with a key that only that member and the administrator can derive
 //   (X25519, HKDF-SHA-256).
-import { createHmac, hash, webcrypto } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  webcrypto,
+} from 'node:crypto';
 import { formatRecordPath, type RecordBody, type RecordKind, type StoredRecord, signedText } from '@svc/core';
 import { createCache } from '@svc/lib/cache';
 
@@ -16,7 +24,11 @@ const bytes = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.
 const written = (value: ArrayBuffer | Uint8Array): string =>
   Buffer.from(value as Uint8Array).toString('base64url');
 
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const NOTHING = new Uint8Array(0);
 const ID_CHARACTERS = 22;
 
 type PrivateKey = webcrypto.JsonWebKey;
@@ -53,7 +65,7 @@ export function newKey(): string {
 
 /** The name of a thing in a path. Without the names key it cannot be guessed. */
 export async function nameHash(namesKey: string, kind: RecordKind, key: string): Promise<string> {
-  const mac = createHmac('sha256', bytes(namesKey)).update(`${kind}\n${key}`);
+  const mac = createHmac('sha256', secretKey(namesKey)).update(`${kind}\n${key}`);
   return mac.digest('base64url').slice(0, ID_CHARACTERS);
 }
 
@@ -67,12 +79,10 @@ function additionalData(
   return text(`svc-team-value-1\n${channel}/${formatRecordPath(path)}\n${version}\n${epoch}`);
 }
 
-/** A team has thousands of records and few keys, and an import takes as long as the use of a key. */
-const imported = createCache<webcrypto.CryptoKey>({
-  now: () => performance.now(),
-  lifetimeMs: 3_600_000,
-  most: 2_000,
-});
+/** A team has thousands of records and few keys, and an import takes longer than the use of a key. */
+const ofKeys = { now: () => performance.now(), lifetimeMs: 3_600_000, most: 2_000 };
+const imported = createCache<webcrypto.CryptoKey>(ofKeys);
+const secretKeys = createCache<KeyObject>(ofKeys);
 
 async function importedOnce(
   name: string,
@@ -83,8 +93,39 @@ async function importedOnce(
   return key;
 }
 
-const aes = (key: string, use: 'encrypt' | 'decrypt') =>
-  importedOnce(`${use} ${key}`, () => subtle.importKey('raw', bytes(key), 'AES-GCM', false, [use]));
+function secretKey(name: string): KeyObject {
+  const key = secretKeys.get(name) ?? createSecretKey(bytes(name));
+  secretKeys.set(name, key);
+  return key;
+}
+
+const newNonce = (): Uint8Array => webcrypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+
+// In this thread: a value has a kilobyte, and passing it to another thread takes longer than encrypting it.
+
+/** Followed by the tag. */
+function encrypted(key: string, nonce: Uint8Array, plain: Uint8Array, also: Uint8Array): Buffer {
+  const cipher = createCipheriv(CIPHER, secretKey(key), nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(also);
+  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Undefined if it was not encrypted with this key and this additional data. */
+function decrypted(key: string, nonce: Uint8Array, box: Uint8Array, also: Uint8Array): Buffer | undefined {
+  const secret = secretKey(key);
+  if (secret.symmetricKeySize !== KEY_BYTES || nonce.length !== NONCE_BYTES || box.length < TAG_BYTES)
+    return undefined;
+  const decipher = createDecipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(also);
+  decipher.setAuthTag(box.subarray(-TAG_BYTES));
+  const plain = decipher.update(box.subarray(0, -TAG_BYTES));
+  try {
+    return Buffer.concat([plain, decipher.final()]);
+  } catch {
+    // The only reason: the tag is not that of this box.
+    return undefined;
+  }
+}
 
 /** The body of a record. `value` is JSON; null says that the thing no longer exists. */
 export async function seal(
@@ -93,12 +134,9 @@ export async function seal(
   version: number,
   value: { key: string; value: unknown },
 ): Promise<RecordBody> {
-  const nonce = webcrypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-  const box = await subtle.encrypt(
-    { name: 'AES-GCM', iv: nonce, additionalData: additionalData(place, version, key.epoch) },
-    await aes(key.key, 'encrypt'),
-    text(JSON.stringify(value)),
-  );
+  const nonce = newNonce();
+  const also = additionalData(place, version, key.epoch);
+  const box = encrypted(key.key, nonce, text(JSON.stringify(value)), also);
   return {
     version,
     epoch: key.epoch,
@@ -110,19 +148,13 @@ export async function seal(
 
 /** Undefined if the key is wrong, or the record was changed or moved. */
 export async function unseal(place: SealedPlace, key: string, body: RecordBody): Promise<unknown> {
+  const also = additionalData(place, body.version, body.epoch);
+  const opened = decrypted(key, bytes(body.nonce), bytes(body.box), also);
+  if (opened === undefined) return undefined;
   try {
-    const opened = await subtle.decrypt(
-      {
-        name: 'AES-GCM',
-        iv: bytes(body.nonce),
-        additionalData: additionalData(place, body.version, body.epoch),
-      },
-      await aes(key, 'decrypt'),
-      bytes(body.box),
-    );
-    return JSON.parse(Buffer.from(opened).toString());
+    return JSON.parse(opened.toString());
   } catch (error) {
-    if (error instanceof DOMException || error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
@@ -157,8 +189,18 @@ export async function isSigned(signPublic: string, channel: string, record: Stor
 
 // Keys that two machines derive together, and keys from an invitation's secret.
 
+/** Each roster needs two of every member. */
+const sharedKeys = createCache<string>(ofKeys);
+
 /** Only the two machines can derive it; another key for each use. */
 export async function sharedKey(own: PrivateKey, otherPublic: string, use: string): Promise<string> {
+  const name = `${own.x} ${otherPublic} ${use}`;
+  const key = sharedKeys.get(name) ?? (await deriveShared(own, otherPublic, use));
+  sharedKeys.set(name, key);
+  return key;
+}
+
+async function deriveShared(own: PrivateKey, otherPublic: string, use: string): Promise<string> {
   const mine = await subtle.importKey('jwk', own, 'X25519', false, ['deriveBits']);
   const jwk = { kty: 'OKP', crv: 'X25519', x: otherPublic };
   const theirs = await subtle.importKey('jwk', jwk, 'X25519', false, []);
@@ -170,7 +212,7 @@ export async function sharedKey(own: PrivateKey, otherPublic: string, use: strin
 export async function derived(secret: string, use: string): Promise<string> {
   const key = await subtle.importKey('raw', bytes(secret), 'HKDF', false, ['deriveBits']);
   const bits = await subtle.deriveBits(
-    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: text(`svc-team-1 ${use}`) },
+    { name: 'HKDF', hash: 'SHA-256', salt: NOTHING, info: text(`svc-team-1 ${use}`) },
     key,
     256,
   );
@@ -179,29 +221,13 @@ export async function derived(secret: string, use: string): Promise<string> {
 
 /** A key, encrypted with another: the nonce, then the box. */
 export async function wrapKey(key: string, wrapping: string): Promise<string> {
-  const nonce = webcrypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-  const box = await subtle.encrypt(
-    { name: 'AES-GCM', iv: nonce },
-    await aes(wrapping, 'encrypt'),
-    bytes(key),
-  );
-  return Buffer.concat([nonce, Buffer.from(box)]).toString('base64url');
+  const nonce = newNonce();
+  return written(Buffer.concat([nonce, encrypted(wrapping, nonce, bytes(key), NOTHING)]));
 }
 
 /** Undefined if it was not encrypted with this key. */
 export async function unwrapKey(wrapped: string, wrapping: string): Promise<string | undefined> {
   const all = bytes(wrapped);
-  const iv = all.subarray(0, NONCE_BYTES);
-  try {
-    return written(
-      await subtle.decrypt(
-        { name: 'AES-GCM', iv },
-        await aes(wrapping, 'decrypt'),
-        all.subarray(NONCE_BYTES),
-      ),
-    );
-  } catch (error) {
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
+  const key = decrypted(wrapping, all.subarray(0, NONCE_BYTES), all.subarray(NONCE_BYTES), NOTHING);
+  return key && written(key);
 }

@@ -15,6 +15,7 @@ import {
   formatRecordPath,
   Heartbeat,
   isSharedKind,
+  parseRecordPath,
   positionInReady,
   StoredRecord,
   type TeamStatus,
@@ -44,6 +45,8 @@ import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
 const FAILED_PAUSE_MS = 5_000;
 const DAY_MS = 86_400_000;
 const OPENED_AT_ONCE = 16;
+/** Their lines share a commit. */
+const OPENED_TOGETHER = 500;
 
 type Mode = { state: TeamStatus['state']; since: number; why: string | null; remedy: string | null };
 
@@ -167,7 +170,9 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     } catch (error) {
       logger.error({ err: error }, 'a record of the team could not be taken');
       enter('unreachable', 'what the relay sent could not be stored', 'See: svc monitor logs');
+      // Everything comes again, and what is not in the log must not count as known.
       position = null;
+      versions.clear();
       setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
     }
   }
@@ -188,11 +193,23 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   async function receive(records: readonly StoredRecord[], isLive: boolean): Promise<void> {
     for (const record of records.filter(isRoster)) await receiveRoster(record);
-    // Several at once, because checking and decrypting is done by other threads.
-    const limit = createLimit(OPENED_AT_ONCE);
     const others = records.filter((record) => !isRoster(record));
-    const drafts = await Promise.all(others.map((record) => limit(() => receiveRecord(record, isLive))));
-    await Promise.all(drafts.flat().map(append));
+    // Signatures are checked by other threads; meanwhile the lines of the records before are appended.
+    const limit = createLimit(OPENED_AT_ONCE);
+    let lines: EventDraft[] = [];
+    for (let from = 0; from < others.length; from += OPENED_TOGETHER) {
+      const some = others.slice(from, from + OPENED_TOGETHER);
+      const [opened] = await Promise.all([
+        Promise.all(some.map((record) => limit(() => receiveRecord(record, isLive)))),
+        appendAll(lines),
+      ]);
+      lines = opened.flat();
+    }
+    await appendAll(lines);
+  }
+
+  async function appendAll(lines: readonly EventDraft[]): Promise<void> {
+    await Promise.all(lines.map(append));
   }
 
   /** Not while the administrator changes it: neither must be lost. */
@@ -237,16 +254,15 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   /** Records that came before their roster. */
   async function retryHeld(): Promise<void> {
-    for (const record of refusals.takeHeld())
-      await Promise.all((await receiveRecord(record, true)).map(append));
+    for (const record of refusals.takeHeld()) await appendAll(await receiveRecord(record, true));
   }
 
   /** The lines to append. */
   async function receiveRecord(stored: StoredRecord, isLive: boolean): Promise<EventDraft[]> {
-    const parsed = parseStored(stored);
+    const path = parseRecordPath(stored.path);
     if (file === undefined || file.roster === null) return [];
-    if (parsed?.path.kind === 'join') return receiveJoin(stored, parsed.path.machine, isLive);
-    if (parsed !== undefined && !isKnownKind(parsed.path.kind)) return [];
+    if (path?.kind === 'join') return receiveJoin(stored, path.machine, isLive);
+    if (path !== undefined && !isKnownKind(path.kind)) return [];
     const opened = await openRecord(file, stored, versions.get(stored.path) ?? 0);
     if ('refused' in opened) {
       // What a removed machine left at the relay is no news.
@@ -255,7 +271,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     }
     const { machine, kind, version } = opened;
     if (machine === file.keys.id) {
-      publisher.note(opened, parsed?.path.hash ?? '');
+      publisher.note(opened, path?.hash ?? '');
       return [];
     }
     // Another of the same path may have been opened meanwhile.
@@ -312,7 +328,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       const path = formatRecordPath({ machine, kind, hash: await nameHash(names, kind, key) });
       if (!paths.has(path)) drafts.push(draft('team.record.removed', {}, { machine, kind, key, version }));
     }
-    await Promise.all(drafts.map(append));
+    await appendAll(drafts);
   }
 
   // The administrator's part: every change of the roster is on disk before the relay gets it.
@@ -433,7 +449,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 }
 
 function isRoster(record: StoredRecord): boolean {
-  return parseStored(record)?.path.kind === 'roster';
+  return parseRecordPath(record.path)?.kind === 'roster';
 }
 
 function isKnownKind(kind: string): boolean {

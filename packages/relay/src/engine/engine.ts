@@ -104,6 +104,8 @@ type EngineHealth = {
 type RecordPosition = { epoch: string; seq: number };
 
 export type RecordReading = {
+  /** Of one record; `>`: all of the channel. */
+  path: string;
   /** Null: from the beginning. */
   after: RecordPosition | null;
   /** False: no space for more until `resume`. */
@@ -229,7 +231,8 @@ export function namesFor(prefix: string) {
       `${prefix}.record.${shard}.${channelId}.${path}`,
     /** Where the stream announces a record as soon as it is stored. */
     announcements: (shard: number) => `${prefix}.announced.${shard}.>`,
-    announced: (shard: number, channelId: string) => `${prefix}.announced.${shard}.${channelId}.>`,
+    announced: (shard: number, channelId: string, path: string) =>
+      `${prefix}.announced.${shard}.${channelId}.${path}`,
     /** The common prefix of the subjects of a channel's parts. */
     partsPrefix: (shard: number, channelId: string) => `${prefix}.part.${shard}.${channelId}.`,
   };

@@ -193,10 +193,10 @@ export function createTeamRecords(parts: RelayParts) {
     const open = streams.get(id) ?? new Set();
     streams.set(id, open.add(response));
     const follower = records.follow(id, {
+      path: allowed === 'roster' ? roster : '>',
       after: after ?? null,
       onRecord(data, at) {
         const { path, body } = recordIn(data);
-        if (allowed === 'roster' && path !== roster) return true;
         const text = Buffer.from(data).toString();
         response.write(`id: ${formatPosition(at)}\nevent: record\ndata: ${text}\n\n`);
         // The read key was changed: a reader that has the new one comes back with it.

@@ -29,6 +29,7 @@ function recordsOn(replica: { applied: number; created: string }, last: number) 
   onTestFinished(() => records.close());
   const seen = { records: [] as string[], isComplete: false, ended: '' };
   records.follow('c', {
+    path: '>',
     after: null,
     onRecord: (data) => seen.records.push(Buffer.from(data).toString()) > 0,
     onReady: (_, complete) => void (seen.isComplete = complete),

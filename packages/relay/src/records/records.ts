@@ -2,8 +2,8 @@
 // after its position, possibly twice. A record has a version, so that does no harm, and reading is simple: pages of the
 // stream after a position. A live copy only announces that there is something to read.
 //
-// All readers of a channel in this process share a feed, which reads each change once. A reader that is new, or too slow,
-// reads by itself until it has what the feed has.
+// All readers of a channel in this process share a feed, which reads each change once; those of one path have their own. A
+// reader that is new, or too slow, reads by itself until it has what the feed has.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@nats-io/nats-core';
 import { asError } from '@svc/lib/errors';
@@ -57,6 +57,7 @@ export function createRecords(given: {
   layout: Layout;
 }): Records {
   const { connection, publisher, store, names, layout } = given;
+  /** By subject. */
   const feeds = new Map<string, Feed>();
 
   const placeOf = (channelId: string, path: string) => {
@@ -64,9 +65,9 @@ export function createRecords(given: {
     return { stream: names.recordStream(shard), subject: names.record(shard, channelId, path) };
   };
 
-  function openFeed(channelId: string): Feed {
+  function openFeed(channelId: string, path: string): Feed {
     const feed: Feed = {
-      ...placeOf(channelId, '>'),
+      ...placeOf(channelId, path),
       epoch: '',
       lookAt: 0,
       subscription: null,
@@ -76,19 +77,22 @@ export function createRecords(given: {
       readers: new Set(),
       others: new Set(),
     };
-    feed.subscription = connection.nats.subscribe(names.announced(shardOf(channelId, layout), channelId), {
-      callback(error, message) {
-        if (error !== null) return;
-        feed.wanted = Math.max(feed.wanted, Number(message.headers?.get('Nats-Sequence')));
-        feed.wake();
+    feed.subscription = connection.nats.subscribe(
+      names.announced(shardOf(channelId, layout), channelId, path),
+      {
+        callback(error, message) {
+          if (error !== null) return;
+          feed.wanted = Math.max(feed.wanted, Number(message.headers?.get('Nats-Sequence')));
+          feed.wake();
+        },
       },
-    });
-    feeds.set(channelId, feed);
+    );
+    feeds.set(feed.subject, feed);
     return feed;
   }
 
   /** Until the last reader has left. */
-  async function run(channelId: string, feed: Feed): Promise<void> {
+  async function run(feed: Feed): Promise<void> {
     for (let failures = 0; feed.readers.size + feed.others.size > 0; ) {
       try {
         await readOn(feed);
@@ -100,7 +104,7 @@ export function createRecords(given: {
       }
     }
     if (!connection.nats.isClosed()) feed.subscription?.unsubscribe();
-    if (feeds.get(channelId) === feed) feeds.delete(channelId);
+    if (feeds.get(feed.subject) === feed) feeds.delete(feed.subject);
   }
 
   async function readOn(feed: Feed): Promise<void> {
@@ -241,10 +245,10 @@ export function createRecords(given: {
     },
     follow(channelId: string, reading: RecordReading) {
       const reader: Reader = { ...reading, cursor: 0, hasRoom: true, isReady: false, isClosed: false };
-      const known = feeds.get(channelId);
-      const feed = known ?? openFeed(channelId);
+      const known = feeds.get(placeOf(channelId, reading.path).subject);
+      const feed = known ?? openFeed(channelId, reading.path);
       feed.others.add(reader);
-      if (known === undefined) void run(channelId, feed);
+      if (known === undefined) void run(feed);
       else feed.wake();
       return {
         resume(): void {
