@@ -1,21 +1,37 @@
 // One simulated day: the daemon's module for the code host (`createCodehostFeed`, with its budget, hooks, replay and
-// rounds) and its log and receiver, on a clock that jumps, with a fake code host and simulated workers. The day starts
-// with a first start in the middle of their work. With webhooks, one delivery in a hundred is lost, and about every six
-// hours the tunnel is down for up to 90 seconds; without, there is no channel, and everything is polled.
+// rounds), its log and receiver, its poll of the tracker and its moves of tickets, on a clock that jumps, with fakes of
+// the code host and of Linear and simulated workers. The day starts with a first start in the middle of their work. The
+// tickets are at Linear, or are issues of the first repository. With webhooks, one delivery in a hundred is lost, and
+// about every six hours the tunnel is down for up to 90 seconds; without, there is no channel, and everything is polled.
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type RunCommand, runCommand } from '@svc/lib/process';
-import { Config } from '../packages/core/src/index.ts';
+import { Config, ticketsNotOver, trackedRepos } from '../packages/core/src/index.ts';
 import { createCodehostFeed } from '../packages/monitor/src/feeds/codehost-feed.ts';
+import { createTrackerPoll } from '../packages/monitor/src/feeds/tracker-poll.ts';
 import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
 import { codehostFeed, readSecrets } from '../packages/monitor/src/receive/feed.ts';
 import { createReceiver, type Receiver } from '../packages/monitor/src/receive/receiver.ts';
 import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
+import {
+  createTicketMover,
+  moveTicketHandler,
+  type TicketMoves,
+} from '../packages/monitor/src/tracker/move-ticket.ts';
+import { openTracker } from '../packages/monitor/src/tracker/open-tracker.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { listen, scriptFolder } from '../packages/testkit/src/script.ts';
+import { startFakeTracker } from '../packages/testkit/src/tracker/fake-tracker.ts';
+import {
+  githubTickets,
+  linearTickets,
+  TRACKER_TOKEN,
+  usualTeamStates,
+} from '../packages/testkit/src/tracker/tickets.ts';
 import { createSimulatedClock } from './codehost-calls-clock.ts';
 import { createGhStandIn } from './codehost-calls-gh.ts';
 import { compareWithTruth, followKnown, type Truth } from './codehost-calls-known.ts';
@@ -31,7 +47,11 @@ const LONGEST_OUTAGE_MS = 90_000;
 /** Two rounds: the first may find a merge, the second its deployment. */
 const CLOSING_MS = 21 * MINUTE_MS;
 const TOKEN = 'token';
-/** The kinds of calls, by method and path. */
+const TEAM = 'ENG';
+const { work, review, done, canceled } = usualTeamStates;
+const stateOfPhase = { inProgress: work, inReview: review, done, canceled };
+const ofTickets = /\/(?:issues|labels)\b| tickets$/;
+/** The other kinds of calls, by method and path. */
 const kinds = [
   ['pull requests', /^POST \/api\/graphql/],
   ['lists of deliveries', /\/deliveries\?/],
@@ -50,6 +70,8 @@ export type DayOptions = {
   seed: number;
   /** Whether the real program runs for each call. */
   realGh: boolean;
+  /** At Linear, or issues whose states are labels or the status of a project. */
+  tracker: 'linear' | 'labels' | 'project';
 };
 
 /** `line`: the method and the path. */
@@ -57,8 +79,10 @@ export type Call = { at: number; line: string };
 
 export type Day = {
   options: DayOptions;
-  /** Those of the day, without those at the end that only serve the comparison. */
+  /** Those of the day, without those for tickets and those at the end that only serve the comparison. */
   calls: Call[];
+  /** Those for tickets, to whichever tracker. */
+  ticketCalls: number;
   startedAt: number;
   /** What polling everything every 30 seconds would have cost, by the daemon's own meter. */
   callsOfPollingEverything: number;
@@ -73,10 +97,13 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
   const { now } = clock;
   const codehost = await startFakeCodehost({ folder, now });
   const noteCalls = (): void => {
-    for (const line of codehost.calls()) calls.push({ at: now(), line });
+    for (const { line, body } of codehost.requests())
+      calls.push({ at: now(), line: /project(?:V2|Items)/i.test(body) ? `${line} tickets` : line });
     codehost.forgetCalls();
   };
+  const linear = await startFakeTracker({ now });
   codehost.addToken(TOKEN);
+  linear.addToken(TRACKER_TOKEN);
   const names = Array.from({ length: options.repos }, (_, index) => `acme/repo-${index + 1}`);
   const repos = names.map((name) => codehost.cloud.addRepo(name));
 
@@ -95,26 +122,58 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
   const run: RunCommand = options.realGh ? runCommand : standIn.run;
   const relay = await startRelay(() => receiver);
   const channel = webhooks ? { smeeChannel: relay.url } : {};
+  const kept = options.tracker === 'linear' ? linearTickets(linear) : githubTickets(codehost);
+  const inProject = options.tracker === 'project';
+  const { project, secrets: token } = kept.addTeam(TEAM, {
+    repo: names[0] ?? '',
+    states: usualTeamStates,
+    cached: true,
+    inProject,
+  });
+  const github = { ...channel, watchRepos: names, hookRepos: names };
   const configs = [
-    Config.parse({ svc: { monitor: { github: { ...channel, watchRepos: names, hookRepos: names } } } }),
+    Config.parse({
+      svc: {
+        project: { ticketPrefix: TEAM },
+        ...project,
+        tracker: { ...project.tracker, ...token?.tracker },
+        monitor: { github },
+      },
+    }),
   ];
   const feedSecrets = readSecrets(configs, environment).codehost;
   const secrets = () => feedSecrets;
-  const ticketPrefixes = () => ['ENG'];
+  const ticketPrefixes = () => [TEAM];
   const receiver = createReceiver({
     feed: codehostFeed,
     secrets,
     log,
     ticketPrefixes,
+    trackedRepos: () => trackedRepos(configs),
     now,
     onOutcome: () => undefined,
   });
+  const failures: string[] = [];
+  const logger = createLogger({ write: (line) => void failures.push(line) }, 'warn');
+  /** The state of each ticket that was moved since the start. */
+  const moved = new Map<string, string>();
+  let moves: TicketMoves | undefined;
   const chance = createRandom(seed);
   let isDown = false;
   const world = startWorld({
     clock,
     codehost,
     repos,
+    tickets: {
+      create: () => kept.newTicket(TEAM, 'Go on'),
+      async move(ticket, phase) {
+        if (moves === undefined) return;
+        moved.set(ticket, stateOfPhase[phase]);
+        const key = `${ticket}:${phase}`;
+        const ended = await moves.handle({ kind: 'move-ticket', key, seq: 0, ticket, phase });
+        if ('failed' in ended) failures.push(`${ticket}: ${ended.failed}`);
+      },
+    },
     workers: options.workers,
     seed,
     hasBegun: () => now() >= START,
@@ -123,7 +182,6 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
 
   await clock.runUntil(START);
 
-  const failures: string[] = [];
   const feed = await createCodehostFeed({
     committedChannel: () => undefined,
     configs: () => configs,
@@ -133,16 +191,38 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
     receiver,
     log,
     ticketPrefixes,
-    logger: createLogger({ write: (line) => void failures.push(line) }, 'warn'),
+    logger,
     now,
     view: known.view,
     run,
     repeat: clock.repeat,
   });
 
+  const { gh } = feed;
+  const poll = createTrackerPoll({
+    configs,
+    apiUrl: linear.url,
+    gh,
+    openTickets: () => ticketsNotOver(known.board.tickets.values()).map(({ ticket }) => ticket),
+    log,
+    logger,
+    now,
+    repeat: clock.repeat,
+  });
+  const mover = createTicketMover({
+    configs: () => configs,
+    open: (chosen) => openTracker(chosen, { apiUrl: linear.url, fetch, clock: { now }, gh: () => gh }),
+  });
+  moves = moveTicketHandler(mover, log.appendOnce);
+
   // The daemon requests a round whenever it could complete what a line left open: here after every one of these.
   known.onDoubt(feed.roundSoon);
 
+  /** Its first round is not one of the clock's. */
+  const startPoll = async (): Promise<void> => {
+    poll.start();
+    while (poll.figures().teams.some(({ lastAt, error }) => lastAt === null && error === null)) await turn();
+  };
   const reconnect = async (): Promise<void> => {
     isDown = false;
     await feed.replaySoon();
@@ -160,31 +240,42 @@ export async function simulateDay(options: DayOptions): Promise<Day> {
 
   try {
     clock.after(0, feed.begin);
+    clock.after(0, startPoll);
     if (webhooks) planOutages();
     const end = START + hours * HOUR_MS;
     await clock.runUntil(end);
-    const ofTheDay = [...calls];
+    const made = [...calls];
+    const ofTheDay = made.filter(({ line }) => !ofTickets.test(line));
     const { calls: meter } = feed.figures() as { calls: { made: number; avoided: number } };
+    const ticketCalls = made.length - ofTheDay.length + kept.calls();
     world.freeze();
     if (webhooks) clock.after(0, reconnect);
     await clock.runUntil(end + CLOSING_MS);
     const truth = compareWithTruth({ repos, known, log, touched: world.touched, startedAt: START });
     const problems = [...truth.problems, ...failures];
-    if (meter.made !== ofTheDay.length)
-      problems.push(`the meter counts ${meter.made} calls, the code host ${ofTheDay.length}`);
+    for (const [ticket, state] of moved) {
+      const [is, logged] = [kept.stateOf(ticket), known.board.tickets.get(ticket)?.state?.name];
+      if (is !== state || logged !== state)
+        problems.push(`${ticket} is in ${is}, in ${logged ?? 'no state'} by the log, not in ${state}`);
+    }
+    if (meter.made !== made.length)
+      problems.push(`the meter counts ${meter.made} calls, the code host ${made.length}`);
     return {
       options,
       calls: ofTheDay,
+      ticketCalls,
       startedAt: START,
       callsOfPollingEverything: meter.made + meter.avoided,
       truth: { ...truth, problems },
     };
   } finally {
+    await poll.stop();
     await feed.stop();
     await known.stop();
     await log.close();
     await relay.close();
     await codehost.close();
+    await linear.close();
     standIn.close();
     rmSync(folder, { recursive: true, force: true });
   }

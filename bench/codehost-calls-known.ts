@@ -80,6 +80,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
     deploymentStates: (repo, id) => knownDeploymentStates(board, repo, id),
   };
   return {
+    board,
     pullRequest: knownOf,
     merge: (sha: string): Readonly<Merge> | undefined => merges.get(sha),
     view,

@@ -1,10 +1,12 @@
-// Simulated workers, as the code host sees them. Each takes a ticket, opens a pull request after two to three hours,
-// pushes six more times, is reviewed, merged and deployed, and takes the next: about 3.3 pull requests a day, each with
-// some 75 deliveries. One in twenty is closed without a merge, one deployment in ten fails and is repeated.
+// Simulated workers, as the code host and the tracker see them. Each takes a ticket, opens a pull request after two to
+// three hours, pushes six more times, is reviewed, merged and deployed, and takes the next; its ticket is moved along:
+// about 3.3 pull requests a day, each with some 75 deliveries. One in twenty is closed without a merge, one deployment in
+// ten fails and is repeated.
 import { createHash } from 'node:crypto';
 import {
   type DeploymentRow,
   fullNameOf,
+  nextNumber,
   type PullRequestRow,
   type RepoRow,
 } from '../packages/testkit/src/codehost/cloud.ts';
@@ -17,6 +19,11 @@ import type { SimulatedClock } from './codehost-calls-clock.ts';
 const MINUTE_MS = 60_000;
 const PUSHES = 6;
 const SUITES = 4;
+
+export type WorldTickets = {
+  create: () => string;
+  move: (ticket: string, phase: 'inProgress' | 'inReview' | 'done' | 'canceled') => Promise<void>;
+};
 
 /** A sequence of actions; each yielded value is the number of minutes until the next. */
 type Story = AsyncGenerator<number, void>;
@@ -32,6 +39,7 @@ export function startWorld(options: {
   clock: SimulatedClock;
   codehost: Pick<FakeCodehost, 'cloud' | 'emit'>;
   repos: readonly RepoRow[];
+  tickets: WorldTickets;
   workers: number;
   seed: number;
   /** Whether the feed has started: before that, deliveries do not count. */
@@ -39,11 +47,10 @@ export function startWorld(options: {
   /** Whether the next delivery reaches the receiver; in any case the code host gets 200. */
   isHeard: () => boolean;
 }): World {
-  const { clock, codehost, repos, hasBegun, isHeard } = options;
+  const { clock, codehost, repos, tickets, hasBegun, isHeard } = options;
   const { cloud } = codehost;
   const touched = new Set<OfPullRequest>();
   let isFrozen = false;
-  let pullRequests = 0;
 
   function follow(story: Story): void {
     const goOn = async (): Promise<void> => {
@@ -71,8 +78,11 @@ export function startWorld(options: {
     const between = betweenOf(random);
     yield between(0, 435);
     for (;;) {
+      const ticket = tickets.create();
+      await tickets.move(ticket, 'inProgress');
       yield between(120, 180);
-      const of = await open(random.pick(repos));
+      const of = await open(random.pick(repos), ticket);
+      await tickets.move(ticket, 'inReview');
       follow(checks(of, createRandom(random.below(1e9))));
       for (let count = 1; count <= PUSHES; count += 1) {
         yield between(20, 60);
@@ -85,15 +95,17 @@ export function startWorld(options: {
       change(of, { reviewDecision: 'APPROVED' });
       await send(of.repo, pullRequestPayload('pull_request_review approved', of));
       yield between(2, 15);
-      await (random.chance(0.05) ? close(of) : merge(of, random));
+      if (random.chance(0.05)) {
+        await close(of);
+        await tickets.move(ticket, 'canceled');
+      } else await merge(of, random, ticket);
       yield between(5, 25);
     }
   }
 
-  async function open(repo: RepoRow): Promise<OfPullRequest> {
-    pullRequests += 1;
-    const number = pullRequests;
-    const more = { number, title: `ENG-${number}: go on`, branch: `eng-${number}-go-on` };
+  async function open(repo: RepoRow, ticket: string): Promise<OfPullRequest> {
+    const branch = `${ticket.toLowerCase()}-go-on`;
+    const more = { number: nextNumber(repo), title: `${ticket}: go on`, branch };
     const of = { repo, row: cloud.addPullRequest(fullNameOf(repo), { ...more, checks: 'PENDING' }) };
     await send(repo, pushPayload(repo, of.row.branch, '0'.repeat(40), of.row.headSha));
     await sendOf('pull_request opened', of);
@@ -142,13 +154,13 @@ export function startWorld(options: {
     await sendOf('pull_request closed', of);
   }
 
-  async function merge(of: OfPullRequest, random: Random): Promise<void> {
+  async function merge(of: OfPullRequest, random: Random, ticket: string): Promise<void> {
     const { repo, row } = of;
     const sha = cloud.mergePullRequest(fullNameOf(repo), row.number);
     await sendOf('pull_request merged', of);
     await send(repo, pushPayload(repo, 'main', '0'.repeat(40), sha));
     follow(checksOfMain(repo, sha, createRandom(random.below(1e9))));
-    follow(deploy(repo, sha, createRandom(random.below(1e9))));
+    follow(deploy(repo, sha, createRandom(random.below(1e9)), ticket));
   }
 
   async function* checksOfMain(repo: RepoRow, sha: string, random: Random): Story {
@@ -158,7 +170,7 @@ export function startWorld(options: {
     }
   }
 
-  async function* deploy(repo: RepoRow, sha: string, random: Random): Story {
+  async function* deploy(repo: RepoRow, sha: string, random: Random, ticket: string): Story {
     const between = betweenOf(random);
     for (let isOut = false; !isOut; ) {
       yield between(1, 4);
@@ -175,6 +187,7 @@ export function startWorld(options: {
         await send(repo, deploymentPayload(repo, row, state));
       }
     }
+    await tickets.move(ticket, 'done');
   }
 
   for (let worker = 0; worker < options.workers; worker += 1)

@@ -6,7 +6,15 @@ import { compareWithTruth } from '../../../bench/codehost-calls-known.ts';
 import { createCodehostCloud } from '../../testkit/src/codehost/cloud.ts';
 
 const hours = 4;
-const typical: DayOptions = { workers: 30, repos: 10, hours, webhooks: true, seed: 1, realGh: false };
+const typical: DayOptions = {
+  workers: 30,
+  repos: 10,
+  hours,
+  webhooks: true,
+  seed: 1,
+  realGh: false,
+  tracker: 'linear',
+};
 
 describe('calls per hour for 30 workers in 10 repositories', () => {
   test('with webhooks: under 50, including the first start, and the log has everything', async () => {
@@ -25,14 +33,25 @@ describe('calls per hour for 30 workers in 10 repositories', () => {
     expect(truth.deliveries).toBe(0);
     expect(calls.length / hours).toBeLessThan(500);
   });
+
+  test.each(['linear', 'labels', 'project'] as const)(
+    'for tickets (%s): under 100, and every one is in its state, at the tracker and in the log',
+    async (tracker) => {
+      const { ticketCalls, truth } = await simulateDay({ ...typical, hours: 2, tracker });
+      expect(truth.problems).toEqual([]);
+      expect(ticketCalls / 2).toBeGreaterThan(10);
+      expect(ticketCalls / 2).toBeLessThan(100);
+    },
+  );
 });
 
 test('the real gh makes the calls that are counted', async () => {
-  const small = { ...typical, workers: 6, repos: 2, hours: 1 };
-  const real = await simulateDay({ ...small, realGh: true });
+  const small: DayOptions = { ...typical, workers: 6, repos: 2, hours: 1, tracker: 'project' };
+  const [counted, real] = [await simulateDay(small), await simulateDay({ ...small, realGh: true })];
   expect(real.truth.problems).toEqual([]);
   expect(real.calls.length).toBeGreaterThan(5);
-  expect(countByKind(real.calls)).toEqual(countByKind((await simulateDay(small)).calls));
+  expect(countByKind(real.calls)).toEqual(countByKind(counted.calls));
+  expect(real.ticketCalls).toBe(counted.ticketCalls);
 });
 
 test('a log in which a merged pull request is open is reported as having missed the merge', () => {
