@@ -20,7 +20,8 @@ const mutations = readMutations();
 
 test.each(mutations)('$row has its test, and can be broken', (mutation) => {
   const references = rows.get(mutation.row)?.heldBy.map(({ file, fragment }) => `${file} › ${fragment}`);
-  if (!mutation.row.startsWith('SPEED-')) expect(references).toContain(mutation.test ?? references?.[0]);
+  if (!/^(?:SPEED|LINEAR|GITHUB)-/.test(mutation.row))
+    expect(references).toContain(mutation.test ?? references?.[0]);
   const text = read(mutation.file);
   const broken = applyMutation(text, mutation);
   expect(broken).toMatchObject({ ok: true });
@@ -40,6 +41,20 @@ test('every row has a mutation, unless it only explains what something is for', 
   const without = [...rows.values()].filter(({ id }) => !broken.has(id));
   expect(without.filter(({ isMeaning }) => !isMeaning).map(({ id }) => id)).toEqual([]);
   expect([...rows.values()].filter(({ id, isMeaning }) => isMeaning && broken.has(id))).toEqual([]);
+});
+
+test.each([
+  ['LINEAR', /\/tracker\/(?:linear\/|api-answer)/],
+  ['GITHUB', /\/tracker\/github[-/]/],
+])('every row of the tracker contract is broken in the code of %s', (provider, code) => {
+  const contract = 'packages/monitor/src/tracker/contract.test.ts';
+  const promises = [...read(contract).matchAll(/promise: '(.+)'/g)].map(([, promise]) => promise);
+  const broken = mutations.filter(({ row }) => row.startsWith(`${provider}-`));
+  expect(promises.length).toBeGreaterThan(0);
+  expect(broken.map(({ test: named }) => named)).toEqual(
+    promises.map((promise) => `${contract} › ${promise}`),
+  );
+  expect(broken.filter(({ file }) => !code.test(file))).toEqual([]);
 });
 
 test('a file of rows has a paragraph for each mutation', () => {
@@ -114,6 +129,7 @@ test('all are chosen by default', () => {
 
 test('rows are chosen by their names; one without a mutation is an error', () => {
   expect(chosen({ rows: 'cfg-7, CFG-2' })).toEqual(['CFG-2', 'CFG-7']);
+  expect(chosen({ rows: 'cfg' })).toHaveLength(10);
   expect(() => chosen({ rows: 'CFG-2,CFG-99' })).toThrow('no mutation for CFG-99');
 });
 

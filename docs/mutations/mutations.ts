@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import type { ConformanceRow } from './conformance-rows.ts';
 
 export type Mutation = {
-  /** The row of docs/conformance.md, or SPEED-… for a test that must not depend on speed (rows/waits.txt). */
+  /**
+   * The row of docs/conformance.md; SPEED-… for a test that must not depend on speed (rows/waits.txt), LINEAR-… and
+   * GITHUB-… for a row of the tracker contract (rows/contract.txt).
+   */
   row: string;
   file: string;
   /** One of the tests of the row, as written there; by default the first. */
@@ -51,16 +54,18 @@ function parseMutation([head = '', ...lines]: string[]): Mutation {
   return { row, file, ...(test && { test }), ...(named && { named }), find, replace: marked('+').join('\n') };
 }
 
-/** All, `{ rows: 'auth-1, EVT-8' }`, or `{ count: '5' }`, spread over all subjects. */
+/** All, `{ rows: 'auth-1, EVT' }`, where EVT stands for all its rows, or `{ count: '5' }`, spread over all subjects. */
 export function chooseMutations(
   all: readonly Mutation[],
   wish: { rows?: string | undefined; count?: string | undefined },
 ): readonly Mutation[] {
   const wanted = wish.rows?.split(',').map((row) => row.trim().toUpperCase());
-  const unknown = wanted?.filter((row) => all.every((mutation) => mutation.row !== row)) ?? [];
+  const isOf = ({ row }: Mutation, name: string) => row === name || row.startsWith(`${name}-`);
+  const unknown = wanted?.filter((name) => !all.some((mutation) => isOf(mutation, name))) ?? [];
   if (unknown.length > 0)
     throw new Error(`--rows: no mutation for ${unknown.join(', ')}; see docs/mutations/rows`);
-  const named = wanted === undefined ? all : all.filter(({ row }) => wanted.includes(row));
+  const named =
+    wanted === undefined ? all : all.filter((mutation) => wanted.some((name) => isOf(mutation, name)));
   if (wish.count === undefined) return named;
   const count = Number(wish.count);
   if (!Number.isInteger(count) || count < 1)

@@ -1,6 +1,6 @@
 // Verifies the conformance table: breaks one behaviour after the other in a copy of the working tree, and expects its
 // test in the table to fail. The copy is removed at the end.
-// `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT-8`, or `-- --count 5`, spread over all.
+// `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT`, or `-- --count 5`, spread over all.
 // Exit code 1 if a mutation survives, or if its test does not fail by an assertion.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -190,7 +190,7 @@ function printVerdict(mutation: Mutation, verdict: Verdict, milliseconds: number
       : verdict.is === 'survived'
         ? 'SURVIVED'
         : `UNPROVED: ${verdict.why}`;
-  const sentence = rows.get(mutation.row)?.sentence ?? '';
+  const sentence = rows.get(mutation.row)?.sentence ?? mutation.test?.split(' › ')[1] ?? '';
   const shown = sentence.length > 80 ? `${sentence.slice(0, 79)}…` : sentence;
   print(
     `${mutation.row.padEnd(8)} ${shown.padEnd(80)} ${mutation.file}  ${result} (${seconds(milliseconds)})`,
