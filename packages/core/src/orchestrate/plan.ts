@@ -40,13 +40,18 @@ export type ReadPlan = { ok: true; plan: Plan } | { ok: false; problems: PlanPro
 /**
  * `readPlan({ tickets: ['A-1', 'A-2'] })` is one wave. A file is one of `{ "tickets": ["A-1"] }`,
  * `{ "waves": [["A-1"], ["A-2"]] }` and
- * `{ "tickets": [{ "ticket": "A-2", "blockedBy": ["A-1"], "agent": "codex" }] }`.
+ * `{ "tickets": [{ "ticket": "A-2", "blockedBy": ["A-1"], "agent": "codex" }] }`. `ticketOf` returns the ticket for what
+ * a person wrote, such as `#12`.
  */
 export function readPlan(
   input: { tickets: readonly string[] } | { waves: readonly (readonly string[])[] } | { file: unknown },
+  ticketOf: (written: string) => string = (written) => written,
 ): ReadPlan {
   const problems: PlanProblem[] = [];
-  const plan = planIn('file' in input ? input.file : input, problems);
+  const source = 'file' in input ? input.file : input;
+  const plan = planIn(source, problems, (written) =>
+    typeof written === 'string' ? ticketOf(written) : written,
+  );
   if (problems.length > 0 || plan === undefined) return { ok: false, problems: atMost(problems) };
   return { ok: true, plan };
 }
@@ -61,7 +66,9 @@ export function ticketProblem(text: unknown): string | undefined {
   return `${shown(text)} is not a ticket: use letters, digits, dots, dashes and underscores, at most 120, starting with a letter or digit`;
 }
 
-function planIn(source: unknown, problems: PlanProblem[]): Plan | undefined {
+type TicketOf = (written: unknown) => unknown;
+
+function planIn(source: unknown, problems: PlanProblem[], ticketOf: TicketOf): Plan | undefined {
   if (typeof source !== 'object' || source === null || Array.isArray(source))
     return refuse(problems, 'plan', 'is not an object with "tickets" or "waves"');
   const { tickets, waves, ...others } = source as Record<string, unknown>;
@@ -69,12 +76,12 @@ function planIn(source: unknown, problems: PlanProblem[]): Plan | undefined {
     refuse(problems, shown(name), 'is unknown; a plan has "tickets" or "waves"');
   if (tickets !== undefined && waves !== undefined)
     return refuse(problems, 'plan', 'has both "tickets" and "waves"');
-  if (waves !== undefined) return explicitWaves(waves, problems);
-  if (tickets !== undefined) return wavesOfTickets(tickets, problems);
+  if (waves !== undefined) return explicitWaves(waves, problems, ticketOf);
+  if (tickets !== undefined) return wavesOfTickets(tickets, problems, ticketOf);
   return refuse(problems, 'plan', 'has neither "tickets" nor "waves"');
 }
 
-function explicitWaves(waves: unknown, problems: PlanProblem[]): Plan | undefined {
+function explicitWaves(waves: unknown, problems: PlanProblem[], ticketOf: TicketOf): Plan | undefined {
   if (!isList(waves)) return refuse(problems, 'waves', 'is not a list of lists of tickets');
   if (waves.length === 0) return refuse(problems, 'waves', 'is empty');
   if (waves.length > MOST_WAVES) return tooManyWaves(problems, 'waves', waves.length);
@@ -88,13 +95,15 @@ function explicitWaves(waves: unknown, problems: PlanProblem[]): Plan | undefine
     else {
       count += wave.length;
       if (count > MOST_TICKETS) return tooMany(problems, 'waves');
-      read.push(wave.flatMap((ticket, index) => named(ticket, `${place}[${index}]`, places, problems)));
+      read.push(
+        wave.flatMap((ticket, index) => named(ticketOf(ticket), `${place}[${index}]`, places, problems)),
+      );
     }
   }
   return { waves: read };
 }
 
-function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undefined {
+function wavesOfTickets(tickets: unknown, problems: PlanProblem[], ticketOf: TicketOf): Plan | undefined {
   if (!isList(tickets)) return refuse(problems, 'tickets', 'is not a list');
   if (tickets.length === 0) return refuse(problems, 'tickets', 'is empty');
   if (tickets.length > MOST_TICKETS) return tooMany(problems, 'tickets');
@@ -104,14 +113,15 @@ function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undef
   for (const [index, entry] of tickets.entries()) {
     const place = `tickets[${index}]`;
     const [item, at] = isObject(entry)
-      ? [entryOf(entry, place, problems), `${place}.ticket`]
+      ? [entryOf(entry, place, problems, ticketOf), `${place}.ticket`]
       : [{ ticket: entry, blockedBy: [], agent: undefined }, place];
-    for (const ticket of named(item.ticket, at, places, problems)) {
+    for (const ticket of named(ticketOf(item.ticket), at, places, problems)) {
       read.push({ ticket, blockedBy: item.blockedBy });
       if (item.agent !== undefined) agents.push([ticket, item.agent]);
     }
   }
-  refuseUnknownBlockers(tickets, new Set(read.map(({ ticket }) => ticket)), problems);
+  const known: ReadonlySet<unknown> = new Set(read.map(({ ticket }) => ticket));
+  refuseUnknownBlockers(tickets, (blocker) => known.has(ticketOf(blocker)), problems);
   if (problems.length > 0) return undefined;
   const result = wavesFromBlockers(read);
   if (!result.ok) return refuse(problems, 'tickets', result.problem);
@@ -131,7 +141,12 @@ function wavesOfTickets(tickets: unknown, problems: PlanProblem[]): Plan | undef
 
 type Entry = { ticket: unknown; blockedBy: string[]; agent?: string | undefined };
 
-function entryOf(entry: Record<string, unknown>, place: string, problems: PlanProblem[]): Entry {
+function entryOf(
+  entry: Record<string, unknown>,
+  place: string,
+  problems: PlanProblem[],
+  ticketOf: TicketOf,
+): Entry {
   const { ticket, blockedBy = [], agent: given, ...others } = entry;
   for (const name of Object.keys(others).slice(0, MOST_PROBLEMS))
     refuse(problems, `${place}.${shown(name)}`, 'is unknown; an entry has "ticket", "blockedBy" and "agent"');
@@ -139,21 +154,25 @@ function entryOf(entry: Record<string, unknown>, place: string, problems: PlanPr
   if (given !== undefined && agent === undefined)
     refuse(problems, `${place}.agent`, `${shown(given)} is not the name of an agent`);
   if (isList(blockedBy) && blockedBy.length <= MOST_TICKETS)
-    return { ticket, agent, blockedBy: blockedBy.filter((blocker) => typeof blocker === 'string') };
+    return {
+      ticket,
+      agent,
+      blockedBy: blockedBy.map(ticketOf).filter((blocker) => typeof blocker === 'string'),
+    };
   refuse(problems, `${place}.blockedBy`, `is not a list of at most ${MOST_TICKETS} tickets`);
   return { ticket, agent, blockedBy: [] };
 }
 
 function refuseUnknownBlockers(
   tickets: readonly unknown[],
-  known: ReadonlySet<unknown>,
+  isKnown: (blocker: unknown) => boolean,
   problems: PlanProblem[],
 ): void {
   for (const [index, entry] of tickets.entries()) {
     const blockers = isObject(entry) ? entry['blockedBy'] : undefined;
     if (!isList(blockers)) continue;
     for (const [at, blocker] of blockers.slice(0, MOST_TICKETS).entries())
-      if (!known.has(blocker))
+      if (!isKnown(blocker))
         refuse(problems, `tickets[${index}].blockedBy[${at}]`, `${shown(blocker)} is not in this plan`);
   }
 }

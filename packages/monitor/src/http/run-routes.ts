@@ -58,7 +58,7 @@ export function runRoutes(options: {
       project: await servedProject(asked.project ?? folderOf(tickets ?? []), options.served),
     };
     const { request, outside } = dependencies
-      ? await planByDependencies(given, options.dependenciesOf)
+      ? await planByDependencies(given, projects, options.dependenciesOf)
       : { request: given, outside: [] };
     const started = await beginRun({ request, board: boardOf(state), projects, now: now() });
     await appendAndWait(options, started);

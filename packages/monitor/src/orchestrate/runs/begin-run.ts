@@ -60,7 +60,7 @@ export async function beginRun({
   if (!command.ok) throw new Failure('config-invalid', command.problem);
   const template = agentTemplateProblems(orchestration.agent);
   if (template.length > 0) throw new Failure('config-invalid', template.join(' '));
-  const read = readPlan(withTicketNames(request.plan, config));
+  const read = readPlan(request.plan, ticketIn(config));
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
   const tickets = waves.flat();
@@ -113,11 +113,9 @@ export async function beginRun({
 }
 
 /** A person may also name a ticket by the number or the address of its issue. */
-function withTicketNames(plan: RunRequest['plan'], config: Config): RunRequest['plan'] {
-  const named = (ticket: string): string =>
-    /^(?:#|https?:)/.test(ticket) ? (ticketWritten(ticket, [config]) ?? ticket) : ticket;
-  if ('tickets' in plan) return { tickets: plan.tickets.map(named) };
-  return 'waves' in plan ? { waves: plan.waves.map((wave) => wave.map(named)) } : plan;
+function ticketIn(config: Config): (written: string) => string {
+  return (written) =>
+    /^(?:#|https?:)/.test(written) ? (ticketWritten(written, [config]) ?? written) : written;
 }
 
 function problemText(problems: readonly PlanProblem[]): string {
@@ -163,11 +161,14 @@ export type AskDependencies = (project: string, tickets: readonly string[]) => P
 
 export async function planByDependencies(
   request: RunRequest,
+  projects: Pick<RunProjects, 'of'>,
   ask: AskDependencies,
 ): Promise<{ request: RunRequest; outside: OutsideBlocker[] }> {
+  const folder = await realFolder(request.project);
+  const { config } = await projects.of(folder);
+  const read = readPlan(request.plan, ticketIn(config));
   // An invalid plan is not worth a request.
-  const read = readPlan(request.plan);
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
-  const { tickets, outside } = await ask(await realFolder(request.project), read.plan.waves.flat());
+  const { tickets, outside } = await ask(folder, read.plan.waves.flat());
   return { request: { ...request, plan: { file: { tickets } } }, outside };
 }

@@ -1,4 +1,4 @@
-import { type Dependencies, emptyBoard, resolveConfig } from '@svc/core';
+import { Config, type Dependencies, emptyBoard } from '@svc/core';
 import { expect, test } from 'vitest';
 import { beginRun, planByDependencies, type RunRequest } from './begin-run.ts';
 
@@ -18,23 +18,25 @@ const graph = (...blocked: [string, string[]][]): Dependencies => ({
   unknown: [],
 });
 
+const repository = { org: 'acme', name: 'web' };
+const config = Config.parse({ svc: { repository, tracker: { provider: 'github' } } });
+const projects = {
+  of: async () =>
+    ({
+      config,
+      problems: [],
+      worktrees: { base: async () => '/base' },
+      checkAgents: async () => undefined,
+    }) as unknown as RunProject,
+};
+
 async function started(given: RunRequest) {
-  const { config } = resolveConfig([], {});
-  const projects = {
-    of: async () =>
-      ({
-        config,
-        problems: [],
-        worktrees: { base: async () => '/base' },
-        checkAgents: async () => undefined,
-      }) as unknown as RunProject,
-  };
   return beginRun({ request: given, board: emptyBoard(), projects, now: new Date(0) });
 }
 
 test('the waves follow from the tracker, and blockers outside are returned', async () => {
   const asked: unknown[] = [];
-  const planned = await planByDependencies(request, async (...question) => {
+  const planned = await planByDependencies(request, projects, async (...question) => {
     asked.push(question);
     return graph(['ABC-2', ['ABC-1']], ['ABC-1', []]);
   });
@@ -44,7 +46,7 @@ test('the waves follow from the tracker, and blockers outside are returned', asy
 });
 
 test('a cycle starts nothing', async () => {
-  const planned = await planByDependencies(request, async () =>
+  const planned = await planByDependencies(request, projects, async () =>
     graph(['ABC-2', ['ABC-1']], ['ABC-1', ['ABC-2']]),
   );
   await expect(started(planned.request)).rejects.toMatchObject({
@@ -58,5 +60,25 @@ test('an invalid list of tickets is not looked up', async () => {
     throw new Error('It was asked');
   };
   const plan = { file: { tickets: ['ABC-1', '../x', 'ABC-1'] } };
-  await expect(planByDependencies({ ...request, plan }, ask)).rejects.toMatchObject({ code: 'usage' });
+  await expect(planByDependencies({ ...request, plan }, projects, ask)).rejects.toMatchObject({
+    code: 'usage',
+  });
+});
+
+const issue = 'https://github.com/acme/web/issues/2';
+
+test('a ticket may be the number or the address of its issue', async () => {
+  const plan = { file: { tickets: ['#1', issue] } };
+  const planned = await planByDependencies({ ...request, plan }, projects, async (_, tickets) => {
+    expect(tickets).toEqual(['GH-1', 'GH-2']);
+    return graph(['GH-1', []], ['GH-2', ['GH-1']]);
+  });
+  expect((await started(planned.request)).detail).toMatchObject({ plan: [['GH-1'], ['GH-2']] });
+  for (const file of [
+    { waves: [['#1'], [issue]] },
+    { tickets: ['GH-1', { ticket: issue, blockedBy: ['#1'] }] },
+  ])
+    expect((await started({ ...request, plan: { file } })).detail).toMatchObject({
+      plan: [['GH-1'], ['GH-2']],
+    });
 });
