@@ -2,7 +2,6 @@
 // the tracks run in parallel, each spread evenly over the deliveries.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsCluster } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import type { NatsNode } from '../../packages/testkit/src/nats/nats-node.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
 import { scriptFolder } from '../../packages/testkit/src/script.ts';
@@ -127,22 +126,35 @@ export function runTracks(tracks: readonly Track[], deliveries: number, begun: (
 export type Power = Awaited<ReturnType<typeof createPower>>;
 
 /**
- * The stores of the cluster on disks whose power can be cut, one for each node: one node at a time, or all at once.
- * What a server reports as synced must exist when it is back.
+ * Machines whose power can be cut, one at a time, or all at once. Each has a node of the cluster, and the first ones
+ * have a relay with its spill. What a server or a relay reports as synced must exist when it is back.
  */
 export async function createPower(nodes: readonly string[], random: Random) {
   const storesIn = scriptFolder('chaos-power');
   const disks = new Map<string, PowerCutDisk>();
   let forgotten = 0;
+  let spilled = 0;
 
   async function stop(): Promise<void> {
     for (const disk of disks.values()) await disk.unmount();
   }
 
-  async function cut({ name, kill }: NatsNode, inSync: boolean): Promise<void> {
+  /** Of one machine. What it returns starts the machine again. */
+  async function cut(
+    { cluster, relays }: World,
+    node: NatsNode,
+    inSync: boolean,
+  ): Promise<() => Promise<void>> {
+    const relay = relays[cluster.nodes.indexOf(node)];
+    spilled += (await relay?.spilled()) ?? 0;
+    const kill = (): Promise<unknown> => Promise.all([node.kill(), relay?.kill()]);
     const torn = random.chance(0.5) ? random.below(2 ** 31) : null;
-    const lost = await disks.get(name)?.cut({ kill, torn, inSync });
+    const lost = await disks.get(node.name)?.cut({ kill, torn, inSync });
     forgotten += lost?.files ?? 0;
+    return async () => {
+      await node.start();
+      await relay?.start();
+    };
   }
 
   try {
@@ -156,21 +168,29 @@ export async function createPower(nodes: readonly string[], random: Random) {
   return {
     /** Contains a folder for each node. */
     storesIn,
-    /** Resolves when the node runs again. In half of the cases it is the leader of the busiest stream. */
-    cutOne: async (cluster: NatsCluster): Promise<void> => {
+    /** Resolves when the machine works again. In half of the cases its node is the leader of the busiest stream. */
+    cutOne: async (world: World): Promise<void> => {
+      const { cluster } = world;
       const leading = random.chance(0.5) ? (await cluster.busiestStream())?.leader : undefined;
-      const node = leading ?? random.pick(cluster.nodes);
-      await cut(node, random.chance(0.5));
+      const start = await cut(world, leading ?? random.pick(cluster.nodes), random.chance(0.5));
       await sleep(random.below(2000));
-      await node.start();
+      await start();
     },
-    cutAll: async (cluster: NatsCluster): Promise<void> => {
-      await Promise.all(cluster.nodes.map((node) => cut(node, false)));
+    /** In half of the cases there has been no leader for a moment, so that deliveries are in the spills. */
+    cutAll: async (world: World): Promise<void> => {
+      const { cluster } = world;
+      if (random.chance(0.5)) {
+        await (await cluster.busiestStream())?.leader.kill();
+        await sleep(2500);
+      }
+      const starts = await Promise.all(cluster.nodes.map((node) => cut(world, node, false)));
       await sleep(random.below(2000));
-      await Promise.all(cluster.nodes.map((node) => node.start()));
+      await Promise.all(starts.map((start) => start()));
     },
     /** Files that have lost unsaved changes so far. */
     forgotten: () => forgotten,
+    /** Deliveries that were in a spill at a cut. */
+    spilled: () => spilled,
     /** After the cluster has ended. */
     stop,
   };

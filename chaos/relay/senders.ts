@@ -18,7 +18,9 @@ export type PhaseFigures = {
 };
 
 const MOST_AT_ONCE = 3000;
+/** Twice as long after each refusal: thousands that come back at once would keep a slow machine from recovering. */
 const PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 8000;
 
 export function createSenders(given: { port: number; path: string; deadlineMs: number }) {
   const { post, close } = createPost(given.port, given.path);
@@ -27,7 +29,11 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
   let begun = 0;
 
   async function insist(delivery: SignedDelivery, figures: PhaseFigures): Promise<void> {
-    while (performance.now() < deadline) {
+    for (
+      let pauseMs = PAUSE_MS;
+      performance.now() < deadline;
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+    ) {
       const started = performance.now();
       // However the connection broke: not acknowledged.
       const status = await post(delivery).then(
@@ -42,7 +48,7 @@ export function createSenders(given: { port: number; path: string; deadlineMs: n
       }
       if (status !== undefined && status < 500 && status !== 408 && status !== 429)
         throw new Error(`${delivery.deliveryId} was rejected with ${status}`);
-      await sleep(PAUSE_MS);
+      await sleep(pauseMs);
     }
     throw new Error(`not acknowledged before the end of the run: ${delivery.deliveryId}`);
   }

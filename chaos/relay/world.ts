@@ -18,6 +18,7 @@ import {
 } from '../../packages/testkit/src/nats/relay-process.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
 import { startOrStop, writeInto } from '../../packages/testkit/src/script.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import { type LoopbackProxy, startLoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
 import { duplicatesName } from './subscriber-log.ts';
 
@@ -29,6 +30,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 type Given = {
   relays: number;
   subscribers: number;
+  /** With a folder for each node, in which a relay beside it has its spill. */
   storesIn: string | undefined;
   syncAlways: boolean;
   'no-spill': boolean;
@@ -54,6 +56,10 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
     starting.defer(() => proxy.stop());
     return proxy;
   };
+  const spillOf = (number: number): string =>
+    given.storesIn === undefined
+      ? join(home.home, `relay-${number}-spill`)
+      : join(given.storesIn, `n${number}`, 'spill');
   const relays: Awaited<ReturnType<typeof createRelay>>[] = [];
   for (let number = 1; number <= given.relays; number += 1) {
     const name = `relay-${number}`;
@@ -62,7 +68,7 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
       random,
       toNodes: await Promise.all(cluster.nodes.map((node) => proxyTo(() => [node.port]))),
       firstWords: number === 1 ? ['--provision'] : [],
-      spill: given['no-spill'] ? [] : ['--spill', join(home.home, `${name}-spill`)],
+      spill: given['no-spill'] ? [] : ['--spill', spillOf(number)],
     });
     starting.defer(() => relay.kill());
     relays.push(relay);
@@ -113,6 +119,13 @@ export async function createRelay(
     kill: () => process.kill(),
     async stop(): Promise<void> {
       await process.stop();
+    },
+    /** How many deliveries its spill holds. */
+    async spilled(): Promise<number> {
+      const metrics = await (
+        await fetch(`${process.url}/metrics`, { signal: AbortSignal.timeout(WAIT_MS) })
+      ).text();
+      return Number(/^svc_relay_spilled_waiting (\d+)/m.exec(metrics)?.[1] ?? 0);
     },
     /** Without the engine a relay gives up after a while; a service manager would restart it, and so do we. */
     async start(): Promise<void> {

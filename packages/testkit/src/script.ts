@@ -1,6 +1,6 @@
 // What chaos and bench scripts share: options, folders and processes that end with the script, parallel work, and the
 // output of figures and verdicts.
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   mkdirSync,
@@ -82,6 +82,13 @@ export function endWithScript<Child extends ChildProcess>(child: Child): Child {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
+}
+
+/** Processes that only compute, with different priorities, until the script ends, however it ends. */
+export function keepProcessorBusy(processes: number): void {
+  const work = 'while kill -0 $PPID; do i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; done 2>/dev/null';
+  for (let number = 0; number < processes; number += 1)
+    endWithScript(spawn('nice', ['-n', String(number % 20), 'sh', '-c', work], { stdio: 'ignore' })).unref();
 }
 
 /** Resolves when the process has ended and its output was read: with its exit code, or the signal that ended it. */
