@@ -1,7 +1,7 @@
 // The files in examples/relay/ against what they claim: the NATS configuration with its logins is run, every
 // variable is one that the relay reads, every metric one that it exposes.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import {
   createNatsNode,
@@ -222,12 +222,41 @@ describe('settings', () => {
   });
 });
 
+test('every relay process has a volume of its own for its spill', () => {
+  const { services } = documents('compose.yaml')[0] as {
+    services: Record<string, { environment?: Record<string, string>; volumes?: string[] }>;
+  };
+  const relays = Object.values(services).filter(({ environment }) => environment?.['SVC_RELAY_SPILL']);
+  const mounted = relays.map(({ environment, volumes = [] }) => {
+    const [volume = '', at = ''] = volumes[0]?.split(':') ?? [];
+    expect(environment?.['SVC_RELAY_SPILL']).toBe(join(at, 'spill'));
+    expect(read('Containerfile')).toContain(`install -d -o node -g node -m 0700 ${at}\n`);
+    return volume;
+  });
+  expect(mounted).toEqual(['relay-1', 'relay-2']);
+  const kubernetes = documents('kubernetes/relay.yaml');
+  const state = '/var/lib/svc-relay';
+  expect(kubernetes.find(({ kind }) => kind === 'ConfigMap')).toMatchObject({
+    data: { SVC_RELAY_SPILL: join(state, 'spill') },
+  });
+  expect(kubernetes.find(({ kind }) => kind === 'StatefulSet')?.['spec']).toMatchObject({
+    template: {
+      spec: {
+        containers: [{ volumeMounts: expect.arrayContaining([{ name: 'spill', mountPath: state }]) }],
+      },
+    },
+    volumeClaimTemplates: [{ metadata: { name: 'spill' } }],
+  });
+  expect(read('systemd/svc-relay.service')).toContain(`StateDirectory=${basename(state)}\n`);
+  expect(read('systemd/svc-relay.env.example')).toContain(`SVC_RELAY_SPILL=${state}/spill\n`);
+});
+
 describe('Kubernetes', () => {
   const all = ['namespace', 'nats', 'relay'].flatMap((name) => documents(`kubernetes/${name}.yaml`));
   const of = (kind: string) => all.filter((document) => document['kind'] === kind);
 
   test('every name that an object refers to exists', () => {
-    const pods = [...of('StatefulSet'), ...of('Deployment'), ...of('Job')].map(
+    const pods = [...of('StatefulSet'), ...of('Job')].map(
       ({ spec }) =>
         (spec as { template: { metadata: { labels: Record<string, string> } } }).template.metadata.labels,
     );
@@ -244,7 +273,7 @@ describe('Kubernetes', () => {
   });
 
   test('nothing runs as root, only the volumes are writable, and every pod meets the policy of the namespace', () => {
-    for (const { spec } of [...of('StatefulSet'), ...of('Deployment'), ...of('Job')]) {
+    for (const { spec } of [...of('StatefulSet'), ...of('Job')]) {
       const pod = (spec as { template: { spec: Record<string, unknown> } }).template.spec;
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
@@ -298,5 +327,6 @@ describe('observability', () => {
       .map((name) => name.replace(/^(svc_relay_post_seconds)_(?:bucket|sum|count)$/, '$1'));
     expect([...new Set(named)].filter((name) => !exposed.has(name))).toEqual([]);
     expect(new Set(named).size).toBeGreaterThan(12);
+    expect(named).toContain('svc_relay_spilled_waiting');
   });
 });
