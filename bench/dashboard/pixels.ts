@@ -20,10 +20,10 @@ export type Pixels = {
 const TICKET = 'TID-126';
 const PR = 426;
 
-/** `shown(text)` resolves to the time of the first frame after the card has the text. */
-const watchCard = `
+/** `shown(text)` in the page resolves to the time of the first frame after the ticket's card has the text. */
+const watchCard = (ticket: string): string => `
   window.shown = (wanted) => new Promise((resolve) => {
-    const hasText = () => document.querySelector('main a[href^="/tickets/${TICKET}"]')?.textContent?.includes(wanted) === true;
+    const hasText = () => document.querySelector('main a[href^="/tickets/${ticket}"]')?.textContent?.includes(wanted) === true;
     const report = () => requestAnimationFrame(() => {
       const channel = new MessageChannel();
       channel.port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
@@ -39,14 +39,25 @@ const watchCard = `
   });
 `;
 
-export async function measurePixels(browser: Browser, daemon: TapeDaemon, events: number): Promise<Pixels> {
+/** A page with the card of a ticket. `shown` is called before the change that it waits for. */
+export async function openCard(browser: Browser, url: string, ticket: string) {
   const { page, close } = await openPage(browser);
+  await page.addInitScript(watchCard(ticket));
+  await page.goto(url);
+  await page.locator(`main a[href^="/tickets/${ticket}"]`).first().waitFor();
+  await page.waitForTimeout(1_000);
+  return {
+    close,
+    shown(text: string): Promise<number> {
+      return within(page.evaluate<number>(`window.shown(${JSON.stringify(text)})`), 10_000);
+    },
+  };
+}
+
+export async function measurePixels(browser: Browser, daemon: TapeDaemon, events: number): Promise<Pixels> {
   const random = createRandom(11);
+  const card = await openCard(browser, daemon.url, TICKET);
   try {
-    await page.addInitScript(watchCard);
-    await page.goto(daemon.url);
-    await page.locator(`main a[href^="/tickets/${TICKET}"]`).first().waitFor();
-    await page.waitForTimeout(1_000);
     const now = new Date();
     const head = { sha: 'be'.repeat(20) };
     const pushed = recordedOf(daemon, 'pull_request');
@@ -55,7 +66,7 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
     const times: number[] = [];
     for (let event = 0; event < events; event += 1) {
       const fails = event % 2 === 0;
-      const shown = page.evaluate<number>(`window.shown(${JSON.stringify(fails ? '1 failed' : '1 passed')})`);
+      const shown = card.shown(fails ? '1 failed' : '1 passed');
       // The code host's times are whole seconds, and a delivery must be newer than the last to count.
       const updated_at = new Date(now.getTime() + (event + 1) * 1_000).toISOString();
       const conclusion = fails ? 'failure' : 'success';
@@ -63,12 +74,12 @@ export async function measurePixels(browser: Browser, daemon: TapeDaemon, events
       const { payload } = patched(check, 'checked', { action: 'completed', check_suite });
       await sendCodehost(daemon, 'check_suite', payload);
       const answered = performance.timeOrigin + performance.now();
-      times.push(Math.max(0, (await within(shown, 10_000)) - answered));
+      times.push(Math.max(0, (await shown) - answered));
       await sleep(20 + random.below(120));
     }
     return figuresOf(times);
   } finally {
-    await close();
+    await card.close();
   }
 }
 

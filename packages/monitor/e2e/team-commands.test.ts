@@ -10,12 +10,14 @@ import {
   type TeamCommand,
   type TeamCommandView,
 } from '@svc/core';
-import { until } from '@svc/testkit';
+import { storyRepo, storyTicket, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
+import { hookTokenFile } from '../src/access/token-file.ts';
 import { channelOf, makeRecord } from '../src/team/records.ts';
 import { nameHash, newMachineKeys } from '../src/team/seal.ts';
 import type { TeamFile } from '../src/team/team-file.ts';
+import { storyDaemon } from './story-daemon.ts';
 import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
 
 const ITEM = 'run-one/ENG-1/stuck';
@@ -155,6 +157,55 @@ test('the owner allows by person, machine or id, and an unreadable file allows n
     expect(await ask(two, command), command.verb).toMatchObject({ state: 'failed' });
 });
 
+test('a deploy is retried and an agent is answered there, in the name of who asked', async () => {
+  const { one, two } = await teamOfTwo();
+  allow(one, '{"svc":{"team":{"allow":{"person-of-two":["answer","retry-deploy"]}}}}');
+  await one.daemon().close();
+  const deploy = { [storyRepo]: { skipDeployVerification: false } };
+  const there = await storyDaemon({ home: one.home, settings: { deploy } });
+  const shown = async (status: string): Promise<boolean> =>
+    (await two.rowOf('one'))?.workers.some((worker) => worker.status === status) === true;
+  const askedIn = (event: string) =>
+    there
+      .allLines()
+      .filter((line) => line.event === event)
+      .map(({ detail }) => detail);
+  const by = 'person-of-two (two)';
+
+  there.setStatus('pr-created');
+  await until(() => shown('pr-created'));
+  await there.happens('pull_request merged');
+  await there.happens('deployment_status failure');
+  await until(() => shown('deploy-failed'));
+  expect(await two.svc('deploy', 'retry', storyTicket, '--note', 'fixed', '--machine', 'one')).toMatchObject({
+    exit: 0,
+    text: 'Done on one.',
+  });
+  expect(askedIn('orchestrator.deploy.retried')).toEqual([expect.objectContaining({ by, note: 'fixed' })]);
+  await until(() => shown('merged'));
+
+  writeFileSync(hookTokenFile(there.machine.dataDir), 'hook', { mode: 0o600 });
+  const tool = { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x' };
+  const hook = async (path: string, body: object) =>
+    (
+      await there.post(`/api/hooks/${path}`, JSON.stringify({ ...tool, ...body }), {
+        'content-type': 'application/json',
+        'x-svc-hook-token': 'hook',
+      })
+    ).body;
+  await hook('report', { event: 'PermissionRequest', folder: one.home, at: 1 });
+  const answered = hook('ask', { input: '{"command":"secret-text"}' });
+  await until(async () => (await two.rowOf('one'))?.sessions[0]?.open.length);
+  const answer = await two.svc('agent', 'answer', 'claude/s-1', 'allow', '--machine', 'one');
+  expect(answer).toMatchObject({ exit: 0, text: 'Done on one.' });
+  expect(await answered).toEqual({ answer: 'allow_once' });
+  expect(askedIn('session.answered')).toEqual([expect.objectContaining({ answer: 'allow_once', by })]);
+  expect(askedIn('team.command.ended')).toEqual([
+    expect.objectContaining({ state: 'done', by }),
+    expect.objectContaining({ state: 'done', by }),
+  ]);
+});
+
 test('a command waits for its machine, and is executed once although both are stopped', async () => {
   const { nats, relay, one, two } = await withItem();
   await one.daemon().close();
@@ -214,14 +265,19 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
 
   // A member answers what was asked of another one.
   await two.daemon().close();
-  expect(await ask(one, { ...command, item: 'x/y/z' }, 'two', 'asked')).toMatchObject({ state: 'open' });
+  const asked = ask(one, { ...command, item: 'x/y/z' }, 'two', 'asked');
+  await until(() => linesOf(one, 'team.command.sent').length === 1);
   const result = { key: `${self}/asked`, value: { state: 'done', why: null, remedy: null } };
   const hash = await nameHash(removed.roster?.names ?? '', 'result', result.key);
   await put(await makeRecord(removed, { kind: 'result', hash }, Date.now(), result));
   await until(() => refused('not-asked'));
+  expect((await one.daemon().get('/api/team/commands')).body['commands']).toEqual([
+    expect.objectContaining({ id: 'asked', state: 'open' }),
+  ]);
   await two.restart();
   await until(async () => linesOf(one, 'team.command.ended').length === 1);
   expect(linesOf(one, 'team.command.ended')[0]?.detail).toMatchObject({ command: 'asked', state: 'failed' });
+  await asked;
 
   expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);
   await until(async () => fileOf(two).teamKeys.length === 2);
@@ -229,8 +285,9 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   // Its daemon would remove what it did not publish itself.
   await two.daemon().close();
 
+  // A new roster may explain it, so it is held for some seconds.
+  await put(await record(stranger, 'stranger'));
   const attacks: [name: string, reason: RecordRefusal, record: () => Promise<StoredRecord>][] = [
-    ['by a stranger', 'unknown-machine', () => record(stranger, 'stranger')],
     ['of a removed member', 'removed-machine', () => record(removed, 'removed')],
     [
       'with a forged signature',
@@ -260,6 +317,8 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
     });
     expect((await one.health()).why, name).toContain(recordRefusals[reason]);
   }
+  one.skipTime(5_000);
+  expect((await one.health()).why).toContain(recordRefusals['unknown-machine']);
 
   // To another machine, and from hours ago: nothing is executed, and the second comes back with a reason.
   await put(await record(now, 'elsewhere', { to: removed.keys.id }));

@@ -11,6 +11,8 @@ export type VerbHelp = {
   route?: string;
 };
 
+const HELP_COLUMNS = 80;
+
 /** Commander keeps only the finished text; completion and the reference need its parts. */
 const helpTexts = new WeakMap<object, VerbHelp>();
 
@@ -44,5 +46,12 @@ export function verbHelp(command: CommandUnknownOpts): VerbHelp | undefined {
 function examplesAndRoute({ example, route }: VerbHelp): string {
   const examples = [example].flat().map((line) => `  $ ${line}`);
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
-  return ['', title, ...examples, ...(route === undefined ? [] : ['', `Route: ${route}`])].join('\n');
+  const routes = route === undefined ? [] : ['', routesText(route)];
+  return ['', title, ...examples, ...routes].join('\n');
+}
+
+/** One below the other if a line is too short for them. */
+function routesText(route: string): string {
+  const text = `Route: ${route}`;
+  return text.length > HELP_COLUMNS ? text.replaceAll(', ', ',\n       ') : text;
 }

@@ -63,7 +63,7 @@ function answerVerb(terminal: Terminal): CommandUnknownOpts {
       'svc agent answer claude/3f2a91c0 allow',
       'svc agent answer ABC-12 allow --machine kim-laptop',
     ],
-    route: 'POST /api/workers/:ticket/agent/answer, POST /api/sessions/answer',
+    route: 'POST /api/workers/:ticket/agent/answer, POST /api/sessions/answer, POST /api/team/commands',
   })
     .argument('<ticket>')
     .argument('[answer]')
