@@ -47,6 +47,7 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
   let state = { connected: true, since: Date.now(), reason: null as string | null };
   let lastError: string | null = null;
   let isChecking = false;
+  let aliveWithinMs = ALIVE_WITHIN_MS;
 
   function change(connected: boolean, reason: string | null): void {
     if (state.connected === connected) return;
@@ -77,7 +78,9 @@ export async function openConnection(options: NatsOptions, purpose: string): Pro
         () => true,
         () => true,
       );
-      const isAlive = await within(lives, ALIVE_WITHIN_MS, () => false);
+      const isAlive = await within(lives, aliveWithinMs, () => false);
+      // If the next server does not answer either, all of them are slow, and moving on would only make it worse.
+      aliveWithinMs = isAlive ? ALIVE_WITHIN_MS : Math.min(2 * aliveWithinMs, DIAL_WITHIN_MS);
       if (!isAlive && state.connected && !nats.isClosed()) await nats.reconnect();
       isChecking = false;
     },

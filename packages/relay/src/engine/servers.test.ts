@@ -1,5 +1,7 @@
-import { natsForTest } from '@svc/testkit';
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { natsForTest, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
 import { demandVersion, openConnection, serverWarnings } from './connection.ts';
 
 test.each(['2.14.6', '2.14.10', '2.15.0', '2.15.1-preview.1', '3.0.0'])('%s is new enough', (version) => {
@@ -18,4 +20,31 @@ test('a single server that is new enough gets no warning, whether or not the log
   const connection = await openConnection({ servers: [url] }, 'test');
   expect(await serverWarnings(connection.nats)).toEqual([]);
   await connection.close();
+});
+
+test('a connection stays with a server that answers late, once no other answers sooner', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.write('INFO {"server_id":"late","version":"2.15.1","max_payload":1048576,"headers":true}\r\n');
+    socket.on('data', (bytes) => {
+      for (const _ of bytes.toString().matchAll(/^PING\r$/gm))
+        setTimeout(() => socket.writable && socket.write('PONG\r\n'), 1500);
+    });
+    socket.on('error', () => undefined);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const connection = await openConnection({ servers: [`nats://127.0.0.1:${port}`] }, 'test');
+  onTestFinished(() => connection.close());
+  await connection.checkAlive();
+  await until(() => connections === 2);
+  await until(async () => {
+    await until(() => connection.state().connected);
+    const before = connections;
+    await connection.checkAlive();
+    await connection.nats.flush();
+    return connections === before;
+  });
 });
