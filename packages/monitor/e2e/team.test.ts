@@ -1,5 +1,5 @@
 // Two machines (two homes, two daemons) and one relay on a real nats-server: from `svc team create` to a shared board.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseInvitation } from '@svc/core';
 import { until } from '@svc/testkit';
@@ -99,6 +99,20 @@ test('without the relay a machine works alone, says so, and publishes afterwards
   await relayAt(nats.url, relay.port);
   await until(() => sees(two, one, 'ENG-1', 'implementing'));
   await until(async () => (await one.health()).state === 'live');
+});
+
+test('a record whose line could not be written is taken again', async () => {
+  const { one, two } = await teamOfTwo();
+  one.work('ENG-1', 'implementing');
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  const { eventsDir } = two.daemon().machine;
+  renameSync(eventsDir, `${eventsDir}.away`);
+  writeFileSync(eventsDir, '');
+  one.work('ENG-1', 'failed');
+  await until(async () => (await two.status()).why?.includes('could not be stored'));
+  rmSync(eventsDir);
+  renameSync(`${eventsDir}.away`, eventsDir);
+  await until(() => sees(two, one, 'ENG-1', 'failed'));
 });
 
 test('a removed machine reads nothing new, and the others go on', async () => {
