@@ -172,7 +172,7 @@ test('a run is refused before anything is created when its agent cannot be used'
   }
   expect(daemon.lines()).toEqual([]);
   expect(branches()).toEqual(['main']);
-  expect(existsSync(join(home, 'svc/runs'))).toBe(false);
+  expect(readdirSync(join(home, 'svc/runs'))).toEqual([]);
   const plan = join(home, 'plan.json');
   writeFileSync(plan, JSON.stringify({ tickets: [{ ticket: 'A-1', agent: 'mine' }] }));
   expect(await svc('orchestrate', 'start', '--file', plan, '--name', 'run-1')).toMatchObject({ code: 0 });

@@ -232,7 +232,7 @@ test('every verb declares the routes it calls, as the description does', async (
   for (const path of everyVerb(buildProgram(testTerminal()))) {
     const terminal = testTerminal();
     await runCommandLine(terminal, [...path, '--help']);
-    const [, line = ''] = /^Route: (.+)$/m.exec(terminal.printed()) ?? [];
+    const [, line = ''] = /^Route: (.+(?:\n {2,}.+)*)$/m.exec(terminal.printed()) ?? [];
     for (const [, method = '', url = ''] of line.matchAll(/(GET|POST) (\/[\w/:-]+)/g)) {
       const name = `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`;
       said.set(name, (said.get(name) ?? new Set()).add(`svc ${path.join(' ')}`));

@@ -190,6 +190,7 @@ export const teamRoutes = {
     verbs: [
       'svc attention ack',
       'svc attention hand-over',
+      'svc agent answer',
       'svc agent send',
       'svc orchestrate pause',
       'svc deploy retry',

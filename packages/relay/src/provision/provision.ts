@@ -159,11 +159,17 @@ function change(name: string, work: () => Promise<unknown>): Promise<void> {
       await work();
     } catch (error) {
       const message = `${name}: ${messageOf(error)}`;
-      if (!(error instanceof JetStreamApiError) || error.status === 503) throw new EngineUnavailable(message);
+      if (!(error instanceof JetStreamApiError) || error.status === 503 || isOffline(error))
+        throw new EngineUnavailable(message);
       const remedy = remedies[error.code] ?? 'See the log of the NATS server.';
       throw new Refused('provision-refused', `${message} (${error.code})`, remedy);
     }
   });
+}
+
+/** A server of a cluster that has just started may not have announced itself to the others. */
+function isOffline({ code, message }: JetStreamApiError): boolean {
+  return code === 10005 && message.includes('peer offline');
 }
 
 async function retrying<T>(work: () => Promise<T>): Promise<T> {
