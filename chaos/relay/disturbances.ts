@@ -146,7 +146,8 @@ export async function createPower(nodes: readonly string[], random: Random) {
     inSync: boolean,
   ): Promise<() => Promise<void>> {
     const relay = relays[cluster.nodes.indexOf(node)];
-    spilled += (await relay?.spilled()) ?? 0;
+    const held = (await relay?.spilled()) ?? 0;
+    spilled += held;
     const kill = (): Promise<unknown> => Promise.all([node.kill(), relay?.kill()]);
     const torn = random.chance(0.5) ? random.below(2 ** 31) : null;
     const lost = await disks.get(node.name)?.cut({ kill, torn, inSync });

@@ -150,7 +150,9 @@ async function converse(given: Talked): Promise<Answered> {
         reminders.push({ key: `reminder-${turns}`, text: REFUTATION_REMINDER, by: 'svc' });
         await talk.goOn();
       }
-      failure ??= await problemOf(talk, given);
+      // Not in one expression: `failure` may be set while this is awaited, and must not be overwritten then.
+      const problem = await problemOf(talk, given);
+      failure ??= problem;
       if (failure === undefined && exit !== undefined) failure = await endWords(files, exit.exitCode);
       if (failure === undefined && performance.now() > given.deadline)
         failure = `it did not answer within ${given.timeoutMs / 1_000} s${trouble}`;
