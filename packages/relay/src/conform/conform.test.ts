@@ -55,10 +55,11 @@ function rewriteBody(frame: string): string {
   }
 }
 
-/** The second of two deliveries comes first. */
+/** The second of two deliveries comes first. A ping between them stays where it is. */
 function swap(): (frame: string) => string {
   let held = '';
   return (frame) => {
+    if (!isDelivery(frame)) return frame;
     if (held !== '') {
       const both = `${frame}\n\n${held}`;
       held = '';
