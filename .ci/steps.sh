@@ -82,18 +82,22 @@ need_packages() {
 
 install_everything() {
   step 'system packages' need_packages git shellcheck gh openssl prometheus chromium-headless-shell curl jq zsh fish
-  figures 'nats-server' .ci/nats-server
-  install_packages
+  at_once install_nats install_packages
+  export PATH=$PWD/node_modules/.bin:$PATH
   echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+}
+
+install_nats() {
+  figures 'nats-server' .ci/nats-server
 }
 
 install_packages() {
   step 'install' npm ci --no-audit --no-fund
-  export PATH=$PWD/node_modules/.bin:$PATH
 }
 
 install_portable() {
   install_packages
+  export PATH=$PWD/node_modules/.bin:$PATH
   rm -f node_modules/.bin/node
   echo "node $(node --version), $(uname -s)"
 }

@@ -83,8 +83,9 @@ async function measurePage(chromium: Browser, { url, push }: AgentWorld): Promis
     await page.getByRole('tab', { name: 'Conversation' }).click();
     await end.waitFor();
     await receive(page, push);
-    failUnless((await problems()).length === 0);
-    for (const problem of await problems()) console.log(problem);
+    const found = await problems();
+    failUnless(found.length === 0);
+    for (const problem of found) console.log(problem);
   } finally {
     await close();
   }

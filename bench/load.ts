@@ -1,6 +1,7 @@
 // The senders, in a separate process and as cheap as possible: raw sockets, one request buffer per connection in which
-// only the delivery id and the time change. Closed loop: the next post after the answer. Paced: a given number a
-// second, on as many connections as needed.
+// only the delivery id, the time, the end of the body and its signature change. Closed loop: the next post after the
+// answer. Paced: a given number a second, on as many connections as needed.
+import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
@@ -115,8 +116,15 @@ type Connection = {
 /** Each has one delivery. */
 async function openConnection(order: LoadOrder, number: number): Promise<Connection> {
   const { port, path, bytes } = order;
-  const { headers, body, deliveryId } =
-    bytes === undefined ? exampleFor(number) : sizedDelivery(bytes, codehostSecret);
+  const {
+    headers,
+    body: example,
+    deliveryId,
+  } = bytes === undefined ? exampleFor(number) : sizedDelivery(bytes, codehostSecret);
+  // The same bytes again would be repeats, for which a receiver looks up the first.
+  const start = Buffer.concat([example.subarray(0, -1), Buffer.from(',"number":"')]);
+  const body = Buffer.concat([start, Buffer.from(`${'0'.repeat(ID_DIGITS)}"}`)]);
+  const signatureOf = createSigner(codehostSecret, start);
   const all = {
     host: `127.0.0.1:${port}`,
     ...headers,
@@ -125,6 +133,8 @@ async function openConnection(order: LoadOrder, number: number): Promise<Connect
   };
   const request = requestBytes({ path, headers: Object.entries(all), body });
   const idAt = request.indexOf(deliveryId) + deliveryId.length - ID_DIGITS;
+  const numberAt = request.length - ID_DIGITS - '"}'.length;
+  const signatureAt = request.indexOf('sha256=') + 'sha256='.length;
   const timeAt = request.indexOf('0'.repeat(TIME_CHARACTERS), request.indexOf(SENT_AT_HEADER));
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
@@ -139,7 +149,10 @@ async function openConnection(order: LoadOrder, number: number): Promise<Connect
     post: (id) =>
       new Promise((resolve) => {
         const at = sharedNow();
-        request.write(id.toString(16).padStart(ID_DIGITS, '0'), idAt, 'latin1');
+        const digits = id.toString(16).padStart(ID_DIGITS, '0');
+        request.write(digits, idAt, 'latin1');
+        request.write(digits, numberAt, 'latin1');
+        request.write(signatureOf(`${digits}"}`), signatureAt, 'latin1');
         request.write(at.toFixed(6).padStart(TIME_CHARACTERS, '0'), timeAt, 'latin1');
         settle = (status) => resolve({ status, at, milliseconds: sharedNow() - at });
         if (socket.destroyed) settle(0);
@@ -154,4 +167,14 @@ function exampleFor(number: number): SignedDelivery {
   const example = examples[number % examples.length];
   if (example === undefined) throw new Error('no deliveries');
   return example;
+}
+
+/** HMAC-SHA-256 of bodies that differ only at their end: the start of all of them is hashed once. */
+function createSigner(secret: string, start: Uint8Array): (end: string) => string {
+  const key = Buffer.alloc(64);
+  key.write(secret);
+  const keyed = (mask: number) => createHash('sha256').update(key.map((byte) => byte ^ mask));
+  const inner = keyed(0x36).update(start);
+  const outer = keyed(0x5c);
+  return (end) => outer.copy().update(inner.copy().update(end).digest()).digest('hex');
 }

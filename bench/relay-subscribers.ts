@@ -17,6 +17,7 @@ import {
   severalAtOnce,
 } from '../packages/testkit/src/script.ts';
 import { startChild } from './child.ts';
+import type { PlainServer } from './relay/plain-server.ts';
 import type { DriverFigures, DriverOrder, StreamChannel } from './relay/stream-driver.ts';
 import { type BenchRelay, printProfile, startBenchRelay, startEngine } from './relay/world.ts';
 
@@ -66,6 +67,7 @@ try {
   await postToAll(ours, channels, 1);
   await postToAll(ours, channels, 2);
   const resumes = await resumeAll();
+  await resumePlain();
   const reached =
     open === options.subscribers && idle.kilobytes < options['goal-kb'] && resumes >= options['goal-resumes'];
   console.log(reached ? 'reached' : 'MISSED');
@@ -146,22 +148,37 @@ async function postToAll(
 }
 
 async function resumeAll(): Promise<number> {
-  const order: DriverOrder = {
+  const { perSecond, microseconds } = await resumesOf(ours.relay);
+  console.log(
+    `${Math.round(perSecond)} resumes/s with Last-Event-ID, each with what it missed (goal at least ${options['goal-resumes']}); ${Math.round(microseconds)} µs of the relay each`,
+  );
+  return perSecond;
+}
+
+async function resumePlain(): Promise<void> {
+  const plain = startChild<object, PlainServer>(join(import.meta.dirname, 'relay/plain-server.ts'));
+  const { port } = await plain.ask({});
+  const { perSecond, microseconds } = await resumesOf({ pid: plain.pid, port });
+  plain.end();
+  console.log(
+    `for comparison, a server that answers each with one event and reads nothing: ${Math.round(perSecond)}/s, ${Math.round(microseconds)} µs each`,
+  );
+}
+
+async function resumesOf({ pid, port }: { pid: number; port: number }) {
+  const cpu = cpuMicroseconds(pid);
+  const figures = await askAll(() => ({
     what: 'resume',
+    port,
     seconds: options['resume-seconds'],
     atOnce: options['at-once'],
-  };
-  const cpu = cpuMicroseconds(ours.relay.pid);
-  const figures = await askAll(() => order);
-  const spent = cpuMicroseconds(ours.relay.pid) - cpu;
+  }));
+  const spent = cpuMicroseconds(pid) - cpu;
   printProblems(figures.flatMap(({ failed }) => failed));
+  failUnless(figures.every(({ failed }) => failed.length === 0));
   const resumes = figures.reduce((sum, one) => sum + one.resumes, 0);
   const perSecond = figures.reduce((sum, one) => sum + one.resumes / one.seconds, 0);
-  console.log(
-    `${Math.round(perSecond)} resumes/s with Last-Event-ID, each with what it missed (goal at least ${options['goal-resumes']}); ${Math.round(spent / resumes)} µs of the relay each`,
-  );
-  failUnless(figures.every(({ failed }) => failed.length === 0));
-  return perSecond;
+  return { perSecond, microseconds: spent / resumes };
 }
 
 function askAll(orderFor: (index: number) => DriverOrder): Promise<DriverFigures[]> {

@@ -7,6 +7,7 @@ import { medianOf } from '../../packages/testkit/src/script.ts';
 import { type Child, startChild, tenths } from '../child.ts';
 import type { LoadFigures, LoadOrder } from '../load.ts';
 import type { PublishFigures, PublishOrder } from './bare-publisher.ts';
+import type { PlainServer } from './plain-server.ts';
 import { nextIds } from './ways.ts';
 import { type Engine, printProfile, startBenchRelay } from './world.ts';
 
@@ -31,6 +32,8 @@ export async function againstBareEngine(
   await addStream(engine, STREAM, {});
   await addStream(engine, REPEATING, { republish: { src: `${REPEATING}.>`, dest: 'bare.live.>' } });
   const child = startChild<PublishOrder, PublishFigures>(join(import.meta.dirname, 'bare-publisher.ts'));
+  const plain = startChild<object, PlainServer>(join(import.meta.dirname, 'plain-server.ts'));
+  const plainPort = (await plain.ask({})).port;
   const relay = await startBenchRelay(engine, { profiled: given.profiled });
   let refused = 0;
   const publish = async (
@@ -42,23 +45,32 @@ export async function againstBareEngine(
     const order = { servers: engine.urls, subject: `${stream}.a`, bytes, inFlight, seconds, by };
     return measured(child.pid, () => child.ask(order));
   };
-  const post = async (seconds: number): Promise<Round> => {
+  const post = async (
+    seconds: number,
+    { pid, port }: { pid: number; port: number } = relay.relay,
+  ): Promise<Round> => {
     const order: LoadOrder = {
       kind: 'closed',
-      port: relay.relay.port,
+      port,
       path: `/${relay.channel.channel}`,
       bytes: given.bytes,
       connections: given.inFlight,
       seconds,
       firstId: nextIds(),
     };
-    return measured(relay.relay.pid, async () => {
+    return measured(pid, async () => {
       const figures = await load.ask(order);
       refused += figures.posts - figures.acknowledged;
       return figures;
     });
   };
-  const [bare, repeating, publisher, ours]: [Round[], Round[], Round[], Round[]] = [[], [], [], []];
+  const [bare, repeating, publisher, http, ours]: [Round[], Round[], Round[], Round[], Round[]] = [
+    [],
+    [],
+    [],
+    [],
+    [],
+  ];
   try {
     await publish(STREAM, given.warmUp);
     await post(given.warmUp);
@@ -66,15 +78,22 @@ export async function againstBareEngine(
       bare.push(await publish(STREAM, given.seconds));
       repeating.push(await publish(REPEATING, given.seconds));
       publisher.push(await publish(REPEATING, given.seconds, 'relay'));
+      http.push(await post(given.seconds, { pid: plain.pid, port: plainPort }));
       ours.push(await post(given.seconds));
     }
     if (given.profiled) await printProfile(relay);
   } finally {
     child.end();
+    plain.end();
     await relay.stop();
   }
-  const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / (repeating[index]?.perSecond ?? 1)));
-  return { ratio, bare, repeating, publisher, ours, refused };
+  const speed = (rounds: readonly Round[], index: number): number => rounds[index]?.perSecond ?? 1;
+  const ratio = medianOf(ours.map(({ perSecond }, index) => perSecond / speed(repeating, index)));
+  // Both keep the whole machine busy, so whatever does both, one after the other, gets no further than this.
+  const highest = medianOf(
+    http.map(({ perSecond }, index) => perSecond / (perSecond + speed(repeating, index))),
+  );
+  return { ratio, highest, bare, repeating, publisher, http, ours, refused };
 }
 
 /** `pid` is the measured process: a busy machine changes its speed, but its processor time much less. */

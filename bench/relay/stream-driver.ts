@@ -9,7 +9,7 @@ export type StreamChannel = { channel: string; readKey: string | null };
 export type DriverOrder =
   | { what: 'open'; port: number; driver: number; channels: readonly StreamChannel[]; atOnce: number }
   /** Connections one after another, each with the id of the first delivery, until it has the second. */
-  | { what: 'resume'; seconds: number; atOnce: number }
+  | { what: 'resume'; port: number; seconds: number; atOnce: number }
   | { what: 'count' };
 
 export type DriverFigures = {
@@ -43,6 +43,7 @@ answerOrders(async (order: DriverOrder): Promise<DriverFigures> => {
     });
   }
   if (order.what === 'resume') {
+    target.port = order.port;
     const until = started + order.seconds * 1000;
     let next = 0;
     await manyAtOnce(order.atOnce, async () => {

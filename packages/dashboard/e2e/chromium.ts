@@ -36,7 +36,7 @@ export type Size = keyof typeof sizes;
 
 export type WatchedPage = {
   page: Page;
-  /** Console errors, exceptions, blocked content, requests to other hosts, and dialogs. */
+  /** Console errors, exceptions, blocked content, requests to other hosts, and dialogs, since the last call. */
   problems: () => Promise<string[]>;
   close: () => Promise<void>;
 };
@@ -95,8 +95,8 @@ export async function openPage(
   return {
     page,
     async problems() {
-      const refused = await page.evaluate<string[]>('window.policyViolations ?? []');
-      return [...found, ...refused.map((text) => `blocked by the policy: ${text}`)];
+      const refused = await page.evaluate<string[]>('window.policyViolations?.splice(0) ?? []');
+      return [...found.splice(0), ...refused.map((text) => `blocked by the policy: ${text}`)];
     },
     close: () => context.close(),
   };

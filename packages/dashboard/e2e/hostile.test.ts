@@ -38,7 +38,7 @@ const own = ['/events?seq=120', '/events?ticket=TID-128', '/runs/run-guest-berth
 
 describe('a hostile day', () => {
   it.each([...screens.map(({ path }) => path), ...own])('does nothing on %s', async (path) => {
-    const { page, problems } = await tape.open();
+    const { page, problems } = await tape.openAgain();
     await page.goto(tape.daemon().url + path);
     await page.locator('main').waitFor();
     await page.waitForFunction(() => (document.querySelector('main')?.textContent ?? '').length > 40);

@@ -31,7 +31,7 @@ describe('a new machine', () => {
   it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
     'has an empty state on %s',
     async (path) => {
-      const { page, problems } = await tape.open();
+      const { page, problems } = await tape.openAgain();
       await page.goto(tape.daemon().url + path);
       await page.waitForFunction(() => (document.querySelector('main')?.textContent ?? '').length > 20);
       await settled(page);

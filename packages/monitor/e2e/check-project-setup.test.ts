@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { svcProgram, temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { svcInProcess } from './svc-in-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const helper = join(root, 'bin', 'check-project-setup.sh');
@@ -44,9 +45,10 @@ function setUp(more: Record<string, string> = {}) {
       child.stdin?.end();
     });
   const svc = (...words: string[]) => run(process.execPath, [svcProgram, ...words]);
-  const status = async () => JSON.parse((await svc('monitor', 'status', '--json')).out);
+  const here = svcInProcess({ home, folder: app, environment: env });
+  const status = async () => JSON.parse((await here('monitor', 'status', '--json')).out);
   onTestFinished(async () => {
-    await until(async () => (await svc('monitor', 'stop')).code === 0);
+    await until(async () => (await here('monitor', 'stop')).code === 0);
   });
   return {
     app,

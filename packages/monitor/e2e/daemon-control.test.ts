@@ -15,10 +15,11 @@ import { type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { svcInProcess } from './svc-in-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const bundle = join(root, 'packages', 'monitor', 'dist', 'svc.js');
-const source = join(root, 'packages', 'monitor', 'src', 'cli', 'main.ts');
+const source = join(root, 'packages', 'monitor', 'src', 'cli', 'start.ts');
 const script = join(root, 'bin', 'svc-monitor.sh');
 
 type Outcome = { code: number; out: string; err: string };
@@ -61,8 +62,9 @@ function setUp(given: { environment?: Record<string, string>; project?: unknown;
   };
   const svc = (...words: string[]) =>
     runHere(process.execPath, [given.program ?? bundle, 'monitor', ...words]);
+  const here = svcInProcess({ home, folder: app, environment: env });
   const status = async () => {
-    const { code, out } = await svc('status', '--json');
+    const { code, out } = await here('monitor', 'status', '--json');
     return { code, ...JSON.parse(out) };
   };
   onTestFinished(() => {
@@ -133,7 +135,9 @@ test.each(['daemon.lock', '.'])(
 
 test('start, start again, kill -9, start, restart, stop', async () => {
   const { svc, status, statusOnceRunning, dataDir, app } = setUp();
-  expect(await status()).toMatchObject({ code: 1, running: false, pid: null, state: 'stopped' });
+  const before = await svc('status', '--json');
+  expect(before.code).toBe(1);
+  expect(JSON.parse(before.out)).toMatchObject({ running: false, pid: null, state: 'stopped' });
 
   const first = await svc('start');
   expect(first).toMatchObject({ code: 0, err: '' });
@@ -283,7 +287,7 @@ describe('version drift', () => {
   };
 
   test('start and restart warn on stderr, status --json has the same data', async () => {
-    const { script: monitor, statusOnceRunning } = withCache();
+    const { script: monitor } = withCache();
     const own = readFileSync(join(root, 'version.txt'), 'utf8').trim();
     for (const verb of ['start', 'restart']) {
       const { code, out, err } = await monitor(verb);
@@ -292,7 +296,9 @@ describe('version drift', () => {
       expect(err).toContain(`warning: version ${own} is older than the installed 99.0.0.`);
       expect(err).toContain('svc-monitor.sh restart');
     }
-    expect(await statusOnceRunning()).toMatchObject({
+    const { code, out } = await monitor('status', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
       runningVersion: own,
       latestAvailableVersion: '99.0.0',
       isStale: true,
@@ -381,7 +387,7 @@ test('logs are the daemon’s lines, and --follow continues until Ctrl-C', async
       .split('\n')
       .map((line) => JSON.parse(line).msg),
   ).toContain('daemon started');
-  const following = spawn(process.execPath, [bundle, 'monitor', 'logs', '--follow', '--lines', '0'], {
+  const following = spawn(process.execPath, [bundle, 'monitor', 'logs', '--follow', '--lines', '1'], {
     cwd: app,
     env,
   });
@@ -389,10 +395,9 @@ test('logs are the daemon’s lines, and --follow continues until Ctrl-C', async
   const ended = endOf(following);
   let seen = '';
   following.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));
-  await until(async () => {
-    if (!seen.includes('daemon stopped')) await svc('restart');
-    return seen.includes('daemon stopped');
-  });
+  await until(() => seen !== '');
+  await svc('stop');
+  await until(() => seen.includes('daemon stopped'));
   following.kill('SIGINT');
   expect(await ended).toBe(130);
 });

@@ -10,13 +10,12 @@ import {
   runGh,
   statusSending,
   svcProgram,
-  testTerminal,
   until,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { runCommandLine } from '../src/cli/run.ts';
 import { covered, feedWorld } from './feed-world.ts';
 import { initWorld, pseudoTerminal } from './init-world.ts';
+import { svcInProcess } from './svc-in-process.ts';
 
 const REPO = 'acme/web';
 const STATUSES = ['Todo', 'In Progress', 'In Review', 'Done'];
@@ -35,10 +34,10 @@ async function trackedWorld(mode: 'labels' | 'project') {
   };
   write('.svc/config.json', { svc: svcConfig });
   const environment = { ...ghEnvironment(codehost, 'token'), SVC_DATA_DIR: `${home}/svc` };
+  const here = svcInProcess({ home, folder: home, environment });
   const svc = async (...words: string[]) => {
-    const terminal = { ...testTerminal({ environment }), home, folder: home };
-    const code = await runCommandLine(terminal, words);
-    return { code, printed: `${terminal.printed()}${terminal.complained()}` };
+    const { code, out, err } = await here(...words);
+    return { code, printed: out + err };
   };
   const issueOf = (number: number) =>
     codehost.cloud.repoOf(REPO).issues.find((issue) => issue.number === number);
@@ -161,7 +160,7 @@ test.skipIf(!existsSync(pseudoTerminal)).each(['labels', 'project'] as const)(
   'from svc init without any other account to a merged, deployed and closed issue, by %s',
   async (mode) => {
     const world = await clonedWorld();
-    const { codehost, tracker, home, folder, svc, gh, git, remote } = world;
+    const { codehost, tracker, home, folder, here, gh, git, remote } = world;
     const { cloud } = codehost;
     cloud.addDeployment(REPO, { sha: git(folder, 'rev-parse', 'HEAD') });
     const project = mode === 'project' ? cloud.addProject('acme', STATUSES) : undefined;
@@ -179,7 +178,7 @@ test.skipIf(!existsSync(pseudoTerminal)).each(['labels', 'project'] as const)(
     expect(screen.match(/◆/g)).toHaveLength(4);
     expect(screen).not.toContain('API token of');
     const run = async (...words: string[]) => {
-      const { code: ended, out, err } = await svc(words);
+      const { code: ended, out, err } = await here(...words);
       expect(ended, err).toBe(0);
       return out;
     };

@@ -1,5 +1,5 @@
 // A new user's machine: a fresh checkout, the real gh against a fake code host, a fake tracker and a relay; and
-// `svc` as a process, at a pseudo-terminal or without one. Any daemon that it starts is stopped.
+// `svc` as a process, at a pseudo-terminal or without one, or in this process. Any daemon that it starts is stopped.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import {
   WAIT_MS,
 } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
+import { svcInProcess } from './svc-in-process.ts';
 
 /** Runs a command at its own pseudo-terminal; part of every Linux. */
 export const pseudoTerminal = '/usr/bin/script';
@@ -52,8 +53,9 @@ export async function initWorld(more: Record<string, string> = {}) {
       );
       child.stdin?.end(input);
     });
+  const here = svcInProcess({ home, folder, environment: env });
   onTestFinished(async () => {
-    await until(async () => (await svc(['monitor', 'stop'])).code === 0);
+    await until(async () => (await here('monitor', 'stop')).code === 0);
   });
 
   return {
@@ -64,6 +66,7 @@ export async function initWorld(more: Record<string, string> = {}) {
     folder,
     env,
     svc,
+    here,
     atTerminal: (words: readonly string[], turns: readonly Turn[]) =>
       atTerminal(words, turns, { cwd: folder, env }),
     read: (path: string) => JSON.parse(readFileSync(join(home, path), 'utf8')),

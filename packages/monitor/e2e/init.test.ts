@@ -169,14 +169,14 @@ test('without a token: the tickets are the issues of the repository, and nobody 
   });
   expect(world.text('.config/svc/config-web.json')).toBeUndefined();
   expect(world.tracker.requests()).toEqual([]);
-  const moved = await world.svc(['ticket', 'phase', 'inProgress', '#1']);
+  const moved = await world.here('ticket', 'phase', 'inProgress', '#1');
   expect(moved, moved.err).toMatchObject({ code: 0 });
-  const closed = await world.svc(['ticket', 'phase', 'done', 'GH-1']);
+  const closed = await world.here('ticket', 'phase', 'done', 'GH-1');
   expect(closed, closed.err).toMatchObject({ code: 0 });
   const address = 'https://code.example/acme/web/issues/1';
-  const again = await world.svc(['ticket', 'phase', 'done', address]);
+  const again = await world.here('ticket', 'phase', 'done', address);
   expect(again.out).toContain('GH-1 is already in Done');
-  const foreign = await world.svc(['why', 'https://code.example/acme/other/issues/1']);
+  const foreign = await world.here('why', 'https://code.example/acme/other/issues/1');
   expect(foreign).toMatchObject({ code: 2, err: expect.stringContaining('not an issue of a project') });
   expect(world.codehost.cloud.repoOf('acme/web').issues[0]).toMatchObject({ state: 'closed' });
 });

@@ -1,11 +1,16 @@
-// svc mcp as a client sees it: a separate process, driven by the official client over standard input and output,
-// against a daemon with real deliveries.
+// svc mcp as a client sees it: driven by the official client, against a daemon with real deliveries. The protocol is tested
+// with a separate process over standard input and output, the tools with a server in this process.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Client, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import {
+  Client,
+  InMemoryTransport,
+  type Transport,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import {
   modelsForTest,
@@ -18,6 +23,8 @@ import {
   WAIT_MS,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { serveMcp } from '../src/cli/mcp/server.ts';
+import { scopesFrom } from '../src/cli/mcp/tool.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/control/instance.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
@@ -29,21 +36,14 @@ const LONG_S = WAIT_MS / 1000;
 
 type Structured = Record<string, unknown>;
 
-/** A client that has started `svc mcp` in this home, with the newest protocol by default. */
+/** A client of `svc mcp` in this home, with the newest protocol by default. */
 async function mcp(
   home: string,
   words: string[] = everything,
   mode: VersionNegotiationOptions['mode'] = 'auto',
+  start = serveHere,
 ) {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [svcProgram, 'mcp', ...words],
-    env: processEnvironment(home),
-    cwd: home,
-    stderr: 'pipe',
-  });
-  const complained: string[] = [];
-  transport.stderr?.on('data', (part: Buffer) => complained.push(part.toString()));
+  const { transport, complained } = start(home, words);
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
   onTestFinished(() => client.close());
   await client.connect(transport);
@@ -63,7 +63,31 @@ async function mcp(
     expect(isError, words_).toBe(true);
     return structured['error'] as { code: string; message: string; remedy: string | null };
   };
-  return { client, transport, tools, call, fails, complained: () => complained.join('') };
+  return { client, tools, call, fails, complained };
+}
+
+type Started = { transport: Transport; complained: () => string };
+
+function serveHere(home: string, words: string[]): Started {
+  const [transport, other] = InMemoryTransport.createLinkedPair();
+  const { complained, ...terminal } = testTerminal();
+  const here = { environment: processEnvironment(home), home, folder: home, now: () => new Date() };
+  const granted = scopesFrom(words.at(-1) ?? 'read');
+  void serveMcp({ ...terminal, ...here }, granted, other);
+  return { transport, complained };
+}
+
+function startProcess(home: string, words: string[]): Started {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [svcProgram, 'mcp', ...words],
+    env: processEnvironment(home),
+    cwd: home,
+    stderr: 'pipe',
+  });
+  const complained: string[] = [];
+  transport.stderr?.on('data', (part: Buffer) => complained.push(part.toString()));
+  return { transport, complained: () => complained.join('') };
 }
 
 /** The text between the marks, and the text before them. */
@@ -82,7 +106,7 @@ const attention = (reason: string) => ({
 
 describe('the tools', () => {
   test('each is listed with its schemas, its scope and its side effects', async () => {
-    const { tools, client, complained } = await mcp(temporaryFolder());
+    const { tools, client, complained } = await mcp(temporaryFolder(), everything, 'auto', startProcess);
     const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
     expect(tools.map(({ name, _meta }) => [name, _meta?.['svc/scope']])).toEqual([
       ['status', 'read'],
@@ -474,7 +498,7 @@ describe('errors', () => {
 describe('the protocol', () => {
   test('a client of the older protocol is served too', async () => {
     const { home } = await storyDaemon();
-    const { client, call } = await mcp(home, [], 'legacy');
+    const { client, call } = await mcp(home, [], 'legacy', startProcess);
     expect(client.getServerVersion()).toMatchObject({ name: 'svc' });
     expect((await call('status')).structured).toMatchObject({ status: 'ok' });
   });

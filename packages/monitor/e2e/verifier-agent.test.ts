@@ -273,7 +273,7 @@ const scenes: [what: string, steps: (ticket: string) => Step[], verdict: string,
   ],
   ['fails', () => [['error']], 'unknown', 'it failed'],
   ['ends', () => [['exit', 3]], 'unknown', 'exit code 3'],
-  ['floods', () => [['chunks', 600_000]], 'unknown', 'it wrote more than'],
+  ['floods', () => [['flood', 64 * 1024 * 1024]], 'unknown', 'it wrote more than'],
 ];
 
 test('no verdict without evidence, and nothing is written', async () => {

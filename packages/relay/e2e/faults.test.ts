@@ -47,7 +47,9 @@ function readIds(relay: Relay, url: string, key: string, lastId?: string) {
   socket.on('data', (part: Buffer) => {
     seen.bytes += part.length;
     const frames = (seen.rest + part.toString('latin1')).split('\n\n');
-    seen.rest = frames.pop() ?? '';
+    const rest = frames.pop() ?? '';
+    // Of a frame that comes in many parts only the start and the end are needed.
+    seen.rest = rest.length > 300 ? rest.slice(0, 200) + rest.slice(-1) : rest;
     for (const frame of frames) {
       const id = /^id: (\S+)\ndata: \{/.exec(frame)?.[1];
       if (id !== undefined) seen.ids.push(id);
@@ -67,14 +69,14 @@ test('a laptop that slept for two days has everything, in order', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay('--no-limits');
   const { readUrl, readKey } = await newChannel(relay);
-  const count = 10_000;
+  const count = 2_000;
   await postMany(relay, readUrl, count, 2000);
   const began = performance.now();
   const reader = readIds(relay, readUrl, readKey);
   await expect.poll(() => reader.ids.length).toBe(count);
   const seconds = (performance.now() - began) / 1000;
-  for (let index = 1; index < count; index += 1)
-    expect(sequence(reader.ids[index] ?? '')).toBeGreaterThan(sequence(reader.ids[index - 1] ?? ''));
+  const sequences = reader.ids.map(sequence);
+  expect(sequences).toEqual([...new Set(sequences)].toSorted((one, other) => one - other));
   console.log(
     `woke to ${count} deliveries, ${(reader.bytes / 2 ** 20).toFixed(0)} MiB: ${seconds.toFixed(2)} s, ` +
       `${Math.round(count / seconds)} a second, ${(reader.bytes / 2 ** 20 / seconds).toFixed(0)} MiB/s`,
@@ -87,22 +89,24 @@ test('a reader that stalls does not make the relay grow, and resumes without los
   const { readUrl, readKey } = await newChannel(relay);
   const stalled = readIds(relay, readUrl, readKey);
   // A reader with less than 1 MiB of unsent data does not count as stalled.
-  for (let posted = 25; posted <= 500; posted += 25) {
-    await postMany(relay, readUrl, 25, 20_000);
+  for (let posted = 4; posted <= 80; posted += 4) {
+    await postMany(relay, readUrl, 4, 200_000);
     await until(() => stalled.ids.length === posted);
   }
   stalled.socket.pause();
-  const before = rssMegabytes(relay.process.pid);
-  await postMany(relay, readUrl, 3_000, 20_000);
-  const grown = rssMegabytes(relay.process.pid) - before;
+  let most = 0;
+  for (let part = 0; part < 60; part += 1) {
+    await postMany(relay, readUrl, 5, 200_000);
+    most = Math.max(most, unsentBytes(await metricsOf(relay)));
+  }
   await expect.poll(() => metricsOf(relay)).toContain('reason="slow"} 1');
   stalled.socket.resume();
   await until(() => stalled.closed);
   const resumed = readIds(relay, readUrl, readKey, stalled.ids.at(-1));
-  await expect.poll(() => stalled.ids.length + resumed.ids.length).toBe(3_500);
-  expect(new Set([...stalled.ids, ...resumed.ids]).size).toBe(3_500);
-  console.log(`one reader stalled while 3,000 deliveries of 20 KB came: ${grown} MB more`);
-  expect(grown).toBeLessThan(150);
+  await expect.poll(() => stalled.ids.length + resumed.ids.length).toBe(380);
+  expect(new Set([...stalled.ids, ...resumed.ids]).size).toBe(380);
+  // It is paused at 1 MiB; the delivery that reached it is complete.
+  expect(most).toBeLessThan(2 * 1024 * 1024);
 });
 
 test('thirty readers that do not read one delivery of 24 MB cost a bounded amount of memory', async () => {
@@ -124,8 +128,7 @@ test('thirty readers that do not read one delivery of 24 MB cost a bounded amoun
   await expect.poll(() => metricsOf(relay)).toMatch(/reason="slow"\} \d\d/);
   most = Math.max(most, rssMegabytes(relay.process.pid));
   console.log(`30 readers that do not read 24 MB: ${before} MB before, at most ${most} MB`);
-  const unsent = Number(/^svc_relay_unsent_bytes (\d+)$/m.exec(await metricsOf(relay))?.[1]);
-  expect(unsent).toBeLessThanOrEqual(128 * 1024 * 1024);
+  expect(unsentBytes(await metricsOf(relay))).toBeLessThanOrEqual(128 * 1024 * 1024);
   // Meanwhile a reader that reads gets it.
   const honest = readIds(relay, readUrl, readKey);
   await until(() => honest.ids.length === 1);
@@ -299,3 +302,7 @@ test('limits of the command line apply, and do not affect others', async () => {
   expect((await send(`${relay.url}/new`, {})).status).toBe(201);
   expect((await send(`${relay.url}/new`, {})).status).toBe(429);
 });
+
+function unsentBytes(metrics: string): number {
+  return Number(/^svc_relay_unsent_bytes (\d+)$/m.exec(metrics)?.[1]);
+}

@@ -5,6 +5,7 @@ import { type NatsServer, type NatsSettings, natsForTest, relayProgram, temporar
 import { onTestFinished } from 'vitest';
 import { type ServerProcess, startServer } from '../../testkit/src/daemon/server-process.ts';
 import { type MadeChannel, makeChannel } from '../src/http/testing/relay-for-test.ts';
+import { provision } from '../src/provision/provision.ts';
 
 export type Relay = { url: string; port: number; process: ServerProcess };
 
@@ -14,7 +15,7 @@ export type World = {
   startRelay: (...words: string[]) => Promise<Relay>;
 };
 
-/** `words` are arguments for `svc-relay provision`. */
+/** `words` are arguments for `svc-relay provision`, which then changes the streams. */
 export async function relayWorld({
   words = [],
   nats: settings = {},
@@ -24,8 +25,11 @@ export async function relayWorld({
 } = {}): Promise<World> {
   const nats = await natsForTest(settings);
   const folder = temporaryFolder();
-  const made = await runRelay(['provision', '--shards', '4', ...words], { SVC_RELAY_NATS: nats.url });
-  if (made.code !== 0) throw new Error(`provision ended with ${made.code}: ${made.err}`);
+  await provision({ nats: { servers: [nats.url] }, shards: 4 });
+  const made =
+    words.length === 0 ? undefined : await runRelay(['provision', ...words], { SVC_RELAY_NATS: nats.url });
+  if (made !== undefined && made.code !== 0)
+    throw new Error(`provision ended with ${made.code}: ${made.err}`);
   let started = 0;
   return {
     nats,

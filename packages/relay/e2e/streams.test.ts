@@ -57,7 +57,7 @@ describe('one relay', () => {
   });
 
   test('a cursor older than what is kept gets a gap', async () => {
-    const world = await relayWorld({ words: ['--max-deliveries', '10'] });
+    const world = await relayWorld({ words: ['--max-deliveries', '10', '--shrink'] });
     const relay = await world.startRelay();
     const { readUrl, readKey } = await newChannel(relay);
     const key = { authorization: `Bearer ${readKey}` };

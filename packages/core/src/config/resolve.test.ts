@@ -251,7 +251,7 @@ describe('values that belong together', () => {
   });
 });
 
-test('any JSON document is a configuration or an error with its location: 10,000 random ones', () => {
+test('any JSON document is a configuration or an error with its location', () => {
   const names = fc.constantFrom(
     'svc',
     'tracker',
@@ -282,10 +282,10 @@ test('any JSON document is a configuration or an error with its location: 10,000
   fc.assert(
     fc.property(value, fc.constantFrom<Layer>('project', 'secrets', 'global'), (data, layer) => {
       const { config, problems } = resolveConfig([file(layer, JSON.parse(JSON.stringify(data)))], {});
-      const errors = problems.filter(({ severity }) => severity === 'error');
-      expect(config === undefined).toBe(errors.length > 0);
-      for (const problem of problems) expect(problem.file).toBe(`${layer}.json`);
+      const isError = problems.some(({ severity }) => severity === 'error');
+      const elsewhere = problems.filter((problem) => problem.file !== `${layer}.json`);
+      expect([config === undefined, elsewhere]).toEqual([isError, []]);
     }),
-    { numRuns: 10_000 },
+    { numRuns: Number(process.env['DOCUMENTS'] ?? 2_000) },
   );
 });

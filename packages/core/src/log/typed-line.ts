@@ -1,10 +1,10 @@
 // Gives a line read from disk the type of its topic. Events are checked when they are appended, but a log may have been
 // edited by hand or written by another version, and a long detail is cut. So each field of a detail may be absent, and
 // one that does not match the schema is left out. All lines of a log are folded at a start, so the checks are built from
-// the schemas once: a parse would cost more than the fold.
+// the schemas once, at the first line of a topic: a parse would cost more than the fold.
 import { z } from 'zod';
 import type { EventLine } from './event-line.ts';
-import { type DetailOf, detailSchemaFor, isTopic, type Topic, topics } from './topics.ts';
+import { type DetailOf, detailSchemaFor, isTopic, type Topic } from './topics.ts';
 
 type Unchecked = Pick<EventLine, 'event' | 'detail'>;
 
@@ -15,13 +15,13 @@ export type TypedLine<Line extends Unchecked = EventLine, Name extends Topic = T
 type Check = (value: unknown) => boolean;
 type Checks = ReadonlyMap<string, Check>;
 
-const checksOfTopic: ReadonlyMap<string, Checks> = checksByTopic();
+const checksOfTopic = new Map<string, Checks>();
 
 /** The line itself if its whole detail is valid; undefined for a topic that this version does not know. */
 export function typedLine<Line extends Unchecked>(line: Line): TypedLine<Line> | undefined;
 export function typedLine(line: Unchecked): Unchecked | undefined {
   const { event, detail } = line;
-  const checks = checksOfTopic.get(event);
+  const checks = checksOfTopic.get(event) ?? firstChecks(event);
   if (checks === undefined) return undefined;
   for (const name in detail)
     if (checks.get(name)?.(detail[name]) === false)
@@ -66,16 +66,12 @@ function fitting(schema: z.core.$ZodType, value: unknown): unknown {
   return z.safeParse(schema, value).success ? value : undefined;
 }
 
-/** Topics of one family share their schema and therefore their checks. */
-function checksByTopic(): Map<string, Checks> {
-  const known = new Map<z.ZodObject, Checks>();
-  const checksOf = (schema: z.ZodObject): Checks => {
-    const fields = Object.entries(schema.shape).map(([name, field]) => [name, checkOf(field)] as const);
-    const checks = known.get(schema) ?? new Map(fields);
-    known.set(schema, checks);
-    return checks;
-  };
-  return new Map(topics.map((topic) => [topic, checksOf(detailSchemaFor(topic))]));
+function firstChecks(topic: string): Checks | undefined {
+  if (!isTopic(topic)) return undefined;
+  const fields = Object.entries(detailSchemaFor(topic).shape);
+  const checks = new Map(fields.map(([name, field]) => [name, checkOf(field)] as const));
+  checksOfTopic.set(topic, checks);
+  return checks;
 }
 
 /** Hand-written checks for plain types, which are nearly all fields; the schema for the others. */

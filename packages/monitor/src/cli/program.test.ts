@@ -50,9 +50,12 @@ describe('help', () => {
   });
 
   test('the verbs of svc are in groups of at most eight', () => {
-    const groups = Map.groupBy(buildProgram(testTerminal()).commands, (command) => command.helpGroup());
+    const { commands } = buildProgram(testTerminal());
+    const groups = Map.groupBy(commands, (command) => command.helpGroup());
     expect([...groups.keys()]).toEqual(['Start:', 'Look:', 'Act:', 'Run agents:', 'Configure:', 'Maintain:']);
     for (const [heading, verbs] of groups) expect(verbs.length, heading).toBeLessThanOrEqual(8);
+    for (const name of commands.map((command) => command.name()))
+      expect(buildProgram(testTerminal(), name).commands.map((only) => only.name())).toEqual([name]);
   });
 });
 

@@ -11,7 +11,7 @@ const EXIT_BUG = 70;
 const EXIT_INTERRUPTED = 130;
 
 export async function runCommandLine(terminal: Terminal, args: readonly string[]): Promise<number> {
-  const program = buildProgram(terminal);
+  const program = buildProgram(terminal, args[0]);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return terminal.interrupted.aborted ? EXIT_INTERRUPTED : 0;

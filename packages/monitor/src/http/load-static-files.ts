@@ -7,7 +7,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
-type StaticForm = { bytes: Buffer; etag: string };
+type StaticForm = { bytes: Buffer; etag: () => string };
 export type StaticFile = {
   type: string;
   /** Its name changes with its content, so a browser may cache it forever. */
@@ -82,9 +82,12 @@ async function* walk(folder: string): AsyncGenerator<string> {
 
 async function loadFile(path: string, file: string, paths: ReadonlyMap<string, string>): Promise<StaticFile> {
   const bytes = await readFile(file);
+  // Computed at the first request: most files are never requested.
+  let hash: string | undefined;
+  const hashOf = (): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const form = (encoding: Encoding, content: Buffer): StaticForm => ({
     bytes: content,
-    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}-${encoding}"`,
+    etag: () => `"${(hash ??= hashOf())}-${encoding}"`,
   });
   const forms: StaticFile['forms'] = { identity: form('identity', bytes) };
   for (const [extension, encoding] of Object.entries(formNames)) {

@@ -112,7 +112,8 @@ function wantsPage(accept = ''): boolean {
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile): number {
   const encoding = encodingFor(request.headers['accept-encoding'], file);
-  const { bytes, etag } = file.forms[encoding] ?? file.forms.identity;
+  const form = file.forms[encoding] ?? file.forms.identity;
+  const etag = form.etag();
   const headers = [
     ...headersOfAll,
     'Cache-Control',
@@ -127,8 +128,8 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
     response.writeHead(304, headers).end();
     return 304;
   }
-  response.writeHead(200, [...headers, 'Content-Length', String(bytes.length)]);
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  response.writeHead(200, [...headers, 'Content-Length', String(form.bytes.length)]);
+  response.end(request.method === 'HEAD' ? undefined : form.bytes);
   return 200;
 }
 

@@ -21,8 +21,10 @@ const statesOf = async (tracker: Tracker, world: World) =>
   ((await tracker.teamStates(teamOf(world)))?.states ?? []).toSorted(
     (one, other) => one.position - other.position,
   );
-const idOf = async (tracker: Tracker, world: World, name: string): Promise<string> =>
-  (await statesOf(tracker, world)).find((state) => state.name === name)?.id ?? `no state ${name}`;
+const idsOf = async (tracker: Tracker, world: World) => {
+  const states = await statesOf(tracker, world);
+  return (name: string) => states.find((state) => state.name === name)?.id ?? `no state ${name}`;
+};
 const problemOf = async (work: Promise<unknown>): Promise<TrackerError> => {
   const error = await work.then(
     () => undefined,
@@ -78,9 +80,10 @@ const rows: Row[] = [
       const ticket = world.addTicket({ title: 'walk' });
       const open = world.openStates.slice(-2);
       const way = [...open, 'Done', ...open.toReversed(), 'Canceled'];
+      const idOf = await idsOf(tracker, world);
+      await tracker.issueState(ticket);
       for (const name of way) {
-        const id = await idOf(tracker, world, name);
-        await tracker.issueState(ticket);
+        const id = idOf(name);
         await tracker.setIssueState(ticket, id);
         const now = await tracker.issueState(ticket);
         expect(now?.state.id, name).toBe(id);
@@ -94,8 +97,8 @@ const rows: Row[] = [
       const ticket = world.addTicket({ title: 'labelled' });
       await tracker.issueState(ticket);
       world.byHand(ticket, { label: 'urgent' });
-      for (const name of [world.openStates[0] ?? '', 'Done'])
-        await tracker.setIssueState(ticket, await idOf(tracker, world, name));
+      const idOf = await idsOf(tracker, world);
+      for (const name of [world.openStates[0] ?? '', 'Done']) await tracker.setIssueState(ticket, idOf(name));
       expect(world.labelsOf(ticket)).toContain('urgent');
       expect((await tracker.issueText(ticket))?.title).toBe('labelled');
     },

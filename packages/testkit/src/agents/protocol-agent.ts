@@ -22,6 +22,8 @@ type Message = {
 
 const received = process.env['RECEIVED']?.replace('TICKET', process.env['SVC_TICKET'] ?? '');
 const PAUSE_MS = 25;
+/** Characters. */
+const FLOOD_CHUNK = 64 * 1024;
 const as = process.env['AS'];
 /** Only for a ticket: the check of an agent before a run gets the usual answers. */
 const otherAnswers: Record<string, object | null> = JSON.parse(
@@ -174,6 +176,8 @@ async function takeSteps(id: Message['id'], steps: Step[]): Promise<void> {
     if (kind === 'asks') for (;;) await ask();
     if (kind === 'run') execSync(String(value), { stdio: 'ignore' });
     if (kind === 'chunks') for (let count = 0; count < Number(value); count += 1) say('x', `m${id}`);
+    if (kind === 'flood')
+      for (let left = Number(value); left > 0; left -= FLOOD_CHUNK) say('x'.repeat(FLOOD_CHUNK), `m${id}`);
     if (kind === 'tool')
       update({
         sessionUpdate: 'tool_call',

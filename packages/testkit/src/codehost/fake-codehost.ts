@@ -9,10 +9,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -327,36 +328,52 @@ function kindOf({ line, body }: CodehostRequest, rootFieldsOf: (query: string) =
   }
 }
 
-// A certificate authority and a certificate for loopback, created when needed in a folder that is removed with the
-// fake: the real client requires HTTPS, and no secret is committed.
+// A certificate authority and a certificate for loopback, created when needed: the real client requires HTTPS, and no
+// secret is committed. All fakes of a process use the same, because creating one starts three processes.
 
 const run = promisify(execFile);
 
-export type LoopbackCertificate = {
-  key: string;
-  cert: string;
+type Certificate = { key: string; cert: string };
+
+export type LoopbackCertificate = Certificate & {
   /** For `SSL_CERT_FILE` of the clients that have to trust it. */
   authorityFile: string;
 };
 
+let created: Promise<Certificate & { authority: string }> | undefined;
+
 export async function makeLoopbackCertificate(folder: string): Promise<LoopbackCertificate> {
-  const file = (name: string): string => join(folder, name);
+  created ??= createCertificate();
+  const { authority, key, cert } = await created;
+  const authorityFile = join(folder, 'ca.crt');
+  await writeFile(authorityFile, authority);
+  return { key, cert, authorityFile };
+}
+
+async function createCertificate(): Promise<Certificate & { authority: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-certificate-'));
   const openssl = (...args: string[]) => run('openssl', args, { cwd: folder });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await writeFile(
-    file('names'),
-    `subjectAltName=DNS:localhost,DNS:${codehostName},IP:127.0.0.1\nextendedKeyUsage=serverAuth\n`,
-  );
-  const authority = ['-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=svc test authority'];
-  await openssl('req', '-x509', ...newKey, ...authority);
+  const names = `subjectAltName=DNS:localhost,DNS:${codehostName},IP:127.0.0.1\nextendedKeyUsage=serverAuth\n`;
+  await writeFile(join(folder, 'names'), names);
+  const asAuthority = [
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.crt',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=svc test authority',
+  ];
+  await openssl('req', '-x509', ...newKey, ...asAuthority);
   await openssl('req', ...newKey, '-keyout', 'host.key', '-out', 'host.csr', '-subj', '/CN=localhost');
   const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
   await openssl('x509', '-req', '-in', 'host.csr', ...signing, '-out', 'host.crt');
-  return {
-    key: await readFile(file('host.key'), 'utf8'),
-    cert: await readFile(file('host.crt'), 'utf8'),
-    authorityFile: file('ca.crt'),
-  };
+  const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+  const made = { key: await read('host.key'), cert: await read('host.crt'), authority: await read('ca.crt') };
+  await rm(folder, { recursive: true });
+  return made;
 }
 
 // The environment in which the real client program talks only to the fake.
@@ -374,6 +391,8 @@ export function ghEnvironment(
     GH_CONFIG_DIR: join(codehost.folder, 'gh'),
     GH_PROMPT_DISABLED: '1',
     SSL_CERT_FILE: codehost.authorityFile,
+    // It ends after one request; collecting garbage is a sixth of its processor time.
+    GOGC: 'off',
     ...(token !== undefined && { GH_ENTERPRISE_TOKEN: token }),
   };
 }

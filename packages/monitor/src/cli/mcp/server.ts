@@ -6,6 +6,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stackOf } from '@svc/lib/errors';
@@ -151,8 +152,11 @@ function listedTool({ name, title, description, scope, hints, input, output }: T
  * Serves one client on standard input and output; nothing else may be written to standard output. Resolves when the client
  * disconnects or the user interrupts. Running calls are aborted.
  */
-export async function serveMcp(terminal: Terminal, granted: ReadonlySet<Scope>): Promise<void> {
-  const transport = new StdioServerTransport();
+export async function serveMcp(
+  terminal: Terminal,
+  granted: ReadonlySet<Scope>,
+  transport: Transport = new StdioServerTransport(),
+): Promise<void> {
   const over = Promise.withResolvers<void>();
   const close = transport.close.bind(transport);
   transport.close = async () => {

@@ -1,6 +1,6 @@
 // The second agent of a verification: it may only read, in a worktree of the merged commit in which nothing is writable,
 // and has to answer in time. A process of the same user can undo that, so the worktree is compared afterwards.
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -111,7 +111,8 @@ async function converse(given: Talked): Promise<Answered> {
   const reminders: QueuedMessage[] = [];
   let message = '';
   let firstProblem: string | undefined;
-  let failure: string | undefined;
+  /** Why its answer does not count. The first is shown. */
+  const failures: string[] = [];
   let trouble = '';
   let exit: { exitCode: number | null; signal: string | null } | undefined;
   const noteEnd = async (): Promise<void> => {
@@ -125,7 +126,7 @@ async function converse(given: Talked): Promise<Answered> {
     messages: () => reminders,
     onEntry(_, { before, after }) {
       if (before.mode === agent.mode && after.mode !== agent.mode)
-        failure ??= `it left the permission mode ${agent.mode}`;
+        failures.push(`it left the permission mode ${agent.mode}`);
       // What it writes after its turn is not its answer.
       const isInTurn = after.turns === reminders.length;
       if (isInTurn && after.message?.kind === 'message') message = after.message.text;
@@ -140,7 +141,7 @@ async function converse(given: Talked): Promise<Answered> {
       if (signal?.aborted === true) throw stopped();
       if (exit !== undefined) await talk.end(exit);
       const { lastTurn, turns } = talk.session();
-      if (failure === undefined && lastTurn !== null && turns > reminders.length) {
+      if (failures.length === 0 && lastTurn !== null && turns > reminders.length) {
         const answer = answerOf(lastTurn, message);
         if (!('problem' in answer)) return answer;
         firstProblem ??= answer.problem;
@@ -150,13 +151,12 @@ async function converse(given: Talked): Promise<Answered> {
         reminders.push({ key: `reminder-${turns}`, text: REFUTATION_REMINDER, by: 'svc' });
         await talk.goOn();
       }
-      // Not in one expression: `failure` may be set while this is awaited, and must not be overwritten then.
-      const problem = await problemOf(talk, given);
-      failure ??= problem;
-      if (failure === undefined && exit !== undefined) failure = await endWords(files, exit.exitCode);
-      if (failure === undefined && performance.now() > given.deadline)
-        failure = `it did not answer within ${given.timeoutMs / 1_000} s${trouble}`;
-      if (failure !== undefined) return { problem: failure };
+      failures.push(...(await problemsOf(talk, given)));
+      if (failures.length === 0 && exit !== undefined) failures.push(await endWords(files, exit.exitCode));
+      if (failures.length === 0 && performance.now() > given.deadline)
+        failures.push(`it did not answer within ${given.timeoutMs / 1_000} s${trouble}`);
+      const [problem] = failures;
+      if (problem !== undefined) return { problem };
       for (const request of talk.session().open)
         await talk.answer({ request: request.request, answer: readOnlyAnswer(request, cwd), by: 'svc' });
       await pause(LOOK_EVERY_MS, signal ?? never);
@@ -174,16 +174,16 @@ function answerOf({ ok, reason }: TurnEnd, message: string): Answered {
   return message === '' ? { problem: 'it ended its turn without an answer' } : verifierAnswerIn(message);
 }
 
-async function problemOf(talk: AgentTalk, { files }: Talked): Promise<string | undefined> {
+async function problemsOf(talk: AgentTalk, { files }: Talked): Promise<string[]> {
   const start = talk.startProblem();
-  if (start !== null) return `it cannot be used: ${start}`;
-  if (talk.session().requests > MOST_REQUESTS) return `it made more than ${MOST_REQUESTS} requests`;
+  if (start !== null) return [`it cannot be used: ${start}`];
+  if (talk.session().requests > MOST_REQUESTS) return [`it made more than ${MOST_REQUESTS} requests`];
   const [journal, errors] = await Promise.all(
     [files.journal, files.errors].map((path) => ifPresent(stat(path))),
   );
   if (journal === undefined || errors === undefined || talk.isChanged())
-    return 'the record of what it wrote was changed';
-  return journal.size + errors.size > MOST_BYTES ? `it wrote more than ${MOST_BYTES} bytes` : undefined;
+    return ['the record of what it wrote was changed'];
+  return journal.size + errors.size > MOST_BYTES ? [`it wrote more than ${MOST_BYTES} bytes`] : [];
 }
 
 async function endWords({ errors }: VerifierFiles, exitCode: number | null | undefined): Promise<string> {
@@ -205,7 +205,10 @@ async function withoutWriting(path: string): Promise<void> {
   await chmod(path, (await lstat(path)).mode & 0o555);
 }
 
-/** A text that changes when anything in the worktree, its index or its commit does. */
+/**
+ * A text that changes when anything in the worktree, its index or its commit does. If the worktree cannot be read, it
+ * is a different one each time: it must not count as unchanged.
+ */
 export async function stateOfWorktree(git: AskGit, worktree: string): Promise<string> {
   const hash = createHash('sha256');
   try {
@@ -213,7 +216,7 @@ export async function stateOfWorktree(git: AskGit, worktree: string): Promise<st
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
-    return `cannot be read: ${code}`;
+    return `cannot be read: ${code} ${randomUUID()}`;
   }
   // After the files: git does not look at settings that an agent has put into them.
   const asked = [

@@ -11,11 +11,14 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, type EventDraft, parseEventDraft, resolveConfig, type SignalFile } from '@svc/core';
+import { runCommand } from '@svc/lib/process';
 import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { createFileLocks } from '../../disk/lock.ts';
 import { createSignalStore } from '../../runs/signal-store.ts';
+import { createAskGit } from './ask-git.ts';
+import { stateOfWorktree } from './ask-verifier.ts';
 import { createVerifier, type Verified, type VerifyRequest } from './verifier.ts';
 
 const gitEnvironment = {
@@ -576,4 +579,12 @@ test('one at a time; the same commit of a ticket is verified once', async () => 
   ]);
   expect(verified.map((one) => resultOf(one).evidence.exitCode)).toEqual([0, 0, 0]);
   expect(readFileSync(join(root, 'count'), 'utf8')).toBe('x\nx\n');
+});
+
+test('a worktree that cannot be read does not count as unchanged', async () => {
+  const git = createAskGit({ run: runCommand, environment: gitEnvironment, secretNames: [] });
+  const { folder } = repositoryIn(temporaryFolder());
+  expect(await stateOfWorktree(git, folder)).toBe(await stateOfWorktree(git, folder));
+  const gone = join(folder, 'gone');
+  expect(await stateOfWorktree(git, gone)).not.toBe(await stateOfWorktree(git, gone));
 });

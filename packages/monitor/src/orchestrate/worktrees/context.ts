@@ -11,9 +11,7 @@ import {
   type Environment,
   type EventDraft,
   type RepositoryFacts,
-  type SetupVariables,
   safeSegment,
-  setupVariables,
   WorktreeRecord,
   worktreeNameOf,
 } from '@svc/core';
@@ -103,14 +101,6 @@ export async function findWorktree(context: WorktreeContext, text: string): Prom
     `There is no worktree ${JSON.stringify(plain(text))} in ${context.layout.base}.`,
     'See: svc worktree list',
   );
-}
-
-export async function variablesOf(
-  context: WorktreeContext,
-  path: string,
-  branch: string,
-): Promise<SetupVariables> {
-  return setupVariables(path, branch, await repositoryFacts(context));
 }
 
 export async function repositoryFacts({ git, layout, config }: WorktreeContext): Promise<RepositoryFacts> {

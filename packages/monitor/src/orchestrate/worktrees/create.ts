@@ -5,6 +5,8 @@
 import { realpath } from 'node:fs/promises';
 import {
   contextProfile,
+  type RepositoryFacts,
+  setupVariables,
   ticketNamed,
   ticketPrefixOf,
   type WorktreeRecord,
@@ -23,7 +25,6 @@ import {
   logFile,
   rememberStep,
   repositoryFacts,
-  variablesOf,
   type WorktreeContext,
 } from './context.ts';
 import { commitOf, findBase, gitWorktrees, LONG_MS, plain, remoteCommitOf } from './git.ts';
@@ -149,8 +150,9 @@ async function make(
     await log.heading(`[svc ${context.now().toISOString()}] worktree ${name}, branch ${branch} at ${start}`);
     await addWorktree(context, record, path, options.signal);
     if ((await realpath(path)) !== path) throw new Error(`${path} is not where it should be`);
-    const variables = await variablesOf(context, path, branch);
-    const { profile, from } = contextProfile(await repositoryFacts(context));
+    const facts = await repositoryFacts(context);
+    const variables = setupVariables(path, branch, facts);
+    const { profile, from } = contextProfile(facts);
     await log.heading(`[svc] DIRECTORY is ${variables.DIRECTORY}, PROFILE is ${profile} (from ${from})`);
     const run = (steps: Parameters<typeof runSteps>[0]) =>
       runSteps(steps, {
@@ -164,7 +166,7 @@ async function make(
         onStart: (pid) => rememberStep(context, record, pid),
       });
     await run(await setupSteps(config, variables));
-    if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(context, path));
+    if (config.svc.worktree.setup === undefined) await log.heading(await linkThoughts(context, path, facts));
     const ticket = await makeContext(context, path, branch, options);
     await run(hookSteps(config, 'setup', variables));
     const warning = await context.trust.add(path);
@@ -189,7 +191,7 @@ async function addWorktree(
 }
 
 /** Context init and sync, as the last part of a detected setup. */
-async function linkThoughts(context: WorktreeContext, path: string): Promise<string> {
+async function linkThoughts(context: WorktreeContext, path: string, facts: RepositoryFacts): Promise<string> {
   const { git, layout, thoughtsRoot } = context;
   const { main, inside } = layout;
   const folder = inside === '' ? 'thoughts' : `${inside}/thoughts`;
@@ -199,7 +201,7 @@ async function linkThoughts(context: WorktreeContext, path: string): Promise<str
     main,
     inside,
     root: thoughtsRoot,
-    facts: await repositoryFacts(context),
+    facts,
     isTracked: tracked !== '',
   });
   const links = linked.map((part) => `${folder}/${part}`);

@@ -143,9 +143,11 @@ export async function findBase(
   asked: string | undefined,
 ): Promise<{ base: string; start: string }> {
   if (asked === undefined) {
-    for (const base of ['main', ...(await otherDefaults(git, main))]) {
-      const start = await newestOf(git, main, base);
-      if (start !== undefined) return { base, start };
+    const start = await newestOf(git, main, 'main');
+    if (start !== undefined) return { base: 'main', start };
+    for (const base of await otherDefaults(git, main)) {
+      const other = await newestOf(git, main, base);
+      if (other !== undefined) return { base, start: other };
     }
     throw new Failure('usage', 'There is no branch main to start from.', 'Name another: --base <branch>');
   }
@@ -175,7 +177,7 @@ async function newestOf(git: Git, main: string, branch: string): Promise<string 
   const local = await commitOf(git, main, `refs/heads/${branch}`);
   const remote =
     (await remoteCommitOf(git, main, branch)) ?? (await commitOf(git, main, `refs/remotes/${branch}`));
-  if (local === undefined || remote === undefined) return local ?? remote;
+  if (local === undefined || remote === undefined || local === remote) return local ?? remote;
   return (await isAncestor(git, main, local, remote)) ? remote : local;
 }
 

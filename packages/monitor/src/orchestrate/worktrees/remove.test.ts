@@ -123,8 +123,9 @@ describe('something to lose: refused, with a list, and after force it can be res
   });
 
   test.each([true, false])('commits that are nowhere else (with a remote: %s)', async (remote) => {
-    const repository = testRepository(temporaryFolder(), { remote });
+    const repository = testRepository(temporaryFolder());
     const { worktrees, commit, git, folder, branches } = repository;
+    if (!remote) git(folder, 'remote', 'remove', 'origin');
     const { path } = await worktrees().create('ABC-1');
     commit(path, 'a.txt', 'a');
     git(path, 'commit', '-q', '--allow-empty', '-m', 'nothing in it');

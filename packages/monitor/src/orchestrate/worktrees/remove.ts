@@ -3,7 +3,7 @@
 // that was only partly created or removed needs no force: it is not in use, and its bundle is kept too.
 import { copyFile, rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import type { EventDraft } from '@svc/core';
+import { type EventDraft, setupVariables } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
@@ -24,7 +24,7 @@ import {
   projectIn,
   rememberStep,
   removeLog,
-  variablesOf,
+  repositoryFacts,
   type WorktreeContext,
 } from './context.ts';
 import { type Git, gitWorktrees, LONG_MS } from './git.ts';
@@ -110,9 +110,10 @@ export async function removeCompletely(
     (await gitWorktrees(git, layout.main)).some((entry) => entry.path === path);
   // Twice: a killed create left it locked.
   const remove = ['worktree', 'remove', '--force', '--force', '--', path];
-  if (await isKnown()) await git.ask(layout.main, remove, { timeoutMs: LONG_MS });
+  const wasKnown = await isKnown();
+  if (wasKnown) await git.ask(layout.main, remove, { timeoutMs: LONG_MS });
   if (await isThere(path)) await removeTree(path);
-  if (await isKnown()) await git.run(layout.main, remove);
+  if (wasKnown && (await isKnown())) await git.run(layout.main, remove);
   const branchRemoved = branch !== undefined && (await removeBranch(context, branch));
   const warning = await trust.remove(path);
   await records.forget(name);
@@ -254,7 +255,8 @@ async function runTeardownHooks(
   state: State,
   options: RemoveOptions & { report: Report },
 ): Promise<boolean> {
-  const variables = await variablesOf(context, state.path, recordOf(context, state).branch);
+  const facts = await repositoryFacts(context);
+  const variables = setupVariables(state.path, recordOf(context, state).branch, facts);
   const steps = hookSteps(context.config, 'teardown', variables);
   if (steps.length === 0) return false;
   const log = await openStepLog({ file: logFile(context.layout, state.name), append: true });
