@@ -82,14 +82,19 @@ try {
 async function startWaiters(count: number): Promise<Waiter[]> {
   // First those of the previous round end.
   await until(async () => (await tailReaders()) <= ownReaders);
-  const started = Array.from({ length: count }, startWaiter);
-  await until(async () => (await tailReaders()) >= ownReaders + count);
+  const started: Waiter[] = [];
+  // Not all at once: two hundred programs that start together take more than a minute on two cores.
+  while (started.length < count) {
+    const next = Math.min(options.together, count - started.length);
+    started.push(...Array.from({ length: next }, startWaiter));
+    await until(async () => (await tailReaders()) >= ownReaders + started.length);
+  }
   return started;
 }
 
 function startWaiter(): Waiter {
   const ticket = `BEN-${(tickets += 1)}`;
-  const about = ['--event', 'codehost.pr.merged', '--ticket', ticket, '--timeout', '120'];
+  const about = ['--event', 'codehost.pr.merged', '--ticket', ticket, '--timeout', '600'];
   const child = endWithScript(
     spawn(process.execPath, [join(home.home, 'dist/svc.js'), 'events', 'wait-for', ...about], {
       env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },

@@ -1,5 +1,6 @@
-// Verifies the conformance table: breaks one behaviour after the other in a copy of the working tree, and expects its
-// test in the table to fail. The copy is removed at the end.
+// Verifies the conformance table: breaks one behaviour after the other in copies of the working tree, and expects its
+// test in the table to fail. There is a copy for each core, because most tests keep one busy or wait. The copies are
+// removed at the end.
 // `npm run conformance:mutate` (all of rows/); `-- --rows AUTH-1,EVT`, or `-- --count 5`, spread over all.
 // Exit code 1 if a mutation survives, or if its test does not fail by an assertion.
 import { spawn } from 'node:child_process';
@@ -15,7 +16,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { conformanceById } from './conformance-rows.ts';
@@ -33,17 +34,19 @@ const rows = conformanceById(readFileSync(join(root, 'docs', 'conformance.md'), 
 const { values: wish } = parseArgs({ options: { rows: { type: 'string' }, count: { type: 'string' } } });
 const chosen = chooseMutations(readMutations(), wish);
 const startedAt = Date.now();
-const copy = mkdtempSync(join(tmpdir(), 'svc-mutations-'));
+const copies = Array.from({ length: Math.min(availableParallelism(), chosen.length, 8) }, () =>
+  mkdtempSync(join(tmpdir(), 'svc-mutations-')),
+);
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     interrupted = true;
   });
 try {
-  copyTree();
+  for (const copy of copies) copyTree(copy);
   process.exitCode = (await mutateAll()) ? 0 : 1;
 } finally {
-  rmSync(copy, { recursive: true, force: true });
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
 }
 
 async function mutateAll(): Promise<boolean> {
@@ -51,17 +54,22 @@ async function mutateAll(): Promise<boolean> {
   const unsound = await findUnsound();
   print(`${chosen.length - unsound.size} pass (${seconds(Date.now() - startedAt)})`);
   const verdicts: Verdict[] = [];
-  for (const mutation of chosen) {
-    if (interrupted) return false;
-    const since = Date.now();
-    const why = unsound.get(mutation);
-    const verdict: Verdict =
-      why === undefined
-        ? await mutate(mutation)
-        : { is: 'unproved', why: `it fails without the mutation: ${why}` };
-    verdicts.push(verdict);
-    printVerdict(mutation, verdict, Date.now() - since);
+  const left = chosen.values();
+  async function mutateIn(copy: string): Promise<void> {
+    for (const mutation of left) {
+      if (interrupted) return;
+      const since = Date.now();
+      const why = unsound.get(mutation);
+      const verdict: Verdict =
+        why === undefined
+          ? await mutate(copy, mutation)
+          : { is: 'unproved', why: `it fails without the mutation: ${why}` };
+      verdicts.push(verdict);
+      printVerdict(mutation, verdict, Date.now() - since);
+    }
   }
+  await Promise.all(copies.map(mutateIn));
+  if (interrupted) return false;
   const caught = verdicts.filter(({ is }) => is === 'caught').length;
   const survived = verdicts.filter(({ is }) => is === 'survived').length;
   const unproved = verdicts.length - caught - survived;
@@ -87,7 +95,8 @@ async function findUnsound(): Promise<Map<Mutation, string>> {
 async function whyNotSoundAll(some: readonly Mutation[], limitMs: number): Promise<Map<Mutation, string>> {
   const tests = some.map((mutation) => testsOf(mutation, rows));
   const files = [...new Set(tests.map(({ file }) => file))];
-  const report = await runTests({ files, names: tests.map(({ names }) => names), limitMs });
+  const [copy = ''] = copies;
+  const report = await runTests(copy, { files, names: tests.map(({ names }) => names), limitMs });
   return new Map(
     some.flatMap((mutation) => {
       const why =
@@ -97,7 +106,7 @@ async function whyNotSoundAll(some: readonly Mutation[], limitMs: number): Promi
   );
 }
 
-async function mutate(mutation: Mutation): Promise<Verdict> {
+async function mutate(copy: string, mutation: Mutation): Promise<Verdict> {
   const path = join(copy, mutation.file);
   const text = readFileSync(path, 'utf8');
   const { file, names } = testsOf(mutation, rows);
@@ -107,7 +116,7 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   try {
     // Broken code often never does what a test waits for: half a minute is enough.
     const environment = { TEST_PATIENCE: '0.5' };
-    const report = await runTests({ files: [file], names: [names], limitMs: LIMIT_MS, environment });
+    const report = await runTests(copy, { files: [file], names: [names], limitMs: LIMIT_MS, environment });
     if (report === undefined) return { is: 'unproved', why: `no report within ${seconds(LIMIT_MS)}` };
     return judgeMutation(report, { file, names });
   } finally {
@@ -115,13 +124,15 @@ async function mutate(mutation: Mutation): Promise<Verdict> {
   }
 }
 
-/** Runs tests of the copy, one vitest at a time. `undefined`: it timed out, or there is no report. */
-async function runTests(wanted: {
+type Wanted = {
   files: readonly string[];
   names: readonly RegExp[];
   limitMs: number;
   environment?: Record<string, string>;
-}): Promise<TestReport | undefined> {
+};
+
+/** Runs tests of a copy, one vitest at a time. `undefined`: it timed out, or there is no report. */
+async function runTests(copy: string, wanted: Wanted): Promise<TestReport | undefined> {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
@@ -161,7 +172,7 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** Our own packages resolve to the copy, all others to the installed ones. */
-function copyTree(): void {
+function copyTree(copy: string): void {
   cpSync(root, copy, {
     recursive: true,
     // The built web app: its tests open it in a browser.
@@ -169,7 +180,7 @@ function copyTree(): void {
   });
   const [from, to] = [join(root, 'node_modules'), join(copy, 'node_modules')];
   mkdirSync(join(to, '@svc'), { recursive: true });
-  const ours = new Map(readdirSync(join(copy, 'packages')).map((name) => [nameOfPackage(name), name]));
+  const ours = new Map(readdirSync(join(copy, 'packages')).map((name) => [nameOfPackage(copy, name), name]));
   for (const [packageName, name] of ours) symlinkSync(join(copy, 'packages', name), join(to, packageName));
   for (const name of readdirSync(from)) {
     // Tool caches are not shared: broken code must not get into them.
@@ -178,7 +189,7 @@ function copyTree(): void {
   }
 }
 
-function nameOfPackage(name: string): string {
+function nameOfPackage(copy: string, name: string): string {
   const description = readFileSync(join(copy, 'packages', name, 'package.json'), 'utf8');
   return (JSON.parse(description) as { name: string }).name;
 }

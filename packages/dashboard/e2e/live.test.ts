@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { appendOutput } from '../../demo/src/worker-files.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { tokens } from '../../testkit/src/tape/world.ts';
+import { settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
 
 const tape = withTape({ past: 'end' });
@@ -16,6 +17,17 @@ const card = (page: Page, ticket: string) => page.locator(`main a[href^="/ticket
 
 /** Runs in the page, before its own scripts: no timers, so nothing is polled. */
 const withoutPolling = 'globalThis.setInterval = () => 0;';
+
+/** Runs in the page, before its own scripts: keeps the times that are rendered. Without timers no age changes by itself. */
+const keepRendered = `
+  window.rendered = new Set();
+  const { toISOString } = Date.prototype;
+  Date.prototype.toISOString = function () {
+    const text = toISOString.call(this);
+    window.rendered.add(text);
+    return text;
+  };
+`;
 
 async function openAt(path: string, before = ''): Promise<Page> {
   const { page } = await tape.open();
@@ -61,10 +73,16 @@ describe('the board', () => {
     await request.waitFor({ state: 'detached' });
   });
 
-  it('moves a card when a delivery arrives', async () => {
+  it('moves a card when a delivery arrives, and renders no card of another column again', async () => {
     // Without the poll every 15 s: the delivery alone moves the card.
-    const page = await openAt('/', withoutPolling);
+    const page = await openAt('/', withoutPolling + keepRendered);
     await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').waitFor();
+    await settled(page);
+    const times = column(page, 'working').locator('a time');
+    const ages = await times.evaluateAll((found) => found.map((time) => time.getAttribute('datetime')));
+    expect(ages.length).toBeGreaterThan(3);
+    expect(await page.evaluate<string[]>('[...window.rendered]')).toEqual(expect.arrayContaining(ages));
+    await page.evaluate('window.rendered.clear()');
     const daemon = tape.daemon();
     const board = (await (await fetch(`${daemon.url}/api/board`)).json()) as BoardView;
     const running = board.deployments.find(({ state }) => state === 'in_progress');
@@ -80,6 +98,9 @@ describe('the board', () => {
     });
     await column(page, 'done-today').locator('a[href^="/tickets/TID-104"]').waitFor();
     expect(await column(page, 'shipping').locator('a[href^="/tickets/TID-104"]').count()).toBe(0);
+    const again = await page.evaluate<string[]>('[...window.rendered]');
+    expect(again.length).toBeGreaterThan(0);
+    expect(again.filter((time) => ages.includes(time))).toEqual([]);
   });
 
   it('is filtered by the URL, and a link shows the same', async () => {

@@ -1,7 +1,7 @@
 // What all screens share: one event stream, the board that follows it, and a clock.
 
 import type { EventLine, TeamStatus } from '@svc/core';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import {
   createContext,
@@ -90,24 +90,37 @@ export function useBoardFailure(): Error | null {
   return useSyncExternalStore(store.subscribe, store.failing);
 }
 
+const health = queryOptions({
+  queryKey: ['health'],
+  queryFn: ({ signal }) => client.get('/api/health', { signal }),
+  refetchInterval: 5_000,
+});
+
 export function useHealth() {
-  return useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => client.get('/api/health', { signal }),
-    refetchInterval: 5_000,
-  });
+  return useQuery(health);
+}
+
+// Every card uses what follows. It renders again when the answer changes, not at every event.
+
+function useIsReadOnly(): boolean {
+  return useQuery({ ...health, select: ({ access }) => access.readOnly }).data === true;
+}
+
+function useIsInTeam(): boolean {
+  const { store } = useLive();
+  return useSyncExternalStore(store.subscribe, () => store.get().members.size > 0);
 }
 
 /** The team that this machine is in; null if it is in none. While a past time is viewed, nobody is known to be heard. */
 export function useTeam(): TeamStatus | null {
-  const { members } = useLiveBoard();
+  const isInTeam = useIsInTeam();
   const { data } = useQuery({
     queryKey: ['team'],
     queryFn: ({ signal }) => client.get('/api/team', { signal }),
-    enabled: members.size > 0,
+    enabled: isInTeam,
     refetchInterval: 5_000,
   });
-  return members.size === 0 ? null : (data?.team ?? null);
+  return isInTeam ? (data?.team ?? null) : null;
 }
 
 /** What this person has to look at, of the given board. */
@@ -119,10 +132,10 @@ export function useItems(board: LiveBoard): ReadonlyMap<string, ItemOfPerson> {
 /** Whose board is shown, from the URL (`?view=`). A daemon that only shows a team shows it first. */
 export function useView(): 'mine' | 'team' {
   const { view } = useSearch({ strict: false });
-  const { members } = useLiveBoard();
-  const { data: health } = useHealth();
-  const chosen = view ?? (health?.access.readOnly === true ? 'team' : 'mine');
-  return members.size > 0 && chosen === 'team' ? 'team' : 'mine';
+  const isInTeam = useIsInTeam();
+  const isReadOnly = useIsReadOnly();
+  const chosen = view ?? (isReadOnly ? 'team' : 'mine');
+  return isInTeam && chosen === 'team' ? 'team' : 'mine';
 }
 
 /** Calls `listener` with every event that becomes durable while the screen is open. */
@@ -136,9 +149,9 @@ export function useLines(listener: (lines: EventLine[]) => void): void {
 /** Why nothing can be changed from this page now; null if it can. */
 export function useDisabledBecause(): string | null {
   const { at } = useSearch({ strict: false });
-  const { data: health } = useHealth();
+  const isReadOnly = useIsReadOnly();
   if (at !== undefined) return 'Not available while viewing history. Go back to live.';
-  return health?.access.readOnly === true ? 'This page only shows the board.' : null;
+  return isReadOnly ? 'This page only shows the board.' : null;
 }
 
 export type ShownBoard = {
