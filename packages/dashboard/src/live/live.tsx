@@ -100,7 +100,8 @@ export function useHealth() {
   return useQuery(health);
 }
 
-// Every card uses what follows. It renders again when the answer changes, not at every event.
+// Every card uses the team and the view, so these hooks follow only their own answer and not the whole board: an event
+// about another card must not render it again.
 
 function useIsReadOnly(): boolean {
   return useQuery({ ...health, select: ({ access }) => access.readOnly }).data === true;
