@@ -1,7 +1,7 @@
 // The machines of the guide, each with its own home, and the services around them: the real gh against a fake code host,
 // a fake tracker, a relay with the public protocol. `svc` is the build in bin/.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   codehostForTest,
@@ -18,7 +18,7 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '../../../packages/testkit/src/daemon/free-port.ts';
 import { type GuideShell, openShell } from './guide-shell.ts';
 
-const repository = join(import.meta.dirname, '../../..');
+const programs = join(import.meta.dirname, '../../../bin');
 const TOKEN = 'hush-tracker-token';
 
 export type GuideWorld = Awaited<ReturnType<typeof guideWorld>>;
@@ -32,7 +32,6 @@ export type Machine = {
 };
 
 export async function guideWorld() {
-  const installed = installedCopy();
   const relay = await startPublicRelay({ pingMs: 500 });
   onTestFinished(() => relay.stop());
   const codehost = await codehostForTest();
@@ -60,7 +59,7 @@ export async function guideWorld() {
       ...ghEnvironment(
         codehost,
         testToken,
-        `${npmShim()}:${installed}:${nodeFolder}:${natsFolder}:/usr/sbin:/usr/bin:/bin`,
+        `${npmShim()}:${programs}:${nodeFolder}:${natsFolder}:/usr/sbin:/usr/bin:/bin`,
       ),
       HOME: home,
       USER: 'kim',
@@ -80,7 +79,7 @@ export async function guideWorld() {
     });
     onTestFinished(async () => {
       await shell.end();
-      execFileSync(join(installed, 'svc'), ['monitor', 'stop'], {
+      execFileSync(join(programs, 'svc'), ['monitor', 'stop'], {
         cwd: folder,
         env: environment,
         stdio: 'ignore',
@@ -110,18 +109,6 @@ export async function guideWorld() {
 
 const nodeFolder = dirname(process.execPath);
 const natsFolder = natsPath().split(':')[0];
-
-/** A copy of bin/ and the build, so that a concurrent build does not change it. */
-function installedCopy(): string {
-  const folder = temporaryFolder('svc-guide-installed-');
-  for (const part of ['bin', 'version.txt', 'packages/monitor/dist', 'packages/relay/dist']) {
-    const from = join(repository, part);
-    if (!existsSync(from)) throw new Error(`There is no ${part}; run: npm run build`);
-    cpSync(from, join(folder, part), { recursive: true });
-  }
-  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
-  return join(folder, 'bin');
-}
 
 /**
  * `npm install --global svc-monitor` installs nothing here, because bin/ of this repository is used. The release tests

@@ -97,8 +97,7 @@ async function listenUntilStopped(
     { version: VERSION, host: settings.host, port, engine: engine.health().server },
     'svc-relay is listening',
   );
-  for (const warning of await engine.serverWarnings())
-    logger.warn({ warning }, 'a setting of NATS should be changed');
+  for (const warning of await engine.serverWarnings()) logger.warn({ warning }, 'check the settings of NATS');
   const why = await terminal.stopped;
   logger.info({ why, subscribers: server.subscribers() }, 'svc-relay is stopping');
   if (settings.portFile !== '') rmSync(settings.portFile, { force: true });

@@ -172,7 +172,11 @@ export function demandVersion(version: string | undefined): void {
 /** What an operator should change on the servers, as far as this login may ask. */
 export async function serverWarnings(nats: NatsConnection): Promise<string[]> {
   const servers = await settingsOfAll(nats);
-  const own = { server_name: 'the NATS server', version: nats.info?.version };
+  if (nats.info === undefined)
+    return [
+      'the connection broke, so it is not known whether every server is recent and syncs: restart the relay to check',
+    ];
+  const own = { server_name: 'the NATS server', version: nats.info.version };
   const warnings = (servers.length === 0 ? [own] : servers)
     .filter(({ version }) => !isAtLeast(version, RECOMMENDED))
     .map(({ server_name: name, version }) => `${name} is ${version}: ${RECOMMENDED} or later is recommended`);

@@ -22,6 +22,15 @@ test('a single server that is new enough gets no warning, whether or not the log
   await connection.close();
 });
 
+test('what could not be asked because the connection broke is reported as not known', async () => {
+  const server = await natsForTest();
+  const connection = await openConnection({ servers: [server.url] }, 'test');
+  onTestFinished(() => connection.close());
+  await server.stop();
+  await until(() => connection.nats.info === undefined);
+  expect(await serverWarnings(connection.nats)).toEqual([expect.stringContaining('it is not known whether')]);
+});
+
 test('a connection stays with a server that answers late, once no other answers sooner', async () => {
   let connections = 0;
   const server = createServer((socket) => {
