@@ -1,6 +1,6 @@
 // Compares the logs of all subscribers with the answers to the senders: each acknowledged delivery is in each log once.
 // The small subscribers' logs must also have the same order.
-import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEventStream, readDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
@@ -89,10 +89,9 @@ const MAX_FRAME_BYTES = 36 * 1024 * 1024;
 /** Every delivery that the relay still has, by id, with its positions: read until nothing more comes. */
 export async function readStore({ relays, channel }: World): Promise<Map<string, string[]>> {
   const stored = new Map<string, string[]>();
-  const [relay] = relays;
   const enough = new AbortController();
   let timer = setTimeout(() => enough.abort(), WAIT_MS);
-  const response = await fetch(`${relay?.process().url}/${channel.channel}?raw=1&since=oldest`, {
+  const response = await answerOfAny(relays, `/${channel.channel}?raw=1&since=oldest`, {
     headers: {
       accept: 'text/event-stream',
       ...(channel.readKey !== null && { authorization: `Bearer ${channel.readKey}` }),
@@ -116,8 +115,21 @@ export async function readStore({ relays, channel }: World): Promise<Map<string,
     for await (const chunk of response.body ?? []) stream.feed(chunk);
   } catch (error) {
     if (!enough.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
   }
   return stored;
+}
+
+/** A relay that is not connected to NATS answers 503. */
+async function answerOfAny(relays: World['relays'], path: string, options: RequestInit): Promise<Response> {
+  const refusals: string[] = [];
+  for (const relay of relays) {
+    const response = await fetch(`${relay.process().url}${path}`, options);
+    if (response.ok) return response;
+    refusals.push(`${relay.name} answers ${response.status}: ${await response.text()}`);
+  }
+  throw new Error(`no relay reads its store: ${refusals.join('; ')}`);
 }
 
 /** Copies the logs of all processes and subscribers to a permanent folder, and returns it. */
@@ -128,6 +140,9 @@ export function keepEvidence(world: World, stored: ReadonlyMap<string, readonly 
   for (const { name, folder: from } of world.subscribers)
     cpSync(from, join(folder, name.replaceAll(/[^a-z0-9-]/g, '')), { recursive: true });
   cpSync(join(world.home.home, 'relays'), join(folder, 'relays'), { recursive: true });
+  for (const { name, spill } of world.relays) {
+    if (existsSync(spill)) cpSync(spill, join(folder, `${name}-spill`), { recursive: true });
+  }
   const nats = world.cluster.nodes[0]?.folder ?? folder;
   for (const file of readdirSync(nats).filter((name) => name.endsWith('.log')))
     cpSync(join(nats, file), join(folder, file));

@@ -68,7 +68,7 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
       random,
       toNodes: await Promise.all(cluster.nodes.map((node) => proxyTo(() => [node.port]))),
       firstWords: number === 1 ? ['--provision'] : [],
-      spill: given['no-spill'] ? [] : ['--spill', spillOf(number)],
+      spill: given['no-spill'] ? '' : spillOf(number),
     });
     starting.defer(() => relay.kill());
     relays.push(relay);
@@ -95,7 +95,8 @@ export async function createRelay(
     /** Its connections to the nodes of the cluster. */
     toNodes: readonly LoopbackProxy[];
     firstWords: readonly string[];
-    spill: readonly string[];
+    /** The folder for its spill; empty: it has none. */
+    spill: string;
     environment?: Record<string, string>;
   },
 ) {
@@ -108,7 +109,7 @@ export async function createRelay(
       natsUrls: toNodes.map((way) => `nats://127.0.0.1:${way.port}`),
       port,
       pingSeconds: PING_SECONDS,
-      words: ['--no-limits', ...spill, ...words],
+      words: ['--no-limits', ...(spill === '' ? [] : ['--spill', spill]), ...words],
       ...(environment && { environment }),
     });
   let process = await start(given.firstWords);
@@ -116,6 +117,7 @@ export async function createRelay(
     name,
     process: () => process,
     toNodes,
+    spill,
     kill: () => process.kill(),
     async stop(): Promise<void> {
       await process.stop();

@@ -47,7 +47,7 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
       random,
       toNodes: await Promise.all(cluster.nodes.map((node) => proxyTo(() => [node.port]))),
       firstWords: number === 1 ? ['--provision'] : [],
-      spill: [],
+      spill: '',
       environment: { SVC_RELAY_LOG_LEVEL: 'debug' },
     });
     starting.defer(() => relay.kill());

@@ -99,11 +99,14 @@ export function createDeliveryPublisher(given: {
     return stored;
   }
 
-  /** The deliveries of a channel stored since a time, by check and time of receipt, as far as searched. */
-  const searched = new Map<string, { since: number; upTo: number; found: Map<string, number> }>();
+  /** By channel: its deliveries that were stored from `since` until `at`, by `keyOf`. */
+  const searched = new Map<string, { since: number; at: number; upTo: number; found: Map<string, number> }>();
   const looking = createLimit(1);
 
-  /** The sequence of a delivery whose id the stream may have forgotten. Undefined if it is not stored. */
+  /**
+   * The sequence of a delivery whose id the stream may have forgotten. Undefined if it is not stored, or was stored so
+   * recently, after the last search, that the stream remembers it.
+   */
   async function findStored(
     shard: number,
     channelId: string,
@@ -117,19 +120,21 @@ export function createDeliveryPublisher(given: {
     if (seen === undefined || seen.since > since) {
       const first = await store.since(stream, subject, since - CLOCKS_MS);
       if (first === undefined) return undefined;
-      seen = { since, upTo: first.seq - 1, found: new Map() };
+      seen = { since, at: 0, upTo: first.seq - 1, found: new Map() };
       if (searched.size >= MAX_LOOKED_THROUGH) searched.clear();
       searched.set(channelId, seen);
     }
-    for (let end = false; !end; ) {
+    const began = Date.now();
+    for (let end = Math.abs(began - seen.at) < REMEMBERED_MS; !end; ) {
       const page = await store.page(stream, subject, seen.upTo);
       for (const { seq, check, data } of page.messages) {
-        seen.found.set(`${check} ${decodeFrame(data)?.receivedAt}`, seq);
+        seen.found.set(keyOf(check, decodeFrame(data)?.receivedAt), seq);
         seen.upTo = seq;
       }
       end = page.end;
+      if (end) seen.at = began;
     }
-    return seen.found.get(`${checkOf(id)} ${receivedAt}`);
+    return seen.found.get(keyOf(checkOf(id), receivedAt));
   }
 
   return async (channelId, delivery, { messageId, deadlineMs, firstSentAt }) => {
@@ -148,6 +153,8 @@ export function createDeliveryPublisher(given: {
         ? storeInParts(shard, channelId, delivery, id, deadlineMs, largest)
         : publisher.publish({ subject, payload, messageId: id, deadlineMs }));
       if (!duplicate) byteLimit.stored(channelId, seq, delivery.body.length);
+      if (firstSentAt !== undefined)
+        searched.get(channelId)?.found.set(keyOf(checkOf(id), delivery.receivedAt), seq);
       return { position: positionOf(shard, seq, id), duplicate };
     } catch (error) {
       onUnavailable(shard);
@@ -155,6 +162,10 @@ export function createDeliveryPublisher(given: {
       throw error;
     }
   };
+}
+
+function keyOf(check: string, receivedAt: number | undefined): string {
+  return `${check} ${receivedAt}`;
 }
 
 /** Undefined if a part is missing or does not match the head. */

@@ -12,7 +12,8 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsClusterForTest, temporaryFolder, until, WAIT_MS } from '@svc/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openConnection } from '../engine/connection.ts';
 import { type Delivery, type Engine, EngineUnavailable } from '../engine/engine.ts';
 
 import { PublishRefused } from '../engine/publisher.ts';
@@ -390,4 +391,28 @@ test('a delivery whose id the stream has forgotten is not stored again', async (
   expect(await publish('a', old)).toEqual({ position, duplicate: true });
   expect(await publish('new', old)).toMatchObject({ duplicate: false });
   expect(await publish('new', old)).toMatchObject({ duplicate: true });
+});
+
+test('one search is enough for many old deliveries of a channel, until the stream may have forgotten ids again', async () => {
+  const { engine, nats } = await engineForTest({ shards: 1 });
+  const watcher = await openConnection(nats, 'watcher');
+  onTestFinished(() => watcher.close());
+  let reads = 0;
+  watcher.nats.subscribe('$JS.API.DIRECT.GET.>', { callback: () => void (reads += 1) });
+  await watcher.nats.flush();
+  const firstSentAt = Date.now() - 10 * 60_000;
+  const readsOf = async (...texts: string[]): Promise<number> => {
+    const before = reads;
+    for (const text of texts)
+      await engine.publish('one', deliveryOf(text), { messageId: text, deadlineMs: WAIT_MS, firstSentAt });
+    await watcher.nats.flush();
+    return reads - before;
+  };
+  // Nothing is stored yet, so there is nothing to search.
+  await readsOf('first');
+  expect(await readsOf('second')).toBeGreaterThan(0);
+  expect(await readsOf(...Array.from({ length: 50 }, (_, number) => `delivery ${number}`))).toBe(0);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await readsOf('late', 'later')).toBe(1);
 });

@@ -212,15 +212,22 @@ export function natsServerVersion(): { ok: true; version: string } | { ok: false
 // One request to a nats-server over a plain socket: enough for tests, without a client library.
 
 const INBOX = '_INBOX.svc-test';
+/** A leader that is being replaced does not answer. */
+const ASK_AGAIN_MS = 10_000;
 
-/** The text of the answer: `await askNats(port, '$JS.API.INFO', '')`. */
+/** The text of the answer: `await askNats(port, '$JS.API.INFO', '')`. Asks more than once if there is none. */
 export function askNats(port: number, subject: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port });
     let received = '';
     const timer = setTimeout(() => end(new Error(`${subject}: no answer in ${WAIT_MS} ms`)), WAIT_MS);
+    const ask = (): void => {
+      socket.write(`PUB ${subject} ${INBOX} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
+    };
+    const again = setInterval(ask, ASK_AGAIN_MS);
     const end = (result: Error | string): void => {
       clearTimeout(timer);
+      clearInterval(again);
       socket.destroy();
       if (result instanceof Error) reject(result);
       else resolve(result);
@@ -228,7 +235,8 @@ export function askNats(port: number, subject: string, text: string): Promise<st
     socket.setEncoding('utf8');
     socket.on('connect', () => {
       socket.write('CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true}\r\n');
-      socket.write(`SUB ${INBOX} 1\r\nPUB ${subject} ${INBOX} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
+      socket.write(`SUB ${INBOX} 1\r\n`);
+      ask();
     });
     socket.on('data', (chunk: string) => {
       received += chunk;
