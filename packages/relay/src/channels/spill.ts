@@ -76,7 +76,8 @@ const usualTiming = {
 const HOLD_AFTER_SHARE = 0.25;
 const SLOWEST_BATCHES_MS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
-const STORED_AT_ONCE = 64;
+/** Of one batch, so their bytes are limited too. */
+const STORED_AT_ONCE = 512;
 const STORED_WITHIN_MS = 10_000;
 
 type Post = {
