@@ -166,6 +166,8 @@ async function play(
 
   try {
     await daemon.ready;
+    // If half of `format.json` were left, no daemon would start again, and no delivery could be lost.
+    if (sync === 'nothing') await disk?.settle();
     const started = performance.now();
     const sending = sendUntilAcknowledged(
       {
