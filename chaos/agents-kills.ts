@@ -7,6 +7,7 @@ import { createStartKiller } from '../packages/testkit/src/daemon/server-process
 import { auditLog } from '../packages/testkit/src/log/audit-log.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
+  createTail,
   describeMachine,
   failUnless,
   judgeSabotage,
@@ -15,7 +16,7 @@ import {
   secondsSince,
 } from '../packages/testkit/src/script.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
-import { createTail, openAgentsWorld } from './agents-world.ts';
+import { openAgentsWorld } from './agents-world.ts';
 
 const options = scriptOptions({
   kills: 1_000,

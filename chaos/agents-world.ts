@@ -1,16 +1,6 @@
 // The environment of agents that svc talks to: a run whose tickets have the test kit's protocol agent, which writes down
 // everything that it gets, and a person at the API who repeats each request until the daemon has accepted it.
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentView } from '../packages/core/src/api/agents.ts';
@@ -154,22 +144,5 @@ export async function openAgentsWorld(
       endAgents(root);
       await world.close();
     },
-  };
-}
-
-/** The lines that were added to the file since the last call. */
-export function createTail(path: string): () => string[] {
-  let offset = 0;
-  return () => {
-    if (!existsSync(path)) return [];
-    const file = openSync(path, 'r');
-    try {
-      const bytes = Buffer.alloc(fstatSync(file).size - offset);
-      const whole = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset)).lastIndexOf('\n') + 1;
-      offset += whole;
-      return bytes.toString('utf8', 0, whole).split('\n').filter(Boolean);
-    } finally {
-      closeSync(file);
-    }
   };
 }

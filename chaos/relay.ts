@@ -5,7 +5,7 @@
 // the spills on disks that lose their power instead, 20 times one of them and 20 times all three, and with it everything
 // that was not synced (power-cut.ts), and fails with `--sync-late`; `-- --sabotage` shows that the check can fail; `-- --seed 2`
 // makes other choices; with `-- --load 30` the processors are busy with something else.
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../packages/lib/src/errors.ts';
@@ -19,6 +19,7 @@ import { sabotageCopy, sabotages } from '../packages/testkit/src/log/audit-log.t
 import { natsServerVersion } from '../packages/testkit/src/nats/nats-node.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
+  createTail,
   describeCounts,
   describeMachine,
   failUnless,
@@ -46,6 +47,7 @@ import {
   type ReadLog,
   readLog,
   readStore,
+  type Stored,
   verdictLine,
 } from './relay/verdict.ts';
 import { startWorld, type World } from './relay/world.ts';
@@ -85,8 +87,8 @@ const NOT_COUNTED = 0xf00000000000;
 const random = createRandom(options.seed);
 const example = sizedDelivery(options.bytes, codehostSecret);
 let made = 0;
-/** How far each log was counted: the senders and proxies are in this process too, and wait while it reads. */
-const counted = new Map<string, { upTo: number; lines: number }>();
+/** Each log as far as it was counted: the senders and proxies are in this process too, and wait while it reads. */
+const counted = new Map<string, { added: () => string[]; lines: number }>();
 
 const nats = natsServerVersion();
 if (!nats.ok) throw new Error(nats.problem);
@@ -197,7 +199,7 @@ async function firstLine({ subscribers }: World): Promise<void> {
       slowMs,
     });
     return subscribers.every(({ folder }) =>
-      logsIn(folder).some((file) => readFrom(file, 0).includes('"deliveryId":"')),
+      logsIn(folder).some((file) => readFileSync(file).includes('"deliveryId":"')),
     );
   });
   first.close();
@@ -261,17 +263,13 @@ function sum(counts: readonly number[]): number {
 
 /** Deliveries that count: the last part of their ids starts with 0. */
 function linesIn(folder: string): number {
-  const needle = Buffer.from(`"deliveryId":"${withId(example, 0).deliveryId.slice(0, -11)}`);
+  const needle = `"deliveryId":"${withId(example, 0).deliveryId.slice(0, -11)}`;
   return sum(
     logsIn(folder).map((file) => {
-      let { upTo, lines } = counted.get(file) ?? { upTo: 0, lines: 0 };
-      // A daemon that was killed removes a torn line when it starts.
-      if (statSync(file).size < upTo) [upTo, lines] = [0, 0];
-      const added = readFrom(file, upTo);
-      const whole = added.subarray(0, added.lastIndexOf('\n') + 1);
-      for (let at = whole.indexOf(needle); at >= 0; at = whole.indexOf(needle, at + 1)) lines += 1;
-      counted.set(file, { upTo: upTo + whole.length, lines });
-      return lines;
+      const log = counted.get(file) ?? { added: createTail(file), lines: 0 };
+      log.lines += log.added().filter((line) => line.includes(needle)).length;
+      counted.set(file, log);
+      return log.lines;
     }),
   );
 }
@@ -279,16 +277,6 @@ function linesIn(folder: string): number {
 function logsIn(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.jsonl') && name !== 'gaps.jsonl');
   return names.map((name) => join(folder, name));
-}
-
-function readFrom(file: string, start: number): Buffer {
-  const opened = openSync(file, 'r');
-  try {
-    const bytes = Buffer.alloc(Math.max(0, fstatSync(opened).size - start));
-    return bytes.subarray(0, readSync(opened, bytes, 0, bytes.length, start));
-  } finally {
-    closeSync(opened);
-  }
 }
 
 function report(
@@ -337,18 +325,20 @@ async function whereItIs(of: World, logs: readonly ReadLog[]): Promise<void> {
     const there = new Set(ids);
     for (const id of senders.acknowledged) if (!there.has(id)) missing.add(id);
   }
-  const stored = await readStore(of).catch((error: unknown) => {
-    console.log(`  the store is not known: ${messageOf(error)}`);
-    return new Map<string, string[]>();
-  });
-  const inStore = [...missing].filter((id) => stored.has(id)).length;
+  const stored = await readStore(of).catch(messageOf);
+  console.log(
+    `${missing.size} deliveries are missing in a log: ${inStore(missing, stored)}; evidence in ${keepEvidence(of, stored)}`,
+  );
+}
+
+function inStore(missing: ReadonlySet<string>, stored: Stored | string): string {
+  if (typeof stored === 'string') return `how many of them are in the store is not known (${stored})`;
+  const there = [...missing].filter((id) => stored.has(id)).length;
   const twice = stored
     .values()
     .filter((positions) => positions.length > 1)
     .toArray().length;
-  console.log(
-    `${missing.size} deliveries are missing in a log: ${inStore} of them are in the store; ${twice} are stored twice; evidence in ${keepEvidence(of, stored)}`,
-  );
+  return `${there} of them are in the store; ${twice} are stored twice`;
 }
 
 /** Counts only gaps in the relay's store; that nothing was resumed at the first start is not a loss. */

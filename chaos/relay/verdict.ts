@@ -86,8 +86,11 @@ export function verdictLine({ acknowledged, lost, duplicated, torn }: Verdict): 
 
 const MAX_FRAME_BYTES = 36 * 1024 * 1024;
 
-/** Every delivery that the relay still has, by id, with its positions: read until nothing more comes. */
-export async function readStore({ relays, channel }: World): Promise<Map<string, string[]>> {
+/** Positions by delivery id. */
+export type Stored = ReadonlyMap<string, readonly string[]>;
+
+/** Every delivery that the relay still has: read until nothing more comes. */
+export async function readStore({ relays, channel }: World): Promise<Stored> {
   const stored = new Map<string, string[]>();
   const enough = new AbortController();
   let timer = setTimeout(() => enough.abort(), WAIT_MS);
@@ -132,10 +135,13 @@ async function answerOfAny(relays: World['relays'], path: string, options: Reque
   throw new Error(`no relay reads its store: ${refusals.join('; ')}`);
 }
 
-/** Copies the logs of all processes and subscribers to a permanent folder, and returns it. */
-export function keepEvidence(world: World, stored: ReadonlyMap<string, readonly string[]>): string {
+/** Copies the logs and spills of all processes and subscribers to a permanent folder, and returns it. */
+export function keepEvidence(world: World, stored: Stored | string): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-chaos-relay-evidence-'));
-  const lines = [...stored].map(([deliveryId, positions]) => JSON.stringify({ deliveryId, positions }));
+  const lines =
+    typeof stored === 'string'
+      ? [JSON.stringify({ unknown: stored })]
+      : [...stored].map(([deliveryId, positions]) => JSON.stringify({ deliveryId, positions }));
   writeFileSync(join(folder, 'stored.jsonl'), `${lines.join('\n')}\n`);
   for (const { name, folder: from } of world.subscribers)
     cpSync(from, join(folder, name.replaceAll(/[^a-z0-9-]/g, '')), { recursive: true });

@@ -3,10 +3,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
+  existsSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -225,4 +230,21 @@ export function printProblems(problems: readonly string[], most = 20): void {
 
 export function failUnless(isGood: boolean): void {
   if (!isGood) process.exitCode = 1;
+}
+
+/** The lines that were added to the file since the last call. */
+export function createTail(path: string): () => string[] {
+  let offset = 0;
+  return () => {
+    if (!existsSync(path)) return [];
+    const file = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(fstatSync(file).size - offset);
+      const whole = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset)).lastIndexOf('\n') + 1;
+      offset += whole;
+      return bytes.toString('utf8', 0, whole).split('\n').filter(Boolean);
+    } finally {
+      closeSync(file);
+    }
+  };
 }

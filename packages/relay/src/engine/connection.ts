@@ -174,7 +174,7 @@ export async function serverWarnings(nats: NatsConnection): Promise<string[]> {
   const servers = await settingsOfAll(nats);
   if (nats.info === undefined)
     return [
-      'the connection broke, so it is not known whether every server is recent and syncs: restart the relay to check',
+      'the connection broke, so it is not known whether every server is recent enough and syncs every write: restart the relay to check',
     ];
   const own = { server_name: 'the NATS server', version: nats.info.version };
   const warnings = (servers.length === 0 ? [own] : servers)

@@ -224,7 +224,7 @@ export function askNats(port: number, subject: string, text: string): Promise<st
     const ask = (): void => {
       socket.write(`PUB ${subject} ${INBOX} ${Buffer.byteLength(text)}\r\n${text}\r\n`);
     };
-    const again = setInterval(ask, ASK_AGAIN_MS);
+    let again: NodeJS.Timeout | undefined;
     const end = (result: Error | string): void => {
       clearTimeout(timer);
       clearInterval(again);
@@ -237,6 +237,7 @@ export function askNats(port: number, subject: string, text: string): Promise<st
       socket.write('CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true}\r\n');
       socket.write(`SUB ${INBOX} 1\r\n`);
       ask();
+      again = setInterval(ask, ASK_AGAIN_MS);
     });
     socket.on('data', (chunk: string) => {
       received += chunk;
