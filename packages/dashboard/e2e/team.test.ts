@@ -45,8 +45,11 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
   await card('ENG-1').click();
   await page.getByText(/Published by one \(person-of-one\), received/).waitFor();
   await page.getByText(/The rest of its history is on one/).waitFor();
-  await page.goto(`${url}/attention?view=team`);
+  // The team stays chosen on the way to other screens.
+  const screens = page.getByRole('navigation', { name: 'Screens' });
+  for (const screen of ['Runs', /^Attention/]) await screens.getByRole('link', { name: screen }).click();
   await page.getByText('person-of-one, one').first().waitFor();
+  expect(new URL(page.url()).searchParams.get('view')).toBe('team');
 
   const [item] = (await one.rowOf('one'))?.attention ?? [];
   await one.svc('attention', 'hand-over', item?.id ?? '', '--to', 'person-of-two');

@@ -1,11 +1,25 @@
 // The routes of the web app. A screen is loaded when first shown. Filters are in the URL, so a shared link shows the
 // same.
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+  retainSearchParams,
+} from '@tanstack/react-router';
 import { Empty } from './parts/states.tsx';
 import { searchReader } from './shell/link-to.ts';
 import { Shell } from './shell/shell.tsx';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  validateSearch: ({ view }: Record<string, unknown>): { view?: string | undefined } =>
+    typeof view === 'string' ? { view } : {},
+  // Whose board is shown stays the same on the way to another screen and back.
+  search: { middlewares: [retainSearchParams(['view'])] },
+});
 
 const screens = [
   createRoute({
