@@ -248,7 +248,8 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
     for (let shard = 0; shard < SHARDS; shard += 1)
       await askNats(nats.port, `svc-relay.record.${shard}.${channel}.${record.path}`, JSON.stringify(record));
   };
-  const iso = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const began = Date.now();
+  const iso = (hours: number): string => new Date(began + hours * 3_600_000).toISOString();
   const command = { verb: 'hand-over', item: ITEM, to: 'mallory' } as const;
   const record = async (
     by: TeamFile,

@@ -79,12 +79,13 @@ function put(conversation: Conversation, item: ConversationItem): void {
 
 function addSent(conversation: Conversation, message: Fields, before: AgentSession): void {
   const params = objectAt(message, 'params');
-  const { by = null, kind } = markIn(message);
+  const { by = null, kind, key = String(message['id']) } = markIn(message);
   if (message['method'] === 'session/prompt' || message['method'] === STEERING) {
     const text = listAt(params, 'prompt')
       .map((block) => textAt(asFields(block) ?? {}, 'text') ?? '')
       .join('\n');
-    put(conversation, { id: `p${String(message['id'])}`, rev: 0, kind: 'prompt', text: head(text), by });
+    // A message that a working agent did not take is sent again with the same key.
+    put(conversation, { id: `p${key}`, rev: 0, kind: 'prompt', text: head(text), by });
     conversation.current = null;
     return;
   }

@@ -32,7 +32,10 @@ export type Mark = {
 };
 
 export function withMark(message: Fields, mark: Mark): Fields {
-  const marked = (fields: Fields): Fields => ({ ...fields, _meta: { svc: mark } });
+  const marked = (fields: Fields): Fields => ({
+    ...fields,
+    _meta: { ...objectAt(fields, '_meta'), svc: mark },
+  });
   if (message['method'] !== undefined)
     return { jsonrpc: '2.0', ...message, params: marked(objectAt(message, 'params')) };
   const error = asFields(message['error']);
@@ -164,9 +167,13 @@ export function cancelNotice(sessionId: string): Fields {
   return { method: 'session/cancel', params: { sessionId } };
 }
 
-/** For an agent that takes messages while it works. */
+/**
+ * For an agent that takes messages while it works. If its turn has just ended it must not start another by itself: that
+ * turn would have no prompt of ours, and the message is sent again as one.
+ */
 export function steeringRequest(sessionId: string, text: string): Request {
-  return { method: STEERING, params: { sessionId, prompt: [{ type: 'text', text }] } };
+  const _meta = { steering: { idleBehavior: 'promptRequired' } };
+  return { method: STEERING, params: { sessionId, prompt: [{ type: 'text', text }], _meta } };
 }
 
 export type Answer = OptionKind | 'accept' | 'decline' | 'cancelled';

@@ -234,11 +234,13 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
   }
 }
 
-/** Anything but `injected` means that the turn did not get it. */
+/** Any other outcome means that the agent did not get it. An agent that does not know `idleBehavior` starts a turn. */
+const steered: readonly unknown[] = ['injected', 'startedNewTurn'];
+
 function afterSteering(session: AgentSession, params: Fields, message: Fields): AgentSession {
   const key = messageKey(params);
-  const isInjected = textAt(objectAt(message, 'result'), 'outcome') === 'injected';
-  return isInjected || key === undefined ? session : { ...session, refused: [...session.refused, key] };
+  const isTaken = steered.includes(textAt(objectAt(message, 'result'), 'outcome'));
+  return isTaken || key === undefined ? session : { ...session, refused: [...session.refused, key] };
 }
 
 function afterError(session: AgentSession, id: number, method: string, error: Fields): AgentSession {

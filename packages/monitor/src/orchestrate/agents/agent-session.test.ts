@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { addToConversation, newConversation } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { talkToAgent } from './agent-session.ts';
@@ -35,11 +36,13 @@ function startAgent(answers: object = {}) {
     if (child.pid !== undefined && existsSync(`/proc/${child.pid}`)) process.kill(-child.pid, 'SIGKILL');
   });
   const queue: { key: string; text: string; by: null }[] = [];
+  const conversation = newConversation();
   const talk = async (prompt: string, mode: string | null = 'ask') => {
     const talking = await talkToAgent({
       files,
       setup: { cwd: folder, resume: null, mode, model: null, prompt, continuation: null },
       messages: () => queue,
+      onEntry: (entry, sessions) => addToConversation(conversation, entry, sessions),
       onProblem: (error) => {
         throw error;
       },
@@ -51,6 +54,8 @@ function startAgent(answers: object = {}) {
     files,
     queue,
     talk,
+    prompts: () =>
+      [...conversation.items.values()].flatMap((item) => (item.kind === 'prompt' ? item.text : [])),
     received: () => readFileSync(files.received, 'utf8').split('\n').filter(Boolean),
   };
 }
@@ -130,23 +135,48 @@ test('a line that was cut off by a crash does not count as sent', async () => {
   expect(received()).toEqual(['prompt say 1', 'prompt say 2']);
 });
 
-test('a message that a working agent refuses is sent once when it is idle', async () => {
+const steerable = { result: { protocolVersion: 1, _meta: { steering: { supported: true } } } };
+
+test.each(['promptRequired', 'failed'])(
+  'a message that a working agent does not take (%s) is sent once when it is idle, and shown once',
+  async (outcome) => {
+    const { files, talk, received, prompts, queue } = startAgent({
+      initialize: steerable,
+      '_session/steering': { result: { outcome } },
+    });
+    const talking = await talk('wait');
+    await until(() => talking.session().state === 'running');
+    queue.push({ key: 'k1', text: 'say 1', by: null });
+    await talking.goOn();
+    await until(() => talking.session().refused.length === 1);
+    expect(talking.waiting()).toMatchObject([{ key: 'k1' }]);
+    await talking.cancel('mia');
+    await until(() => talking.session().turns === 2);
+    await talking.goOn();
+    expect(talking.waiting()).toEqual([]);
+    expect(talking.session()).toMatchObject({ state: 'idle', turns: 2, refused: [] });
+    expect(received()).toEqual(['prompt wait', 'prompt say 1']);
+    expect(prompts()).toEqual(['wait', 'say 1']);
+    // Without it, an agent whose turn has just ended starts another with the message, and gets it twice.
+    expect(readFileSync(files.sent, 'utf8')).toContain('"steering":{"idleBehavior":"promptRequired"}');
+  },
+);
+
+test('a message with which an agent has started a turn by itself is not sent again', async () => {
   const { talk, received, queue } = startAgent({
-    initialize: { result: { protocolVersion: 1, _meta: { steering: { supported: true } } } },
-    '_session/steering': { result: { outcome: 'rejected' } },
+    initialize: steerable,
+    '_session/steering': { result: { outcome: 'startedNewTurn' } },
   });
   const talking = await talk('wait');
   await until(() => talking.session().state === 'running');
   queue.push({ key: 'k1', text: 'say 1', by: null });
   await talking.goOn();
-  await until(() => talking.session().refused.length === 1);
-  expect(talking.waiting()).toMatchObject([{ key: 'k1' }]);
   await talking.cancel('mia');
-  await until(() => talking.session().turns === 2);
+  await until(() => talking.session().turns === 1);
+  queue.push({ key: 'k2', text: 'say 2', by: null });
   await talking.goOn();
-  expect(talking.waiting()).toEqual([]);
-  expect(talking.session()).toMatchObject({ state: 'idle', turns: 2, refused: [] });
-  expect(received()).toEqual(['prompt wait', 'prompt say 1']);
+  await until(() => talking.session().turns === 2);
+  expect(received()).toEqual(['prompt wait', 'prompt say 2']);
 });
 
 test('messages wait until the agent is idle, and each is sent once', async () => {
