@@ -20,7 +20,12 @@ import { run } from './run-command.ts';
 import { currentVersion, root } from './versions.ts';
 
 type Step = { uses?: string; run?: string; with?: Record<string, unknown> };
-type Job = { permissions?: Record<string, string>; steps: Step[]; container?: { image: string } };
+type Job = {
+  permissions?: Record<string, string>;
+  steps: Step[];
+  container?: { image: string };
+  strategy?: { matrix: Record<string, unknown[]> };
+};
 type Workflow = { permissions?: object; jobs: Record<string, Job> };
 
 const paths = globSync('.github/workflows/*.yml', { cwd: root }).toSorted();
@@ -80,7 +85,7 @@ it('each step is one command: a script of this repository', () => {
   expect([...commands].toSorted()).toEqual([
     '.ci/image',
     '.ci/image --push',
-    '.ci/nightly',
+    '.ci/nightly "$PART"',
     '.ci/run',
     '.ci/run --portable',
     'npm ci',
@@ -94,6 +99,12 @@ it('each step is one command: a script of this repository', () => {
     if (program === 'npm') expect(verb === 'ci' || name in scripts, command).toBe(true);
     else accessSync(join(root, program), constants.X_OK);
   }
+});
+
+it('the nightly workflow runs every part', () => {
+  const [, nightly] = jobs.find(([name]) => name === 'nightly.linux') ?? [];
+  const [, parts = ''] = /^parts='(.+)'$/m.exec(read('.ci/nightly')) ?? [];
+  expect(nightly?.strategy?.matrix['part']).toEqual(parts.split(' '));
 });
 
 test('a dependency is updated after a week', () => {
