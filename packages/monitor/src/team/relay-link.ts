@@ -71,18 +71,22 @@ export type Lost = { why: string; remedy: string | undefined; isRefused: boolean
 
 export type RecordStream = { stop: () => Promise<void> };
 
-/** Frames are passed on one after the other; `onFrame` must not reject. */
+/**
+ * Frames are passed on one after the other; `onFrame` must not reject. They may still wait, or be handled, when the next
+ * connection asks for a position and gets everything after it again: from then on `isLatest` is false.
+ */
 export function followRecords(options: {
   channelUrl: string;
   key: string;
   /** Everything up to here is durable; null: from the beginning. */
   position: () => string | null;
-  onFrame: (frame: StreamFrame) => Promise<void>;
+  onFrame: (frame: StreamFrame, isLatest: () => boolean) => Promise<void>;
   onLost: (lost: Lost) => void;
 }): RecordStream {
   let chain = Promise.resolve();
   let waiting = 0;
   let handled = 0;
+  let connections = 0;
   const kept = keepConnected({
     channel: `${options.channelUrl}/records`,
     connect: createConnect(),
@@ -91,14 +95,18 @@ export function followRecords(options: {
     readKey: { variable: 'the team', value: options.key, fileName: 'team.json' },
     subscriber: undefined,
     maxFrameBytes: MAX_FRAME_BYTES,
-    resumeAfter: options.position,
+    resumeAfter() {
+      connections += 1;
+      return options.position();
+    },
     accepted: () => handled,
     isFull: () => waiting >= MOST_WAITING,
     waitForSpace: () => chain,
     onFrame(frame) {
+      const connection = connections;
       waiting += 1;
       chain = chain
-        .then(() => options.onFrame(frame))
+        .then(() => options.onFrame(frame, () => connection === connections))
         .finally(() => {
           waiting -= 1;
           handled += 1;

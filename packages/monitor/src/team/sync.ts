@@ -114,7 +114,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
         collected = [];
         return position;
       },
-      onFrame: (frame) => take(frame, () => stream === opened),
+      onFrame: (frame, isLatest) => take(frame, () => stream === opened && isLatest()),
       onLost: (lost) => (stream === opened ? lostStream(lost, keys.length) : undefined),
     });
     stream = opened;
@@ -145,7 +145,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       );
   }
 
-  /** A roster with another key opens another stream, which brings everything again. */
+  /** A roster with another key opens another stream, which brings everything again; so does another connection. */
   async function take({ event, id, data }: StreamFrame, isCurrent: () => boolean): Promise<void> {
     if (!isCurrent()) return;
     try {
@@ -163,6 +163,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
         if (!isCurrent()) return;
         if (complete === true && keysTried === 0)
           await removeMissing(new Set(records.map(({ path }) => path)));
+        if (!isCurrent()) return;
         collected = undefined;
         position = positionInReady(data);
         await ready();
