@@ -261,17 +261,18 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   /** The lines to append. */
   async function receiveRecord(stored: StoredRecord, isLive: boolean): Promise<EventDraft[]> {
     const path = parseRecordPath(stored.path);
-    if (file === undefined || file.roster === null) return [];
+    const own = file;
+    if (own === undefined || own.roster === null) return [];
     if (path?.kind === 'join') return receiveJoin(stored, path.machine, isLive);
     if (path !== undefined && !isKnownKind(path.kind)) return [];
-    const opened = await openRecord(file, stored, versions.get(stored.path) ?? 0);
+    const opened = await openRecord(own, stored, versions.get(stored.path) ?? 0);
     if ('refused' in opened) {
       // What a removed machine left at the relay is no news.
       if (opened.refused !== 'removed-machine' || isLive) refusals.add(opened, stored);
       return [];
     }
     const { machine, kind, version } = opened;
-    if (machine === file.keys.id) {
+    if (machine === own.keys.id) {
       publisher.note(opened, path?.hash ?? '');
       return [];
     }
@@ -280,7 +281,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     versions.set(stored.path, version);
     if (kind === 'machine') return receiveHeartbeat(opened, isLive);
     if (kind !== 'command' && kind !== 'result') return lineOf(opened);
-    const lines = commandLines(state.board(), file, opened);
+    const lines = commandLines(state.board(), own, opened);
     if (!('refused' in lines)) return lines;
     refusals.add(lines, stored);
     return [];
