@@ -54,7 +54,7 @@ export async function startNatsServer(settings: NatsSettings = {}): Promise<Nats
   return { ...only(nodes), stop: () => endAll(nodes, folder) };
 }
 
-/** Resolves when the cluster has a leader and every node is healthy. */
+/** Resolves when the cluster has a leader, and every node is healthy and known to it. */
 export async function startNatsCluster({
   size = 3,
   ...settings
@@ -70,6 +70,13 @@ export async function startNatsCluster({
     return undefined;
   }
 
+  /** Otherwise it refuses to create a stream. */
+  async function knowsAll(): Promise<boolean> {
+    const leader = await metaLeader();
+    const replicas = leader && ((await monitored(leader, '/jsz'))?.meta_cluster?.replicas ?? []);
+    return replicas?.filter(isUpToDate).length === size - 1;
+  }
+
   /** What each node reports about its streams. */
   async function groups(): Promise<Group[]> {
     const details = await Promise.all(nodes.map((node) => monitored(node, '/jsz?accounts=1&streams=1')));
@@ -80,7 +87,7 @@ export async function startNatsCluster({
           stream: name,
           messages: state?.messages ?? 0,
           leader: group?.leader === nodes[index]?.name ? nodes[index] : undefined,
-          current: (group?.replicas ?? []).every(({ current }) => current === true),
+          current: (group?.replicas ?? []).every(isUpToDate),
         })),
     );
   }
@@ -117,7 +124,7 @@ export async function startNatsCluster({
     stop: () => endAll(nodes, folder),
   };
   try {
-    await until(metaLeader);
+    await until(knowsAll);
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -186,12 +193,16 @@ async function endAll(nodes: readonly NatsNode[], folder: string): Promise<void>
 type Group = { stream: string; messages: number; leader: NatsNode | undefined; current: boolean };
 type LedGroup = Group & { leader: NatsNode };
 
+type Replica = { current?: boolean; offline?: boolean };
+
+const isUpToDate = ({ current, offline }: Replica): boolean => current === true && offline !== true;
+
 type JetStreamState = {
-  meta_cluster?: { leader?: string };
+  meta_cluster?: { leader?: string; replicas?: Replica[] };
   account_details?: {
     stream_detail?: {
       name: string;
-      cluster?: { leader?: string; replicas?: { current?: boolean }[] };
+      cluster?: { leader?: string; replicas?: Replica[] };
       state?: { messages?: number };
     }[];
   }[];
