@@ -150,8 +150,8 @@ test('an agent that was killed is started again and resumes its session', async 
   await untilState('ended');
   expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
   await until(() => received().includes('prompt say 2'));
-  const started = lines().filter(({ event }) => event === 'agent.session.started');
-  expect(started.map(({ detail }) => detail['how'])).toEqual(['new', 'resume']);
+  const started = () => lines().filter(({ event }) => event === 'agent.session.started');
+  await expect.poll(() => started().map(({ detail }) => detail['how'])).toEqual(['new', 'resume']);
 });
 
 test('stop cancels the turn and its open requests', async () => {
@@ -282,16 +282,19 @@ test('what an agent reports as its cost is shown for the ticket, over all attemp
 });
 
 test('a budget that is used up stops further turns; the amount is raised, and the message is sent', async () => {
-  const { start, svc, untilState, attention, received, terminal } = await world({
+  const { start, svc, untilState, attention, received, terminal, home } = await world({
     user: { orchestration: { budget: { ticketUsd: 2 } } },
   });
   await start();
   await untilState('idle');
   const cost = { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: 2.5, currency: 'USD' } };
   const report = { method: 'session/update', params: { update: cost } };
-  await svc('agent', 'send', 'A-1', `do ${JSON.stringify([['line', report], ['pause', 500], ['end']])}`);
+  const go = join(home, 'go');
+  const steps = [['line', report], ['run', `until [ -e '${go}' ]; do sleep 0.05; done`], ['end']];
+  await svc('agent', 'send', 'A-1', `do ${JSON.stringify(steps)}`);
   await untilState('running');
   await svc('agent', 'send', 'A-1', 'say 1');
+  writeFileSync(go, '');
   const item = await until(async () => (await attention()).find(({ reason }) => reason === 'budget-reached'));
   expect(item).toMatchObject({ remedy: 'svc config set svc.orchestration.budget.ticketUsd <amount>' });
   expect(item.message).toContain('$2.50 of $2.00');

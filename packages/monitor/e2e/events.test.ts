@@ -344,10 +344,9 @@ describe('append', () => {
     const daemon = await startInProcess({ home });
     await until(() => readdirSync(join(spool)).length === 1);
     expect(readdirSync(join(spool, 'rejected')).toSorted()).toEqual(['1.json', '2.json']);
-    expect((await daemon.get('/api/health')).body['spool']).toMatchObject({
-      rejected: 2,
-      remedy: expect.stringContaining('rejected'),
-    });
+    await expect
+      .poll(async () => (await daemon.get('/api/health')).body['spool'])
+      .toMatchObject({ rejected: 2, remedy: expect.stringContaining('rejected') });
     expect(daemon.lines()).toEqual([]);
   });
 
