@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseInvitation } from '@svc/core';
-import { until } from '@svc/testkit';
+import { answerWithJson, startRecordingServer, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { invitationKeys } from '../src/team/records.ts';
@@ -136,6 +136,33 @@ test('a removed machine reads nothing new, and the others go on', async () => {
   expect((await two.teamBoard()).map(({ machine: name }) => name).toSorted()).toEqual(['one', 'two']);
   expect((await three.svc('team', 'leave')).exit).toBe(0);
   expect((await three.svc('team', 'status')).text).toContain('in no team');
+});
+
+test('a machine that is removed while the relay is away is removed when the relay is back', async () => {
+  const { nats, relay, one, two } = await teamOfTwo();
+  await relay.stop();
+  expect(await one.svc('team', 'remove', 'two')).toMatchObject({
+    exit: 6,
+    text: expect.stringContaining('publishes when the relay is back'),
+  });
+  expect((await one.health()).why).toContain('a machine that was removed may still read');
+  await relayAt(nats.url, relay.port);
+  await until(async () => /removed/.test((await two.status()).why ?? ''));
+  await until(async () => (await one.health()).state === 'live');
+  expect(await one.teamBoard()).toHaveLength(1);
+});
+
+test('a team whose relay does not store its members is not created', async () => {
+  const relay = await startRecordingServer(({ method }, response) => {
+    if (method !== 'POST') return answerWithJson(response, 503, { code: 'store-unavailable' });
+    const url = `${relay.url}/channel`;
+    answerWithJson(response, 201, { channel: 'channel', writeUrl: url, readUrl: url, readKey: null });
+  });
+  const one = await machine('one');
+  const create = () => one.svc('team', 'create', '--relay', relay.url, '--name', 'web');
+  expect(await create()).toMatchObject({ exit: 6, text: expect.stringContaining('store-unavailable') });
+  expect((await one.svc('team', 'status')).text).toContain('in no team');
+  expect(await create()).toMatchObject({ exit: 6, text: expect.stringContaining('store-unavailable') });
 });
 
 test('an invitation is valid once, and a machine that leaves is removed', async () => {

@@ -158,16 +158,19 @@ export function createPublisher(options: {
       tooLarge,
       failing,
     }),
-    /** Removes everything from the relay. */
+    /** Removes everything from the relay. The heartbeat last: without it the administrator removes the machine. */
     async withdraw(file: TeamFile): Promise<void> {
       await rounds.stop();
       stopped = true;
       const left = [...known].filter(([, { text }]) => text !== 'null');
-      await Promise.all(
-        left.map(([path, one]) =>
-          limit(() => write(file, { ...one, key: keyOf(path), value: null }, 'null')),
-        ),
-      );
+      const heartbeat = left.filter(([, { kind }]) => kind === 'machine');
+      const others = left.filter(([, { kind }]) => kind !== 'machine');
+      for (const some of [others, heartbeat])
+        await Promise.all(
+          some.map(([path, one]) =>
+            limit(() => write(file, { ...one, key: keyOf(path), value: null }, 'null')),
+          ),
+        );
     },
     async stop(): Promise<void> {
       stopped = true;

@@ -1,7 +1,10 @@
 // Records of a team, from the text that the relay sends to a value that can be believed, and back. Every check is here,
 // in the order in which it is made: path, machine, signature, version, epoch, decryption, name, content.
 import {
+  type Board,
   CommandValue,
+  draft,
+  type EventDraft,
   formatRecordPath,
   Heartbeat,
   isSharedKind,
@@ -218,6 +221,27 @@ export async function openRecord(
   const isValid = value === null ? body.gone === true : isValue(path.kind, value);
   if (!isValid) return refuse('wrong-value');
   return { ...path, key: sealed.key, version: body.version, epoch: body.epoch, value };
+}
+
+/** The line of a record that the board of the team shows. None if the board has it, or something newer. */
+export function sharedLines(
+  board: Board,
+  { machine, kind, key, version, value }: OpenedRecord,
+): EventDraft[] {
+  const known = board.team.get(`${machine}/${kind}/${key}`);
+  if (!isSharedKind(kind) || (known?.version ?? 0) >= version || (value === null && known === undefined))
+    return [];
+  const detail = { machine, kind, key, version };
+  return value === null
+    ? [draft('team.record.removed', {}, detail, { via: 'live' })]
+    : [
+        draft(
+          'team.record.changed',
+          {},
+          { ...detail, value: value as Record<string, unknown> },
+          { via: 'live' },
+        ),
+      ];
 }
 
 function isValue(kind: RecordKind, value: unknown): boolean {

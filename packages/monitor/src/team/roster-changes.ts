@@ -41,3 +41,15 @@ function freeName(name: string, members: readonly { machine: string }[]): string
     if (!members.some(({ machine }) => machine === free)) return free;
   }
 }
+
+/** In any order, and with their fields in any order. */
+export function sameMembers(one: readonly object[], other: readonly object[]): boolean {
+  return membersText(one) === membersText(other);
+}
+
+function membersText(members: readonly object[]): string {
+  return members
+    .map((member) => JSON.stringify(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .toSorted()
+    .join('\n');
+}

@@ -20,6 +20,7 @@ import {
   StoredRecord,
   type TeamStatus,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { StateFollower } from '../state/state-follower.ts';
@@ -34,11 +35,12 @@ import {
   openRecord,
   openRoster,
   parseStored,
+  sharedLines,
   streamKeys,
 } from './records.ts';
 import { createRefusals } from './refusals.ts';
 import { followRecords, isRefusedAs, type Lost, putRecord, type RecordStream } from './relay-link.ts';
-import { type Admitted, withMember, withoutMember } from './roster-changes.ts';
+import { type Admitted, sameMembers, withMember, withoutMember } from './roster-changes.ts';
 import { nameHash } from './seal.ts';
 import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
 
@@ -74,6 +76,8 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   let position: string | null = null;
   /** The highest version of the roster that the relay has sent. */
   let rosterSeen = 0;
+  /** Why the relay does not have the roster of this machine, the administrator's; null if it has it. */
+  let rosterFailing: string | null = null;
   let collected: StoredRecord[] | undefined = [];
   let publisher = newPublisher();
   let stopped = false;
@@ -103,6 +107,8 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     const own = file;
     if (own === undefined || stopped) return;
     const keys = await streamKeys(own);
+    // It was stopped, or the team was left, meanwhile.
+    if (stopped || file?.channelUrl !== own.channelUrl) return;
     if (own.roster === null) keysTried = Math.max(1, keysTried);
     const key = keys[Math.min(keysTried, keys.length - 1)] ?? '';
     const before = stream;
@@ -280,28 +286,11 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     if ((versions.get(stored.path) ?? 0) >= version) return [];
     versions.set(stored.path, version);
     if (kind === 'machine') return receiveHeartbeat(opened, isLive);
-    if (kind !== 'command' && kind !== 'result') return lineOf(opened);
+    if (kind !== 'command' && kind !== 'result') return sharedLines(state.board(), opened);
     const lines = commandLines(state.board(), own, opened);
     if (!('refused' in lines)) return lines;
     refusals.add(lines, stored);
     return [];
-  }
-
-  function lineOf({ machine, kind, key, version, value }: OpenedRecord): EventDraft[] {
-    const known = state.board().team.get(`${machine}/${kind}/${key}`);
-    if (!isSharedKind(kind) || (known?.version ?? 0) >= version || (value === null && known === undefined))
-      return [];
-    const detail = { machine, kind, key, version };
-    return value === null
-      ? [draft('team.record.removed', {}, detail, { via: 'live' })]
-      : [
-          draft(
-            'team.record.changed',
-            {},
-            { ...detail, value: value as Record<string, unknown> },
-            { via: 'live' },
-          ),
-        ];
   }
 
   function receiveHeartbeat({ machine, value }: OpenedRecord, isLive: boolean): EventDraft[] {
@@ -347,7 +336,12 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   async function publishRoster(): Promise<void> {
     if (file === undefined) return;
-    await putRecord(file.channelUrl, await makeRoster(file));
+    await putRecord(file.channelUrl, await makeRoster(file)).catch((error: unknown) => {
+      // The relay has this one already, or a later one, which the stream brings.
+      rosterFailing = isRefusedAs(error, 'old-version') ? null : messageOf(error);
+      throw error;
+    });
+    rosterFailing = null;
     await logRoster(file);
   }
 
@@ -370,6 +364,10 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       position = null;
       await open();
     },
+    /** Until then a machine that was removed can read, and one that was admitted cannot. */
+    async retry(): Promise<void> {
+      if (rosterFailing !== null) await oneAtATime(publishRoster).catch(failed);
+    },
     /** The relay must not accept it any longer; what is left of it is remembered for a day, to name its use. */
     async expire(): Promise<void> {
       const isNews = file?.invitations.some(
@@ -385,6 +383,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   };
 
   function failed(error: unknown): void {
+    if (isRefusedAs(error, 'old-version')) return;
     logger.warn({ err: error }, 'the roster of the team could not be published');
   }
 
@@ -400,6 +399,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     changeRoster,
     publishRoster,
     remove: (id: string) => admin.remove(id),
+    retryRoster: () => admin.retry(),
     expire: () => admin.expire(),
     heardAt(id: string): number | undefined {
       const at = id === file?.keys.id ? now() : heard.get(id);
@@ -412,6 +412,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     },
     figures: () => ({
       ...publisher.figures(),
+      rosterFailing,
       refused: refusals.lately(newestKey(file ?? { teamKeys: [] }).epoch, nameOf),
     }),
     /** Of a team that this machine has just created or joined. */
@@ -423,6 +424,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       keysTried = 0;
       position = null;
       rosterSeen = 0;
+      rosterFailing = null;
       await writeTeamFile(configDir, next);
       file = next;
     },
@@ -435,7 +437,14 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       await open();
     },
     async leave(own: TeamFile): Promise<void> {
-      if (mode.state === 'live') await publisher.withdraw(own);
+      if (mode.state === 'live')
+        await publisher.withdraw(own).catch(async (error: unknown) => {
+          // It stays a member: what the relay still has is read back, and the rest is published again.
+          publisher = newPublisher();
+          position = null;
+          await open();
+          throw error;
+        });
       else await publisher.stop();
       await stream?.stop();
       stream = undefined;
@@ -456,15 +465,4 @@ function isRoster(record: StoredRecord): boolean {
 
 function isKnownKind(kind: string): boolean {
   return kind === 'machine' || kind === 'command' || kind === 'result' || isSharedKind(kind);
-}
-
-function sameMembers(one: readonly object[], other: readonly object[]): boolean {
-  return membersText(one) === membersText(other);
-}
-
-function membersText(members: readonly object[]): string {
-  return members
-    .map((member) => JSON.stringify(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))))
-    .toSorted()
-    .join('\n');
 }

@@ -13,6 +13,7 @@ import {
   type TeamStatus,
   teamView,
 } from '@svc/core';
+import { every, type Rounds } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -29,6 +30,8 @@ const CHECK_MS = 5_000;
 
 const FILE_REMEDY = 'Restore ~/.config/svc/team.json from a backup, or give it up: svc team leave';
 const LOOK_REMEDY = 'Someone may be changing records at the relay. See which: svc team status';
+const RETRY_REMEDY = 'It is tried again until it works. Check the network and the relay';
+const LARGE_REMEDY = 'They are shown only on this machine. The others see them when they are smaller';
 
 type Who = { person: string; machine: string };
 
@@ -51,7 +54,7 @@ export function createTeam({
   });
   const commands = createCommands(options);
   let problem: string | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let checks: Rounds | undefined;
   let unsubscribe = nothing;
 
   function requireTeam(): TeamFile {
@@ -89,13 +92,12 @@ export function createTeam({
     if (found !== undefined) await sync.resume(found);
   }
 
-  async function endOverdue(): Promise<void> {
+  async function runChecks(): Promise<void> {
     const file = sync.file();
     if (file === undefined) return;
+    await sync.retryRoster();
     await sync.expire();
-    await commands
-      .expire(file)
-      .catch((error: unknown) => logger.warn({ err: error }, 'commands of the team could not be ended'));
+    await commands.expire(file);
   }
 
   const presence = (id: string) => presenceOf(sync.heardAt(id), now());
@@ -105,7 +107,7 @@ export function createTeam({
     const mode = sync.mode();
     if (file === undefined) return null;
     const { keys, person, machine, roster, channelUrl, invitations, used } = file;
-    const { tooLarge: _large, failing: _failing, ...figures } = sync.figures();
+    const { tooLarge: _large, failing: _failing, rosterFailing: _roster, ...figures } = sync.figures();
     return {
       name: roster?.team ?? 'unknown until this machine is admitted',
       relay: relayOfChannel(channelUrl) ?? '',
@@ -139,20 +141,31 @@ export function createTeam({
       };
     if (sync.file() === undefined) return undefined;
     const { state: current, since, why, remedy } = sync.mode();
-    const { refused, published, pending, tooLarge, failing } = sync.figures();
+    const { refused, published, pending, tooLarge, failing, rosterFailing } = sync.figures();
     const isDown = current === 'unreachable' || current === 'removed';
-    const texts = [
-      ...(isDown ? [`${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`] : []),
-      ...refused.map(
-        ({ reason, machine, count }) =>
-          `${recordRefusals[reason as RecordRefusal]} (${machine}, ${count} in the last hour)`,
-      ),
-      ...(failing !== null && !isDown ? [`${pending} changes are not published: ${failing}`] : []),
-      ...(tooLarge > 0 ? [`${tooLarge} values are too large to be shared`] : []),
-    ];
+    const problems: { text: string; fix: string }[] = [];
+    if (isDown)
+      problems.push({
+        text: `${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`,
+        fix: remedy ?? '',
+      });
+    for (const { reason, machine, count } of refused)
+      problems.push({
+        text: `${recordRefusals[reason as RecordRefusal]} (${machine}, ${count} in the last hour)`,
+        fix: LOOK_REMEDY,
+      });
+    if (rosterFailing !== null)
+      problems.push({
+        text: `the relay has not confirmed the newest list of members, so a machine that was removed may still read: ${rosterFailing}`,
+        fix: RETRY_REMEDY,
+      });
+    if (failing !== null && !isDown)
+      problems.push({ text: `${pending} changes are not published: ${failing}`, fix: RETRY_REMEDY });
+    if (tooLarge > 0)
+      problems.push({ text: `${tooLarge} values are too large to be shared`, fix: LARGE_REMEDY });
     return {
-      why: texts.length === 0 ? null : texts.join('; '),
-      remedy: isDown ? (remedy ?? '') : LOOK_REMEDY,
+      why: problems.length === 0 ? null : problems.map(({ text }) => text).join('; '),
+      remedy: problems[0]?.fix ?? '',
       refused,
       published,
       pending,
@@ -183,7 +196,7 @@ export function createTeam({
         team: keys.signPublic,
       });
       const self = { id: keys.id, ...who, role: 'admin' as const, agree: keys.agreePublic };
-      await sync.begin({
+      const file: TeamFile = {
         ...newcomer(keys, who),
         channelUrl: made.url,
         admin: keys.id,
@@ -192,8 +205,12 @@ export function createTeam({
         rosterVersion: now(),
         roster: { team: name, names: newKey(), members: [self], removed: [] },
         machines: { [keys.id]: keys.signPublic },
+      };
+      await sync.begin(file);
+      await sync.publishRoster().catch(async (error: unknown) => {
+        await sync.leave(file);
+        throw error;
       });
-      await sync.publishRoster();
       sync.enter('connecting');
       await sync.open();
     },
@@ -276,7 +293,9 @@ export function createTeam({
     },
     start(): void {
       unsubscribe = state.onChange(() => sync.boardChanged());
-      timer = setInterval(() => void endOverdue(), CHECK_MS).unref();
+      checks = every(CHECK_MS, runChecks, (error) =>
+        logger.warn({ err: error }, 'commands of the team could not be ended'),
+      );
       resume().catch((error: unknown) => {
         // It was stopped first.
         if (!state.progress().ready) return;
@@ -286,7 +305,7 @@ export function createTeam({
     },
     async stop(): Promise<void> {
       unsubscribe();
-      clearInterval(timer);
+      await checks?.stop();
       await sync.stop();
     },
   };
