@@ -10,6 +10,8 @@ const args = [
   '--no-sandbox',
   '--headless',
   '--disable-gpu',
+  // Otherwise an emulated GPU draws, and a page whose drawing it does not confirm hangs forever, once in thousands of tests.
+  '--disable-software-rasterizer',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

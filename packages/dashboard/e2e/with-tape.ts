@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFailed, onTestFinished } from 'vitest';
 import { startTapeDaemon, type TapeDaemon, type TapeOptions } from '../../testkit/src/tape/tape-daemon.ts';
 import { openChromium, openPage, sizes, type WatchedPage } from './chromium.ts';
 
@@ -44,6 +44,10 @@ export function withTape(options: TapeOptions = {}): WithTape {
     },
     async openAgain() {
       again ??= await openPage(started(browser), { reducedMotion: true });
+      // If the page does not answer, the next row must not wait for it too.
+      onTestFailed(() => {
+        again = undefined;
+      });
       await again.page.setViewportSize(sizes.wide);
       await again.page.emulateMedia({ colorScheme: 'light' });
       return again;
