@@ -1,6 +1,6 @@
 // svc demo from start to end, and every way to end it early.
 import { readFileSync } from 'node:fs';
-import { type BoardView, boardView, type EventLine, emptyBoard, foldLine } from '@svc/core';
+import { type BoardView, boardView, type EventLine, emptyBoard, foldLine, isPreMerge } from '@svc/core';
 import { temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, it, test } from 'vitest';
 import { demoPidIn, groupIsAlive, homesIn, startDemo } from './demo-process.ts';
@@ -11,7 +11,7 @@ type Board = Pick<BoardView, 'workers' | 'attention'>;
 
 /** Reads the log until the demo ends; returns every state by ticket, and every attention item. */
 async function watch(url: string, onBoard: (board: Board) => Promise<void> = () => Promise.resolve()) {
-  const states = new Map<string, Set<string>>();
+  const states = new Map<string, Set<Board['workers'][number]['status']>>();
   const items = new Set<string>();
   const board = emptyBoard();
   for await (const line of linesOf(url)) {
@@ -75,13 +75,15 @@ describe('two demos at once', () => {
     const [unseen, seen] = await Promise.all([watch(urls[0]), watch(urls[1], acknowledgeOnce(urls[1]))]);
     expect([await alone.ended, await attended.ended], alone.printed() + attended.printed()).toEqual([0, 0]);
 
-    // Cards move through the columns.
-    expect([...(unseen.states.get('TID-112') ?? [])]).toEqual(
-      expect.arrayContaining(['implementing', 'pr-created', 'deploy-failed', 'done']),
-    );
-    expect([...(unseen.states.get('TID-104') ?? [])]).toEqual(
-      expect.arrayContaining(['implementing', 'pr-created', 'deploying']),
-    );
+    // Cards move through the columns. What an agent reports may be replaced before a slow daemon has read it; what the
+    // code host delivers is in the log.
+    const [one, other] = [
+      [...(unseen.states.get('TID-112') ?? [])],
+      [...(unseen.states.get('TID-104') ?? [])],
+    ];
+    expect(one).toEqual(expect.arrayContaining(['merged', 'deploying', 'deploy-failed', 'done']));
+    expect(other).toEqual(expect.arrayContaining(['merged', 'deploying']));
+    expect([one.some(isPreMerge), other.some(isPreMerge)]).toEqual([true, true]);
     expect(unseen.states.size).toBeGreaterThanOrEqual(12);
     expect(unseen.items).toContain(EXHAUSTED);
     expect(unseen.states.get('TID-106')).not.toContain('done');
