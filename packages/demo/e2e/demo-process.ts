@@ -17,14 +17,19 @@ export type DemoProcess = {
   ended: Promise<number | string>;
 };
 
-export function startDemo(given: { temporary: string; home: string; words: readonly string[] }): DemoProcess {
+export function startDemo(given: {
+  temporary: string;
+  home: string;
+  words: readonly string[];
+  path?: string;
+}): DemoProcess {
   const child = spawn(process.execPath, [svcProgram, 'demo', '--no-open', ...given.words], {
     cwd: given.home,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       HOME: given.home,
-      PATH: process.env['PATH'],
+      PATH: given.path ?? process.env['PATH'],
       TMPDIR: given.temporary,
       // The same as without a changed temporary folder.
       NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),

@@ -1,5 +1,6 @@
 // svc demo from start to end, and every way to end it early.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BoardView, boardView, type EventLine, emptyBoard, foldLine, isPreMerge } from '@svc/core';
 import { temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, it, test } from 'vitest';
@@ -145,6 +146,20 @@ it('leaves nothing when it is ended before it has started', async () => {
   expect(await demo.ended, demo.printed()).toBe(130);
   expect(demo.printed()).toBe('Ended. Everything was removed.\n');
   await expect.poll(() => groupIsAlive(demo.pid)).toBe(false);
+  expect(homesIn(temporary)).toEqual([]);
+});
+
+it('leaves nothing when Ctrl-C ends the git that it waits for', async () => {
+  const [temporary, programs] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(programs, 'git'), '#!/bin/sh\nkill -INT 0\n', { mode: 0o755 });
+  const demo = startDemo({
+    temporary,
+    home: temporaryFolder(),
+    words: [],
+    path: `${programs}:${process.env['PATH']}`,
+  });
+  expect(await demo.ended, demo.printed()).toBe(130);
+  expect(demo.printed()).toBe('Ended. Everything was removed.\n');
   expect(homesIn(temporary)).toEqual([]);
 });
 

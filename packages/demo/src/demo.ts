@@ -6,6 +6,7 @@
 // It ends with the day (exit 0), with Ctrl-C, SIGTERM or SIGHUP, with a closed terminal, and with the process that
 // started it. Each way goes through `leave`; if that fails, the next demo cleans up.
 import { constants, tmpdir, uptime } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { AGENT_TICKET, findGit, makeRepository, startAgentRun } from './agent-run.ts';
 import { openClouds } from './clouds.ts';
@@ -82,6 +83,8 @@ try {
   await run();
   await leave(0);
 } catch (error) {
+  // Ctrl-C also ends a git that is being waited for; the signal of this process is handled in the next turn.
+  await nextTurn();
   if (leaving.signal.aborted) await left;
   printError(error instanceof DaemonDidNotStart ? error.message : bugReport(error));
   await leave(error instanceof DaemonDidNotStart ? EXIT_NOT_STARTED : EXIT_BUG);
