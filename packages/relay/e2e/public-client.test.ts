@@ -12,7 +12,13 @@ const quiet = { info: () => undefined, error: () => undefined };
 
 async function receiver() {
   const received: { headers: IncomingHttpHeaders; url: string; body: string }[] = [];
+  // A client of an earlier server at the same port may still be asking it.
+  const path = `/${crypto.randomUUID()}`;
   const server = createServer((request, response) => {
+    if (request.url?.startsWith(path) !== true) {
+      response.writeHead(404).end();
+      return;
+    }
     let body = '';
     request.on('data', (part: Buffer) => (body += part.toString()));
     request.on('end', () => {
@@ -22,13 +28,13 @@ async function receiver() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+  return { received, path, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}` };
 }
 
 test('it makes a channel, connects, and forwards everything with valid signatures', async () => {
   const world = await relayWorld();
   const relay = await world.startRelay('--open-channels', '--no-limits');
-  const { received, url } = await receiver();
+  const { received, path, url } = await receiver();
   const source = await SmeeClient.createChannel({ newChannelUrl: `${relay.url}/new` });
   expect(source).toMatch(new RegExp(`^${relay.url}/[A-Za-z0-9_-]{22,}$`));
   const client = new SmeeClient({ source, target: url, logger: quiet });
@@ -48,15 +54,16 @@ test('it makes a channel, connects, and forwards everything with valid signature
     });
     expect(answer.status).toBe(200);
   }
-  await expect.poll(() => received).toHaveLength(count);
+  await expect.poll(() => received.length).toBeGreaterThanOrEqual(count);
+  const ids = received.map(({ headers }) => String(headers['x-codehost-delivery']));
+  const sent = Array.from({ length: count }, (_, number) => `delivery-${number}`);
+  expect(ids.toSorted()).toEqual(sent.toSorted());
   for (const { headers, body } of received)
     expect(headers['x-hub-signature-256']).toBe(
       `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
     );
-  const numbers = new Set(received.map(({ headers }) => headers['x-codehost-delivery']));
-  expect(numbers.size).toBe(count);
   expect(received.find(({ headers }) => headers['x-codehost-delivery'] === 'delivery-7')?.url).toBe(
-    '/hook?page=7',
+    `${path}?page=7`,
   );
 });
 
