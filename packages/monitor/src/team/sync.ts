@@ -383,7 +383,6 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   };
 
   function failed(error: unknown): void {
-    if (isRefusedAs(error, 'old-version')) return;
     logger.warn({ err: error }, 'the roster of the team could not be published');
   }
 

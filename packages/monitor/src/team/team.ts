@@ -305,8 +305,7 @@ export function createTeam({
     },
     async stop(): Promise<void> {
       unsubscribe();
-      await checks?.stop();
-      await sync.stop();
+      await Promise.all([checks?.stop(), sync.stop()]);
     },
   };
 }
