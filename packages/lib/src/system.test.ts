@@ -172,7 +172,7 @@ tcp4       0      0  127.0.0.1.7400         *.*                    LISTEN       
     expect(await printing({ netstat }).listenersOf(7400)).toBeUndefined();
     // It has ended meanwhile.
     expect(await printing({ netstat, ps: '' }).listenersOf(7400)).toBeUndefined();
-    expect(await side.socketTable()).toBeUndefined();
+    expect(await side.socketTable('tcp')).toBeUndefined();
   });
 
   test.runIf(system.serviceManager === 'launchd')('netstat of this machine', async () => {

@@ -13,9 +13,6 @@ export type ProcessStart =
 
 export type ReadProcessStarts = (pids: readonly number[]) => Promise<Map<number, ProcessStart>>;
 
-/** The kernel's table of TCP sockets, in the format of Linux. */
-type SocketTable = { tcp: string; tcp6: string };
-
 type Notification = { app: string; title: string; text: string; isUrgent: boolean };
 type Program = { file: string; args: string[] };
 
@@ -27,8 +24,8 @@ export type System = {
   /** `NAME=value` each. */
   environmentOf: (pid: number) => Promise<string[] | undefined>;
   workingFolderOf: (pid: number) => Promise<string | undefined>;
-  /** Contains the user of every socket. */
-  socketTable: () => Promise<SocketTable | undefined>;
+  /** The kernel's table of TCP sockets, in the format of Linux, with the user of each; undefined without such a table. */
+  socketTable: (family: 'tcp' | 'tcp6') => Promise<string | undefined>;
   /** For a system without a socket table: the users who listen on a port of 127.0.0.1. */
   listenersOf: (port: number) => Promise<number[] | undefined>;
   /** A shell command that sets `parent` and `name`, in parentheses, of the process `$pid`. */
@@ -88,12 +85,7 @@ export const linux: System = {
 
   workingFolderOf: (pid) => ifShown(readlink(`/proc/${pid}/cwd`)),
 
-  async socketTable() {
-    const [tcp, tcp6] = await Promise.all(
-      ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => ifPresent(readFile(path, 'latin1'))),
-    );
-    return tcp === undefined ? undefined : { tcp, tcp6: tcp6 ?? '' };
-  },
+  socketTable: (family) => ifPresent(readFile(`/proc/net/${family}`, 'latin1')),
 
   listenersOf: async () => undefined,
 

@@ -1,6 +1,6 @@
 // Only the owner: whom the daemon answers, which daemons the CLI accepts, and how both work without the kernel's table.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer, get, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,9 @@ import { claimInstance } from '../src/control/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+);
 const SECRET = 'x'.repeat(64);
 const json = { 'Content-Type': 'application/json' };
 const REFUSED = {
@@ -58,11 +61,9 @@ function tableOfStrangers(): { read: ReadSocketTable; begin: () => void } {
   let theirs = false;
   return {
     begin: () => (theirs = true),
-    async read() {
-      const table = await system.socketTable();
-      if (table === undefined || !theirs) return table;
-      const rename = (text: string): string => text.replaceAll(/( 01 \S+ \S+ \S+ +)\d+/g, `$1${OTHER_UID}`);
-      return { tcp: rename(table.tcp), tcp6: rename(table.tcp6) };
+    async read(family) {
+      const rows = await system.socketTable(family);
+      return theirs ? rows?.replaceAll(/( 01 \S+ \S+ \S+ +)\d+/g, `$1${OTHER_UID}`) : rows;
     },
   };
 }
@@ -158,8 +159,8 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     let isHeldUp = false;
     let asked = 0;
     const daemon = await startInProcess({
-      async socketTable() {
-        const table = await system.socketTable();
+      async socketTable(family) {
+        const table = await system.socketTable(family);
         if (isHeldUp) {
           asked += 1;
           await gate.promise;
@@ -186,7 +187,7 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
   test('a table that can no longer be read lets no one in, and health counts it when it can', async () => {
     let fails = false;
     const daemon = await startInProcess({
-      socketTable: () => (fails ? Promise.reject(new Error('EMFILE')) : system.socketTable()),
+      socketTable: (family) => (fails ? Promise.reject(new Error('EMFILE')) : system.socketTable(family)),
     });
     fails = true;
     expect(await call(daemon, '/api/board')).toMatchObject({ status: 403, body: REFUSED });
@@ -194,12 +195,33 @@ describe.runIf(existsSync('/proc/net/tcp'))('by the kernel’s table', () => {
     expect(await accessOf(daemon)).toEqual({ by: 'owner', refused: { 'table-unreadable': 1 } });
   });
 
+  test('an IPv6 socket is found in the file for IPv6, which is read for no other', async () => {
+    const files: string[] = [];
+    const daemon = await startInProcess({
+      socketTable(family) {
+        files.push(family);
+        return system.socketTable(family);
+      },
+    });
+    const asked = (host: string) =>
+      new Promise((resolve) => {
+        files.length = 0;
+        const headers = { Host: 'localhost' };
+        const options = { host, port: daemon.port, path: '/api/figures', headers, agent: false };
+        get(options, ({ statusCode }) => resolve([statusCode, ...files])).on('error', resolve);
+      });
+    expect(await asked('127.0.0.1')).toEqual([200, 'tcp']);
+    if (!hasIpv6) return;
+    expect(await asked('::ffff:127.0.0.1')).toEqual([200, 'tcp', 'tcp6']);
+    expect(await asked('::1')).toEqual([200, 'tcp', 'tcp6']);
+  });
+
   test('one read of the table serves all waiting connections', async () => {
     let readings = 0;
     const daemon = await startInProcess({
-      socketTable() {
+      socketTable(family) {
         readings += 1;
-        return system.socketTable();
+        return system.socketTable(family);
       },
     });
     const before = readings;
@@ -221,10 +243,8 @@ test('it listens on ::1 too, if available, and another program’s ::1 counts as
   const daemon = await startInProcess();
   const six = daemon.url.replace('127.0.0.1', '[::1]');
   const other = createServer();
-  const hasIpv6 = await new Promise<boolean>((resolve) =>
-    other.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true)),
-  );
   if (!hasIpv6) return;
+  await new Promise<void>((resolve) => other.listen(0, '::1', resolve));
   expect((await fetch(`${six}/api/health`)).status).toBe(200);
   const { port } = other.address() as AddressInfo;
   await expect(startInProcess({ environment: { SVC_MONITOR_PORT: String(port) } })).rejects.toThrow(

@@ -21,7 +21,7 @@ import { startInProcess } from './in-process-daemon.ts';
 
 /** Nothing is restarted during a test. */
 const noRevivals = { SVC_ORCHESTRATE_TIMINGS: '{"revivalDelaysSec":[],"settleSec":0}' };
-const WORKS = 'while :; do sleep 0.1; done';
+const WORKS = 'exec sleep 600';
 
 /** A project whose agent runs a shell script, which a test may rewrite. */
 async function world(

@@ -92,7 +92,7 @@ async function world() {
   const repository = testRepository(temporaryFolder());
   const { home, folder } = repository;
   const agent = join(home, 'agent.sh');
-  writeFileSync(agent, 'while :; do sleep 0.1; done\n');
+  writeFileSync(agent, 'exec sleep 600\n');
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ENG' });
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login', number: Number(storyTicket.split('-')[1]) });

@@ -14,7 +14,7 @@ import { startInProcess } from './in-process-daemon.ts';
 const AGENT = `printf '<%s>' "$@" >> "$HOME/agent-saw"
 printf '%s' "$OTEL_RESOURCE_ATTRIBUTES" > "$HOME/agent-telemetry"
 printf '%s' "$SVC_TICKET" > "$HOME/agent-ticket"
-while :; do sleep 0.1; done
+exec sleep 600
 `;
 
 async function world(orchestration: object = {}) {

@@ -65,7 +65,7 @@ test('the worker command and the limits: a run is refused while they are wrong, 
   const { home, folder, environment, write } = repository;
   const settings = (orchestration: object) =>
     write(folder, '.svc/config.json', JSON.stringify({ svc: { projectKey: 'demo', orchestration } }));
-  const agent = ['/bin/sh', '-c', 'while :; do sleep 0.1; done'];
+  const agent = ['sleep', '600'];
   settings({ agent });
   write(home, '.config/svc/config.json', JSON.stringify({ svc: { projects: [folder] } }));
   const daemon = await startInProcess({ home, environment });

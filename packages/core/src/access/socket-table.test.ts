@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Connection, findCallers, findListener, refuseCaller } from './socket-table.ts';
+import { type Connection, findCallers, findListener, hasBothEnds, refuseCaller } from './socket-table.ts';
 
 const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
@@ -77,6 +77,28 @@ test('IPv6, and an IPv6 socket opened to an IPv4 address', () => {
   ]);
 });
 
+test.each([
+  ['both ends', [server, client], true],
+  ['our end is listed before the other or after it', [client, server], true],
+  ['our end only: an IPv6 socket was opened to it', [server], false],
+  ['one of two has its other end elsewhere', [server, client, '0100007F:1CE8 0100007F:D432'], false],
+  ['the other end of another port', [server, '0100007F:D431 0100007F:1CE9'], false],
+  ['no connection to it', ['0100007F:1CE9 0100007F:D431'], true],
+])('the file for IPv4 is enough or not: %s', (_, ends, isEnough) => {
+  const { tcp } = table({ tcp: ends.map((pair, slot) => row(pair, '01', 1000, slot + 1, slot)) });
+  const own = { address: '127.0.0.1', port: PORT };
+  expect(hasBothEnds(tcp, [own, own], true)).toBe(isEnough);
+  expect(hasBothEnds(tcp, [own, { address: '::1', port: PORT }], true)).toBe(false);
+  expect(hasBothEnds(tcp, [{ address: '::ffff:127.0.0.1', port: PORT }], true)).toBe(false);
+});
+
+test('an end that is no longer connected needs no other end', () => {
+  expect(hasBothEnds(HEAD + row(server, '08', 1000, 1), [from(port).own], true)).toBe(true);
+  expect(
+    hasBothEnds(HEAD + row(server, '01', 1000, 1) + row(client, '06', 0, 0), [from(port).own], true),
+  ).toBe(false);
+});
+
 test('a big-endian machine', () => {
   const found = table({ tcp: [row('7F000001:D431 7F000001:1CE8', '01', 1000, 8)] });
   expect(findCallers(found, [from(port)], false)).toEqual([{ uid: 1000, inode: 8 }]);
@@ -95,7 +117,7 @@ test.each([
 });
 
 test('the listener of a port of 127.0.0.1', () => {
-  const found = table({
+  const { tcp } = table({
     tcp: [
       row('00000000:1CE8 00000000:0000', '0A', 1, 1),
       row('0100007F:1CE9 00000000:0000', '0A', 2, 2),
@@ -103,6 +125,6 @@ test('the listener of a port of 127.0.0.1', () => {
       row(server, '01', 4, 4),
     ],
   });
-  expect(findListener(found, PORT, true)).toEqual({ uid: 1000, inode: 3 });
-  expect(findListener(table({}), PORT, true)).toBeUndefined();
+  expect(findListener(tcp, PORT, true)).toEqual({ uid: 1000, inode: 3 });
+  expect(findListener(HEAD, PORT, true)).toBeUndefined();
 });

@@ -1,8 +1,8 @@
 // Which user opened a loopback connection, by the kernel's table of TCP sockets in the format of Linux (tcp and tcp6).
 // Both ends of such a connection are in it; the row of the other end has the user who opened that socket.
 
-/** The two files as they were read. */
-export type SocketTable = { tcp: string; tcp6: string };
+/** The two files as they were read; `tcp6` is empty if it is not needed (`hasBothEnds`). */
+type SocketTable = { tcp: string; tcp6: string };
 
 type End = { address: string; port: number };
 
@@ -22,6 +22,7 @@ export const OVERFLOW_UID = 65_534;
 /** Lengths of an end in the table: the address, a colon, four digits of the port. */
 const END_LENGTH = { tcp: 8 + 5, tcp6: 32 + 5 } as const;
 const PORT_LENGTH = 5;
+const isIPv4 = /^[\d.]+$/;
 
 /** For each connection, in the same order, the owner of its other end; undefined if no established row has it. */
 export function findCallers(
@@ -44,14 +45,24 @@ export function findCallers(
   return rows.map((either) => either.map((ends) => found.get(ends)).find((owner) => owner !== undefined));
 }
 
-/** Who listens on a port of 127.0.0.1; undefined if no process does. */
-export function findListener(
-  table: SocketTable,
-  port: number,
-  littleEndian: boolean,
-): SocketOwner | undefined {
+/**
+ * Whether the file for IPv4 has both ends of every connection to these ends. The other file need not be read then, which
+ * takes milliseconds, however few rows it has.
+ */
+export function hasBothEnds(tcp: string, own: readonly End[], littleEndian: boolean): boolean {
+  if (!own.every(({ address }) => isIPv4.test(address))) return false;
+  return new Set(own.map((end) => written(end, false, littleEndian))).values().every((end) => {
+    const opened = tcp.matchAll(new RegExp(`(?<= (\\S+)) ${end} ${ESTABLISHED} `, 'g'));
+    const others = new Set(opened.map(([, other]) => other));
+    const accepted = tcp.matchAll(new RegExp(`: ${end} (\\S+) ${ESTABLISHED} `, 'g'));
+    return accepted.every(([, other]) => others.has(other));
+  });
+}
+
+/** Who listens on a port of 127.0.0.1, in the file for IPv4; undefined if no process does. */
+export function findListener(tcp: string, port: number, littleEndian: boolean): SocketOwner | undefined {
   const ends = `${written({ address: '127.0.0.1', port }, false, littleEndian)} 00000000:0000`;
-  const [row] = rowsTo(table.tcp, 'tcp', `:0000 ${LISTENING} `, new Set([ends]));
+  const [row] = rowsTo(tcp, 'tcp', `:0000 ${LISTENING} `, new Set([ends]));
   return row?.[1];
 }
 

@@ -6,22 +6,21 @@ import {
   type CallerRefusal,
   findCallers,
   findListener,
+  hasBothEnds,
   OVERFLOW_UID,
   refuseCaller,
-  type SocketTable,
 } from '@svc/core';
-import { system } from '@svc/lib/system';
+import { type System, system } from '@svc/lib/system';
 
-/** Undefined on systems without such a table. */
-export type ReadSocketTable = () => Promise<SocketTable | undefined>;
+export type ReadSocketTable = System['socketTable'];
 
 const LITTLE_ENDIAN = endianness() === 'LE';
 
 /** The users who listen on a port of 127.0.0.1; undefined on systems that cannot report it. */
 export async function listenersOf(port: number): Promise<number[] | undefined> {
-  const table = await system.socketTable();
-  if (table === undefined) return system.listenersOf(port);
-  const listener = findListener(table, port, LITTLE_ENDIAN);
+  const tcp = await system.socketTable('tcp');
+  if (tcp === undefined) return system.listenersOf(port);
+  const listener = findListener(tcp, port, LITTLE_ENDIAN);
   return listener === undefined ? [] : [listener.uid];
 }
 
@@ -50,7 +49,7 @@ export function createCallers({ read, uid }: { read: ReadSocketTable; uid: numbe
   }
 
   async function judge(sockets: readonly Socket[]): Promise<(UnknownCaller | undefined)[]> {
-    const table = await read().catch(() => undefined);
+    const table = await tableFor(sockets).catch(() => undefined);
     if (table === undefined) return sockets.map(() => 'table-unreadable');
     const connections = sockets.map(connectionOf);
     const found = findCallers(
@@ -63,6 +62,13 @@ export function createCallers({ read, uid }: { read: ReadSocketTable; uid: numbe
     );
   }
 
+  async function tableFor(sockets: readonly Socket[]) {
+    const tcp = await read('tcp');
+    if (tcp === undefined) return undefined;
+    const own = sockets.map(ownEndOf).filter((end) => end !== undefined);
+    return { tcp, tcp6: hasBothEnds(tcp, own, LITTLE_ENDIAN) ? '' : ((await read('tcp6')) ?? '') };
+  }
+
   return {
     refuse: (socket) =>
       new Promise((judged) => {
@@ -73,16 +79,20 @@ export function createCallers({ read, uid }: { read: ReadSocketTable; uid: numbe
 }
 
 /**
- * Undefined for a connection that has ended. It is called after the table was read, and Node asks the kernel on first
- * access: an address means that the connection was open all the time, so no other process can have had its ports.
+ * Undefined for a connection that has ended. It is called after the table was read, and Node asks the kernel for the
+ * other end on first access: an address means that the connection was open all the time, so no other process can have
+ * had its ports.
  */
-function connectionOf({ remoteAddress, remotePort, localAddress, localPort }: Socket) {
-  if (remoteAddress === undefined || remotePort === undefined) return undefined;
+function connectionOf(socket: Socket) {
+  const { remoteAddress, remotePort } = socket;
+  const own = ownEndOf(socket);
+  if (remoteAddress === undefined || remotePort === undefined || own === undefined) return undefined;
+  return { own, other: { address: remoteAddress, port: remotePort } };
+}
+
+function ownEndOf({ localAddress, localPort }: Socket) {
   if (localAddress === undefined || localPort === undefined) return undefined;
-  return {
-    own: { address: localAddress, port: localPort },
-    other: { address: remoteAddress, port: remotePort },
-  };
+  return { address: localAddress, port: localPort };
 }
 
 /** Whether the table identifies users here: our own connection is listed as ours. */

@@ -28,13 +28,11 @@ function builtApp(): string {
 
 async function serve(folder: string) {
   const answers: [string, string, number][] = [];
-  const files = loadStaticFiles(folder);
-  await files;
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
     access: allowEveryone,
     show: createStaticHandler({
-      files,
+      files: loadStaticFiles(folder),
       onAnswer: (route, method, status) => answers.push([route, method, status]),
     }),
     onAnswer: () => undefined,
@@ -205,17 +203,17 @@ test('it is beside the bundled program, or in its own package', () => {
   expect(dashboardFolder('/opt/svc/packages/monitor/src/daemon')).toBe('/opt/svc/packages/dashboard/dist');
 });
 
-test('the daemon runs without it and logs that', async () => {
+test('the daemon runs without it and logs that', () => {
   const printed: string[] = [];
   const logger = pino({}, { write: (line) => void printed.push(line) });
   const folder = temporaryFolder();
-  expect(await loadDashboard(logger, folder)).toBeUndefined();
+  expect(loadDashboard(logger, folder)).toBeUndefined();
   expect(printed.join('')).toContain('npm run build');
   writeFileSync(join(folder, 'index.html'), '<!doctype html>');
-  expect((await loadDashboard(logger, folder))?.has('/index.html')).toBe(true);
+  expect(loadDashboard(logger, folder)?.has('/index.html')).toBe(true);
   // A folder with ten thousand files is not a web app.
   mkdirSync(join(folder, 'many'));
   for (let number = 0; number < 2_001; number += 1) writeFileSync(join(folder, 'many', `${number}`), '');
-  expect(await loadDashboard(logger, folder)).toBeUndefined();
+  expect(loadDashboard(logger, folder)).toBeUndefined();
   expect(printed.join('')).toContain('the dashboard cannot be read');
 });

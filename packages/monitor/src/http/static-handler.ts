@@ -41,19 +41,14 @@ const KEEP = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 const PAGE = '/index.html';
 
-/**
- * Answers every path outside the API. A request that arrives before the files are read waits for them; undefined files
- * mean that the web app is not built.
- */
-export function createStaticHandler(options: {
-  files: Promise<StaticFiles | undefined>;
+/** Answers every path outside the API. Undefined files mean that the web app is not built. */
+export function createStaticHandler({
+  files,
+  onAnswer,
+}: {
+  files: StaticFiles | undefined;
   onAnswer: OnAnswer;
 }): DirectHandler {
-  async function serve(path: string, request: IncomingMessage, response: ServerResponse): Promise<number> {
-    const files = await options.files;
-    return files === undefined ? sendPlain(request, response) : answer(request, response, files, path);
-  }
-
   return (request, response) => {
     const { method = '' } = request;
     if (method !== 'GET' && method !== 'HEAD') return false;
@@ -61,9 +56,9 @@ export function createStaticHandler(options: {
     // An absolute address as the request target is not one of our pages.
     if (!path.startsWith('/') || isOfTheRoutes(path)) return false;
     const started = performance.now();
-    void serve(path, request, response).then((status) =>
-      options.onAnswer('dashboard', method, status, performance.now() - started),
-    );
+    const status =
+      files === undefined ? sendPlain(request, response) : answer(request, response, files, path);
+    onAnswer('dashboard', method, status, performance.now() - started);
     return true;
   };
 }
@@ -184,13 +179,10 @@ export function dashboardFolder(folder: string = import.meta.dirname): string {
     : join(folder, '..', '..', '..', 'dashboard', 'dist');
 }
 
-/** Resolves to undefined when the web app is not built or cannot be read; the daemon runs without it. */
-export async function loadDashboard(
-  logger: Logger,
-  folder = dashboardFolder(),
-): Promise<StaticFiles | undefined> {
+/** Undefined when the web app is not built or cannot be read; the daemon runs without it. */
+export function loadDashboard(logger: Logger, folder = dashboardFolder()): StaticFiles | undefined {
   try {
-    const files = await loadStaticFiles(folder);
+    const files = loadStaticFiles(folder);
     if (files === undefined) logger.warn({ folder }, 'the dashboard is not built; run npm run build');
     return files;
   } catch (error) {

@@ -137,6 +137,8 @@ export type Layout = {
   inside: string;
   /** Its real path. Created if it did not exist. */
   base: string;
+  /** As git listed them when the layout was determined, without the main one. */
+  worktrees: readonly GitWorktree[];
 };
 
 export async function findLayout(options: {
@@ -148,7 +150,7 @@ export async function findLayout(options: {
 }): Promise<Layout> {
   const { git, projectFolder } = options;
   const top = await git.ask(projectFolder, ['rev-parse', '--show-toplevel']);
-  const [main] = top.exitCode === 0 ? await gitWorktrees(git, projectFolder) : [];
+  const [main, ...worktrees] = top.exitCode === 0 ? await gitWorktrees(git, projectFolder) : [];
   if (main === undefined || main.bare) {
     throw new Failure(
       'not-configured',
@@ -160,7 +162,7 @@ export async function findLayout(options: {
   const inside = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
   const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
   await mkdir(wanted, { recursive: true, mode: 0o755 });
-  return { main: main.path, inside, base: await realpath(wanted) };
+  return { main: main.path, inside, base: await realpath(wanted), worktrees };
 }
 
 /** `svc.orchestration.worktreeDir`, otherwise `wt/<projectKey>` in the data root. */

@@ -20,7 +20,7 @@ import {
   type WorktreeContext,
 } from './context.ts';
 import { type CreateOptions, createWorktree, type MadeWorktree } from './create.ts';
-import { createGit, type GitWorktree, gitWorktrees } from './git.ts';
+import { createGit, type GitWorktree } from './git.ts';
 import { inspectWorktree, type Losses } from './inspect.ts';
 
 import { type RemovedWorktree, type RemoveOptions, removeWorktree } from './remove.ts';
@@ -115,10 +115,9 @@ export type ListedWorktree = {
 };
 
 async function listWorktrees(context: WorktreeContext): Promise<ListedWorktree[]> {
-  const { git, layout, records } = context;
-  const [, ...entries] = await gitWorktrees(git, layout.main);
+  const { layout, records } = context;
   const here = new Map(
-    entries
+    layout.worktrees
       .filter((entry) => dirname(entry.path) === layout.base)
       .map((entry) => [basename(entry.path), entry]),
   );
