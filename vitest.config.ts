@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config';
 import { WAIT_MS } from './packages/testkit/src/waiting.ts';
 
 // More processes at once than there are cores, because most tests wait for processes, timers and disks. The files that
-// one process runs share its modules.
+// one process runs share its modules. Node itself loads them, as it does in use; only the dashboard needs Vite.
 const pure = ['packages/{core,dashboard,client}/src/**/*.test.ts', 'docs/mutations/*.test.ts'];
+const native = { viteModuleRunner: false, nodeLoader: false };
 
 export default defineConfig({
   test: {
@@ -12,22 +13,27 @@ export default defineConfig({
       project('integration', {
         include: ['packages/*/src/**/*.test.ts', '{bin,chaos,docs,release}/**/*.test.ts'],
         exclude: pure,
+        experimental: native,
       }),
       project('e2e', {
         include: ['packages/*/e2e/**/*.test.ts'],
         exclude: ['packages/dashboard/**'],
+        experimental: native,
       }),
-      project('browser', { include: ['packages/dashboard/e2e/**/*.test.ts'] }),
+      project('browser', { include: ['packages/dashboard/e2e/**/*.test.ts'], experimental: native }),
     ],
     maxWorkers: 4,
   },
 });
 
-function project(name: string, files: { include: string[]; exclude?: string[] }) {
+function project(
+  name: string,
+  options: { include: string[]; exclude?: string[]; experimental?: typeof native },
+) {
   return {
     test: {
       name,
-      ...files,
+      ...options,
       pool: 'forks' as const,
       isolate: false,
       setupFiles: ['packages/testkit/src/hermetic.ts'],

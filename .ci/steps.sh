@@ -2,7 +2,8 @@
 # What .ci/run and .ci/nightly share: how a step is run, counted and timed. Sourced by both, after `cd` to the root.
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+memory=$(mktemp -d /dev/shm/svc-ci-XXXXXX 2>/dev/null)
+trap 'rm -rf "$work" "$memory"' EXIT
 # A shared machine may be several times slower than the one that a test was written on.
 export TEST_PATIENCE=${TEST_PATIENCE:-3}
 # Compile scripts and test processes once, although they start from source many times.
@@ -55,10 +56,11 @@ figures() {
 # tests NAME [WORD…]: runs vitest on the build, with the first node in PATH. Every test counts. The output of a failing
 # test is shown in full, that of a passing one is not.
 tests() {
-  local name=$1 started=$SECONDS code counts good bad
+  local name=$1 started=$SECONDS temporary=${TMPDIR:-/tmp} code counts good bad
   shift
   rm -f "$work/tests.json"
-  NO_COLOR=1 TEST_BUILT=1 node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
+  if can_hold_tests; then temporary=$memory; fi
+  TMPDIR=$temporary NO_COLOR=1 TEST_BUILT=1 node node_modules/vitest/vitest.mjs run "$@" --silent=passed-only \
     --reporter=dot --reporter=json --outputFile.json="$work/tests.json" >"$work/output" 2>&1
   code=$?
   counts=$(node .ci/count-tests.ts "$work/tests.json" "$work/files" || echo '0 1')
@@ -69,6 +71,12 @@ tests() {
   echo "tests $name: $good passed, $bad failed ($((SECONDS - started)) s)"
   echo "$((SECONDS - started)) tests $name" >>"$work/steps"
   [ "$bad" -eq 0 ] || cat "$work/output"
+}
+
+# Tests create and delete many small files, which is faster in memory: where 2 GB are free and programs may be run from it.
+can_hold_tests() {
+  [ -n "$memory" ] && [ "$(df -k --output=avail "$memory" | tail -n 1)" -gt 2000000 ] &&
+    cp /bin/sh "$memory/sh" && "$memory/sh" -c true
 }
 
 need_packages() {
