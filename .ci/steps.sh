@@ -73,7 +73,8 @@ tests() {
   [ "$bad" -eq 0 ] || cat "$work/output"
 }
 
-# Tests create and delete many small files, which is faster in memory: where 2 GB are free and programs may be run from it.
+# Whether the tests can put their many small files into memory: 2 GB must be free there, and programs must be allowed to
+# run from it.
 can_hold_tests() {
   [ -n "$memory" ] && [ "$(df -k --output=avail "$memory" | tail -n 1)" -gt 2000000 ] &&
     cp /bin/sh "$memory/sh" && "$memory/sh" -c true
