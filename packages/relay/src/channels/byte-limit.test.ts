@@ -37,6 +37,15 @@ test('a channel keeps about its byte limit, over all processes, and others are n
   expect(received.gaps).toEqual([{ requested: positions[5], oldest: received.positions[0] }]);
 });
 
+test('a channel keeps its byte limit if its last deliveries arrive while the ones before are being counted', async () => {
+  const { engine } = await engineForTest({ shards: 1, maxBytesPerChannel: 64 * KILOBYTE });
+  const body = Buffer.alloc(2 * KILOBYTE);
+  const publish = () =>
+    engine.publish('big', deliveryOf(body), { messageId: undefined, deadlineMs: WAIT_MS });
+  await Promise.all(Array.from({ length: 100 }, publish));
+  await expect.poll(async () => (await engine.status('big')).stored).toBeLessThan(40);
+});
+
 test('a cursor from ready, with nothing of the channel before it, gets a gap if bytes were trimmed', async () => {
   const { engine } = await engineForTest({ shards: 1, maxBytesPerChannel: 64 * KILOBYTE });
   await publishText(engine, 'other', 'keeps the stream long');

@@ -16,13 +16,12 @@ export type ByteLimit = {
   bytesAfter: (channelId: string, seq: number) => Promise<number>;
   /** The sequence below which deliveries were removed; 0 if none were. */
   trimmedBelow: (channelId: string) => Promise<number>;
-  /** Resolves when everything counted so far has been written. */
-  settled: () => Promise<void>;
 };
 
-/** `notes` are pairs of a sequence and the bytes stored up to it since the note before, ascending. */
-type Ledger = { epoch: string; below: number; notes: [number, number][] };
-type Counted = { bytes: number; to: number };
+/** A sequence, and the bytes stored up to it since the note before. */
+type Note = [to: number, bytes: number];
+/** The notes are in ascending order. */
+type Ledger = { epoch: string; below: number; notes: Note[] };
 
 const STEPS = 16;
 const MAX_NOTES = 64;
@@ -40,54 +39,58 @@ export function createByteLimit(given: {
   const { publisher, store, shards, names, layout } = given;
   const limit = layout.maxBytesPerChannel;
   const step = Math.ceil(limit / STEPS);
-  const counted = new Map<string, Counted>();
-  const underWay = new Map<string, Promise<void>>();
+  const counted = new Map<string, Note[]>();
+  const underWay = new Set<string>();
 
   function stored(channelId: string, seq: number, bytes: number): void {
-    const count = counted.get(channelId);
-    if (count === undefined) {
-      counted.set(channelId, { bytes, to: seq });
+    const notes = counted.get(channelId);
+    const last = notes?.at(-1);
+    if (notes === undefined) {
+      counted.set(channelId, [[seq, bytes]]);
       if (counted.size > MAX_COUNTED_CHANNELS) forgetOldest();
-    } else {
-      count.bytes += bytes;
-      count.to = Math.max(count.to, seq);
-    }
-    if ((count?.bytes ?? bytes) >= step) noteDown(channelId);
+    } else if (last !== undefined && last[1] < step) {
+      last[0] = Math.max(last[0], seq);
+      last[1] += bytes;
+    } else notes.push([seq, bytes]);
+    if (countedBytes(channelId) >= step) void noteDown(channelId);
   }
+
+  const countedBytes = (channelId: string): number => sumOf(counted.get(channelId) ?? []);
 
   function forgetOldest(): void {
     const [oldest] = counted.keys();
     if (oldest === undefined) return;
-    if ((counted.get(oldest)?.bytes ?? 0) > step / 4) noteDown(oldest);
+    if (countedBytes(oldest) > step / 4) void noteDown(oldest);
     else counted.delete(oldest);
   }
 
-  /** One at a time per channel; deliveries that arrive meanwhile count for the next note. */
-  function noteDown(channelId: string): void {
-    const count = counted.get(channelId);
-    if (count === undefined || underWay.has(channelId)) return;
-    counted.delete(channelId);
-    const work = note(channelId, count)
-      .catch((error: unknown) => {
-        if (!(error instanceof EngineUnavailable)) throw error;
-        // Counted again, for the next note.
-        const since = counted.get(channelId);
-        counted.set(channelId, {
-          bytes: count.bytes + (since?.bytes ?? 0),
-          to: Math.max(count.to, since?.to ?? 0),
-        });
-      })
-      .finally(() => underWay.delete(channelId));
-    underWay.set(channelId, work);
+  /** One at a time per channel; what is stored meanwhile is noted after it. */
+  async function noteDown(channelId: string): Promise<void> {
+    if (underWay.has(channelId)) return;
+    underWay.add(channelId);
+    let notes: Note[] = [];
+    try {
+      do {
+        notes = counted.get(channelId) ?? [];
+        counted.delete(channelId);
+        await note(channelId, notes);
+      } while (countedBytes(channelId) >= step);
+    } catch (error) {
+      if (!(error instanceof EngineUnavailable)) throw error;
+      // Noted again after the next delivery.
+      counted.set(channelId, [...notes, ...(counted.get(channelId) ?? [])]);
+    } finally {
+      underWay.delete(channelId);
+    }
   }
 
-  async function note(channelId: string, { bytes, to }: Counted): Promise<void> {
+  async function note(channelId: string, added: Note[]): Promise<void> {
     const shard = shardOf(channelId, layout);
     const { epoch } = await shards.fresh(shard);
     const oldest = await store.next(names.shardStream(shard), names.delivery(shard, channelId), 1);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const present = await store.leaderLast(names.registryStream, names.bytes(channelId));
-      const ledger = withNote(ledgerIn(present?.data, epoch), [to, bytes], oldest?.seq ?? 0);
+      const ledger = withNotes(ledgerIn(present?.data, epoch), added, oldest?.seq ?? 0);
       const trimmed = trim(ledger, limit);
       if (await write(channelId, trimmed, present?.seq ?? 0)) {
         if (trimmed.below > ledger.below) await removeBelow(shard, channelId, trimmed.below);
@@ -130,13 +133,9 @@ export function createByteLimit(given: {
     stored,
     async bytesAfter(channelId, seq) {
       const { notes } = await ledgerOf(channelId);
-      const noted = notes.reduce((sum, [to, bytes]) => (to > seq ? sum + bytes : sum), 0);
-      return noted + (counted.get(channelId)?.bytes ?? 0);
+      return sumOf(notes.filter(([to]) => to > seq)) + countedBytes(channelId);
     },
     trimmedBelow: async (channelId) => (await ledgerOf(channelId)).below,
-    async settled() {
-      await Promise.all(underWay.values());
-    },
   };
 }
 
@@ -149,8 +148,8 @@ function ledgerIn(data: Uint8Array | undefined, epoch: string): Ledger {
 }
 
 /** Drops the notes of deliveries that were removed by age or count. */
-function withNote(ledger: Ledger, note: [number, number], oldestKept: number): Ledger {
-  const notes = [...ledger.notes, note]
+function withNotes(ledger: Ledger, added: Note[], oldestKept: number): Ledger {
+  const notes = [...ledger.notes, ...added]
     .filter(([to]) => to >= oldestKept)
     .toSorted(([one], [other]) => one - other);
   return { ...ledger, notes: notes.slice(-MAX_NOTES) };
@@ -167,3 +166,5 @@ function trim(ledger: Ledger, limit: number): Ledger {
   }
   return ledger;
 }
+
+const sumOf = (notes: Note[]): number => notes.reduce((sum, [, bytes]) => sum + bytes, 0);

@@ -157,12 +157,12 @@ export async function createStore(connection: Connection) {
         const options = { filter_subjects: subject, headers_only: true };
         const consumer = await jetstream(nats, { timeout: ANSWER_WITHIN_MS }).consumers.get(stream, options);
         let bytes = 0;
-        // Fewer than counted, if some have expired since.
-        for await (const { headers } of await consumer.fetch({
-          max_messages: messages,
-          expires: ANSWER_WITHIN_MS,
-        }))
+        const fetched = await consumer.fetch({ max_messages: messages, expires: ANSWER_WITHIN_MS });
+        for await (const { headers, info } of fetched) {
           bytes += Number(headers?.get('Nats-Msg-Size')) + Number(headers?.get(BODY_SIZE_HEADER));
+          // There are fewer than counted if some were removed since.
+          if (info.pending === 0) break;
+        }
         await consumer.delete();
         return bytes;
       });
