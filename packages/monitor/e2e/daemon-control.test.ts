@@ -185,6 +185,31 @@ test('ten starts at the same time are one daemon', async () => {
   expect(outcomes.filter(({ out }) => out.startsWith('Started'))).toHaveLength(1);
 });
 
+test('a start that finds another daemon ends its own process, which may still be loading', async () => {
+  const home = temporaryFolder();
+  const loading = join(home, 'loading');
+  const program = join(home, 'slow-svc.mjs');
+  writeFileSync(
+    program,
+    `import { writeFileSync } from 'node:fs';
+     if (!process.argv.includes('run')) await import(${JSON.stringify(bundle)});
+     else {
+       writeFileSync(${JSON.stringify(loading)}, String(process.pid));
+       setInterval(() => undefined, 1000);
+     }`,
+  );
+  const { svc, runInForeground, running } = setUp({ program });
+  const start = svc('start');
+  const pid = await until(
+    () => (existsSync(loading) ? Number(readFileSync(loading, 'utf8')) : 0) || undefined,
+  );
+  onTestFinished(() => void (commandOf(pid).includes(program) && process.kill(pid, 'SIGKILL')));
+  const other = runInForeground();
+  const { url } = await running();
+  expect(await start).toMatchObject({ code: 0, out: `Already running: pid ${other.pid}, ${url}\n` });
+  await until(() => commandOf(pid) === '');
+});
+
 test('a leftover record of a live foreign process is not the daemon, and that process is left alone', async () => {
   const { svc, status, running, dataDir, write } = setUp();
   const foreigner = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);

@@ -116,8 +116,11 @@ async function launch(options: StartOptions): Promise<Started> {
     });
     // If our process ended because another was first, the other one may need a moment more.
     const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
-    if (last.state === 'running') return { daemon: last.daemon, wasRunning: last.daemon.pid !== child.pid };
-    throw startFailed(path, ending, linesBehind(log.fd, log.size, SHOWN_LINES));
+    if (last.state !== 'running') throw startFailed(path, ending, linesBehind(log.fd, log.size, SHOWN_LINES));
+    const wasRunning = last.daemon.pid !== child.pid;
+    // A process that is still loading would take the data root later, once the other daemon has been stopped.
+    if (wasRunning) child.kill();
+    return { daemon: last.daemon, wasRunning };
   } finally {
     closeSync(log.fd);
   }
