@@ -18,6 +18,8 @@ import { startServer } from '../../testkit/src/daemon/server-process.ts';
 import { createRandom } from '../../testkit/src/random.ts';
 import { runCommandLine } from '../src/cli/program.ts';
 import { natsSettings, provisionSettings, serveSettings, variableOf } from '../src/cli/settings.ts';
+import { send } from '../src/http/testing/relay-for-test.ts';
+import { relayWorld } from './relay-world.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/relay');
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
@@ -314,12 +316,10 @@ describe('observability', () => {
   });
 
   test('the relay exposes every metric that is used', async () => {
-    const { createMetrics } = await import('../src/http/metrics.ts');
-    const server = readFileSync(join(import.meta.dirname, '../src/http/server.ts'), 'utf8');
-    const exposed = new Set([
-      ...(await createMetrics().registry.metrics()).matchAll(/^# TYPE (\w+)/gm).map(([, name]) => name),
-      ...server.matchAll(/'(svc_relay_\w+)'/g).map(([, name]) => name),
-    ]);
+    const world = await relayWorld();
+    const relay = await world.startRelay('--spill', temporaryFolder());
+    const { body } = await send(`${relay.url}/metrics`, { method: 'GET' });
+    const exposed = new Set([...body.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
     const named = ['observability/alerts.yml', 'observability/grafana-dashboard.json']
       .flatMap((name) =>
         [...read(name).matchAll(/\b(?:svc_relay|process|nodejs)_\w+/g)].map(([metric]) => metric),

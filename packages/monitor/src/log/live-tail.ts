@@ -46,7 +46,7 @@ export function createLiveTail({
   maxBytes?: number;
   onCorrupt?: (corrupt: CorruptLine) => void;
 }): LiveTail {
-  const ring = Array.from<Kept | undefined>({ length: maxLines });
+  const ring = Array<Kept | undefined>(maxLines).fill(undefined);
   let firstSeq = startSeq + 1;
   let lastSeq = startSeq;
   let bytes = 0;

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
 import { createByteBudget } from '@svc/lib/read-body';
 import pino from 'pino';
+import { collectDefaultMetrics } from 'prom-client';
 import { openSpill, type Spill } from '../channels/spill.ts';
 import { createEngine } from '../engine/create-engine.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -42,6 +43,9 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
   let spill: Spill | null = null;
   try {
     spill = await spillOf(settings, engine, logger);
+    const metrics = createMetrics();
+    // Node's own figures; what collects them cannot be stopped, so they are not part of `createMetrics`.
+    collectDefaultMetrics({ register: metrics.registry });
     const server = createRelayServer({
       engine,
       spill,
@@ -58,7 +62,7 @@ export async function serve(terminal: Terminal, settings: Settings): Promise<voi
         createKeyHash,
       },
       logger,
-      metrics: createMetrics(),
+      metrics,
       budget: createByteBudget(settings.maxUnderWay),
       now: Date.now,
     });

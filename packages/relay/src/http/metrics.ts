@@ -1,13 +1,12 @@
 // The relay's own figures, in Prometheus format at /metrics. No label contains a channel or an address. Counters on the
 // hot path are plain numbers, read when Prometheus asks.
 import { createTally, observeTotal } from '@svc/lib/metrics';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const bytes = { posted: 0, delivered: 0 };
   const counts = { delivered: 0, gaps: 0 };
   const total = (name: string, help: string, read: () => number): void =>
