@@ -50,6 +50,7 @@ const watchPage = `
 const tickets = Array.from({ length: options.agents }, (_, index) => `A-${index + 1}`);
 const world = await openAgentsWorld('bench-agents', Object.fromEntries(tickets.map((name) => [name, {}])));
 const { daemon } = world;
+const over = new AbortController();
 let browser: Browser | undefined;
 
 console.log(describeMachine());
@@ -63,6 +64,7 @@ try {
   browser = await openChromium();
   await measureChromium(browser);
 } finally {
+  over.abort();
   await browser?.close();
   await world.close();
 }
@@ -71,14 +73,11 @@ try {
 async function measureChunks(pid: number): Promise<void> {
   const each = options['per-second'] / options.agents;
   const count = Math.round(each * options.seconds);
+  const workOf = (ticket: string): string => `work ${ticket} ${count} 0 ${1_000 / each}`;
   const watched = watchViews(tickets[0] ?? '');
   const before = { lines: logLines(world.home.eventsDir).length, rss: rssMegabytes(pid) };
-  await Promise.all(
-    tickets.map((ticket) =>
-      world.message(ticket, `work ${ticket} ${count} 0 ${1_000 / each}`, `${ticket}/1`),
-    ),
-  );
-  await until(() => tickets.every((ticket) => world.received(ticket).length === 2));
+  await Promise.all(tickets.map((ticket) => world.message(ticket, workOf(ticket), `${ticket}/1`)));
+  await until(() => tickets.every((ticket) => world.received(ticket).at(-1) === `prompt ${workOf(ticket)}`));
   const [cpu, started] = [cpuMicroseconds(pid), performance.now()];
   let rss = 0;
   for (const ticket of tickets) {
@@ -107,6 +106,7 @@ async function measureChunks(pid: number): Promise<void> {
 /** The stream of one agent, as a page reads it. */
 function watchViews(ticket: string) {
   const ending = new AbortController();
+  const signal = AbortSignal.any([ending.signal, over.signal]);
   const open = new Map<string, PromiseWithResolvers<number>>();
   let views = 0;
   const openOf = (request: string): PromiseWithResolvers<number> => {
@@ -116,7 +116,7 @@ function watchViews(ticket: string) {
   };
   const read = async (): Promise<void> => {
     const { body } = await fetch(`http://127.0.0.1:${daemon.port}/api/workers/${ticket}/agent/stream`, {
-      signal: ending.signal,
+      signal,
     });
     let text = '';
     for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -130,7 +130,7 @@ function watchViews(ticket: string) {
     }
   };
   read().catch((error: unknown) => {
-    if (!ending.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
   });
   return {
     views: () => views,
