@@ -421,6 +421,7 @@ const faults: readonly Fault[] = [
     env: answers({ 'session/resume': refused, 'session/load': refused }),
     async inject(at) {
       await at.take([['raw', base64(`${chunkLine('half of it is done')}\n`)], ['end']]);
+      await until(() => world.linesIn(at.journalFile()).some((line) => line.includes('half of it is done')));
       await at.revive();
       at.logged('agent.session.started', 2, ({ how }) => how === 'new');
       at.got(/^half of it is done$/, 1);
