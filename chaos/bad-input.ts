@@ -21,6 +21,7 @@ import {
   askJson,
   describeMachine,
   failUnless,
+  medianOf,
   printProblems,
   scriptOptions,
 } from '../packages/testkit/src/script.ts';
@@ -39,7 +40,6 @@ const options = scriptOptions({
   requests: 100_000,
   'at-once': 32,
   seed: 1,
-  'warm-up': 20_000,
   'rss-mb': 250,
   minutes: 0,
   sabotage: false,
@@ -65,7 +65,8 @@ const daemon = startDaemon(home, {
 const source = createSource(random, port);
 // Under load a request may get 503, or be cut off together with those that hold what it needs.
 const judge = createJudge(source.remember, isTimed ? [503, 408, 'closed'] : []);
-const memory: Record<string, number> = {};
+/** In MB, a hundred times over all requests. */
+const memory: number[] = [];
 const applied: Record<string, number> = {};
 let sent = 0;
 
@@ -89,13 +90,13 @@ try {
 }
 
 async function staysFlatOverRequests(): Promise<boolean> {
-  memory['start'] = rssMegabytes(daemon.pid);
+  const start = rssMegabytes(daemon.pid);
   await Promise.all(Array.from({ length: options['at-once'] }, sendOneAfterAnother));
-  const { start = 0, warm = 0, middle = 0 } = memory;
-  const end = rssMegabytes(daemon.pid);
+  // Medians, because memory rises and falls with the garbage collector.
+  const [warm, end] = [medianOf(memory.slice(20, 40)), medianOf(memory.slice(-20))];
   const isFlat = end <= warm * 1.3 || end < options['rss-mb'];
   console.log(
-    `RSS MB at start ${start}, warm ${warm}, middle ${middle}, end ${end}: ${isFlat ? 'flat' : 'GROWS'}`,
+    `RSS MB at start ${start}, median of the second fifth ${warm}, of the last fifth ${end}: ${isFlat ? 'flat' : 'GROWS'}`,
   );
   return isFlat;
 }
@@ -182,9 +183,7 @@ async function sendOneAfterAnother(): Promise<void> {
   const connection = keepConnection(port);
   while (sent < options.requests) {
     sent += 1;
-    if (sent === Math.min(options['warm-up'], Math.floor(options.requests / 2)))
-      memory['warm'] = rssMegabytes(daemon.pid);
-    if (sent === Math.floor(options.requests / 2)) memory['middle'] = rssMegabytes(daemon.pid);
+    if (sent % Math.ceil(options.requests / 100) === 0) memory.push(rssMegabytes(daemon.pid));
     await sendOne(connection);
   }
   connection.close();
