@@ -275,6 +275,34 @@ test('when it is full, the engine gets the sender’s whole timeout; deliveries 
   expect(new Set(engine.stored.map(({ text }) => text[0]))).toEqual(new Set(['w', 'x']));
 });
 
+test('a delivery that is being written counts for the limit of the file', async () => {
+  const { engine, start } = setUp({ maxBytes: 10_000 });
+  const disk = { asked: false, ...Promise.withResolvers<void>() };
+  const openFile = async (...given: Parameters<typeof open>) => {
+    const handle = await open(...given);
+    const datasync = async (): Promise<void> => {
+      disk.asked = true;
+      await disk.promise;
+    };
+    return Object.assign(handle, { datasync });
+  };
+  const { post, state } = await start({ openFile });
+  engine.leaderless.add(0);
+  const first = post('a', 'x'.repeat(8000));
+  await until(() => disk.asked);
+  const answers = Promise.allSettled([first, post('a', 'y'.repeat(8000))]);
+  disk.resolve();
+  expect(await answers).toMatchObject([
+    { value: spilled },
+    { reason: { message: expect.stringContaining('the spill is full') } },
+  ]);
+  engine.leaderless.clear();
+  await until(() => state().bytes === 0);
+  expect(state().refusing).toBeNull();
+  engine.leaderless.add(0);
+  expect(await post('a', 'z'.repeat(8000))).toEqual(spilled);
+});
+
 test('when the oldest has waited too long, nothing more is held, and nothing is dropped', async () => {
   const { engine, start } = setUp();
   let time = 1_000_000;

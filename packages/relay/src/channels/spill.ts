@@ -102,7 +102,8 @@ export async function openSpill(options: Options): Promise<Spill> {
   const own = randomBytes(9).toString('base64url');
   let unnamed = 0;
   let waiting: Waiting[] = [];
-  let waitingBytes = 0;
+  /** Of those in `waiting` and of the batch that is being written. */
+  let unwrittenBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let batch = 0;
   let batchMs = 0;
@@ -124,7 +125,7 @@ export async function openSpill(options: Options): Promise<Spill> {
 
   function refusing(bytes: number): string | null {
     if (failed !== null) return failed;
-    if (file.size() + waitingBytes + bytes > maxBytes) return 'the spill is full';
+    if (file.size() + unwrittenBytes + bytes > maxBytes) return 'the spill is full';
     const oldest = oldestAt();
     return oldest !== null && clock() - oldest > maxAgeMs
       ? 'the oldest delivery in the spill has waited too long'
@@ -157,7 +158,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     }
     const answer = Promise.withResolvers<Published | Spilled>();
     waiting.push({ ...post, ...answer });
-    waitingBytes += sizeOf(post);
+    unwrittenBytes += sizeOf(post);
     writeSoon();
     return answer.promise;
   }
@@ -170,9 +171,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   function takeWaiting(): Waiting[] {
     let bytes = 0;
     const most = waiting.findIndex((post) => (bytes += sizeOf(post)) > BATCH_BYTES);
-    const posts = waiting.splice(0, most < 0 ? waiting.length : Math.max(1, most));
-    for (const post of posts) waitingBytes -= sizeOf(post);
-    return posts;
+    return waiting.splice(0, most < 0 ? waiting.length : Math.max(1, most));
   }
 
   async function writeBatch(): Promise<void> {
@@ -193,6 +192,7 @@ export async function openSpill(options: Options): Promise<Spill> {
       logger.error({ why: failed }, 'deliveries cannot be held');
       for (const post of posts) refuse(post, failed);
     }
+    for (const post of posts) unwrittenBytes -= sizeOf(post);
     if (waiting.length > 0) writeSoon();
     for (const shard of shards.keys()) void storeSpilled(shard);
   }
@@ -223,7 +223,7 @@ export async function openSpill(options: Options): Promise<Spill> {
     const late = waiting.filter((post) => post.shard === number);
     waiting = waiting.filter((post) => post.shard !== number);
     for (const post of late) {
-      waitingBytes -= sizeOf(post);
+      unwrittenBytes -= sizeOf(post);
       post.resolve(take(post));
     }
     await writing(emptyFile);
