@@ -25,15 +25,15 @@ step() {
   [ "$verdict" = ok ] || cat "$work/output"
 }
 
-# at_once FUNCTION…: runs functions of steps in parallel, each in its own process, because most steps keep one core
-# busy. Their output is shown when all have ended; one that did not finish counts as failed.
+# at_once FUNCTION…: runs functions of steps in parallel, each in its own process, so no core waits for the slowest. One
+# that did not finish counts as failed.
 at_once() {
   local part good bad
   for part in "$@"; do run_beside "$part" & done
   wait
   for part in "$@"; do
-    cat "$work/$part/shown"
     cat "$work/$part/steps" >>"$work/steps"
+    cat "$work/$part/files" >>"$work/files"
     good=0 bad=1
     [ ! -f "$work/$part/counts" ] || read -r good bad <"$work/$part/counts"
     passed=$((passed + good)) failed=$((failed + bad))
@@ -43,7 +43,8 @@ at_once() {
 run_beside() {
   local part=$1 work=$work/$1 passed=0 failed=0
   mkdir "$work"
-  "$part" >"$work/shown" 2>&1
+  touch "$work/steps" "$work/files"
+  "$part"
   echo "$passed $failed" >"$work/counts"
 }
 
