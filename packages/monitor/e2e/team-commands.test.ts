@@ -260,8 +260,8 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
     const hash = await nameHash(by.roster?.names ?? '', 'command', key);
     return makeRecord(by, { kind: 'command', hash }, Date.now(), { key, value });
   };
-  const refused = async (reason: RecordRefusal): Promise<boolean> =>
-    (await one.status()).refused.some((each) => each.reason === reason);
+  const refusals = async (reason: RecordRefusal): Promise<number> =>
+    (await one.status()).refused.reduce((sum, each) => sum + (each.reason === reason ? each.count : 0), 0);
   const stranger = { ...file, keys: { ...(await newMachineKeys()) } as TeamFile['keys'] };
 
   // A member answers what was asked of another one.
@@ -271,7 +271,7 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   const result = { key: `${self}/asked`, value: { state: 'done', why: null, remedy: null } };
   const hash = await nameHash(removed.roster?.names ?? '', 'result', result.key);
   await put(await makeRecord(removed, { kind: 'result', hash }, Date.now(), result));
-  await until(() => refused('not-asked'));
+  await until(async () => (await refusals('not-asked')) > 0);
   expect((await one.daemon().get('/api/team/commands')).body['commands']).toEqual([
     expect.objectContaining({ id: 'asked', state: 'open' }),
   ]);
@@ -289,12 +289,13 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   // A new roster may explain it, so it is held for some seconds.
   await put(await record(stranger, 'stranger'));
   const attacks: [name: string, reason: RecordRefusal, record: () => Promise<StoredRecord>][] = [
-    ['of a removed member', 'removed-machine', () => record(removed, 'removed')],
     [
       'with a forged signature',
       'bad-signature',
       async () => ({ ...(await record(now, 'forged')), signature: 'A'.repeat(86) }),
     ],
+    // Not the first: what the stream that is opened after a removal finds of the removed machine is not reported.
+    ['of a removed member', 'removed-machine', () => record(removed, 'removed')],
     [
       'moved below the id of another machine',
       'bad-signature',
@@ -312,8 +313,9 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   ];
   const before = linesOf(one, 'comms.attention_handed_over').length;
   for (const [name, reason, made] of attacks) {
+    const earlier = await refusals(reason);
     await put(await made());
-    await until(() => refused(reason)).catch((error: unknown) => {
+    await until(async () => (await refusals(reason)) > earlier).catch((error: unknown) => {
       throw new Error(`not refused: ${name}`, { cause: error });
     });
     expect((await one.health()).why, name).toContain(recordRefusals[reason]);
