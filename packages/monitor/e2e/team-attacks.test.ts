@@ -1,7 +1,5 @@
 // What somebody with the login of the relay's store can do to a team: put any bytes at any path. Every record that its
 // machine did not write in this place is refused and named in health, and the board stays as it was.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   formatRecordPath,
   parseRecordBody,
@@ -13,16 +11,10 @@ import {
 } from '@svc/core';
 import { sampleAttention, sampleBoard, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { channelOf, makeJoin, makeRecord, makeRoster, newestKey, readKeyOf } from '../src/team/records.ts';
 import { nameHash, newKey, newMachineKeys, signRecord } from '../src/team/seal.ts';
 import type { TeamFile } from '../src/team/team-file.ts';
-import { machine, teamOfTwo } from './team-world.ts';
-
-const SHARDS = 16;
-
-const fileOf = ({ home }: { home: string }): TeamFile =>
-  JSON.parse(readFileSync(join(home, '.config/svc/team.json'), 'utf8')) as TeamFile;
+import { machine, putIntoServer, teamOfTwo } from './team-world.ts';
 
 const [thing] = sharedThings(sampleBoard({ attention: [sampleAttention({ id: 'forged' })] }));
 const value = { key: 'forged', value: thing?.value };
@@ -35,23 +27,20 @@ test('every attack on the records is refused and named', async () => {
   const usedSecret = /#([^.]+)/.exec(await invite())?.[1] ?? '';
   const invitation = await invite();
   expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
-  const removed = fileOf(three);
+  const removed = three.file();
   const secretOfThree = /#([^.]+)/.exec(invitation)?.[1] ?? '';
   expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);
   two.work('ENG-2', 'implementing');
-  await until(async () => fileOf(two).teamKeys.length === 2);
+  await until(async () => two.file().teamKeys.length === 2);
   await until(async () => (await one.rowOf('two'))?.workers.length === 1);
 
-  const file = fileOf(two);
+  const file = two.file();
   const channel = channelOf(file);
   const names = file.roster?.names ?? '';
   const hash = await nameHash(names, 'attention', 'forged');
   const path = { kind: 'attention' as RecordKind, hash };
   const now = Date.now();
-  const put = async (record: StoredRecord): Promise<void> => {
-    for (let shard = 0; shard < SHARDS; shard += 1)
-      await askNats(nats.port, `svc-relay.record.${shard}.${channel}.${record.path}`, JSON.stringify(record));
-  };
+  const put = (record: StoredRecord): Promise<void> => putIntoServer(nats.port, file, record);
   const own = (more: Partial<TeamFile> = {}, version = now) =>
     makeRecord({ ...file, ...more }, path, version, value);
   const other = await newMachineKeys();
@@ -119,20 +108,16 @@ test('every attack on the records is refused and named', async () => {
       'a roster by a member',
       'bad-signature',
       async () => ({
-        ...(await makeRoster({ ...fileOf(one), keys: file.keys, rosterVersion: now * 2 })),
+        ...(await makeRoster({ ...one.file(), keys: file.keys, rosterVersion: now * 2 })),
         path: formatRecordPath({ machine: file.admin, kind: 'roster', hash: 'A'.repeat(22) }),
       }),
     ],
-    ['an earlier roster', 'old-version', async () => makeRoster({ ...fileOf(one), rosterVersion: 5 })],
+    ['an earlier roster', 'old-version', async () => makeRoster({ ...one.file(), rosterVersion: 5 })],
   ];
-  const countOf = async (reason: RecordRefusal): Promise<number> =>
-    (await one.status()).refused
-      .filter((refused) => refused.reason === reason)
-      .reduce((sum, { count }) => sum + count, 0);
   for (const [name, reason, record] of attacks) {
-    const counted = await countOf(reason);
+    const counted = await one.refusals(reason);
     await put(await record());
-    await until(async () => (await countOf(reason)) > counted).catch((error: unknown) => {
+    await until(async () => (await one.refusals(reason)) > counted).catch((error: unknown) => {
       throw new Error(`not refused: ${name}`, { cause: error });
     });
     const health = await one.health();
@@ -146,17 +131,17 @@ test('every attack on the records is refused and named', async () => {
   }
 
   // An old version, after a newer one was accepted. The roster has to be right again first.
-  await put(await makeRoster(fileOf(one)));
+  await put(await makeRoster(one.file()));
   await put(await own({}, now + 2000));
   await until(async () => (await one.rowOf('two'))?.attention.length === 1);
-  const counted = await countOf('old-version');
+  const counted = await one.refusals('old-version');
   await put(good);
-  await until(async () => (await countOf('old-version')) > counted);
+  await until(async () => (await one.refusals('old-version')) > counted);
 
   // An invitation after an hour.
   one.skipTime(3_700_000);
   await put(await makeJoin({ ...file, keys: other as TeamFile['keys'] }, usedSecret));
-  await until(async () => (await countOf('expired-invitation')) === 1);
+  await until(async () => (await one.refusals('expired-invitation')) === 1);
   expect((await one.teamBoard()).length).toBe(2);
 
   // A stolen read key reads only what is encrypted, and writes nothing.

@@ -12,19 +12,14 @@ import {
 } from '@svc/core';
 import { storyRepo, storyTicket, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { hookTokenFile } from '../src/access/token-file.ts';
-import { channelOf, makeRecord } from '../src/team/records.ts';
+import { makeRecord } from '../src/team/records.ts';
 import { nameHash, newMachineKeys } from '../src/team/seal.ts';
 import type { TeamFile } from '../src/team/team-file.ts';
 import { storyDaemon } from './story-daemon.ts';
-import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
+import { type Machine, machine, putIntoServer, relayAt, teamOfTwo } from './team-world.ts';
 
 const ITEM = 'run-one/ENG-1/stuck';
-const SHARDS = 16;
-
-const fileOf = ({ home }: Machine): TeamFile =>
-  JSON.parse(readFileSync(join(home, '.config/svc/team.json'), 'utf8')) as TeamFile;
 
 async function ask(by: Machine, command: TeamCommand, to = 'one', key?: string) {
   const { status, body } = await by
@@ -109,7 +104,7 @@ test('only a hand-over is allowed by default; the person has it in the own list'
 
 test('the owner allows by person, machine or id, and an unreadable file allows nothing', async () => {
   const { one, two } = await withItem();
-  const { id } = fileOf(two).keys;
+  const { id } = two.file().keys;
   for (const [name, verbs, isAllowed] of [
     ['nobody', ['acknowledge', 'hand-over'], false],
     ['person-of-two', ['acknowledge'], true],
@@ -240,14 +235,10 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
     invitation: string;
   };
   expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
-  const removed = fileOf(three);
-  const file = fileOf(two);
-  const channel = channelOf(file);
+  const removed = three.file();
+  const file = two.file();
   const self = file.admin;
-  const put = async (record: StoredRecord): Promise<void> => {
-    for (let shard = 0; shard < SHARDS; shard += 1)
-      await askNats(nats.port, `svc-relay.record.${shard}.${channel}.${record.path}`, JSON.stringify(record));
-  };
+  const put = (record: StoredRecord): Promise<void> => putIntoServer(nats.port, file, record);
   const began = Date.now();
   const iso = (hours: number): string => new Date(began + hours * 3_600_000).toISOString();
   const command = { verb: 'hand-over', item: ITEM, to: 'mallory' } as const;
@@ -260,8 +251,6 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
     const hash = await nameHash(by.roster?.names ?? '', 'command', key);
     return makeRecord(by, { kind: 'command', hash }, Date.now(), { key, value });
   };
-  const refusals = async (reason: RecordRefusal): Promise<number> =>
-    (await one.status()).refused.reduce((sum, each) => sum + (each.reason === reason ? each.count : 0), 0);
   const stranger = { ...file, keys: { ...(await newMachineKeys()) } as TeamFile['keys'] };
 
   // A member answers what was asked of another one.
@@ -271,7 +260,7 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   const result = { key: `${self}/asked`, value: { state: 'done', why: null, remedy: null } };
   const hash = await nameHash(removed.roster?.names ?? '', 'result', result.key);
   await put(await makeRecord(removed, { kind: 'result', hash }, Date.now(), result));
-  await until(async () => (await refusals('not-asked')) > 0);
+  await until(async () => (await one.refusals('not-asked')) > 0);
   expect((await one.daemon().get('/api/team/commands')).body['commands']).toEqual([
     expect.objectContaining({ id: 'asked', state: 'open' }),
   ]);
@@ -281,8 +270,8 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   await asked;
 
   expect((await one.svc('team', 'remove', 'three')).exit).toBe(0);
-  await until(async () => fileOf(two).teamKeys.length === 2);
-  const now = fileOf(two);
+  await until(async () => two.file().teamKeys.length === 2);
+  const now = two.file();
   // Its daemon would remove what it did not publish itself.
   await two.daemon().close();
 
@@ -313,9 +302,9 @@ test('forged, moved, replayed, old and foreign commands are not executed', async
   ];
   const before = linesOf(one, 'comms.attention_handed_over').length;
   for (const [name, reason, made] of attacks) {
-    const earlier = await refusals(reason);
+    const earlier = await one.refusals(reason);
     await put(await made());
-    await until(async () => (await refusals(reason)) > earlier).catch((error: unknown) => {
+    await until(async () => (await one.refusals(reason)) > earlier).catch((error: unknown) => {
       throw new Error(`not refused: ${name}`, { cause: error });
     });
     expect((await one.health()).why, name).toContain(recordRefusals[reason]);

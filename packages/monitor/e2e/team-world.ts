@@ -1,11 +1,14 @@
 // Machines of a team (a home and a daemon each) and one relay on a real nats-server.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TeamBoard } from '@svc/core';
+import type { RecordRefusal, StoredRecord, TeamBoard } from '@svc/core';
 import { natsForTest, relayProgram, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished } from 'vitest';
 import { startServer } from '../../testkit/src/daemon/server-process.ts';
+import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { runCommandLine } from '../src/cli/run.ts';
+import { channelOf } from '../src/team/records.ts';
+import type { TeamFile } from '../src/team/team-file.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 export async function relayAt(nats: string, port = 0) {
@@ -45,6 +48,12 @@ export async function machine(name: string) {
     const { status, body } = await daemon.get('/api/team/board');
     return status === 200 ? ((body as unknown as TeamBoard).machines ?? []) : [];
   };
+  const teamStatus = async () =>
+    (await daemon.get('/api/team')).body['team'] as {
+      state: string;
+      refused: { reason: RecordRefusal; count: number }[];
+      why: string | null;
+    };
   return {
     name,
     home,
@@ -79,15 +88,26 @@ export async function machine(name: string) {
     },
     teamBoard,
     rowOf: async (other: string) => (await teamBoard()).find((row) => row.machine === other),
-    status: async () =>
-      (await daemon.get('/api/team')).body['team'] as {
-        state: string;
-        refused: { reason: string; count: number }[];
-        why: string | null;
-      },
+    status: teamStatus,
+    /** How many records it has refused for this reason. */
+    refusals: async (reason: RecordRefusal): Promise<number> =>
+      (await teamStatus()).refused
+        .filter((refused) => refused.reason === reason)
+        .reduce((sum, { count }) => sum + count, 0),
+    file: () => JSON.parse(readFileSync(join(home, '.config/svc/team.json'), 'utf8')) as TeamFile,
     health: async () =>
       (await daemon.get('/api/health')).body['team'] as { state: string; why?: string; remedy?: string },
   };
+}
+
+const SHARDS = 16;
+
+/** Not through the relay, which would refuse it, but as somebody who can write to its server. */
+export async function putIntoServer(port: number, team: TeamFile, record: StoredRecord): Promise<void> {
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    const subject = `svc-relay.record.${shard}.${channelOf(team)}.${record.path}`;
+    await askNats(port, subject, JSON.stringify(record));
+  }
 }
 
 export type Machine = Awaited<ReturnType<typeof machine>>;

@@ -87,6 +87,16 @@ const deliveryOf = (text: string): Delivery => ({
 
 const spilled = { spilled: true };
 
+/** A disk that does `first` before it writes or syncs. */
+function openedWith(name: 'write' | 'datasync', first: () => Promise<void>) {
+  return async (...given: Parameters<typeof open>) => {
+    const handle = await open(...given);
+    const method = handle[name].bind(handle) as (...words: unknown[]) => Promise<unknown>;
+    const delayed = (...words: unknown[]) => first().then(() => method(...words));
+    return Object.assign(handle, { [name]: delayed });
+  };
+}
+
 test('with a leader everything goes to the engine, and nothing is written', async () => {
   const { engine, file, start } = setUp();
   const { post, state } = await start();
@@ -278,14 +288,10 @@ test('when it is full, the engine gets the sender’s whole timeout; deliveries 
 test('a delivery that is being written counts for the limit of the file', async () => {
   const { engine, start } = setUp({ maxBytes: 10_000 });
   const disk = { asked: false, ...Promise.withResolvers<void>() };
-  const openFile = async (...given: Parameters<typeof open>) => {
-    const handle = await open(...given);
-    const datasync = async (): Promise<void> => {
-      disk.asked = true;
-      await disk.promise;
-    };
-    return Object.assign(handle, { datasync });
-  };
+  const openFile = openedWith('datasync', () => {
+    disk.asked = true;
+    return disk.promise;
+  });
   const { post, state } = await start({ openFile });
   engine.leaderless.add(0);
   const first = post('a', 'x'.repeat(8000));
@@ -323,13 +329,9 @@ test.each(['write', 'datasync'] as const)(
   async (broken) => {
     const { engine, start, file } = setUp();
     const disk = { fails: false };
-    const openFile = async (...given: Parameters<typeof open>) => {
-      const handle = await open(...given);
-      const works = handle[broken].bind(handle) as (...words: unknown[]) => Promise<unknown>;
-      const method = (...words: unknown[]) =>
-        disk.fails ? Promise.reject(new Error('ENOSPC: no space left on device')) : works(...words);
-      return Object.assign(handle, { [broken]: method });
-    };
+    const openFile = openedWith(broken, async () => {
+      if (disk.fails) throw new Error('ENOSPC: no space left on device');
+    });
     const { post, publish, state } = await start({ openFile });
     engine.leaderless.add(0).add(1);
     expect(await post('a', 'one')).toEqual(spilled);
