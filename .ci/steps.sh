@@ -95,6 +95,7 @@ install_everything() {
   at_once install_nats install_packages
   export PATH=$PWD/node_modules/.bin:$PATH
   echo "node $(node --version), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+  fixed_before=$(node .ci/fixed-computation.ts)
 }
 
 install_nats() {
@@ -110,15 +111,26 @@ install_portable() {
   export PATH=$PWD/node_modules/.bin:$PATH
   rm -f node_modules/.bin/node
   echo "node $(node --version), $(uname -s)"
+  fixed_before=$(node .ci/fixed-computation.ts)
 }
 
-# The last lines: the slowest steps, and the count.
+# The last lines: the slowest steps, the time, also compared with a fixed computation before and after the steps, and the
+# count. The ratio can be compared between machines and loads.
 finish() {
+  local seconds=$SECONDS fixed_after fixed
   echo 'slowest steps:'
   sort -rn "$work/steps" | head -n 10 | sed -E 's/^([0-9]+) /  \1 s  /'
   echo 'slowest test files:'
   sort -rn "$work/files" | head -n 10 | sed -E 's/^([0-9.]+) /  \1 s  /'
-  echo "in all $SECONDS s"
+  fixed_after=$(node .ci/fixed-computation.ts)
+  fixed=$((${fixed_before:-0} + ${fixed_after:-0}))
+  # Without Node, which is a failed step, there is nothing to compare with.
+  if [ "$fixed" -gt 0 ]; then
+    echo "the fixed computation took $fixed_before ms before and $fixed_after ms after"
+    echo "in all $seconds s, $((seconds * 2000 / fixed)) times the fixed computation"
+  else
+    echo "in all $seconds s"
+  fi
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }

@@ -78,6 +78,8 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
     knownOf,
     deploys,
     deploymentStates: (repo, id) => knownDeploymentStates(board, repo, id),
+    claims: () => [],
+    claimUnseen: () => undefined,
   };
   return {
     board,

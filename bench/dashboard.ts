@@ -1,12 +1,14 @@
 // What a user of the dashboard waits for: from a delivery's 200 to the changed pixel, the first load, and how the page
-// performs with weeks of history and a thousand events a minute. Real Chromium, the shipped daemon.
-// `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick run.
+// performs with weeks of history and a thousand events a minute; and what both cost while nothing happens. Real
+// Chromium, the shipped daemon. `npm run build`, then `npm run bench:dashboard`; `-- --events 50 --cards 500` for a quick
+// run, `-- --idle` only for what they cost.
 import type { Browser } from 'playwright-core';
 import { openChromium } from '../packages/dashboard/e2e/chromium.ts';
 import { describeMachine, failUnless, judgeGoal, scriptOptions } from '../packages/testkit/src/script.ts';
 import { writeHistory } from '../packages/testkit/src/tape/history.ts';
 import { startTapeDaemon } from '../packages/testkit/src/tape/tape-daemon.ts';
 import { measureFirstLoad } from './dashboard/first-load.ts';
+import { type Cost, measureIdle } from './dashboard/idle.ts';
 import { measurePixels } from './dashboard/pixels.ts';
 import { measureBlank, measureTraffic } from './dashboard/traffic.ts';
 
@@ -15,6 +17,8 @@ const options = scriptOptions({
   cards: 10_000,
   'per-minute': 1_000,
   seconds: 30,
+  'idle-seconds': 60,
+  idle: false,
   source: false,
   'goal-p50': 150,
   'goal-p99': 500,
@@ -30,10 +34,30 @@ try {
   console.log(
     `Chromium ${browser.version()}, 1280 × 800, the daemon ${options.source ? 'from source' : 'as built'}`,
   );
-  await firstLoadAndPixels(browser);
-  await traffic(browser);
+  await idle(browser);
+  if (!options.idle) {
+    await firstLoadAndPixels(browser);
+    await traffic(browser);
+  }
 } finally {
   await browser?.close();
+}
+
+async function idle(chromium: Browser): Promise<void> {
+  const daemon = await startTapeDaemon({ past: 'end', built: !options.source });
+  try {
+    const seconds = options['idle-seconds'];
+    const { alone, watched, page } = await measureIdle(chromium, daemon.url, daemon.pid, seconds);
+    console.log(
+      `idle for ${seconds} s: daemon ${words(alone)}; with the board open: daemon ${words(watched)}, the page ${words(page)} (shared code of Chromium included)`,
+    );
+  } finally {
+    await daemon.close();
+  }
+}
+
+function words({ megabytes, percent }: Cost): string {
+  return `${megabytes} MB, ${percent.toFixed(1)} % of a core`;
 }
 
 async function firstLoadAndPixels(chromium: Browser): Promise<void> {

@@ -45,7 +45,8 @@ export function writeTape({ folder, lines, seed }: { folder: string; lines: numb
 
   for (let seq = 1; seq <= lines; seq += 1) {
     time = START + Math.floor(seq * step);
-    batch.push(`${JSON.stringify(toLine(nextDraft(), seq, time, random))}\n`);
+    const draft = seq === 1 ? requiresProof() : nextDraft();
+    batch.push(`${JSON.stringify(toLine(draft, seq, time, random))}\n`);
     if (batch.length === 2_000) flush();
   }
   flush();
@@ -53,10 +54,28 @@ export function writeTape({ folder, lines, seed }: { folder: string; lines: numb
   return { lines, bytes, from: START, to: time, workers };
 }
 
+/** The project requires proof for all of its repositories. */
+function requiresProof(): EventFields {
+  const policy = {
+    timeoutSec: 1800,
+    productionEnvironment: 'production',
+    stagingEnvironment: 'staging',
+    skipDeployVerification: false,
+    acceptDescendants: true,
+  };
+  const deploy = Object.fromEntries(Array.from({ length: REPOS }, (_, repo) => [nameOf(repo), policy]));
+  const detail = { project: '/src/acme', served: true, keys: [], deploy, others: 'default' };
+  return { event: 'monitor.config.applied', source: 'monitor', via: 'local', scope: {}, detail };
+}
+
+function nameOf(repo: number): string {
+  return `acme/service-${repo}`;
+}
+
 function subject(random: Random, number: number, time: number): Subject {
   const repo = random.below(REPOS);
   return {
-    repo: `acme/service-${repo}`,
+    repo: nameOf(repo),
     hasPreviews: repo < 3,
     pr: 1_000 + number,
     ticket: `ABC-${number}`,
@@ -69,7 +88,7 @@ function subject(random: Random, number: number, time: number): Subject {
 
 function toLine(draft: EventFields, seq: number, time: number, random: Random) {
   const { event, source, via, scope, actor, detail } = draft;
-  const isDelivery = source !== 'orchestrator';
+  const isDelivery = source !== 'orchestrator' && source !== 'monitor';
   return {
     seq,
     ts: new Date(time).toISOString(),

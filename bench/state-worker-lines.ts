@@ -15,14 +15,6 @@ import {
   type World,
 } from './state-delivery-lines.ts';
 
-const policy = {
-  timeoutSec: 1800,
-  productionEnvironment: 'production',
-  stagingEnvironment: 'staging',
-  skipDeployVerification: false,
-  acceptDescendants: true,
-};
-
 export function* workerLines(subject: Subject, random: Random, world: World): Generator<EventFields> {
   const worker = createWorkerLines(subject, world);
   yield tracker('created', subject, 'Todo');
@@ -115,7 +107,6 @@ function createWorkerLines(subject: Subject, { now }: World) {
         ...detail,
         signal,
         hash: `${subject.ticket}-${writes}`,
-        policy,
       },
     };
   }

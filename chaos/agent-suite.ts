@@ -1,6 +1,6 @@
 // Tries svc with the six real coding agents, pinned and installed from npm into a cache outside the repository, against a
 // streaming fake model, in a network namespace that has only loopback. `npm run agents:suite`;
-// `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/agents.md, `--record` the transcripts that the tests
+// `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/tested-agents.md, `--record` the transcripts that the tests
 // of packages/core replay. `--first-run` does something else: in a new home, `svc skills install` and then
 // `svc orchestrate start` with the default configuration must lead to a pull request.
 import { spawn, spawnSync } from 'node:child_process';
@@ -114,14 +114,15 @@ async function runSuite(network: string): Promise<void> {
 async function runAgent(program: Program | undefined): Promise<AgentResult> {
   if (program === undefined) throw new Error('There is no such agent.');
   let cwd = '';
-  const models = await startStreamingModels(MARKER, (asked) => replyTo(asked, cwd));
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const models = await startStreamingModels(MARKER, (asked) => replyTo(asked, cwd, released));
   const start = async (): Promise<Driver> => {
     const driver = await startTicket(program, options.cache, models.url);
     ({ cwd } = driver);
     return driver;
   };
   try {
-    return await checkAgent({ program, asked: models.asked, start }, async (files, root) => {
+    return await checkAgent({ program, asked: models.asked, start, release }, async (files, root) => {
       if (options.record) await recordTranscript(program.name, files, root);
     });
   } finally {
@@ -135,7 +136,8 @@ async function runHooks(network: string): Promise<void> {
     const program = chosen[at];
     if (program === undefined || !isHooked(program.name)) throw new Error('There is no such agent.');
     let cwd = '';
-    const models = await startStreamingModels(MARKER, (asked) => replyTo(asked, cwd));
+    const never = new Promise<never>(() => undefined);
+    const models = await startStreamingModels(MARKER, (asked) => replyTo(asked, cwd, never));
     try {
       return await checkHooks({ ...program, name: program.name }, options.cache, models.url, (folder) => {
         cwd = folder;
@@ -165,7 +167,7 @@ function writePage(name: string, result: object): void {
   const folder = join(import.meta.dirname, 'agent-suite');
   writeFileSync(join(folder, name), `${JSON.stringify(result, null, 2)}\n`);
   writeFileSync(
-    join(folder, '../../docs/agents.md'),
+    join(folder, '../../docs/tested-agents.md'),
     agentsPage(readResults('results.json') as SuiteResult, readResults('hook-results.json') as HooksResult),
   );
 }

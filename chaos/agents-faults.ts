@@ -182,6 +182,7 @@ const faults: readonly Fault[] = [
     name: 'request never answered',
     async inject(at) {
       await at.asks('p1');
+      await at.handleItem('agent-needs-permission');
       await at.stays({ state: 'needs-permission', open: 1 });
       await at.stop();
       await at.shows({ state: 'idle', open: 0 });
@@ -524,7 +525,7 @@ const world = await openAgentsWorld(
   timings,
 );
 const disk = mountSmallDisk(world.home.eventsDir, DISK_MEBIBYTES);
-const found: Found = { problems: [], times: [], unknown: 0 };
+const found: Found = { problems: [], times: [], unknown: 0, waits: { hidden: 0, 'left over': 0 } };
 const started = performance.now();
 
 console.log(describeMachine());
@@ -535,7 +536,7 @@ try {
   printProblems(found.problems, 100);
   const { p50Ms, p99Ms, slowestMs } = spreadOf(found.times);
   console.log(
-    `${secondsSince(started)} s, ${numbers.length} faults, ${found.times.length + found.unknown} states: wrong ${found.problems.length}, unknown ${found.unknown}; shown after p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, slowest ${slowestMs.toFixed(0)} ms`,
+    `${secondsSince(started)} s, ${numbers.length} faults, ${found.times.length + found.unknown} states: wrong ${found.problems.length}, unknown ${found.unknown}, questions hidden ${found.waits.hidden}, left over ${found.waits['left over']}; shown after p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, slowest ${slowestMs.toFixed(0)} ms`,
   );
   failUnless(found.problems.length === 0);
 } finally {

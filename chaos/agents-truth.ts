@@ -1,6 +1,7 @@
 // One agent under a fault: what it is made to do, what it wrote down, and whether what is shown equals that in time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationItem, WorkerAgent } from '../packages/core/src/agent/schemas.ts';
+import { type WaitingMistake, waitingMistake } from '../packages/testkit/src/state/waiting-mistake.ts';
 import { until } from '../packages/testkit/src/waiting.ts';
 import type { AgentsWorld } from './agents-world.ts';
 import { RUN } from './orchestrate-world.ts';
@@ -12,8 +13,16 @@ const LOOK_MS = 25;
 export type Truth = { state: WorkerAgent['state']; open?: number; problem?: RegExp };
 /** Steps of the protocol agent. */
 export type Steps = [kind: string, value?: unknown][];
-/** `times`: from the truth to what is shown; `unknown`: shown as unknown when the time was over. */
-export type Found = { problems: string[]; times: number[]; unknown: number };
+/**
+ * `times`: from the truth to what is shown; `unknown`: shown as unknown when the time was over; `waits`: how often the
+ * board and attention had an agent that waits, or did not, against the truth.
+ */
+export type Found = {
+  problems: string[];
+  times: number[];
+  unknown: number;
+  waits: Record<WaitingMistake, number>;
+};
 export type UnderFault = ReturnType<typeof putUnderFault>;
 
 export const permission = (
@@ -37,13 +46,14 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
   const received = (pattern: RegExp): string[] => world.received(ticket).filter((line) => pattern.test(line));
   const pids = (): number[] => world.processesOf(ticket);
 
-  /** By the API and by the board; null: the daemon does not answer. */
-  async function shown(withBoard: boolean): Promise<(WorkerAgent | null)[] | null> {
+  /** By the API and by the board; null: the daemon does not answer. `mistake`: of the board and attention together. */
+  async function shown(withBoard: boolean, state: Truth['state']) {
     const view = await world.view(ticket).catch(() => null);
     const board = await daemon.board();
     const worker = board?.workers.find((one) => one.ticket === ticket);
-    if (view === null || worker === undefined) return null;
-    return withBoard ? [view.agent, worker.agent] : [view.agent];
+    if (view === null || board === null || worker === undefined) return null;
+    if (!withBoard) return { agents: [view.agent], mistake: null };
+    return { agents: [view.agent, worker.agent], mistake: waitingMistake(board, ticket, state) };
   }
   const equals = (agent: WorkerAgent | null, { state, open, problem }: Truth): boolean =>
     agent?.state === state &&
@@ -56,11 +66,15 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
 
   async function shows(truth: Truth, withBoard = true): Promise<void> {
     for (const since = performance.now(); ; await sleep(LOOK_MS)) {
-      const agents = await shown(withBoard);
+      const { agents, mistake } = (await shown(withBoard, truth.state)) ?? { agents: null, mistake: null };
       const late = performance.now() - since;
-      if (agents?.every((agent) => equals(agent, truth)) === true && late <= limitMs)
-        return void found.times.push(late);
+      const isRight = agents?.every((agent) => equals(agent, truth)) === true;
+      if (isRight && mistake === null && late <= limitMs) return void found.times.push(late);
       if (late <= limitMs) continue;
+      if (mistake !== null) {
+        found.waits[mistake] += 1;
+        return wrong(`after ${late.toFixed(0)} ms its question is ${mistake}: ${textOf(agents)}`);
+      }
       const isUnknown = agents?.every((agent) => (agent?.state ?? null) === null || equals(agent, truth));
       if (isUnknown === true) found.unknown += 1;
       else wrong(`after ${late.toFixed(0)} ms it shows ${textOf(agents)} instead of ${truth.state}`);
@@ -108,10 +122,12 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
       }),
     async stays(truth: Truth): Promise<void> {
       for (const end = performance.now() + STAYS_MS; performance.now() < end; await sleep(LOOK_MS)) {
-        const agents = await shown(true);
-        if (agents?.every((agent) => (agent?.state ?? null) === null || equals(agent, truth)) === true)
-          continue;
-        return wrong(`it does not stay ${truth.state}: ${textOf(agents)}`);
+        const now = await shown(true, truth.state);
+        const mistake = now?.mistake ?? null;
+        const isRight = now?.agents.every((agent) => (agent?.state ?? null) === null || equals(agent, truth));
+        if (isRight === true && mistake === null) continue;
+        if (mistake !== null) found.waits[mistake] += 1;
+        return wrong(`it does not stay ${truth.state}: ${textOf(now?.agents ?? null)} ${mistake ?? ''}`);
       }
     },
     /** Asks for a permission in its turn. */
@@ -122,6 +138,17 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
     async answer(request: string, answer: string, more: object = {}): Promise<void> {
       answers += 1;
       await world.answer(ticket, request, answer, { ...more, key: `${ticket} answer ${answers}` });
+    },
+    /** What a person may do with the item of what it waits for: none of it hides the question. */
+    async handleItem(reason: string): Promise<void> {
+      const id = `${RUN}-${ticket}/${ticket}/${reason}`;
+      await world.insist('/api/attention/ack', { id, by: 'kim' });
+      await world.insist('/api/attention/snooze', { id, by: 'kim', for: '1h' });
+      const isRefused = await daemon.ask('/api/attention/resolve', { id, by: 'kim' }).then(
+        () => false,
+        () => true,
+      );
+      if (!isRefused) wrong(`${id} was resolved while its cause existed`);
     },
     stop: (): Promise<unknown> => world.insist(`/api/workers/${ticket}/agent/stop`, { by: 'kim' }),
     async restartDaemon(between = (): void => undefined): Promise<void> {
@@ -136,7 +163,7 @@ export function putUnderFault(world: AgentsWorld, ticket: string, found: Found, 
       await shows({ state: 'ended' });
       await until(() => world.received(ticket).length > 0 && pids().length > 0);
       await until(async () =>
-        (await shown(true))?.every((agent) => agent?.attempt === 2 && agent.state === 'idle'),
+        (await shown(true, 'idle'))?.agents.every((agent) => agent?.attempt === 2 && agent.state === 'idle'),
       );
     },
     got(pattern: RegExp, count: number): void {

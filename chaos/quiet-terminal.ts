@@ -9,6 +9,7 @@ export const quietTerminal: Terminal = {
   inputIsTerminal: false,
   ask: async () => undefined,
   colour: false,
+  columns: 80,
   environment: process.env,
   home: homedir(),
   folder: process.cwd(),

@@ -2,7 +2,9 @@
 // Workers of 20 runs change all the time, while machines are cut off, killed with -9, put to sleep and given other
 // clocks, and relays are restarted. Afterwards all five team boards must be the same, byte for byte, and show what each
 // machine's own board shows; every command from one machine to another must have been executed at most once, and
-// exactly once if it is done; and nothing readable of the team may be in the stores, logs and metrics of the relays.
+// exactly once if it is done; nobody may have been accused of anything; and nothing readable of the team may be in the
+// stores, logs and metrics of the relays. Then the relay lies to one machine in four ways, and each lie must be noticed within
+// 70 seconds. `-- --joins 10000` also sends hostile requests to join, of which none may change anything.
 // `npm run chaos:team` (10 minutes, 100 workers); `-- --minutes 1 --runs 5 --workers 20` is a small one; `-- --sabotage`
 // shows that the checks can fail; `-- --seed 2` makes other choices.
 import { createHash } from 'node:crypto';
@@ -23,6 +25,8 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { type AskedCommand, createCommands, judgeCommands } from './team/commands.ts';
+import { tryJoins } from './team/joins.ts';
+import { accusations, tryLies } from './team/lies.ts';
 import { boardText, type Evidence, judgeBoards, searchSecrets, type Verdict } from './team/verdict.ts';
 import { type Machine, startTeamWorld, type TeamWorld } from './team/world.ts';
 
@@ -34,10 +38,13 @@ const options = scriptOptions({
   /** Changes of workers a second, of all machines. */
   rate: 8,
   seed: 1,
+  /** Hostile requests to join. */
+  joins: 0,
   sabotage: false,
 });
 const HOUR_MS = 3_600_000;
 const COMMAND_EVERY_MS = 2_000;
+const ACCUSED_EVERY_MS = 5_000;
 /** After the last change and the last fault. */
 const HEALED_WITHIN_MS = 3 * WAIT_MS;
 
@@ -55,9 +62,11 @@ try {
   console.log(`the team is complete after ${secondsSince(started)} s`);
   const ending = AbortSignal.timeout(options.minutes * 60_000);
   const counts = new Map<string, number>();
+  const accused = new Set<string>();
   const commands = createCommands(world, random);
   await Promise.all([
     changes(world, counts, ending),
+    accusing(world, accused, ending),
     repeated('commands', COMMAND_EVERY_MS, counts, ending, async () => commands.send()),
     ...faults(world, counts, ending),
   ]);
@@ -67,6 +76,9 @@ try {
   const { verdict, all } = await healed(world);
   report(verdict, all, `healed after ${secondsSince(healing)} s`);
   reportCommands(asked);
+  console.log(`false accusations by ${world.machines.length} machines: ${accused.size}`);
+  printProblems([...accused]);
+  failUnless(accused.size === 0);
   const folders = await storesAndLogs(world);
   const secrets = [
     world.teamName,
@@ -79,9 +91,32 @@ try {
   );
   printProblems(hits);
   failUnless(hits.length === 0);
+  reportLies(await tryLies(world));
+  const joins = await tryJoins(world, options.joins, random);
+  if (options.joins > 0)
+    console.log(
+      `${joins.sent} hostile requests to join, ${joins.stored} stored by the relay, ${joins.refused} refused by the administrator: changes ${joins.problems.length}`,
+    );
+  printProblems(joins.problems);
+  failUnless(joins.problems.length === 0);
   if (options.sabotage) tryTheChecks(all, asked, folders, secrets);
 } finally {
   await world.stop();
+}
+
+/** What machines report of each other while the relays are honest. */
+async function accusing({ machines }: TeamWorld, accused: Set<string>, ending: AbortSignal): Promise<void> {
+  while (!ending.aborted) {
+    for (const machine of machines)
+      for (const text of await accusations(machine)) accused.add(`${machine.name}: ${text}`);
+    await sleep(ACCUSED_EVERY_MS);
+  }
+}
+
+function reportLies(results: Awaited<ReturnType<typeof tryLies>>): void {
+  for (const { name, seconds } of results)
+    console.log(`${name}: ${seconds === null ? 'not noticed' : `noticed after ${Math.round(seconds)} s`}`);
+  failUnless(results.every(({ seconds }) => seconds !== null));
 }
 
 async function changes({ machines }: TeamWorld, counts: Counts, ending: AbortSignal): Promise<void> {

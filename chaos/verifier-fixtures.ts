@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { agentVariables, chooseVerifier, type VerifierResult } from '@svc/core';
+import { agentVariables, chooseVerifier, ticketFrom, type VerifierResult } from '@svc/core';
 import { readMachine } from '../packages/monitor/src/config/environment.ts';
 import { loadConfig } from '../packages/monitor/src/config/load.ts';
 import { locateAgent } from '../packages/monitor/src/orchestrate/agents/check-agent.ts';
@@ -127,7 +127,20 @@ async function verify(fixture: Fixture, ticket: string): Promise<VerifierResult>
     agent: {
       choose: (agent) => chooseVerifier(orchestration, agent, (one) => locateAgent(one, variables())),
       environment: variables,
-      ticketText: () => Promise.resolve(textOf(fixture)),
+      readTicket: () =>
+        Promise.resolve(
+          ticketFrom(ticket, {
+            title: ticket,
+            url: null,
+            state: null,
+            author: null,
+            body: textOf(fixture),
+            labels: [],
+            links: [],
+            comments: [],
+            commentCount: 0,
+          }),
+        ),
     },
     now: () => new Date(),
   });

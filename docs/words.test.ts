@@ -27,6 +27,15 @@ test.each([
   'the word',
 ])('has nothing against “%s”', (line) => expect(findWords('a.ts', line)).toEqual([]));
 
+test('finds the .sh name of a command in what people read, and not in a comment or a test', () => {
+  const line = "remedy: 'Run: setup-webhooks.sh --force',";
+  expect(findWords('packages/core/src/a.ts', line)).toMatchObject([{ line: 1 }]);
+  expect(findWords('docs/guide/a.md', 'Run `svc-monitor.sh start`.')).toHaveLength(1);
+  expect(findWords('packages/core/src/a.ts', `// ${line}`)).toEqual([]);
+  expect(findWords('packages/core/src/a.test.ts', line)).toEqual([]);
+  expect(findWords('docs/reference/a.md', line)).toEqual([]);
+});
+
 test('an entry covers a line of its file, and one that covers none is named', () => {
   const hits = findWords('a.ts', 'told: one\ntold: two');
   const { left, useless } = withoutAllowed(hits, ['a.ts: told: one', 'b.ts: told: two']);

@@ -76,7 +76,7 @@ export async function measureTraffic(
       frames: framesOf(deltas),
       busy: worked / seconds,
       heapMegabytes: heap / 2 ** 20,
-      processMegabytes: await rendererMegabytes(browser),
+      processMegabytes: rssMegabytes(await pageProcess(browser)),
       sent,
       shown: await page.locator('section[aria-labelledby^=column-] a[href^="/tickets/"]').count(),
       elements: await page.evaluate<number>('document.querySelectorAll("*").length'),
@@ -109,9 +109,11 @@ export function framesOf(deltas: readonly number[]): Traffic['frames'] {
 }
 
 /** The largest of the browser's page processes: that of the open page. */
-async function rendererMegabytes(browser: Browser): Promise<number> {
+export async function pageProcess(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const pages = processInfo.filter(({ type }) => type === 'renderer');
-  return Math.max(...pages.map(({ id }) => rssMegabytes(id)));
+  const pages = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+  const [largest] = pages.toSorted((one, other) => rssMegabytes(other) - rssMegabytes(one));
+  if (largest === undefined) throw new Error('the browser has no page');
+  return largest;
 }

@@ -37,7 +37,7 @@ export async function simulateTeam(relayUrl: string, size: number) {
     machine: `machine-${index}`,
     admin: admin.id,
     adminAgree: admin.agreePublic,
-    teamKeys: [{ epoch: 1, key: teamKey }],
+    teamKeys: [{ epoch: 1, key: teamKey, since: Date.now() }],
     rosterVersion: Date.now(),
     roster: { team: 'bench', names, members, removed: [] },
     machines: Object.fromEntries(keys.map(({ id, signPublic }) => [id, signPublic])),
@@ -47,7 +47,7 @@ export async function simulateTeam(relayUrl: string, size: number) {
   });
   const teamKey = newKey();
   const file = fileOf(0);
-  const roster = await makeRoster(file);
+  const { record: roster } = await makeRoster(file, Date.now());
   await putRecord(file.channelUrl, roster);
   // Other relay processes remember for a second that there is no roster.
   await sleep(1000);

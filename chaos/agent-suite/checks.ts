@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationItem } from '@svc/core';
 import type { Asked } from '../../packages/testkit/src/models/streaming-models.ts';
 import { secondsSince } from '../../packages/testkit/src/script.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import type { Decision, Driver, Look } from './driver.ts';
 import type { Program } from './programs.ts';
 import { MARKER, plainText, slowText } from './replies.ts';
@@ -33,16 +34,18 @@ export type AgentResult = {
   context: boolean;
 };
 
-const LONGEST_MS = 120_000;
+const LONGEST_MS = 2 * WAIT_MS;
 
 type World = {
   program: Program;
   asked: readonly Asked[];
   start: () => Promise<Driver>;
+  /** Lets the model finish its slow text. Used by the last check, once. */
+  release: () => void;
 };
 
 export async function checkAgent(world: World, keep?: Parameters<Driver['end']>[0]): Promise<AgentResult> {
-  const { program, asked } = world;
+  const { program, asked, release } = world;
   let driver: Driver | undefined;
   let startedAt = 0;
   let last: Look | undefined;
@@ -177,7 +180,6 @@ export async function checkAgent(world: World, keep?: Parameters<Driver['end']>[
     const end = look.items.findLast((item) => item.kind === 'turn');
     expect(look.agent.state === 'idle', `it is ${look.agent.state}`);
     expect(end?.reason === 'cancelled', `the turn ended with ${end?.reason}`);
-    expect(!textOf(newIn(before, look)).includes('word-40'), 'it went on to the end');
     return `${secondsSince(cancelled)} s`;
   });
   await check('agent killed, resumed', async (on) => {
@@ -204,7 +206,7 @@ export async function checkAgent(world: World, keep?: Parameters<Driver['end']>[
     const before = await on.look();
     await on.send(`${MARKER}slow survived`);
     await untilLook(on, 'five words', (look) => textOf(newIn(before, look)).includes('word-5'));
-    await on.killDaemon();
+    await on.killDaemon(release);
     const look = await untilLook(on, 'the end of the turn', (one) => isDone(one, 'survived'));
     const reached = look.items.findLastIndex(({ kind }) => kind === 'prompt');
     const text = textOf(look.items.slice(reached));

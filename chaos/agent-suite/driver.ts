@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, EventLine } from '@svc/core';
+import { readPid, signalGroup } from '../../packages/lib/src/pid.ts';
 import { agentFiles, pidFolder } from '../../packages/monitor/src/orchestrate/agents/launch.ts';
 import { logLines, scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
@@ -28,8 +29,8 @@ export type Driver = {
   stop: () => Promise<void>;
   /** SIGKILL of the agent and everything it started. */
   killAgent: () => Promise<void>;
-  /** SIGKILL of the daemon, while the agent goes on; then another one is started. */
-  killDaemon: () => Promise<void>;
+  /** SIGKILL of the daemon, while the agent goes on; then another one is started. `meanwhile` is called in between. */
+  killDaemon: (meanwhile: () => void) => Promise<void>;
   /** Ends everything, and removes it after `keep`, which gets the files of each process of the agent and their root. */
   end: (keep?: (files: { sent: string; journal: string }[], root: string) => Promise<void>) => Promise<void>;
 };
@@ -86,24 +87,19 @@ export async function startTicket(
   const run = (...words: string[]): Promise<void> => world.mustRun(folder, ...words);
 
   /** Of each process of the agent, oldest first. */
-  function pids(): number[] {
+  const markers = (): string[] => {
     const at = pidFolder(runsDir, RUN);
-    if (!existsSync(at)) return [];
-    return readdirSync(at)
-      .toSorted()
-      .map((name) => Number(readFileSync(join(at, name), 'utf8')));
-  }
+    return existsSync(at) ? readdirSync(at).toSorted() : [];
+  };
 
-  function killGroup(pid: number): void {
-    try {
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // Nothing of it is left.
-    }
-  }
+  /** Undefined while the shell has created the marker and not yet written into it. */
+  const pidIn = (marker: string | undefined): number | undefined =>
+    marker === undefined ? undefined : readPid(readFileSync(join(pidFolder(runsDir, RUN), marker), 'utf8'));
 
   // Agents outlive the daemon, and would outlive this script.
-  const killAll = (): void => pids().forEach(killGroup);
+  const killAll = (): void => {
+    for (const pid of markers().flatMap((marker) => pidIn(marker) ?? [])) signalGroup(pid, 'SIGKILL');
+  };
   process.once('exit', killAll);
 
   const view = (): Promise<AgentView> => daemon.ask<AgentView>(`/api/workers/${TICKET}/agent`);
@@ -128,14 +124,15 @@ export async function startTicket(
     stop: () => run('agent', 'stop', TICKET),
     async killAgent() {
       const { attempt } = (await look()).agent;
-      killGroup(pids().at(-1) ?? 0);
+      signalGroup(await until(() => pidIn(markers().at(-1))), 'SIGKILL');
       await until(async () => {
         const { agent } = await look();
         return agent.attempt > attempt || agent.state === 'ended';
       });
     },
-    async killDaemon() {
+    async killDaemon(meanwhile) {
       await daemon.kill();
+      meanwhile();
       daemon.start();
       await daemon.ready();
     },
@@ -143,7 +140,7 @@ export async function startTicket(
       await daemon.kill();
       killAll();
       process.removeListener('exit', killAll);
-      const files = pids().map((_, at) =>
+      const files = markers().map((_, at) =>
         agentFiles(runsDir, { orchestrator: RUN, ticket: TICKET, attempt: at + 1 }),
       );
       await keep?.(files, home.home);

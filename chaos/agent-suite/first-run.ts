@@ -3,12 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startStreamingModels } from '../../packages/testkit/src/models/streaming-models.ts';
 import { secondsSince } from '../../packages/testkit/src/script.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import { type Driver, startTicket } from './driver.ts';
 import type { Program } from './programs.ts';
 import { running } from './replies.ts';
 
 const REPO = 'acme/web';
-const LONGEST_MS = 240_000;
+const LONGEST_MS = 4 * WAIT_MS;
 /** Only the text of the skill has it, with the ticket filled in. */
 const MARKER = 'The ticket: A-1.';
 
@@ -63,6 +64,6 @@ async function finish({ look, answer, world }: Driver): Promise<string | undefin
     else if (isOver || agent.state === 'ended') break;
     await sleep(100);
   }
-  await world.daemon.waitFor(({ workers }) => workers[0]?.status === 'pr-created', 10_000);
+  await world.daemon.waitFor(({ workers }) => workers[0]?.status === 'pr-created', WAIT_MS);
   return workerStatus();
 }

@@ -7,13 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { type BoardView, type HookedAgent, takesAnswers } from '@svc/core';
 import { secondsSince, writeInto } from '../../packages/testkit/src/script.ts';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import { openWorld } from '../world.ts';
 import { binFolder, KEY, type Program } from './programs.ts';
 import { MARKER } from './replies.ts';
 
-const LONGEST_MS = 60_000;
+const LONGEST_MS = WAIT_MS;
 /** Longer than a hook waits for an answer. */
-const LONGEST_OPEN_MS = 90_000;
+const LONGEST_OPEN_MS = 1.5 * WAIT_MS;
 /** Within this time the board must show what the screen shows. */
 const VISIBLE_MS = 2_000;
 const BRANCH = 'trial';

@@ -9,8 +9,8 @@ const read = (path: string): string => readFileSync(join(import.meta.dirname, pa
 const result = JSON.parse(read('results.json')) as SuiteResult;
 const hooks = JSON.parse(read('hook-results.json')) as HooksResult;
 
-test('docs/agents.md is what the last run of the suite wrote', () => {
-  expect(read('../../docs/agents.md'), 'Run: npm run agents:suite -- --write').toBe(
+test('docs/tested-agents.md is what the last run of the suite wrote', () => {
+  expect(read('../../docs/tested-agents.md'), 'Run: npm run agents:suite -- --write').toBe(
     agentsPage(result, hooks),
   );
 });

@@ -1,4 +1,4 @@
-// docs/agents.md, from the results of a run of the suite.
+// docs/tested-agents.md, from the results of a run of the suite.
 import { type AgentResult, capabilities } from './checks.ts';
 import { type HookResult, hookChecks } from './hooks.ts';
 import { programs } from './programs.ts';

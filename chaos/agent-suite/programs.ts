@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { inOneLine, type KnownAgent, knownAgents } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 
 export type Program = KnownAgent & {
   package: string;
@@ -109,7 +110,7 @@ export const programs: readonly Program[] = knownAgents({ agents: {} }).map((age
   return { ...agent, ...fake, package: name, version };
 });
 
-const INSTALL_TIMEOUT_MS = 2 * 60_000;
+const INSTALL_TIMEOUT_MS = 2 * WAIT_MS;
 
 export type Installed = { state: 'cached' | 'installed' } | { state: 'missing'; reason: string };
 

@@ -2,7 +2,8 @@
 //
 //   edit     changes `two` to `TWO` in a.txt
 //   command  runs `touch made-by-<next word>`
-//   slow     streams SLOW_WORDS words, ten a second
+//   slow     streams SLOW_WORDS words, ten a second, and stops in the middle until the agent closes the connection or the
+//            rest is released: the turn cannot end before what is tried has happened, however slow the machine is
 //   others   a short text
 //
 // Every agent offers its own tools, so a tool is chosen by the names in the request.
@@ -17,11 +18,12 @@ export const plainText = 'It is done.';
 
 type Tool = NonNullable<Reply['tool']>;
 
-export function replyTo({ prompt, results, tools }: Asked, cwd: string): Reply {
+export function replyTo({ prompt, results, tools }: Asked, cwd: string, released: Promise<unknown>): Reply {
   // An agent that was cut off may send the prompt of that turn and the new one together.
   const [, what = '', name = ''] =
     [...prompt.matchAll(new RegExp(`${MARKER}([a-z]+) ?([a-z-]*)`, 'g'))].at(-1) ?? [];
-  if (what === 'slow') return { text: slowText, everyMs: 100 };
+  if (what === 'slow')
+    return { text: slowText, everyMs: 100, hold: { afterWords: SLOW_WORDS / 2, until: released } };
   const steps =
     what === 'edit' ? editing(tools, cwd) : what === 'command' ? [running(tools, touching(name))] : [];
   const tool = steps[results];

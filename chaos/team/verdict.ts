@@ -21,7 +21,16 @@ type Things = Map<string, string>;
 
 /** Of the own row: what is shared of it. */
 function thingsOf(row: Row): Things {
-  return new Map(sharedInView(row).map(({ kind, key, value }) => [`${kind} ${key}`, sortedText(value)]));
+  return new Map(
+    sharedInView(row).map(({ kind, key, value }) => [`${kind} ${key}`, sortedText(withoutNames(value))]),
+  );
+}
+
+/** Who did something with an item is shown by others as its machine, the only one that they know. */
+function withoutNames(value: object): object {
+  const unnamed = (part: object | null | undefined): unknown => part && { ...part, by: '' };
+  const { acknowledged, handedOver } = value as { acknowledged?: object | null; handedOver?: object | null };
+  return { ...value, acknowledged: unnamed(acknowledged), handedOver: unnamed(handedOver) };
 }
 
 function sortedText(value: unknown): string {

@@ -12,6 +12,7 @@ import type { Random } from '../../packages/testkit/src/random.ts';
 import { askJson, scriptFolder, startOrStop } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { startLoopbackProxy } from '../../packages/testkit/src/wire/loopback-proxy.ts';
+import { startLyingRelay } from '../../packages/testkit/src/wire/lying-relay.ts';
 import { createRelay } from '../relay/world.ts';
 
 const jumpingClock = join(import.meta.dirname, '../../packages/testkit/src/daemon/jumping-clock.ts');
@@ -54,15 +55,22 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
     relays.push(relay);
   }
   const ports = (): number[] => relays.map((relay) => relay.process().port);
+  // The last machine sees the relays through it. It passes everything on until it has to lie.
+  const liar = await startLyingRelay(ports);
+  starting.defer(() => liar.stop());
   const machines: Awaited<ReturnType<typeof createMachine>>[] = [];
   for (let number = 1; number <= given.machines; number += 1) {
-    const machine = await createMachine(number, { ...given, way: await proxyTo(ports), random });
+    const machine = await createMachine(number, {
+      ...given,
+      way: await proxyTo(() => (number === given.machines ? [liar.port] : ports())),
+      random,
+    });
     starting.defer(() => machine.kill());
     machines.push(machine);
   }
   await Promise.all(machines.map((machine) => machine.start()));
   await formTeam(machines);
-  return { cluster, relays, machines, relayFolder: relayHome.home, teamName: TEAM };
+  return { cluster, relays, machines, liar, relayFolder: relayHome.home, teamName: TEAM };
 }
 
 /** The first creates it. Each has its own way to the relays, so an invitation is given another address. */

@@ -19,6 +19,9 @@ const notRun: Readonly<Record<string, string>> = {
   'npm ci && npm run build\nexport PATH="$PWD/bin:$PATH"': 'builds what is being tested',
   'gh auth login -s admin:repo_hook': 'opens a browser at the code host',
   'svc init': 'asks questions; packages/monitor/e2e/init.test.ts answers them at a pseudo-terminal',
+  'svc open': 'opens a browser; packages/monitor/e2e/access.test.ts opens the address',
+  'svc orchestrate start ENG-42 --agent claude':
+    'needs an agent; packages/monitor/e2e/orchestrate.test.ts starts one',
   'svc monitor install':
     'needs systemd or launchd; packages/monitor/e2e/service.test.ts runs the printed unit',
   'docker compose -f examples/relay/compose.yaml up -d':
@@ -31,7 +34,7 @@ const notRun: Readonly<Record<string, string>> = {
   'svc team create --relay https://relay.example.com --name web\nsvc team invite': teamed,
   'svc attention hand-over run-1/ABC-12/deploy-timeout --to kim\nsvc attention ack run-1/ABC-12/deploy-timeout --machine kim-laptop':
     'needs two daemons and a relay; packages/monitor/e2e/team-commands.test.ts runs it',
-  'svc config set svc.team.allow \'{"kim": ["hand-over", "acknowledge", "pause"], "*": ["hand-over"]}\'':
+  'svc config set svc.team.allow \'{"person:kim": ["hand-over", "acknowledge", "pause"], "*": ["hand-over"]}\'':
     'needs a team; packages/monitor/e2e/team-commands.test.ts uses such a file',
   "svc team join 'https://relay.example.com/4bR…#k2f….Xk2…'\nsvc board --team": teamed,
   "svc monitor start\nsvc team join 'https://relay.example.com/4bR…#k2f….Xk2…' --person wall\nsvc monitor stop\nsvc team serve":

@@ -6,7 +6,8 @@ import type { ConformanceRow } from './conformance-rows.ts';
 
 export type Mutation = {
   /**
-   * The row of docs/conformance.md; SPEED-… for a test that must not depend on speed (rows/waits.txt), LINEAR-… and
+   * The row of docs/conformance.md; SPEED-… for a test that must not depend on speed (rows/waits.txt), ATTENTION-…
+   * for what needs a person (rows/attention.txt), LINEAR-… and
    * GITHUB-… for a row of the tracker contract (rows/contract.txt).
    */
   row: string;

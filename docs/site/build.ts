@@ -18,6 +18,12 @@ import {
 const FONT = 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 const THEME = 'packages/dashboard/src/design/theme.css';
 const markdown = new MarkdownIt({ html: true });
+// A flag stays on one line: browsers would break it after a hyphen.
+markdown.renderer.rules['code_inline'] = (tree, index) => {
+  const words = escaped(tree[index]?.content ?? '').split(' ');
+  const shown = words.map((word) => (/^\[?--?\w/.test(word) ? `<span class="flag">${word}</span>` : word));
+  return `<code>${shown.join(' ')}</code>`;
+};
 // Tables scroll on a narrow screen instead of widening it.
 markdown.renderer.rules['table_open'] = () => '<div class="table" tabindex="0"><table>\n';
 markdown.renderer.rules['table_close'] = () => '</table></div>\n';

@@ -8,7 +8,7 @@ import { openChromium } from '../../packages/dashboard/e2e/chromium.ts';
 import { buildSite } from './build.ts';
 import { pageProblems } from './check.ts';
 
-test('every page fits a narrow screen, makes no network request, and is found by the search', async () => {
+test('every page fits a narrow screen, keeps flags whole, makes no network request, and is found by the search', async () => {
   const site = join(temporaryFolder(), 'site');
   buildSite(site);
   expect(pageProblems(site)).toEqual([]);
@@ -30,6 +30,10 @@ test('every page fits a narrow screen, makes no network request, and is found by
     await page.goto(pathToFileURL(file).href);
     const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     if (over > 0) wide.push(`${file}: ${over} px`);
+    const broken = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('main .flag')].filter((flag) => flag.getClientRects().length > 1).map((flag) => flag.textContent)",
+    );
+    wide.push(...broken.map((flag) => `${file}: ${flag} is on two lines`));
   }
   expect(wide).toEqual([]);
 
@@ -38,5 +42,12 @@ test('every page fits a narrow screen, makes no network request, and is found by
   await page.keyboard.type('daemon is not running');
   await page.keyboard.press('Enter');
   await page.waitForURL(/guide\/troubleshooting\.html#the-daemon$/);
+  // What is in the guide comes before internals and reference.
+  await page.keyboard.press('/');
+  await page.keyboard.type('permission');
+  const found = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('form[role=search] li a')].map((link) => link.getAttribute('href'))",
+  );
+  expect(found.slice(0, 3)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('guide/')));
   expect(complaints).toEqual([]);
 });

@@ -13,7 +13,7 @@ declare module 'markdown-it' {
   export default class MarkdownIt {
     constructor(options: { html: boolean });
     renderer: {
-      rules: Record<string, (() => string) | undefined>;
+      rules: Record<string, ((tokens: readonly Token[], index: number) => string) | undefined>;
       render: (tokens: Token[], options: object, environment: object) => string;
     };
     options: object;

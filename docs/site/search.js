@@ -20,21 +20,22 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 
-/** Entries with all the words; those that start with them first, then the shorter ones. */
+/** Entries with all the words: the guide first, then those that start with them, then the shorter ones. */
 function find(asked) {
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   return index
     .filter(([, text, page]) => words.every((word) => `${text} ${page}`.toLowerCase().includes(word)))
-    .map((entry) => ({ entry, rank: rankOf(entry[1].toLowerCase(), asked.trim().toLowerCase()) }))
+    .map((entry) => ({ entry, rank: rankOf(entry, asked.trim().toLowerCase()) }))
     .toSorted((one, other) => one.rank - other.rank)
     .slice(0, MOST)
     .map(({ entry }) => entry);
 }
 
-function rankOf(text, asked) {
-  const at = text.indexOf(asked);
-  return (at === -1 ? 2000 : at * 10) + text.length;
+function rankOf([address, text], asked) {
+  const at = text.toLowerCase().indexOf(asked);
+  const isGuide = address.startsWith('guide/');
+  return (at === -1 ? 2000 : at * 10) + text.length + (isGuide ? 0 : 1000);
 }
 
 function show(entries) {

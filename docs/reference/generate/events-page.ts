@@ -153,16 +153,31 @@ const families: readonly Family[] = [
     about: 'The deploy of a merge',
     by: 'the daemon, by the deploy rules; a person for `retried` and `accepted`',
   },
+  {
+    prefix: 'orchestrator.ticket.',
+    about: 'What an agent has of the text of its ticket, and what changed since',
+    by: 'the daemon',
+  },
   { prefix: 'orchestrator.verification.', about: 'The verification of a merged commit', by: run },
   {
     prefix: 'workflow.ticket.',
     about: 'The phase of a ticket, its state in the tracker, and runs that the tracker asked for',
     by: '`svc ticket phase` for `phase_changed`; the daemon for the others',
   },
+  {
+    prefix: 'workflow.task.',
+    about: 'A task that a person described, until its run is started',
+    by: 'the daemon',
+  },
   { prefix: 'workflow.rule.', about: 'A rule of the configuration', by: 'the daemon' },
   { prefix: 'comms.attention', about: 'What needs a person', by: `the daemon; ${person} on an item` },
   { prefix: 'monitor.feed.', about: 'A change of a feed’s grade', by: 'the daemon' },
   { prefix: 'monitor.daemon.', about: 'The daemon itself', by: 'the daemon' },
+  {
+    prefix: 'monitor.claim.',
+    about: 'A pull request that a worker claims, and that a poll of the code host did not find',
+    by: 'the daemon',
+  },
   {
     prefix: 'monitor.config.',
     about: 'The effective configuration of a project',

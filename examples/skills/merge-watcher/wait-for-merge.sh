@@ -35,11 +35,11 @@ last=$(svc events list --repo "$repo" --pr "$number" --filter "$changes" --limit
 finish_on "$last" 'by a past event'
 since=$(printf '%s' "$last" | sed -n 's/.*"seq":\([0-9][0-9]*\).*/\1/p')
 
-line=$(svc events wait-for --repo "$repo" --pr "$number" --since "${since:-1m}" \
+line=$(svc events wait-for --event 'codehost.pr.*' --repo "$repo" --pr "$number" --since "${since:-1m}" \
   --filter '.event == "codehost.pr.merged" or .event == "codehost.pr.closed"' --timeout "$seconds" --strict)
 finish_on "$line" 'by an event'
 
-# No event in time, the feed is blind, or no daemon runs: the code host knows whether it was merged. It does not know
+# No event in time, or none can arrive: the code host knows whether it was merged. It does not know
 # whether the merge reached production; only deployment events report that.
 state=$(gh pr view "$number" --repo "${GH_HOST:+$GH_HOST/}$repo" --json state --jq .state) || state=unknown
 case $state in

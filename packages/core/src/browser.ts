@@ -1,24 +1,33 @@
 // What a web page and the hook of agents may import: pure functions that need no schema, so both stay small.
-export { costSummary } from './agent/cost.ts';
+export { costSummary, sumOfCosts } from './agent/cost.ts';
 export {
   ANSWER_WITHIN_MS,
   askIn,
+  cutRequest,
   decisionFor,
   HOOK_ASK_PATH,
   HOOK_REPORT_PATH,
   hookedAgents,
   reportIn,
 } from './agent/hook-event.ts';
+export { isOff } from './checks/finding.ts';
+export { remedyCommand } from './checks/remedy-command.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
-export { terminalSequence } from './orchestrate/agent-output.ts';
-export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
+export { visibleText } from './log/visible-text.ts';
+export { claimsPullRequest, isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
+export { type FirstStep, firstSteps, nextCommand } from './setup/first-steps.ts';
 export { type BoardKind, boardKinds } from './state/board-types.ts';
+export { hasStandingCause } from './state/standing-cause.ts';
 export { handedTo } from './state/views/attention-view.ts';
 export {
   type BoardColumn,
   type BoardColumns,
   boardColumnNames,
   boardColumns,
+  itemsOfWorker,
+  type NeedsYou,
+  needsPerson,
+  needsYouCount,
   openTickets,
 } from './state/views/board-columns.ts';
 export { nameOfPullRequest, shortSha } from './state/views/subject.ts';

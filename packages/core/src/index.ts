@@ -14,9 +14,17 @@ export {
   type NotedReport,
   requestOf,
 } from './agent/hooks.ts';
-export { isLimitOver, isUnpaid, limitEnd, limitText, pausedBy, resumeMessage } from './agent/limits.ts';
+export {
+  isLimitOver,
+  isUnpaid,
+  limitEnd,
+  limitText,
+  pausedBy,
+  resumeMessage,
+  suspendedText,
+} from './agent/limits.ts';
 export * from './agent/messages.ts';
-export { isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
+export { answerable, isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
 export * from './agent/schemas.ts';
 export * from './agent/session.ts';
 export type { AgentCheck, AgentView, ListedAgent, WorktreeChanges } from './api/agents.ts';
@@ -32,6 +40,7 @@ export * from './api/failures.ts';
 export type { Figures, RecentTimes } from './api/health.ts';
 export * from './api/health.ts';
 export * from './api/openapi.ts';
+export type { PolicyView } from './api/policy.ts';
 export * from './api/read-fields.ts';
 export {
   type ApiAnswer,
@@ -47,6 +56,7 @@ export type { TeamBoard, TeamCommandView, TeamStatus } from './api/team.ts';
 export type { Receipt, Trace, Why, WorkerOutput } from './api/workers.ts';
 export * from './archive/archive-rules.ts';
 export * from './archive/manifest.ts';
+export * from './checks/event-arrival.ts';
 export * from './checks/finding.ts';
 export * from './checks/judge-daemon.ts';
 export * from './checks/judge-feeds.ts';
@@ -74,6 +84,8 @@ export * from './context/workflow-context.ts';
 export * from './deploy/deploy-worker.ts';
 export * from './deploy/lifecycle.ts';
 export * from './deploy/policy.ts';
+export * from './deploy/policy-view.ts';
+export * from './deploy/reverts.ts';
 export * from './feedback/filing-consent.ts';
 export * from './feedback/findings.ts';
 export * from './feedback/remediation-ticket.ts';
@@ -90,6 +102,7 @@ export * from './log/own-details.ts';
 export * from './log/topics.ts';
 export * from './log/tracker-details.ts';
 export * from './log/typed-line.ts';
+export * from './log/visible-text.ts';
 export * from './nearest.ts';
 export * from './notify/notification.ts';
 export * from './orchestrate/acts.ts';
@@ -108,6 +121,15 @@ export * from './orchestrate/reactions.ts';
 export * from './orchestrate/run-summary.ts';
 export * from './orchestrate/run-view.ts';
 export * from './orchestrate/setup-variables.ts';
+export {
+  isLocalTicket,
+  LONGEST_TASK,
+  localPrefix,
+  localTicketText,
+  readTask,
+  runOfTask,
+  type TicketWords,
+} from './orchestrate/task.ts';
 export { type DiffScope, diffScopes, scopeOfDiff } from './orchestrate/verify/file-kind.ts';
 export * from './orchestrate/verify/refutation.ts';
 export * from './orchestrate/verify/test-advice.ts';
@@ -129,18 +151,23 @@ export * from './runs/signal-file.ts';
 export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
 export * from './setup/configuration-findings.ts';
 export * from './setup/detect.ts';
+export * from './setup/first-steps.ts';
 export * from './setup/merge-findings.ts';
 export * from './setup/project-changes.ts';
 export * from './setup/service-files.ts';
 export * from './state/board.ts';
 export * from './state/board-types.ts';
 export * from './state/effect.ts';
+export { causeStands } from './state/fold-attention.ts';
 export * from './state/fold-pull-request.ts';
 export { sessionEvent } from './state/fold-session.ts';
+export { isWatchedTicket } from './state/fold-ticket-text.ts';
 export * from './state/views/attention-view.ts';
 export * from './state/views/board-changes.ts';
 export * from './state/views/board-columns.ts';
 export * from './state/views/board-view.ts';
+export * from './state/views/held-ticket.ts';
+export * from './state/views/proof.ts';
 export * from './state/views/receipt.ts';
 export * from './state/views/shared-things.ts';
 export * from './state/views/subject.ts';
@@ -150,10 +177,12 @@ export * from './state/views/trace-axis.ts';
 export * from './state/views/trace-span.ts';
 export * from './state/views/why.ts';
 export * from './state/watched.ts';
+export { isUnseenClaim } from './state/worker-attention.ts';
 export * from './summarize/briefing-prompt.ts';
 export * from './summarize/providers.ts';
 export * from './summarize/summary-prompt.ts';
 export * from './team/command.ts';
+export * from './team/names.ts';
 export * from './team/record.ts';
 export * from './team/roster.ts';
 export * from './team/shared.ts';
@@ -164,7 +193,9 @@ export * from './tracker/github-issue.ts';
 export * from './tracker/github-states.ts';
 export * from './tracker/polled-issue.ts';
 export * from './tracker/registration.ts';
+export * from './tracker/ticket-change.ts';
 export * from './tracker/ticket-phase.ts';
+export * from './tracker/ticket-text.ts';
 export * from './tracker/tracker-of.ts';
 export * from './tunnel/backoff.ts';
 export * from './tunnel/feed-channel.ts';

@@ -3,7 +3,15 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { AgentRequest, AgentView, ConversationItem, WorkerAgent, WorktreeChanges } from '@svc/core';
+import type {
+  AgentRequest,
+  AgentView,
+  AttentionItem,
+  ConversationItem,
+  WorkerAgent,
+  WorktreeChanges,
+} from '@svc/core';
+import { sampleAttention } from '@svc/testkit';
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewItem = DistributiveOmit<ConversationItem, 'rev'>;
@@ -60,12 +68,19 @@ export async function startAgentWorld(options: {
     agent,
     cost: null,
     waiting,
+    attempt: agent.attempt,
     instanceId: `instance-${instance}`,
     rev,
     dropped: 0,
     items: [...items.values()].filter((item) => item.rev > after),
     journal: '/data/runs/run-1/agents/journal.jsonl',
   });
+  /** Each earlier attempt has one message. */
+  const viewOf = (attempt: number): AgentView => {
+    const said = { kind: 'message', text: `Said in attempt ${attempt}`, cut: false } as const;
+    const only = { id: 'message:1', rev: 1, ...said };
+    return { ...viewAfter(0), attempt, instanceId: `attempt-${attempt}`, items: [only] };
+  };
   const tell = (): void => {
     for (const stream of streams) {
       stream.response.write(`data: ${JSON.stringify(viewAfter(stream.after))}\n\n`);
@@ -103,6 +118,8 @@ export async function startAgentWorld(options: {
     const own = `/api/workers/${ticket}/`;
     const path = url.pathname.startsWith(own) ? url.pathname.slice(own.length) : '';
     if (path === 'agent/stream') return openStream(url, response);
+    const attempt = Number(url.searchParams.get('attempt') ?? agent.attempt);
+    if (path === 'agent' && attempt !== agent.attempt) return answer(response, 200, viewOf(attempt));
     if (path === 'agent') return answer(response, 200, viewAfter(0));
     if (path === 'changes') {
       asked += 1;
@@ -112,9 +129,18 @@ export async function startAgentWorld(options: {
     passOn(incoming, response, url);
   });
 
-  /** The board gets the agent. */
+  /** As svc raises it for what the agent waits for. */
+  const itemOf = (raised: string): AttentionItem & { key: string } => ({
+    ...sampleAttention({ ticket, orchestrator, reason: raised }),
+    key: `${orchestrator}/${ticket}/${raised}`,
+    message: `The agent waits: ${agent.open[0]?.title ?? agent.message}`,
+    remedy: `svc agent answer ${ticket}`,
+  });
+
+  /** The board gets the agent, and what needs a person because of it. */
   function passOn(incoming: IncomingMessage, response: ServerResponse, url: URL): void {
     const headers = { ...incoming.headers };
+    const reason = reasonOf(agent);
     const isBoard = url.pathname === '/api/board/changes' || url.pathname === '/api/board';
     if (isBoard) delete headers['accept-encoding'];
     const { method, url: path } = incoming;
@@ -126,8 +152,18 @@ export async function startAgentWorld(options: {
         return;
       }
       void text(from).then((body) => {
-        const board = JSON.parse(body) as { workers: { ticket: string; agent: WorkerAgent | null }[] };
-        for (const worker of board.workers) if (worker.ticket === ticket) worker.agent = agent;
+        const board = JSON.parse(body) as {
+          workers: { ticket: string; agent: WorkerAgent | null; needs: string[] }[];
+          attention: AttentionItem[];
+          gone?: { attention: string[] };
+        };
+        for (const worker of board.workers)
+          if (worker.ticket === ticket) {
+            worker.agent = agent;
+            if (reason !== null) worker.needs = [reason];
+          }
+        if (reason !== null) board.attention.push(itemOf(reason));
+        else board.gone?.attention.push(`${orchestrator}/${ticket}/agent-needs-permission`);
         response.writeHead(200, others);
         return response.end(JSON.stringify(board));
       });
@@ -171,6 +207,12 @@ export async function startAgentWorld(options: {
         server.close(() => resolve());
       }),
   };
+}
+
+function reasonOf({ state }: WorkerAgent): string | null {
+  if (state === 'needs-permission') return 'agent-needs-permission';
+  if (state === 'needs-input') return 'agent-needs-input';
+  return state === 'idle' ? 'agent-stopped' : null;
 }
 
 export function agentOf(known: Partial<WorkerAgent> = {}): WorkerAgent {

@@ -92,13 +92,38 @@ describe('the conversation', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('shows what is not known as unknown', async () => {
+  it('folds the prompt of svc, renders lists, and ends a turn without words of the protocol', async () => {
+    const { page } = await open({
+      items: [
+        { id: 'p1', kind: 'prompt', text: 'The whole skill', by: 'svc' },
+        message(1, 'I will:\n- read the file\n- change it'),
+        { id: 't1', kind: 'turn', ok: true, reason: 'end_turn' },
+      ],
+    });
+    await log(page).getByRole('listitem').getByText('change it').waitFor();
+    expect(await log(page).textContent()).not.toMatch(/end_turn|Turn ended|The whole skill/);
+    await button(page, 'Prompt from svc').click();
+    await log(page).getByText('The whole skill').waitFor();
+  });
+
+  it('keeps earlier attempts readable', async () => {
+    const { page } = await open({ agent: agentOf({ attempt: 3 }), items: [message(1, 'Said now')] });
+    await log(page).getByText('Said now').waitFor();
+    await button(page, 'Attempt 1').click();
+    await log(page).getByText('Said in attempt 1').waitFor();
+    expect(await log(page).getByText('Said now').count()).toBe(0);
+    await button(page, 'Attempt 3').click();
+    await log(page).getByText('Said now').waitFor();
+  });
+
+  it('leaves out what the agent does not report', async () => {
     const { page } = await open({
       agent: agentOf({ context: null, tokens: null, cost: null, model: null, mode: null }),
     });
     await page.getByText('No conversation yet.').waitFor();
     const agent = page.getByRole('region', { name: 'Agent', exact: true });
-    expect(await agent.locator('dd', { hasText: 'unknown' }).count()).toBe(5);
+    expect(await agent.locator('dt').allTextContents()).toEqual(['Attempt']);
+    expect(await agent.getByText('unknown').count()).toBe(0);
   });
 
   it('grows in place, opens the running tool, and starts over with another instance', async () => {
@@ -163,9 +188,10 @@ describe('a request', () => {
       'alter table stays',
     ])
       await requests.getByText(text).first().waitFor();
+    // With the keys.
     expect(await requests.locator('button').allTextContents()).toEqual([
-      'Yes',
-      'No, tell Claude what to do differently',
+      'Yesa',
+      'No, tell Claude what to do differentlyx',
       'Always allow npm run',
     ]);
     await requests.getByRole('button', { name: 'Yes' }).focus();
@@ -231,12 +257,15 @@ describe('a request', () => {
 });
 
 describe('a message', () => {
-  it('is sent with Ctrl+Enter, keeps its key when it is sent again, and is shown while it is queued', async () => {
+  it('is sent with Enter, keeps its key when it is sent again, and is shown while it is queued', async () => {
     const { page, world } = await open({ items: conversation });
     const box = page.getByLabel('Send a message').last();
     world.refuse({ ...failing, error: 'The inbox is full.' });
+    await box.fill('Use the hour');
+    await box.press('Shift+Enter');
+    expect(world.posts).toEqual([]);
     await box.fill('Use the hour too.');
-    await box.press('Control+Enter');
+    await box.press('Enter');
     await page.getByRole('alert').getByText('The inbox is full.').waitFor();
     expect(await box.inputValue()).toBe('Use the hour too.');
     world.refuse(null);
@@ -277,7 +306,7 @@ describe('the changes', () => {
     await tree.getByText('db/migrations').waitFor();
     await diff(page).getByText('Binary file.').waitFor();
     const added = diff(page).getByText('if (!isFree(berthOf(stay)').locator('..');
-    expect((await added.textContent())?.replaceAll(/\s+/g, ' ')).toMatch(/^11\+added: if/);
+    expect((await added.innerText()).replaceAll(/\s+/g, '')).toMatch(/^11\+added:if/);
     await tree.getByRole('button', { name: /extend-stay\.test\.ts/ }).click();
     await diff(page).getByText("toBe('taken')").waitFor();
     await tree.getByRole('button', { name: /tides\.json/ }).click();
@@ -350,7 +379,6 @@ describe('the board', () => {
     world.push([], { state: 'needs-permission', open: [permission] });
     await page.reload();
     await card.getByText('Waiting for your permission').waitFor();
-    await card.getByText(permission.title).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 

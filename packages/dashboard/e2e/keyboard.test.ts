@@ -32,11 +32,34 @@ describe('by keyboard alone', () => {
       ['e', '/events'],
       ['t', '/telemetry'],
       ['h', '/'],
+      ['e', '/events'],
+      ['b', '/'],
     ] as const) {
       // Sent together: the second key counts only shortly after the first.
       await Promise.all([page.keyboard.press('g'), page.keyboard.press(key)]);
       await expect.poll(() => path(page)).toBe(where);
     }
+  });
+
+  it('names the tab after the screen', async () => {
+    const page = await openAt('ticket');
+    await expect
+      .poll(() => page.title())
+      .toMatch(/^(?:\(\d+\) )?TID-104 Let a skipper extend a stay from the phone · svc$/);
+  });
+
+  it('closes the status of the data with Esc, and on the way to another screen', async () => {
+    const page = await openAt('board');
+    const open = page.getByRole('button', { name: 'Show all components' });
+    const shown = page.getByRole('region', { name: 'Data status' }).getByText('Event log');
+    await open.click();
+    await shown.waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => shown.count()).toBe(0);
+    await open.click();
+    await shown.waitFor();
+    await page.getByRole('link', { name: 'Doctor' }).click();
+    await expect.poll(() => shown.count()).toBe(0);
   });
 
   it('skips to the content, and reaches every card with a ring around it', async () => {
@@ -86,6 +109,17 @@ describe('by keyboard alone', () => {
       .waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => path(page)).toBe('/tickets/TID-128');
+  });
+
+  it.each(['start', 'allow', 'pause', 'poll now'])('has a command for "%s"', async (word) => {
+    const page = await openAt('board');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type(word);
+    await expect.poll(() => page.getByText('No results.').count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole('group', { name: 'Actions' }).getByRole('option').count())
+      .toBeGreaterThan(0);
   });
 
   it('lists the shortcuts with ?, and closes with Escape', async () => {

@@ -236,6 +236,17 @@ describe('the log', () => {
 });
 
 describe('the configuration', () => {
+  it('shows what is set, and explains a key with the command that changes it', async () => {
+    const page = await openAt('/configuration');
+    await page.getByText('svc.project.ticketPrefix').first().waitFor();
+    expect(await page.getByText('svc.orchestration.maxParallel', { exact: true }).count()).toBe(0);
+    const key = page.getByRole('button', { name: 'svc.project.ticketPrefix' });
+    await key.click();
+    await page.getByText('svc config set svc.project.ticketPrefix <value>').waitFor();
+    const lookedAt = page.getByRole('list', { name: /Looked at/ });
+    await expect.poll(() => lookedAt.textContent()).toMatch(/config\.json:\d+: TID/);
+  });
+
   it('shows no secret', async () => {
     const page = await openAt('/configuration');
     await page.getByText('svc.tracker.apiToken').first().waitFor();

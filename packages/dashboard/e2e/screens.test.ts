@@ -31,3 +31,12 @@ it.each(screens)('shows $name in both themes, wide and narrow', async (screen) =
   expect(await overflow(page), 'narrow').toBeLessThanOrEqual(0);
   expect(await problems()).toEqual([]);
 });
+
+it.each(['Archive', 'Configuration', 'Doctor'])('%s can be reached on a phone', async (name) => {
+  const { page } = await tape.open({ size: 'narrow' });
+  await page.goto(tape.daemon().url);
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name }).click();
+  await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+});

@@ -1,4 +1,5 @@
 // The screens without data: at the first start, while loading, while the daemon is stopped, and at an unknown URL.
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { sendCodehost, sendTracker } from '../../testkit/src/tape/send.ts';
 import { axeFindings } from './axe.ts';
@@ -18,7 +19,7 @@ describe('a new machine', () => {
   it('shows the first steps on the board', async () => {
     const { page, problems } = await tape.open();
     await page.goto(tape.daemon().url);
-    await page.getByText('Three steps to a live board').waitFor();
+    await page.getByText('Start your first agent').waitFor();
     for (const size of [sizes.wide, sizes.narrow]) {
       await page.setViewportSize(size);
       await settled(page);
@@ -74,6 +75,7 @@ describe('a new machine', () => {
       asked.push(route.request().postDataJSON());
       await route.fulfill(answers.shift() ?? { status: 500 });
     });
+    const checks = await withPreflight(page);
     await page.goto(`${tape.daemon().url}/runs`);
     await page.getByText('Open tickets without a run (2)').waitFor();
     for (const size of [sizes.narrow, sizes.wide]) {
@@ -87,15 +89,109 @@ describe('a new machine', () => {
       .filter({ hasText: 'OPS-0' })
       .getByRole('button', { name: 'Start a run' })
       .click();
-    const dialog = page.getByRole('alertdialog');
+    const dialog = page.getByRole('dialog');
     await dialog.getByText('Show the price').waitFor();
+    await dialog.getByText('One thing is missing:').waitFor();
+    await dialog.getByText('The agent mine needs a login.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    checks.ready = true;
+    await dialog.getByRole('button', { name: 'Check again' }).click();
+    await dialog.getByText('Ready: nothing is missing.').waitFor();
     expect(asked).toEqual([]);
-    await dialog.getByRole('button', { name: 'Start the run' }).click();
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await dialog.getByText('No project.').waitFor();
-    await dialog.getByRole('button', { name: 'Start the run' }).click();
+    await dialog.getByLabel('Permission mode').selectOption('ask');
+    await dialog.getByText('Ready: nothing is missing.').waitFor();
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(asked).toEqual([{ tickets: ['OPS-0'] }, { tickets: ['OPS-0'] }]);
+    expect(asked).toEqual([{ tickets: ['OPS-0'] }, { tickets: ['OPS-0'], mode: 'ask' }]);
     expect(await problems()).toEqual([]);
+  });
+});
+
+/** What the checks before a start answer: first an agent that is not logged in. */
+async function withPreflight(page: Page) {
+  const answer = { ready: false, asked: [] as unknown[] };
+  const missing = [{ problem: 'The agent mine needs a login.', remedy: 'Run: mine login' }];
+  const agent = { name: 'mine', modes: ['ask', 'auto'], models: ['small', 'large'], mode: 'ask' };
+  await page.route('**/api/runs/preflight', async (route) => {
+    answer.asked.push(route.request().postDataJSON());
+    const { ready } = answer;
+    const json = {
+      ready,
+      missing: ready ? [] : missing,
+      notes: [],
+      agents: [agent],
+      tracker: 'GitHub (acme/web)',
+    };
+    await route.fulfill({ json });
+  });
+  return answer;
+}
+
+describe('a new task', () => {
+  const tape = withTape({ past: 'end' });
+
+  it('starts with n, and is sent with the choice of agent, place, model and mode', async () => {
+    const { page, problems } = await tape.open();
+    const checks = await withPreflight(page);
+    const project = {
+      id: 'web',
+      key: 'web',
+      name: 'Web',
+      folder: '/home/kim/web',
+      repo: 'acme/web',
+      ticketPrefix: 'GH',
+    };
+    const projects = [
+      project,
+      { ...project, id: 'api', name: 'Api', folder: '/home/kim/api', repo: 'acme/api' },
+    ];
+    await page.route('**/api/projects', (route) => route.fulfill({ json: { projects } }));
+    const codex = { name: 'codex', program: '/usr/bin/codex-acp' };
+    await page.route('**/api/agents*', (route) => route.fulfill({ json: { agents: [codex] } }));
+    const sent: Record<string, unknown>[] = [];
+    await page.route('**/api/tasks', async (route) => {
+      sent.push(route.request().postDataJSON() as Record<string, unknown>);
+      await route.fulfill({ json: { ticket: 'T-1' } });
+    });
+    await page.goto(tape.daemon().url);
+    await page.getByRole('button', { name: 'New task' }).waitFor();
+    await settled(page);
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The agent mine needs a login.').waitFor();
+    const text = '--help\n`id` <b>bold</b>';
+    await dialog.getByLabel('What should be done?').fill(text);
+    const start = dialog.getByRole('button', { name: 'Start', exact: true });
+    expect(await start.isDisabled()).toBe(true);
+    checks.ready = true;
+    await dialog.getByLabel('Repository').selectOption('/home/kim/api');
+    await dialog.getByLabel('Ticket').selectOption('local');
+    await dialog.getByLabel('Agent').selectOption('codex');
+    await dialog.getByLabel('Model').selectOption('large');
+    await dialog.getByLabel('Permission mode').selectOption('auto');
+    await dialog.getByText('Ready: nothing is missing.').waitFor();
+    for (const size of [sizes.narrow, sizes.wide]) {
+      await page.setViewportSize(size);
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    await start.click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/tickets/T-1');
+    const choice = { agent: 'codex', model: 'large', mode: 'auto' };
+    expect(checks.asked.at(-1)).toEqual({ project: '/home/kim/api', task: 'local', ...choice });
+    expect(sent).toEqual([
+      {
+        project: '/home/kim/api',
+        text,
+        local: true,
+        key: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        ...choice,
+      },
+    ]);
+    // The ticket of the answer is not on this board.
+    expect((await problems()).filter((one) => !one.includes('T-1') && !one.includes('404'))).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processExists, readPid } from '@svc/lib/pid';
 
 type Message = {
   id?: number | string;
@@ -35,11 +36,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 
 // Its group has only itself and what copies its input.
 setInterval(() => {
-  try {
-    process.kill(Number(process.env['DEMO_PID']), 0);
-  } catch {
-    process.kill(0, 'SIGTERM');
-  }
+  const demo = readPid(process.env['DEMO_PID'] ?? '');
+  if (demo === undefined || !processExists(demo)) process.kill(0, 'SIGTERM');
 }, 1_000);
 
 async function handle({ id, method, params = {} }: Message): Promise<void> {

@@ -4,6 +4,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isPid } from '@svc/lib/pid';
 import { system } from '@svc/lib/system';
 import { tokenHeader } from './daemon.ts';
 import { HOME_PREFIX, MARKER, type Marker } from './home.ts';
@@ -76,7 +77,7 @@ async function answersAs({ port, instance }: Announced, headers: Record<string, 
 
 /** One that cannot be examined counts too; a zombie does not. */
 async function isAlive(pid: unknown): Promise<boolean> {
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 2) return false;
+  if (!isPid(pid)) return false;
   return (await system.processStarts([pid])).get(pid)?.state !== 'gone';
 }
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { ifPresent, ifPresentSync, namesIn } from './files.ts';
+import { ifPresent, ifPresentSync } from './files.ts';
 
 test('a file that does not exist, or is below a file, gives undefined; every other error is thrown', async () => {
   const folder = temporaryFolder();
@@ -16,11 +16,4 @@ test('a file that does not exist, or is below a file, gives undefined; every oth
   }
   await expect(ifPresent(readFile(folder, 'utf8'))).rejects.toThrow('EISDIR');
   expect(() => ifPresentSync(() => readFileSync(folder, 'utf8'))).toThrow('EISDIR');
-});
-
-test('the names in a folder are sorted; a missing folder has none', async () => {
-  const folder = temporaryFolder();
-  for (const name of ['b', 'a']) writeFileSync(join(folder, name), '');
-  await expect(namesIn(folder)).resolves.toEqual(['a', 'b']);
-  await expect(namesIn(join(folder, 'c'))).resolves.toEqual([]);
 });

@@ -1,9 +1,8 @@
 // Files that may not exist.
-import { readdir, stat } from 'node:fs/promises';
 import { systemErrorCode } from './errors.ts';
 
 /** Whether an error means that a file, or a folder in its path, does not exist. */
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   const code = systemErrorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
@@ -24,10 +23,6 @@ export function ifAllowed<T>(work: Promise<T>): Promise<T | undefined> {
   });
 }
 
-export async function isFolder(path: string): Promise<boolean> {
-  return (await ifAllowed(stat(path)))?.isDirectory() === true;
-}
-
 export function ifPresentSync<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -35,9 +30,4 @@ export function ifPresentSync<T>(work: () => T): T | undefined {
     if (isMissing(error)) return undefined;
     throw error;
   }
-}
-
-/** The sorted names in a folder; empty if it does not exist. */
-export async function namesIn(folder: string): Promise<string[]> {
-  return ((await ifPresent(readdir(folder))) ?? []).toSorted();
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { needPid, readPid } from './pid.ts';
 import { type Command, runCommand } from './process.ts';
 
 const command = (script: string, more: Partial<Command> = {}): Command => ({
@@ -38,7 +39,7 @@ test('programs with endless output use no more memory than their limits allow, a
   clearInterval(watch);
   expect(ends).toEqual(Array.from({ length: 3 }, () => ({ ended: 'too-large' })));
   expect((most - before) / bound).toBeLessThan(8);
-  await until(() => commandLineOf(Number(readFileSync(pidFile, 'utf8'))) === '');
+  await until(() => commandLineOf(needPid(readFileSync(pidFile, 'utf8'))) === '');
 });
 
 test('a stop ends it and everything that it started', async () => {
@@ -46,7 +47,7 @@ test('a stop ends it and everything that it started', async () => {
   const pidFile = join(temporaryFolder(), 'pid');
   const script = `sleep 600 > /dev/null 2>&1 & echo $! > ${pidFile}; wait`;
   const running = runCommand(command(script, { signal: stop.signal }));
-  const pid = await until(() => (existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0));
+  const pid = await until(() => (existsSync(pidFile) ? readPid(readFileSync(pidFile, 'utf8')) : undefined));
   onTestFinished(() => void spawnSync('kill', [`${pid}`]));
   stop.abort();
   expect(await running).toEqual({ ended: 'stopped' });

@@ -26,6 +26,7 @@ export function every(
   let next: Promise<void> | undefined;
   let stopped = false;
   const runNow = (): Promise<void> => {
+    if (stopped) return running ?? Promise.resolve();
     running ??= work()
       .catch(onFailure)
       .finally(() => {
@@ -37,7 +38,7 @@ export function every(
     if (running === undefined) return runNow();
     next ??= running.then(() => {
       next = undefined;
-      return stopped ? undefined : runNow();
+      return runNow();
     });
     return next;
   };

@@ -1,9 +1,11 @@
 // Everything that differs between operating systems. Linux answers from /proc; macOS from `ps`, `lsof` and `netstat`. What a
 // system does not show is undefined or `unknown`, never an empty answer. Completion and the demo load this file, so it has
 // no dependency.
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { systemErrorCode } from './errors.ts';
 import { ifPresent } from './files.ts';
+import { isPid, processExists } from './pid.ts';
 
 export type ProcessStart =
   /** `mark` stays the same for the same process, even when the clock is set. */
@@ -12,6 +14,9 @@ export type ProcessStart =
   | { state: 'unknown'; problem: string };
 
 export type ReadProcessStarts = (pids: readonly number[]) => Promise<Map<number, ProcessStart>>;
+
+/** `isLocal`: a disk of this machine, which answers. */
+export type Mount = { at: string; isLocal: boolean };
 
 type Notification = { app: string; title: string; text: string; isUrgent: boolean };
 type Program = { file: string; args: string[] };
@@ -35,17 +40,12 @@ export type System = {
   /** The program that shows a notification. The texts are arguments, never part of a script. */
   notification: (shown: Notification) => Program | undefined;
   serviceManager: 'systemd' | 'launchd' | undefined;
+  /** The mounted disks, in their order; none if the system cannot list them without asking them. */
+  mounts: () => Mount[];
 };
 
-/** Processes of other users exist too. */
-export function processExists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemErrorCode(error) !== 'ESRCH';
-  }
-}
+/** Of what is no process that svc may look at, nothing is known, and it is never ended. */
+const noProcess: ProcessStart = { state: 'unknown', problem: 'it is not the id of a process' };
 
 // Linux
 
@@ -102,7 +102,37 @@ export const linux: System = {
   },
 
   serviceManager: 'systemd',
+
+  mounts: () => parseMounts(ifReadable('/proc/self/mountinfo') ?? ''),
 };
+
+function ifReadable(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Every other kind may be a network disk. */
+const localKinds = new Set(
+  'apfs bcachefs btrfs cgroup2 devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfs iso9660 jfs mqueue msdos ntfs3 overlay proc ramfs reiserfs rootfs squashfs sysfs tmpfs udf vfat xfs zfs'.split(
+    ' ',
+  ),
+);
+
+export function parseMounts(text: string): Mount[] {
+  return text.split('\n').flatMap((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const at = before.split(' ')[4];
+    if (at === undefined) return [];
+    const name = at.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+      String.fromCharCode(Number.parseInt(octal, 8)),
+    );
+    return [{ at: name, isLocal: localKinds.has(after.split(' ')[0] ?? '') }];
+  });
+}
 
 async function bootTime(): Promise<number> {
   const found = /^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1];
@@ -111,6 +141,7 @@ async function bootTime(): Promise<number> {
 }
 
 async function startFromProc(pid: number, bootedAt: number): Promise<ProcessStart> {
+  if (!isPid(pid)) return noProcess;
   let text: string;
   try {
     text = await readFile(`/proc/${pid}/stat`, 'utf8');
@@ -183,9 +214,12 @@ export function createMacos(ask: Ask = askProgram): System {
   return {
     /** One call for all: `ps` returns times in whole seconds. */
     async processStarts(pids) {
-      const rows = pids.length === 0 ? [] : await processes(['-p', pids.join(',')]);
+      const possible = pids.filter(isPid);
+      const rows = possible.length === 0 ? [] : await processes(['-p', possible.join(',')]);
       const unknown: ProcessStart = { state: 'unknown', problem: 'ps did not answer as expected' };
-      return new Map(pids.map((pid) => [pid, rows === undefined ? unknown : startIn(rows, pid)]));
+      const startOf = (pid: number): ProcessStart =>
+        !isPid(pid) ? noProcess : rows === undefined ? unknown : startIn(rows, pid);
+      return new Map(pids.map((pid) => [pid, startOf(pid)]));
     },
     groupMembers: (group) => runningWhere(({ pgid }) => pgid === group),
     childrenOf: (pid) => runningWhere(({ ppid }) => ppid === pid),
@@ -214,6 +248,7 @@ export function createMacos(ask: Ask = askProgram): System {
     // The title comes first and starts with a letter, so it cannot be parsed as an option.
     notification: ({ title, text }) => ({ file: 'osascript', args: [...appleScript, title, text] }),
     serviceManager: 'launchd',
+    mounts: () => [],
   };
 }
 

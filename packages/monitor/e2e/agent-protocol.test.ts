@@ -1,18 +1,22 @@
 // Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
 // when the agent or the daemon ends.
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentView } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
+import type { AgentView, BoardView } from '@svc/core';
+import { needPid, readPid, signalGroup } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import { lives } from '../src/orchestrate/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');
 
 async function world(settings: { user?: object; agent?: object; commandLine?: string } = {}) {
+  let laterMs = 0;
+  const now = (): Date => new Date(Date.now() + laterMs);
   const root = temporaryFolder();
   const repository = testRepository(root);
   const { home, folder, environment } = repository;
@@ -40,16 +44,23 @@ async function world(settings: { user?: object; agent?: object; commandLine?: st
   repository.write(home, '.config/svc/config.json', JSON.stringify(user));
   // Agents outlive their daemon. Registered first, so it runs after the daemon has stopped.
   onTestFinished(() => endAgents(join(home, 'svc/runs/run-1/workers/pids')));
-  let daemon = await startInProcess({ home, environment });
+  let daemon = await startInProcess({ home, environment, now });
   const terminal = { ...testTerminal(), home, folder, environment };
   const svc = (...words: string[]) => runCommandLine({ ...terminal, environment: { ...environment } }, words);
-  const view = async (): Promise<AgentView> =>
-    (await daemon.get('/api/workers/A-1/agent')).body as unknown as AgentView;
+  const view = async ({ attempt }: { attempt?: number | undefined } = {}): Promise<AgentView> => {
+    const query = attempt === undefined ? '' : `?attempt=${attempt}`;
+    return (await daemon.get(`/api/workers/A-1/agent${query}`)).body as unknown as AgentView;
+  };
   const untilState = (state: string) =>
     until(async () => {
       const shown = await view().catch(() => undefined);
       return shown?.agent?.state === state ? shown : undefined;
     });
+  /** Of the board. */
+  const needs = async () => {
+    const { workers } = (await daemon.get('/api/board')).body as unknown as BoardView;
+    return { state: workers[0]?.agent?.state, needs: workers[0]?.needs };
+  };
   const attention = async (): Promise<{ reason: string; message: string; remedy: string }[]> =>
     (
       (await daemon.get('/api/attention')).body as {
@@ -63,6 +74,7 @@ async function world(settings: { user?: object; agent?: object; commandLine?: st
     view,
     untilState,
     attention,
+    needs,
     lines: () => daemon.lines(),
     /** Without the later lines of a prompt. */
     received: () =>
@@ -74,19 +86,23 @@ async function world(settings: { user?: object; agent?: object; commandLine?: st
     },
     restart: async (): Promise<void> => {
       await daemon.close();
-      daemon = await startInProcess({ home, environment });
+      daemon = await startInProcess({ home, environment, now });
     },
+    /** The clock of the daemon. */
+    later: (minutes: number): void => void (laterMs += minutes * 60_000),
+    pid: (ticket: string, attempt: number): number => {
+      const file = join(home, `svc/runs/run-1/workers/pids/${ticket}.${attempt}.pid`);
+      return existsSync(file) ? needPid(readFileSync(file, 'utf8')) : 0;
+    },
+    get: async (path: string) => (await daemon.get(path)).body,
   };
 }
 
 function endAgents(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (!name.endsWith('.pid')) continue;
-    try {
-      process.kill(-Number(readFileSync(join(folder, name), 'utf8')), 'SIGKILL');
-    } catch (error) {
-      if (systemErrorCode(error) !== 'ESRCH') throw error;
-    }
+    const pid = readPid(readFileSync(join(folder, name), 'utf8'));
+    if (pid !== undefined) signalGroup(pid, 'SIGKILL');
   }
 }
 
@@ -94,7 +110,7 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
   const { start, svc, untilState, attention, received, terminal, lines } = await world();
   await start();
   await untilState('idle');
-  await until(async () => (await attention()).some(({ reason }) => reason === 'agent-needs-input'));
+  await until(async () => (await attention()).some(({ reason }) => reason === 'agent-stopped'));
   expect(await svc('agent', 'send', 'A-1', 'ask'), terminal.complained()).toBe(0);
   const { agent } = await untilState('needs-permission');
   expect(agent).toMatchObject({ name: 'sh', protocol: true, mode: 'ask', open: [{ title: 'touch made' }] });
@@ -107,6 +123,22 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
     message: 'The agent asks for permission: touch made',
     remedy: 'svc agent answer A-1',
   });
+  const id = 'run-1/A-1/agent-needs-permission';
+  expect(await svc('attention', 'resolve', id)).toBe(1);
+  expect(terminal.complained()).toContain(
+    'its cause still exists. The agent asks for permission: touch made',
+  );
+  expect(terminal.complained()).toContain(
+    `svc agent answer A-1, or hide it for a while: svc attention snooze ${id}`,
+  );
+  expect(await svc('attention', 'snooze', id, '--for', '2h')).toBe(0);
+  expect(await svc('board')).toBe(0);
+  expect(terminal.printed()).toContain('1 need you, 0 working');
+  expect(await svc('attention', 'undo', id)).toBe(0);
+  expect((await attention()).map(({ reason }) => reason)).toContain('agent-needs-permission');
+  expect(await svc('why', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('The process is running.');
+  expect(terminal.printed()).not.toContain('It is not known whether the process is running');
   expect(await svc('agent', 'answer', 'A-1', 'allow_always')).toBe(2);
   expect(terminal.complained()).toContain('--confirm');
   expect(await svc('agent', 'answer', 'A-1', 'reject_always')).toBe(2);
@@ -141,11 +173,53 @@ test('the daemon is restarted while a permission is open: it is still open, and 
   expect(received()).toHaveLength(3);
 });
 
+test('an agent is followed live, also over a restart of the daemon; each line is printed once', async () => {
+  const { start, svc, untilState, restart, home, folder, terminal } = await world();
+  await start();
+  await untilState('idle');
+  const left = new AbortController();
+  const watcher = { ...testTerminal(), home, folder, environment: terminal.environment };
+  const followed = runCommandLine({ ...watcher, interrupted: left.signal }, ['agent', 'follow', 'A-1']);
+  await svc('agent', 'send', 'A-1', 'say 2');
+  await until(() => /> .*say 2\n0 1/.test(watcher.printed()));
+  await restart();
+  await svc('agent', 'send', 'A-1', 'ask');
+  await until(() => watcher.printed().includes('Answer: svc agent answer A-1 allow|reject'));
+  left.abort();
+  expect(await followed).toBe(130);
+  expect(watcher.printed().split('say 2')).toHaveLength(2);
+});
+
+test('an agent is followed into its next attempt, whose conversation does not replace the one before', async () => {
+  const { start, svc, untilState, home, folder, terminal, view } = await world();
+  await start();
+  await untilState('idle');
+  const left = new AbortController();
+  const watcher = { ...testTerminal(), home, folder, environment: terminal.environment };
+  const followed = runCommandLine({ ...watcher, interrupted: left.signal }, ['agent', 'follow', 'A-1']);
+  await svc('agent', 'send', 'A-1', 'say 2');
+  await until(() => /> .*say 2\n0 1/.test(watcher.printed()));
+  await untilState('idle');
+  expect(await svc('orchestrate', 'retry', 'run-1', 'A-1'), terminal.complained()).toBe(0);
+  await until(async () => (await view()).attempt === 2);
+  await untilState('idle');
+  await svc('agent', 'send', 'A-1', 'say 3');
+  await until(() => /> .*say 3\n0 1 2/.test(watcher.printed()));
+  left.abort();
+  expect(await followed).toBe(130);
+  for (const said of ['say 2', 'say 3']) expect(watcher.printed().split(`: ${said}\n`)).toHaveLength(2);
+  const prompts = async (attempt?: number) =>
+    (await view({ attempt })).items.flatMap((item) => (item.kind === 'prompt' ? item.text : []));
+  expect(await prompts()).toContain('say 3');
+  expect(await prompts()).not.toContain('say 2');
+  expect(await prompts(1)).toContain('say 2');
+});
+
 test('an agent that was killed is started again and resumes its session', async () => {
   const { start, untilState, home, lines, svc, received } = await world();
   await start();
   await untilState('idle');
-  const pid = Number(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8'));
+  const pid = needPid(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8'));
   process.kill(pid, 'SIGKILL');
   await untilState('ended');
   expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
@@ -165,6 +239,43 @@ test('stop cancels the turn and its open requests', async () => {
   await until(() => lines().some(({ detail }) => detail['reason'] === 'cancelled'));
 });
 
+test('stopping is no alarm; an end before the work is done is one, and not a question', async () => {
+  const { start, svc, untilState, needs, attention, terminal } = await world();
+  await start();
+  await untilState('idle');
+  await until(async () => (await attention()).some(({ reason }) => reason === 'agent-stopped'));
+  expect(await svc('attention')).toBe(0);
+  expect(terminal.printed()).toContain('The agent stopped before its work was done (dispatched)');
+  expect(terminal.printed()).toContain('svc agent send A-1');
+  await svc('agent', 'send', 'A-1', 'wait');
+  await untilState('running');
+  await until(async () => (await attention()).length === 0);
+  expect(await svc('agent', 'stop', 'A-1')).toBe(0);
+  // What needs a person is known with the state, before any item of it could be written.
+  await until(async () => (await needs()).state === 'idle');
+  expect(await needs()).toEqual({ state: 'idle', needs: [] });
+  expect(await attention()).toEqual([]);
+});
+
+test('a retry ends a process that only waits, and starts a new one; while the agent works it is refused', async () => {
+  const { start, svc, untilState, home, terminal } = await world();
+  const pidOf = (attempt: number) =>
+    needPid(readFileSync(join(home, `svc/runs/run-1/workers/pids/A-1.${attempt}.pid`), 'utf8'));
+  await start();
+  await untilState('idle');
+  await svc('agent', 'send', 'A-1', 'wait');
+  await untilState('running');
+  expect(await svc('orchestrate', 'retry', 'run-1', 'A-1')).toBe(1);
+  expect(terminal.complained()).toContain('The agent of A-1 is working, so there is nothing to retry.');
+  await svc('agent', 'stop', 'A-1');
+  await untilState('idle');
+  const before = pidOf(1);
+  expect(await svc('orchestrate', 'retry', 'run-1', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('A-1 is started again, with a new process.');
+  await until(() => existsSync(join(home, 'svc/runs/run-1/workers/pids/A-1.2.pid')));
+  await until(() => !lives(before));
+});
+
 test("the user's policy answers, and the log shows that it did", async () => {
   const { start, svc, received, lines } = await world({
     user: { orchestration: { permissions: { execute: 'reject' } } },
@@ -181,11 +292,84 @@ test("the user's policy answers, and the log shows that it did", async () => {
 });
 
 test('an agent that does not take the permission mode gets no prompt, and the reason is shown', async () => {
-  const { start, untilState, attention, received } = await world({ agent: { mode: 'nothing-asks' } });
+  const { start, untilState, attention, received } = await world({
+    agent: { args: [program, 'broken-mode'], mode: 'broken' },
+  });
   await start();
   await untilState('ended');
-  await until(async () => (await attention()).some(({ message }) => message.includes('nothing-asks')));
+  await until(async () => (await attention()).some(({ message }) => message.includes('broken')));
   expect(received()).toEqual([]);
+});
+
+test('an agent without work is ended, keeps its question, and the next message starts it again', async () => {
+  const here = await world();
+  const { start, svc, view, untilState, attention, received, terminal, lines, later, pid } = here;
+  await start();
+  await untilState('idle');
+  await until(async () => (await attention()).some(({ reason }) => reason === 'agent-stopped'));
+  const asked = async () => (await attention()).map(({ reason, message }) => ({ reason, message }));
+  const before = await asked();
+  const first = pid('A-1', 1);
+  later(31);
+  await until(() => !lives(first));
+  await until(() => lines().some(({ event }) => event === 'agent.session.ended'));
+  await until(() => lines().some(({ event }) => event === 'orchestrator.worker.died'));
+  expect((await view()).agent).toMatchObject({ attempt: 1, state: 'idle', suspended: { minutes: 30 } });
+  expect(await asked()).toEqual(before);
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('ended after 30 minutes without work');
+  await until(async () => JSON.stringify(await here.get('/api/runs/run-1')).includes('"why":"idle"'));
+  expect(await svc('why', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('It was ended after 30 minutes without work');
+
+  await here.restart();
+  const turns = () => lines().filter(({ event }) => event === 'agent.turn.ended').length;
+  const send = async (text: string): Promise<void> => {
+    const ended = turns();
+    expect(await svc('agent', 'send', 'A-1', text), terminal.complained()).toBe(0);
+    await until(() => turns() > ended);
+    await untilState('idle');
+  };
+  await send('say 1');
+  const { agent } = await view();
+  expect(agent).toMatchObject({ attempt: 2, state: 'idle', sessionId: 'session-1' });
+  expect(agent?.suspended).toBeUndefined();
+  expect(received().filter((line) => line === 'prompt say 1')).toHaveLength(1);
+  expect(lines().filter(({ event }) => event === 'agent.suspended')).toHaveLength(1);
+
+  // As often as it takes: it is never given up.
+  for (const attempt of [2, 3, 4, 5]) {
+    later(31);
+    await until(() => !lives(pid('A-1', attempt)));
+    await send(`say ${attempt}`);
+  }
+  expect((await asked()).map(({ reason }) => reason)).toEqual(['agent-stopped']);
+});
+
+test('an agent that waits for an answer is not ended; with null, none is', async () => {
+  const { svc, later, pid, untilState, terminal, lines } = await world();
+  expect(await svc('orchestrate', 'start', 'A-1', 'A-2', '--name', 'run-1'), terminal.complained()).toBe(0);
+  await untilState('idle');
+  await svc('agent', 'send', 'A-1', 'ask');
+  await untilState('needs-permission');
+  await until(() =>
+    lines().some(({ event, scope }) => event === 'agent.turn.ended' && scope.ticket === 'A-2'),
+  );
+  later(31);
+  // Both are looked at in the same round.
+  await until(() => pid('A-2', 1) > 0 && !lives(pid('A-2', 1)));
+  expect(lives(pid('A-1', 1))).toBe(true);
+  await untilState('needs-permission');
+
+  const user = { orchestration: { idleAgentMinutes: null } };
+  const never = await world({ user });
+  await never.start();
+  await never.untilState('idle');
+  never.later(600);
+  await never.svc('agent', 'send', 'A-1', 'say 1');
+  await until(() => never.received().includes('prompt say 1'));
+  expect(never.lines().filter(({ event }) => event === 'agent.suspended')).toEqual([]);
+  expect(never.pid('A-1', 2)).toBe(0);
 });
 
 test('a usage limit is a pause with its end, and a person’s stop ends it', async () => {
@@ -268,7 +452,7 @@ test('what an agent reports as its cost is shown for the ticket, over all attemp
     );
   await spend(1.5);
   await until(async () => (await view()).cost?.usd === 1.5);
-  process.kill(Number(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8')), 'SIGKILL');
+  process.kill(needPid(readFileSync(join(home, 'svc/runs/run-1/workers/pids/A-1.1.pid'), 'utf8')), 'SIGKILL');
   await untilState('ended');
   await spend(0.25);
   await until(async () => (await view()).cost?.usd === 1.75);

@@ -1,8 +1,10 @@
 // The agents of a run end to end, in one process with real git: whether their program can be started, what they see of
 // the environment, how a person learns why one ended, and that cancel and retry reach every worker of a run.
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AttentionView, BoardView, RunView, SignalFile, Why } from '@svc/core';
+import { needPid } from '@svc/lib/pid';
 import {
   portForPrometheus,
   startPrometheus,
@@ -43,7 +45,7 @@ async function world(
   write(configDir, 'config.json', JSON.stringify({ svc: { projects: [folder] } }));
   const daemon = await startInProcess({ home, environment });
   const workers = join(daemon.machine.runsDir, 'run-1', 'workers');
-  const pidOf = (name: string): number => Number(readFileSync(join(workers, 'pids', name), 'utf8'));
+  const pidOf = (name: string): number => needPid(readFileSync(join(workers, 'pids', name), 'utf8'));
   // Also what a failed test has left.
   onTestFinished(() => {
     const names = existsSync(join(workers, 'pids')) ? readdirSync(join(workers, 'pids')) : [];

@@ -1,5 +1,5 @@
 // The daemon as a person and a service manager use it: the built program, real processes, signals and ports.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -8,6 +8,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -319,7 +320,7 @@ describe('version drift', () => {
       expect(code).toBe(0);
       expect(out).not.toContain('99.0.0');
       expect(err).toContain(`warning: version ${own} is older than the installed 99.0.0.`);
-      expect(err).toContain('svc-monitor.sh restart');
+      expect(err).toContain('svc monitor restart');
     }
     const { code, out } = await monitor('status', '--json');
     expect(code).toBe(0);
@@ -404,7 +405,7 @@ describe('secret files', () => {
 test('logs are the daemon’s lines, and --follow continues until Ctrl-C', async () => {
   const { svc, env, app } = setUp();
   await svc('start');
-  const { code, out } = await svc('logs');
+  const { code, out } = await svc('logs', '--json');
   expect(code).toBe(0);
   expect(
     out
@@ -425,4 +426,25 @@ test('logs are the daemon’s lines, and --follow continues until Ctrl-C', async
   await until(() => seen.includes('daemon stopped'));
   following.kill('SIGINT');
   expect(await ended).toBe(130);
+});
+
+describe('a project file that nobody can read', () => {
+  test.each([
+    ['a pipe', (file: string) => void execFileSync('mkfifo', [file])],
+    ['a link to itself', (file: string) => symlinkSync('config.json', file)],
+  ])('%s: start ends, the daemon stays, stop works', async (_, damage) => {
+    const { app, svc, status } = setUp();
+    const file = join(app, '.svc/config.json');
+    rmSync(file);
+    damage(file);
+    const { code, out, err } = await svc('start');
+    expect({ code, out }, err).toEqual({ code: 0, out: expect.stringMatching(/^Started: pid \d+/) });
+    expect(err).toContain(file);
+    const { url } = await status();
+    // Started means that the first look at every file is over.
+    const health = await fetch(`${url}/api/health`).then((answer) => answer.json());
+    expect(health).toMatchObject({ filesChecked: true, status: 'degraded' });
+    expect(JSON.stringify(health)).toContain(file);
+    await expect(svc('stop')).resolves.toMatchObject({ code: 0 });
+  });
 });

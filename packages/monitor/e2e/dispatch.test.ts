@@ -3,7 +3,14 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AttentionItem, EventLine } from '@svc/core';
-import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import {
+  codehostForTest,
+  ghEnvironment,
+  temporaryFolder,
+  testTerminal,
+  testToken,
+  until,
+} from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
@@ -89,7 +96,12 @@ type World = Awaited<ReturnType<typeof world>>;
 
 async function world(given: { dispatch?: object[]; project?: object; orchestration?: object } = {}) {
   const repository = testRepository(temporaryFolder());
-  const { home, folder, environment } = repository;
+  const { home, folder } = repository;
+  const codehost = await codehostForTest();
+  codehost.cloud.addRepo('acme/web');
+  for (const number of [1, 99]) codehost.cloud.addIssue('acme/web', { title: 'Add the login form', number });
+  const { HOME: _home, PATH: _path, ...gh } = ghEnvironment(codehost, testToken);
+  const environment = { ...repository.environment, ...gh };
   const agent = join(home, 'agent.sh');
   // It may be started again: the file is whole from the start, and the same each time.
   writeFileSync(agent, 'printf "<%s>" "$@" > "$HOME/saw.$$" && mv "$HOME/saw.$$" "$HOME/agent-saw"\n');
@@ -452,7 +464,10 @@ describe('starts a run', () => {
     expect(scope).toEqual({ ticket, repo: 'acme/web' });
     expect(detail).toMatchObject({ because, by: given === undefined ? '"Kim" ("user-kim")' : '"kim"' });
     await until(() => existsSync(join(here.home, 'agent-saw')));
-    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toBe(`</svc-dev:oneshot ${ticket}>`);
+    // Of an issue, the name of the file with its text follows.
+    expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toMatch(
+      new RegExp(`^</svc-dev:oneshot ${ticket}[> ]`),
+    );
     expect(startedFor(here)).toEqual([[ticket]]);
     expect(await here.svc('why', ticket)).toBe(0);
     expect(here.terminal.printed()).toContain(`The run ${String(detail['run'])} was started by ${because}`);

@@ -176,7 +176,7 @@ const rows: Row[] = [
       await healthy(home);
       return { environment: { SVC_MONITOR_PORT: String(other.port) } };
     },
-    says: [/^warning +daemon +a second svc daemon runs on this machine[^]*svc-monitor\.sh stop$/m],
+    says: [/^warning +daemon +a second svc daemon runs on this machine[^]*svc monitor stop$/m],
   },
   {
     fault: 'configuration with a wrong type',
@@ -201,7 +201,7 @@ const rows: Row[] = [
       return { folder: home.at('other') };
     },
     says: [
-      /^warning +configuration +the daemon does not serve .*\/other\n.*\n +Register it: cd '.*\/other' && check-project-setup\.sh$/m,
+      /^warning +configuration +the daemon does not serve .*\/other\n.*\n +Register it: cd '.*\/other' && svc check-project-setup$/m,
     ],
   },
   {
@@ -251,12 +251,28 @@ const rows: Row[] = [
   },
   {
     fault: 'disk filling up',
-    given: async (home) => ({ ...(await healthy(home)), tools: { freeBytes: async () => 600 * MIB } }),
+    given: async (home) => ({
+      ...(await healthy(home)),
+      tools: { diskSpace: async () => ({ freeBytes: 600 * MIB, freeFiles: null }) },
+    }),
     says: [/^warning +disk +the disk of .* is filling up\n +600 MiB are free\n +Free disk space/m],
   },
   {
+    fault: 'too many files',
+    given: async (home) => ({
+      ...(await healthy(home)),
+      tools: { diskSpace: async () => ({ freeBytes: 5000 * MIB, freeFiles: 12 }) },
+    }),
+    says: [
+      /^broken +disk +the disk of .* has too many files: new ones cannot be created\n +12 more can be created\n +Remove files .*du -x --inodes/m,
+    ],
+  },
+  {
     fault: 'disk full',
-    given: async (home) => ({ ...(await healthy(home)), tools: { freeBytes: async () => 20 * MIB } }),
+    given: async (home) => ({
+      ...(await healthy(home)),
+      tools: { diskSpace: async () => ({ freeBytes: 20 * MIB, freeFiles: 500 }) },
+    }),
     says: [/^broken +disk +the disk of .* is almost full: deliveries will be rejected\n +20 MiB are free/m],
   },
   {
@@ -324,14 +340,14 @@ const rows: Row[] = [
     fault: 'database damaged',
     given: ({ write }) => nothing(write('svc/svc.db', 'no database '.repeat(500))),
     says: [
-      /^broken +database +the database is damaged: .*svc\.db\n +file is not a database\n +Run: svc-monitor\.sh restart/m,
+      /^broken +database +the database is damaged: .*svc\.db\n +file is not a database\n +Run: svc monitor restart/m,
     ],
   },
   {
     fault: 'a check that hangs',
     given: async (home) => ({
       ...(await healthy(home)),
-      tools: { timeoutMs: 700, freeBytes: () => new Promise<number>(() => undefined) },
+      tools: { timeoutMs: 700, diskSpace: () => new Promise<never>(() => undefined) },
     }),
     says: [/^unknown +disk +the check of disk took longer than 0\.7 s\n +Try again later/m],
   },
@@ -424,7 +440,7 @@ const rows: Row[] = [
       return { environment: { SVC_PLUGIN_CACHE_ROOT: home.at('cache') } };
     },
     says: [
-      /^warning +version +version .* is older than the installed 99\.0\.0\n +Update svc, then run: svc-monitor\.sh restart$/m,
+      /^warning +version +version .* is older than the installed 99\.0\.0\n +Update svc, then run: svc monitor restart$/m,
     ],
   },
   {
@@ -432,7 +448,7 @@ const rows: Row[] = [
     given: (home) =>
       healthy(home, { ai: { enabled: true, providers: { 'provider-a': { apiKeyEnv: 'KEY_OF_A' } } } }),
     says: [
-      /^warning +providers +provider-a has no key\n +KEY_OF_A is not set for the daemon\n +Set KEY_OF_A and run: svc-monitor\.sh restart$/m,
+      /^warning +providers +provider-a has no key\n +KEY_OF_A is not set for the daemon\n +Set KEY_OF_A and run: svc monitor restart$/m,
     ],
   },
   {

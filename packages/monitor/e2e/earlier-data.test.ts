@@ -47,9 +47,18 @@ test('the log is folded to the same board', () => {
     .replaceAll('"toldAt":', '"reportedAt":')
     // Agents, what they cost, and the sessions of people are known since then.
     .replaceAll('"recalls":', '"agent":null,"spent":{"attempts":[],"days":[]},"recalls":')
-    .replaceAll('"snoozedUntil":', '"session":null,"snoozedUntil":');
+    .replaceAll('"snoozedUntil":', '"session":null,"snoozedUntil":')
+    .replaceAll('"hash":', '"firstRepo":"acme/web","given":null,"hash":');
   const { form: _then, ...earlier } = JSON.parse(renamed) as Record<string, unknown>;
-  expect(packed).toEqual({ ...earlier, sessions: [], members: [], team: [], commands: [] });
+  expect(packed).toEqual({
+    ...earlier,
+    sessions: [],
+    members: [],
+    team: [],
+    commands: [],
+    tasks: [],
+    localTickets: 0,
+  });
 });
 
 test('the tables get their new names, and what waited in the outbox still waits', () => {
@@ -58,7 +67,7 @@ test('the tables get their new names, and what waited in the outbox still waits'
   const store = createOutboxStore({ database, lastSeq: lines.length, clock: { now: () => now().getTime() } });
   expect(store).toMatchObject({ started: 'resumed', dropped: 0 });
   // The worker's inbox and the log know the message by its key.
-  expect(store.due(now().getTime(), 10)).toMatchObject([
+  expect(store.due('codehost', now().getTime(), 10)).toMatchObject([
     {
       key: '35:tell-worker:run-1/ENG-7:checks',
       kind: 'message-worker',
@@ -70,7 +79,7 @@ test('the tables get their new names, and what waited in the outbox still waits'
   ]);
   expect(database.prepare('SELECT * FROM schema_versions ORDER BY area').all()).toEqual([
     { area: 'log', version: 2 },
-    { area: 'outbox', version: 2 },
+    { area: 'outbox', version: 3 },
     { area: 'state', version: 1 },
   ]);
   store.close();

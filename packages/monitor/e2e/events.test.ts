@@ -1,12 +1,11 @@
 // The events verbs and routes, with and without a real daemon.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder, testTerminal, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/control/instance.ts';
+import { feedWorld } from './feed-world.ts';
+import { blindCodehost, feedsDaemon, reportedTunnel } from './feeds-daemon.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { waitersOf } from './waiters.ts';
 
@@ -32,42 +31,6 @@ function cli(home: string, input?: string) {
     svc: (...words: string[]) => runCommandLine(terminal, words),
     printed: () => terminal.printed().split('\n').filter(Boolean),
   };
-}
-
-/** Holds the data root; its code-host feed is blind, and no event ever comes. */
-async function blindDaemon(home: string): Promise<void> {
-  const why = 'no ping for 95 s';
-  const tunnels = [
-    { feeds: ['codehost'], grade: 'blind', why, remedy: 'svc feeds' },
-    { feeds: ['tracker'], grade: 'live', why: null, remedy: null },
-  ];
-  const identity = {
-    instance: crypto.randomUUID(),
-    pid: process.pid,
-    version: '1.2.3',
-    startedAt: new Date().toISOString(),
-  };
-  const place = { port: 0, url: '' };
-  const server = createServer((request, response) => {
-    if (request.url?.startsWith('/api/events/stream') === true) return response.writeHead(200).flushHeaders();
-    response.setHeader('Content-Type', 'application/json');
-    response.end(
-      JSON.stringify(
-        request.url?.startsWith('/api/feeds') === true ? { tunnels } : { ...identity, ...place },
-      ),
-    );
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  place.port = (server.address() as AddressInfo).port;
-  place.url = `http://127.0.0.1:${place.port}`;
-  mkdirSync(join(home, 'svc'), { recursive: true });
-  const claimed = claimInstance(join(home, 'svc'));
-  await claimed?.announce({ state: 'running', ...identity, ...place });
-  onTestFinished(() => {
-    claimed?.withdraw();
-    server.closeAllConnections();
-    server.close();
-  });
 }
 
 describe('wait-for', () => {
@@ -103,17 +66,68 @@ describe('wait-for', () => {
     expect(terminal.complained()).toContain('No matching event arrived in time.');
   });
 
-  test('strict: exits 3 when no daemon runs, or the feed that could deliver it is blind', async () => {
-    const home = temporaryFolder();
+  describe('strict: exits 3 as soon as its event cannot arrive', () => {
     const strict = ['events', 'wait-for', '--strict', '--timeout', LONG_S, '--event'];
-    expect(await cli(home).svc(...strict, 'codehost.push')).toBe(3);
-    await blindDaemon(home);
-    const { svc, terminal } = cli(home);
-    expect(await svc(...strict, 'codehost.push')).toBe(3);
-    expect(terminal.complained()).toContain('The codehost feed is blind: no ping for 95 s.');
-    expect(
-      await cli(home).svc('events', 'wait-for', '--strict', '--timeout', '0.5', '--event', 'tracker.*'),
-    ).toBe(1);
+
+    test('no daemon runs, or the feed is blind; an event of another feed is awaited', async () => {
+      const home = temporaryFolder();
+      expect(await cli(home).svc(...strict, 'codehost.push')).toBe(3);
+      await feedsDaemon(home, { tunnels: [blindCodehost, reportedTunnel('tracker', {})] });
+      const { svc, terminal } = cli(home);
+      expect(await svc(...strict, 'codehost.push')).toBe(3);
+      expect(terminal.complained()).toContain('The codehost feed is blind: no ping for 95 s.');
+      expect(
+        await cli(home).svc('events', 'wait-for', '--strict', '--timeout', '0.5', '--event', 'tracker.*'),
+      ).toBe(1);
+    });
+
+    test.each(['codehost.pr.merged', 'codehost.*', 'tracker.issue.*'])(
+      'nothing is set up that could bring %s',
+      async (topic) => {
+        const { home } = await startInProcess();
+        const { svc, terminal } = cli(home);
+        expect(await svc(...strict, topic)).toBe(3);
+        expect(terminal.complained()).toMatch(
+          /No feed delivers this event of the (code host|tracker): .* feed is off/,
+        );
+      },
+    );
+
+    test('there is no channel, and gh is logged out', async () => {
+      const { start, useChannel, home } = await feedWorld();
+      useChannel(undefined);
+      await start({ GH_ENTERPRISE_TOKEN: undefined });
+      const { svc, terminal } = cli(home);
+      expect(await svc(...strict, 'codehost.pr.merged')).toBe(3);
+      expect(terminal.complained()).toMatch(
+        /the codehost feed is off .* the code host cannot be polled \(gh is not/,
+      );
+      expect(terminal.complained()).toContain('gh auth login');
+    });
+
+    test('the feed becomes blind while it waits', async () => {
+      const home = temporaryFolder();
+      const { feeds, looks } = await feedsDaemon(home, {});
+      const waiting = cli(home).svc(...strict, 'codehost.push');
+      await until(() => looks() > 0);
+      feeds.tunnels = [blindCodehost];
+      expect(await waiting).toBe(3);
+    });
+
+    test('an event that is in the log already counts', async () => {
+      const daemon = await startInProcess();
+      await report(daemon, fact('ABC-1'));
+      const { svc, printed } = cli(daemon.home);
+      const words = ['--strict', '--ticket', 'ABC-1', '--since', '5m', '--timeout', LONG_S];
+      expect(await svc('events', 'wait-for', ...words)).toBe(0);
+      await daemon.close();
+      const past = ['--event', 'orchestrator.*', '--filter', '.scope.ticket == "ABC-1"'];
+      expect(await svc('events', 'wait-for', ...words, ...past)).toBe(0);
+      expect(printed().map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+        'orchestrator.worker.status_changed',
+        'orchestrator.worker.status_changed',
+      ]);
+    });
   });
 
   test('waits 600 s by default', async () => {

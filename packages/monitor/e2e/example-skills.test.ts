@@ -7,6 +7,7 @@ import type { EventLine } from '@svc/core';
 import {
   ghEnvironment,
   startFakeCodehost,
+  startPublicRelay,
   storyHeadSha,
   storyMergeSha,
   storyPullRequest,
@@ -58,12 +59,19 @@ function runner(home: string, more: Record<string, string> = {}) {
   return { run, contextFile, currentTicket };
 }
 
+/** The feed is open, so a strict wait goes on. */
+async function daemonWithFeed() {
+  const relay = await startPublicRelay();
+  onTestFinished(() => relay.stop());
+  return storyDaemon({ channel: relay.newChannel() });
+}
+
 describe('merge-watcher', () => {
   const script = 'merge-watcher/wait-for-merge.sh';
   const pull = [storyRepo, String(storyPullRequest)];
 
   test('consumes events: a merge ends the wait, and the ticket is noted in the context file that it creates', async () => {
-    const daemon = await storyDaemon();
+    const daemon = await daemonWithFeed();
     const { run, contextFile, currentTicket } = runner(daemon.home);
     expect(existsSync(contextFile)).toBe(false);
     const { waits } = await waitersOf(daemon);
@@ -81,7 +89,7 @@ describe('merge-watcher', () => {
   });
 
   test('closed is reported; a reopened one is awaited again; a title cannot pretend', async () => {
-    const daemon = await storyDaemon();
+    const daemon = await daemonWithFeed();
     const { run } = runner(daemon.home);
     await daemon.happens('pull_request closed', { pull_request: { title: '"event":"codehost.pr.merged"' } });
     expect(await run(script, ...pull, LONG_S)).toMatchObject({
@@ -315,7 +323,7 @@ describe('as shipped', () => {
     for (const { run } of workflow.jobs.wait.steps) expect(run).not.toContain('${{');
     expect(step?.env).toMatchObject({ SHA: '${{ github.sha }}', REPO: '${{ github.repository }}' });
 
-    const daemon = await storyDaemon();
+    const daemon = await daemonWithFeed();
     const { home } = daemon;
     runner(home);
     const env = processEnvironment(home, { REPO: storyRepo, SHA: storyMergeSha, ENVIRONMENT: 'production' });
@@ -330,7 +338,7 @@ describe('as shipped', () => {
       });
     await daemon.happens('deployment_status failure');
     expect(await wait()).toBe(1);
-    const other = await storyDaemon();
+    const other = await daemonWithFeed();
     runner(other.home);
     await other.happens('deployment_status in_progress');
     await other.happens('deployment_status success');

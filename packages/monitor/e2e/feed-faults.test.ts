@@ -39,20 +39,20 @@ const faults: Fault[] = [
   {
     fault: 'channel missing',
     before: ({ useChannel }) => nothing(useChannel(undefined)),
-    says: [/^codehost +disabled.* no relay channel is configured\. Run: setup-webhooks\.sh$/m],
+    says: [/^codehost +disabled.* no relay channel is configured\. Run: svc setup-webhooks$/m],
     doctor: [
-      /^warning +feeds +the codehost feed is off: no relay channel is configured\n +Run: setup-webhooks\.sh$/m,
+      /^warning +feeds +the codehost feed is off: no relay channel is configured\n +Run: svc setup-webhooks$/m,
     ],
   },
   {
     fault: 'secret unset',
     before: () => ({ SVC_WEBHOOK_SECRET: undefined }),
     says: [
-      /^codehost +disabled.* no secret: SVC_WEBHOOK_SECRET not set\. Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
-      'acme/web  polling  no relay channel is configured, or its secret is not set. Run: setup-webhooks.sh',
+      /^codehost +disabled.* no secret: SVC_WEBHOOK_SECRET not set\. Set SVC_WEBHOOK_SECRET and run: svc monitor restart$/m,
+      'acme/web  polling  no relay channel is configured, or its secret is not set. Run: svc setup-webhooks, then svc monitor restart',
     ],
     doctor: [
-      /^warning +feeds +the codehost feed is off: no secret: SVC_WEBHOOK_SECRET not set\n +Set SVC_WEBHOOK_SECRET and run: svc-monitor\.sh restart$/m,
+      /^warning +feeds +the codehost feed is off: no secret: SVC_WEBHOOK_SECRET not set\n +Set SVC_WEBHOOK_SECRET and run: svc monitor restart$/m,
     ],
   },
   {
@@ -65,12 +65,12 @@ const faults: Fault[] = [
     },
     says: [
       /^codehost +degraded.* 401s in the last hour 3 .*signed with another secret/m,
-      'Run: setup-webhooks.sh --force, and restart the daemon with the new secret',
+      'Run: svc setup-webhooks --force, and restart the daemon with the new secret',
     ],
     doctor: [
       /^broken +feeds +the codehost feed is degraded: .*signed with another secret/m,
       '401s in the last hour 3',
-      'Run: setup-webhooks.sh --force, and restart the daemon with the new secret',
+      'Run: svc setup-webhooks --force, and restart the daemon with the new secret',
     ],
   },
   {
@@ -127,18 +127,18 @@ const faults: Fault[] = [
       useChannel(relay.newChannel());
       return {};
     },
-    says: [/does not know the channel \(404\)\. .*make a new one: setup-webhooks\.sh --force/],
-    doctor: [/^warning +feeds .*does not know the channel \(404\)/m, 'setup-webhooks.sh --force'],
+    says: [/does not know the channel \(404\)\. .*make a new one: svc setup-webhooks --force/],
+    doctor: [/^warning +feeds .*does not know the channel \(404\)/m, 'svc setup-webhooks --force'],
   },
   {
     fault: 'read key missing',
     before: async ({ useChannel }) => nothing(useChannel((await ownRelay()).newChannel())),
     says: [
-      /^codehost +blind.* the relay wants a read key \(401\), and SVC_RELAY_READ_KEY is not set\. Put the channel's read key into SVC_RELAY_READ_KEY.* svc-monitor\.sh restart$/m,
+      /^codehost +blind.* the relay wants a read key \(401\), and SVC_RELAY_READ_KEY is not set\. Put the channel's read key into SVC_RELAY_READ_KEY.* svc monitor restart$/m,
     ],
     doctor: [
       /^broken +feeds +the codehost feed is blind: the relay wants a read key/m,
-      'svc-monitor.sh restart',
+      'svc monitor restart',
     ],
   },
   {
@@ -148,11 +148,11 @@ const faults: Fault[] = [
       return { SVC_RELAY_READ_KEY: 'hush-hush' };
     },
     says: [
-      /^codehost +blind.* the relay does not accept the read key in SVC_RELAY_READ_KEY \(401\)\. .*make a new channel: setup-webhooks\.sh --force$/m,
+      /^codehost +blind.* the relay does not accept the read key in SVC_RELAY_READ_KEY \(401\)\. .*make a new channel: svc setup-webhooks --force$/m,
     ],
     doctor: [
       /^broken +feeds +the codehost feed is blind: the relay does not accept the read key/m,
-      'setup-webhooks.sh --force',
+      'svc setup-webhooks --force',
     ],
     nowhere: 'hush-hush',
   },
@@ -303,9 +303,9 @@ const faults: Fault[] = [
   {
     fault: 'nothing watched',
     before: ({ write }) => nothing(write('.svc/config.json', { svc: { projectKey: 'demo' } })),
-    says: ['code host polling  disabled  no repository is watched. Run: setup-webhooks.sh --add-repo'],
+    says: ['code host polling  disabled  no repository is watched. Run: svc setup-webhooks --add-repo'],
     doctor: [
-      /^off +code-host +the code host is not polled: no repository is watched\n +Run: setup-webhooks\.sh --add-repo/m,
+      /^off +code-host +the code host is not polled: no repository is watched\n +Run: svc setup-webhooks --add-repo/m,
     ],
   },
   {

@@ -24,7 +24,7 @@ test('a ping goes through the relay and back, is measured, and is not an event; 
       ok: false,
       disabled: true,
       why: 'no relay channel is configured',
-      remedy: 'Run: setup-webhooks.sh --linear-register',
+      remedy: 'Run: svc setup-webhooks --linear-register',
     },
   ]);
   expect(code).toBe(0);

@@ -101,9 +101,9 @@ test('without channel and secret nothing fails: the feeds are disabled, with the
       feeds: ['codehost'],
       grade: 'disabled',
       why: 'no relay channel is configured',
-      remedy: 'Run: setup-webhooks.sh',
+      remedy: 'Run: svc setup-webhooks',
     },
-    { feeds: ['tracker'], grade: 'disabled', remedy: 'Run: setup-webhooks.sh --linear-register' },
+    { feeds: ['tracker'], grade: 'disabled', remedy: 'Run: svc setup-webhooks --linear-register' },
   ]);
   expect((await daemon.get('/api/health')).body['status']).toBe('ok');
 });
@@ -273,7 +273,7 @@ test('a committed channel gets no read key, and no hook is created for it; healt
   const daemon = await start({ SVC_RELAY_READ_KEY: 'k'.repeat(43) });
   await untilHolds(async () => {
     const { repos } = (await daemon.get('/api/feeds')).body as { repos: object[] };
-    const held = { by: 'polling', code: 'committed-channel', remedy: 'Run: setup-webhooks.sh' };
+    const held = { by: 'polling', code: 'committed-channel', remedy: 'Run: svc setup-webhooks' };
     expect(repos).toMatchObject([
       { repo: 'acme/web', ...held },
       { repo: 'acme/private', ...held },

@@ -172,10 +172,11 @@ test.skipIf(!existsSync(pseudoTerminal)).each(['labels', 'project'] as const)(
         ['Key of the project', '\r'],
         ['Where are your tickets?', '\r'],
         ['Deploy environment', '\r'],
+        ['How may events of', '\r'],
       ],
     );
     expect({ code, untyped }, screen).toEqual({ code: 0, untyped: [] });
-    expect(screen.match(/◆/g)).toHaveLength(4);
+    expect(screen.match(/◆/g)).toHaveLength(5);
     expect(screen).not.toContain('API token of');
     const run = async (...words: string[]) => {
       const { code: ended, out, err } = await here(...words);

@@ -19,6 +19,7 @@ export async function startInProcess(
     now?: () => Date;
     socketTable?: ReadSocketTable;
     readOnly?: boolean;
+    heartbeatMs?: number | undefined;
     run?: RunCommand;
   } = {},
 ) {
@@ -37,6 +38,7 @@ export async function startInProcess(
     dataRootTrouble: () => claimed?.trouble() ?? null,
     now: given.now ?? (() => new Date()),
     readOnly: given.readOnly,
+    heartbeatMs: given.heartbeatMs,
     ...(given.socketTable && { socketTable: given.socketTable }),
     ...(given.run && { run: given.run }),
   }).catch((error: unknown) => {

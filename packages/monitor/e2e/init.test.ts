@@ -38,6 +38,7 @@ describe.skipIf(!existsSync(pseudoTerminal))('at a terminal', () => {
         ['Deploy environment', 'prodution\r'],
         ['Did you mean production?', ''],
         ['Deploy environment', '\r'],
+        ['How may events of acme/web (public) reach this machine?', '\r'],
       ],
     );
     expect(untyped, screen).toEqual([]);
@@ -97,7 +98,7 @@ test('a machine: --yes --json uses what can be detected, and a second run change
   const withoutTerminal = await world.svc(['init']);
   expect(withoutTerminal).toMatchObject({ code: 2, out: '', err: expect.stringContaining('svc init --yes') });
   expect(withoutTerminal.err).toContain(
-    '--repo <owner/name> --project-key <key> --tracker <name> --team <key> --environment <name>',
+    '--repo <owner/name> --project-key <key> --tracker <name> --team <key> --environment <name> --no-webhooks (or --relay <url>, --public-relay)',
   );
 
   const words = ['init', '--yes', '--json', '--token-stdin'];
@@ -184,3 +185,30 @@ test('without a token: the tickets are the issues of the repository, and nobody 
 function outcomes({ steps }: { steps: { step: string; outcome: string }[] }): Record<string, string> {
   return Object.fromEntries(steps.map(({ step, outcome }) => [step, outcome]));
 }
+
+test('a private repository is polled unless the user says otherwise, and the choice lasts', async () => {
+  const world = await initWorld();
+  world.codehost.cloud.addRepo('acme/web', { isPrivate: true });
+  const first = await world.svc(['init', '--yes']);
+  expect(first.code, first.out + first.err).toBe(0);
+  expect(first.out).toMatch(/^Deliveries: polling only: .*nothing passes through a relay$/m);
+  expect(first.out).toMatch(/^ {2}To change it: .*svc init --public-relay$/m);
+  expect(first.out).toMatch(/^Next: \S.*\n$/m);
+  expect(first.out).not.toContain('warning');
+  expect(world.read('.config/svc/config.json').svc.monitor.github).toEqual({ pollRepos: ['acme/web'] });
+
+  const allowed = await world.svc(['init', '--yes', '--public-relay']);
+  expect(allowed.code, allowed.out + allowed.err).toBe(0);
+  expect(allowed.out).toContain(`through the public relay ${world.relay.url}: anyone with the channel’s`);
+  expect(world.codehost.cloud.repoOf('acme/web').hooks).toHaveLength(1);
+  const kept = await world.svc(['init', '--yes', '--json']);
+  expect(JSON.parse(kept.out).answers.deliveries).toMatchObject({ way: 'public-relay' });
+
+  const back = await world.svc(['init', '--yes', '--no-webhooks']);
+  expect(back.code, back.out + back.err).toBe(0);
+  expect(world.codehost.cloud.repoOf('acme/web').hooks).toEqual([]);
+  const feeds = JSON.parse((await world.svc(['feeds', '--json'])).out);
+  expect(feeds.repos).toMatchObject([{ by: 'polling', code: 'polling-only' }]);
+  // Issues come with the feed of the code host: no other feed is off.
+  expect(feeds.tunnels.map((tunnel: { feeds: string[] }) => tunnel.feeds)).toEqual([['codehost']]);
+});

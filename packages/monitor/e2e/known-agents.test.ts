@@ -41,12 +41,13 @@ async function world(agents: object, timings = {}, more: object = {}) {
     SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings),
   };
   const daemon = await startInProcess({ home, environment: given });
-  const svc = async (...words: string[]) => {
-    const terminal = { ...testTerminal(), home, folder, environment: given };
+  const at = async (where: string, variables: object, ...words: string[]) => {
+    const terminal = { ...testTerminal(), home, folder: where, environment: { ...given, ...variables } };
     const code = await runCommandLine(terminal, words);
     const printed = terminal.printed().replaceAll(/ +/g, ' ');
     return { code, lines: printed.split('\n').filter(Boolean), complained: terminal.complained() };
   };
+  const svc = Object.assign((...words: string[]) => at(folder, {}, ...words), { at });
   return { svc, bin, daemon, branches, home, write };
 }
 
@@ -64,6 +65,7 @@ test('an agent that can be used: its version, what it can do, its modes', async 
       ' can resume, load, close',
       ' modes ask, auto',
       ' mode ask',
+      ' models unknown',
     ],
   });
   const { lines } = await svc('agents', 'check', 'mine', '--json');
@@ -93,7 +95,7 @@ test('the list, and a check of all: those that are not installed have the comman
   expect(all.lines).toContain('mine: usable');
   expect(await svc('agents', 'check', 'codex')).toMatchObject({
     code: 1,
-    lines: ['codex: not installed', ` Run: ${install}`],
+    lines: ['codex: not installed', expect.stringContaining(` Run: ${install}. If codex-acp is in`)],
   });
   expect(await svc('agents', 'check', 'none')).toMatchObject({
     code: 2,
@@ -102,6 +104,23 @@ test('the list, and a check of all: those that are not installed have the comman
   // Found in the daemon's PATH, without being run.
   symlinkSync(process.execPath, join(bin, 'gemini'));
   expect((await svc('agents', 'list')).lines).toContain(`gemini ${join(bin, 'gemini')} mode default`);
+});
+
+test('before there is a project; and a program that only the person has in the PATH', async () => {
+  const { daemon, home, svc } = await world({});
+  const own = join(home, 'own');
+  mkdirSync(own);
+  symlinkSync(process.execPath, join(own, 'qwen'));
+  const outside = await svc.at(home, { PATH: `${own}:${process.env['PATH']}` }, 'agents', 'list');
+  expect(outside).toMatchObject({ code: 0, complained: '' });
+  expect(outside.lines).toContain(
+    `qwen only in your PATH (${join(own, 'qwen')}) the daemon was started without it: svc monitor restart`,
+  );
+  expect(await svc.at(home, {}, 'agents', 'check', 'gemini')).toMatchObject({
+    code: 1,
+    lines: ['gemini: not installed', expect.stringContaining('npm install --global @google/gemini-cli')],
+  });
+  expect(daemon.lines()).toEqual([]);
 });
 
 test.each([
@@ -148,7 +167,7 @@ test('an agent that does not answer is ended at the deadline', async () => {
       'mine: not usable',
       ` ${problem}`,
       expect.any(String),
-      ...Array<unknown>(7).fill(expect.any(String)),
+      ...Array<unknown>(8).fill(expect.any(String)),
     ],
   });
   const pid = Number(readFileSync(received, 'utf8').trim());
@@ -177,6 +196,29 @@ test('a run is refused before anything is created when its agent cannot be used'
   writeFileSync(plan, JSON.stringify({ tickets: [{ ticket: 'A-1', agent: 'mine' }] }));
   expect(await svc('orchestrate', 'start', '--file', plan, '--name', 'run-1')).toMatchObject({ code: 0 });
   expect(await svc('orchestrate', 'cancel', 'run-1')).toMatchObject({ code: 0 });
+});
+
+test('everything that is missing for a start is reported at once, each with its fix', async () => {
+  const { svc, daemon } = await world({});
+  const { code, complained } = await svc(
+    'orchestrate',
+    'start',
+    'A-1',
+    '--agent',
+    'claude',
+    '--base',
+    'nowhere',
+  );
+  expect([code, complained]).toEqual([6, expect.stringContaining('3 things are missing:')]);
+  for (const words of [
+    'There is no branch nowhere to start from.',
+    'claude-agent-acp was not found in the daemon',
+    'svc monitor restart',
+    'The worker command /svc-dev:oneshot is not installed for the agent claude',
+    'Run: svc skills install --agent claude',
+  ])
+    expect(complained).toContain(words);
+  expect(daemon.lines()).toEqual([]);
 });
 
 test('an agent that knows commands gets no work until the worker command is installed', async () => {

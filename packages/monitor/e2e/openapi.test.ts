@@ -1,7 +1,7 @@
 // The published description is true: it contains every route and no other, and real responses of a real daemon with a
 // history match it strictly.
 import { createHmac, randomUUID } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createClient } from '@svc/client';
@@ -22,6 +22,7 @@ import {
   testTracker,
   trackerExamples,
   until,
+  untilHolds,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { hookTokenFile } from '../src/access/token-file.ts';
@@ -96,6 +97,8 @@ async function world() {
   const tracker = await testTracker('tracker-token');
   const team = tracker.cloud.addTeam({ key: 'ENG' });
   tracker.cloud.addIssue({ teamId: team.id, title: 'Login', number: Number(storyTicket.split('-')[1]) });
+  for (const number of [101, 102, 103])
+    tracker.cloud.addIssue({ teamId: team.id, title: `Task ${number}`, number });
   const models = await modelsForTest('model-key');
   const metrics = await startRecordingServer((_request, response) =>
     answerWithJson(response, 200, { status: 'success', data: { resultType: 'vector', result: [] } }),
@@ -145,11 +148,18 @@ async function world() {
 
 /** Every example delivery, signed. */
 async function deliverEverything(daemon: InProcessDaemon): Promise<void> {
-  const now = new Date().toISOString();
-  // A merge without a deployment.
+  // A merge without a deployment, after its worker has started.
+  const now = new Date(Date.now() + 60_000).toISOString();
   const merged = patched(codehostExample('pull_request merged'), 'merged', {
     number: 77,
-    pull_request: { number: 77, merge_commit_sha: 'c'.repeat(40), merged_at: now, closed_at: now },
+    pull_request: {
+      number: 77,
+      title: 'ENG-9 Log out',
+      head: { ref: 'eng-9-logout', repo: { full_name: storyRepo } },
+      merge_commit_sha: 'c'.repeat(40),
+      merged_at: now,
+      closed_at: now,
+    },
   });
   const deliveries = [
     ...[...codehostExamples(), merged].map(({ type, payload }) => {
@@ -294,6 +304,8 @@ test('real responses of a daemon with a history match the description', async ()
   await ask('POST /api/attention/hand-over', { body: { id, to: 'alex', note: 'yours' } });
   await ask('POST /api/attention/snooze', { body: { id, for: '2h' } });
   await ask('GET /api/attention');
+  await ask('POST /api/attention/undo', { body: { id } });
+  await ask('POST /api/attention/undo', { body: { id }, status: 409 });
   await ask('POST /api/attention/resolve', { body: { id } });
   await ask('POST /api/attention/resolve', { body: { id }, status: 404 });
 
@@ -311,6 +323,16 @@ test('real responses of a daemon with a history match the description', async ()
     params: { ticket: 'ENG-9' },
     body: { action: 'accept', by: 'kim' },
   });
+  await ask('GET /api/deploy/policy', {});
+  await ask('GET /api/deploy/policy', { query: { repo: 'acme' }, status: 400 });
+  const policy = { repo: storyRepo, by: 'kim' };
+  await ask('POST /api/deploy/policy/relax', { body: policy, status: 409 });
+  const file = join(folder, '.svc/config.json');
+  const settings = readFileSync(file, 'utf8');
+  // The file no longer states it, so a person may relax it.
+  writeFileSync(file, JSON.stringify({ svc: { ...JSON.parse(settings).svc, deploy: {} } }));
+  await untilHolds(async () => void (await ask('POST /api/deploy/policy/relax', { body: policy })));
+  writeFileSync(file, settings);
   await ask('POST /api/workers/{ticket}/deploy', {
     params: { ticket: 'ENG-7' },
     body: { action: 'retry' },
@@ -372,6 +394,10 @@ test('real responses of a daemon with a history match the description', async ()
     body: { project: folder, tickets: ['ENG-103'], name: 'run-3', agents: { 'ENG-103': 'mine' } },
   });
   const ofAgent = { params: { ticket: 'ENG-103' } };
+  await ask('GET /api/tickets/{ticket}', ofAgent);
+  await ask('GET /api/tickets/{ticket}', { params: { ticket: 'ENG-999' }, status: 404 });
+  await ask('POST /api/runs/preflight', { body: { project: folder, tickets: ['ENG-999'] } });
+  await ask('POST /api/tasks', { body: { project: folder, text: 'Add the login form', local: true } });
   const untilState = (state: string) =>
     until(async () => {
       const response = await daemon.get('/api/workers/ENG-103/agent');

@@ -170,7 +170,7 @@ test('a wrong key, no key, no such channel: health and svc feeds report it, with
   };
 
   writeFileSync(keyFile, 'not-the-key-of-this-channel\n', { mode: 0o600 });
-  await blindWith(/does not accept the read key in SVC_RELAY_READ_KEY \(401\)/, /svc-monitor\.sh restart/);
+  await blindWith(/does not accept the read key in SVC_RELAY_READ_KEY \(401\)/, /svc monitor restart/);
   writeFileSync(keyFile, '\n', { mode: 0o600 });
   const without = startInProcess({
     home,
@@ -197,6 +197,6 @@ test('a wrong key, no key, no such channel: health and svc feeds report it, with
   await until(async () => (await gradeOf(lost))?.why !== null);
   expect(await gradeOf(lost)).toMatchObject({
     why: 'the relay does not know the channel (404)',
-    remedy: expect.stringContaining('setup-webhooks.sh --force'),
+    remedy: expect.stringContaining('svc setup-webhooks --force'),
   });
 });

@@ -223,7 +223,7 @@ describe('POST /api/webhook', () => {
   test('a short secret verifies nothing; the response, health and the doctor report it', async () => {
     const weak = await startInProcess({ environment: { SVC_WEBHOOK_SECRET: 'fifteen letters' } });
     const why = 'SVC_WEBHOOK_SECRET is not used: a secret of fewer than 16 characters could be guessed';
-    const remedy = expect.stringContaining('setup-webhooks.sh --force');
+    const remedy = expect.stringContaining('svc setup-webhooks --force');
     expect(await weak.post('/api/webhook', merged, codehost(merged, {}, 'fifteen letters'))).toMatchObject({
       status: 503,
       body: { code: 'no-secret', error: expect.stringContaining(why), remedy },

@@ -151,7 +151,7 @@ test('watched repositories: a new one is polled, and gets its hook when the user
   expect(await until(coverage)).toMatchObject({
     by: 'polling',
     code: 'unconfirmed',
-    remedy: 'Run: setup-webhooks.sh --add-repo acme/api',
+    remedy: 'Run: svc setup-webhooks --add-repo acme/api',
   });
   const terminal = { ...testTerminal(), home, folder: home, environment: {} };
   expect(await runCommandLine(terminal, ['setup-webhooks', '--here', '--add-repo', 'acme/api'])).toBe(0);

@@ -373,6 +373,7 @@ test('before it is switched on: a rule that is off, and one from a file', async 
     [{ ...fresh, when: { event: '*', filter: '.event ==' } }, 'The jq filter is not valid'],
     [{ ...fresh, then: { run: 'nope' } }, 'svc.commands has no command nope'],
     [{ ...fresh, then: {} }, 'then: expected notify, attention or run'],
+    [{ ...fresh, name: undefined }, 'rule.json: name is required.'],
   ] as const) {
     const refused = await tryFile(rule);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(why)]);

@@ -79,7 +79,7 @@ test('status lists the parts that do not work, with their fixes', async () => {
   const { code, printed } = await svc(home, 'monitor', 'status');
   expect(code).toBe(0);
   expect(printed).toMatch(
-    /^broken +receiver +the codehost receiver .*SVC_WEBHOOK_SECRET is not used: a secret of fewer than 16 characters[^]*Make a new one: setup-webhooks\.sh --force/m,
+    /^broken +receiver +the codehost receiver .*SVC_WEBHOOK_SECRET is not used: a secret of fewer than 16 characters[^]*Make a new one: svc setup-webhooks --force/m,
   );
 });
 

@@ -23,6 +23,8 @@ export async function storyDaemon(
   given: {
     settings?: object | null;
     environment?: Record<string, string>;
+    /** The code host's feed. Deliveries still come directly. */
+    channel?: string;
     home?: string;
     now?: () => Date;
   } = {},
@@ -31,6 +33,11 @@ export async function storyDaemon(
   const svc = { projectKey: 'demo', project: { ticketPrefix: 'ENG' }, ...given.settings };
   mkdirSync(join(home, '.svc'), { recursive: true });
   if (given.settings !== null) writeFileSync(join(home, '.svc/config.json'), JSON.stringify({ svc }));
+  if (given.channel !== undefined) {
+    mkdirSync(join(home, '.config/svc'), { recursive: true, mode: 0o700 });
+    const file = { svc: { monitor: { github: { smeeChannel: given.channel } } } };
+    writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify(file), { mode: 0o600 });
+  }
   const daemon = await startInProcess({
     home,
     environment: { SVC_WEBHOOK_SECRET: SECRET, ...given.environment },

@@ -28,10 +28,10 @@ export async function relayAt(nats: string, port = 0) {
 
 type Row = TeamBoard['machines'][number];
 
-export async function machine(name: string) {
+export async function machine(name: string, { heartbeatMs }: { heartbeatMs?: number } = {}) {
   const home = temporaryFolder();
   let skew = 0;
-  const start = () => startInProcess({ home, now: () => new Date(Date.now() + skew) });
+  const start = () => startInProcess({ home, now: () => new Date(Date.now() + skew), heartbeatMs });
   let daemon = await start();
   const svc = async (...words: string[]) => {
     const environment = { SVC_DATA_DIR: join(home, 'svc'), USER: `person-of-${name}` };
@@ -53,6 +53,7 @@ export async function machine(name: string) {
       state: string;
       refused: { reason: RecordRefusal; count: number }[];
       why: string | null;
+      problems: { text: string; remedy: string }[];
     };
   return {
     name,

@@ -1,10 +1,12 @@
 // The second agent of a verification, through the daemon, with an agent that obeys the text of the ticket: nothing that it
 // says counts without evidence, nothing that it writes stays, and the wave ends by the deadline.
+
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { EventLine } from '@svc/core';
+import { needPid } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, testTracker, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
@@ -106,12 +108,13 @@ async function world(tickets: readonly { text: string }[], orchestration: object
     }
   }
 
-  async function begin(): Promise<void> {
+  async function begin(beforeMerge = (): void => undefined): Promise<void> {
     const person = terminal();
     expect(await person.svc('orchestrate', 'start', ...names, '--name', 'run-1'), person.complained()).toBe(
       0,
     );
     for (const ticket of names) await textIn(join(home, `svc/runs/run-1/workers/pids/${ticket}.1.pid`));
+    beforeMerge();
     await merge();
   }
 
@@ -340,7 +343,7 @@ test('an agent that never answers, or asks forever, ends by the deadline, and so
       event: 'orchestrator.verification.failed',
       detail: { verifier: { verdict: 'unknown', reason: 'it did not answer within 3 s' } },
     });
-    const pid = Number(await textIn(file(ticket, '.pid') ?? ''));
+    const pid = needPid(await textIn(file(ticket, '.pid') ?? ''));
     await until(() => !lives(pid));
   }
   await until(() => lines().some(({ event }) => event === 'orchestrator.wave.completed'));
@@ -354,7 +357,7 @@ test('after a restart it is asked again, and the agent that a killed daemon left
   );
   const [ticket = ''] = names;
   await begin();
-  const first = Number(await textIn((await until(() => file(ticket, '.pid'))) ?? ''));
+  const first = needPid(await textIn((await until(() => file(ticket, '.pid'))) ?? ''));
   await close();
   expect(lives(first)).toBe(false);
   expect(verified(ticket)).toBeUndefined();
@@ -378,12 +381,14 @@ test('after a restart it is asked again, and the agent that a killed daemon left
 test('without the text of the ticket, or without the agent, it is unknown, with the fix', async () => {
   const { begin, names, verified, tracker } = await world([{ text: 'x' }], {});
   const [ticket = ''] = names;
-  tracker.cloud.issues.length = 0;
-  await begin();
+  await begin(() => void (tracker.cloud.issues.length = 0));
   expect(await until(() => verified(ticket))).toMatchObject({
     event: 'orchestrator.verification.failed',
     detail: {
-      verifier: { verdict: 'unknown', reason: expect.stringContaining('The issue tracker has no ABC-1') },
+      verifier: {
+        verdict: 'unknown',
+        reason: expect.stringContaining('The issue tracker has no ticket ABC-1'),
+      },
     },
   });
 });

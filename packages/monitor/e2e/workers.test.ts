@@ -1,8 +1,10 @@
 // Workers end to end in one process: signal files, the code host's deliveries, the tracker's tickets. The main
 // paths only; every path, with kills in between, is `npm run chaos:workers`.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BoardView, SignalFile, WorkerStatus } from '@svc/core';
+import type { Answer } from '@svc/client';
+import { type BoardView, laneSlots, type SignalFile, type WorkerStatus } from '@svc/core';
 import {
   codehostExample,
   type JsonObject,
@@ -17,6 +19,8 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { covered, feedWorld as world } from './feed-world.ts';
+
+type Outbox = Answer<'GET', '/api/outbox'>;
 
 const verified = { skipDeployVerification: false };
 
@@ -149,6 +153,28 @@ test('a failed deployment, another that succeeds: deploy-failed, deploying, done
   expect(await worker()).toMatchObject({ attempts: 1, deploy: { result: 'success' } });
 });
 
+test('signal files and attention do not wait while the code host answers nothing', async () => {
+  const { setStatus, happens, reaches, needs, codehost, svc, signal } = await story(verified);
+  codehost.failNext({ kind: 'slow', ms: 600_000 }, { on: '/compare/', times: 100 });
+  setStatus('pr-created');
+  await reaches('pr-created');
+  await happens('pull_request merged');
+  await reaches('merged');
+  for (const id of Array.from({ length: 20 }, (_, index) => index + 1))
+    await happens('deployment_status success', { deployment: { id, sha: String(id).padStart(40, '0') } });
+  const outbox = async () => {
+    const { figures, effects } = JSON.parse((await svc('outbox', '--json')).printed) as Outbox;
+    return { figures, proofs: effects.filter(({ kind }) => kind === 'prove-descendant') };
+  };
+  await until(async () => (await outbox()).figures.running === laneSlots.codehost);
+  await happens('deployment_status failure', { deployment: { id: 21 } });
+  await needs('deploy-failed');
+  await until(() => signal().status === 'deploy-failed');
+  // No call has ended, so nothing waited for one.
+  const { proofs } = await outbox();
+  expect([proofs.length, proofs.filter(({ attempts }) => attempts > 0)]).toEqual([20, []]);
+});
+
 test('three failed deployments wait for a person, whose retry counts what came since', async () => {
   const { setStatus, happens, reaches, needs, svc, worker, signal } = await story(verified);
   setStatus('pr-created');
@@ -210,14 +236,32 @@ test('done without a merge is a claim: shown, not accepted, until a person accep
   await until(() => ticketState() === 'Done');
 });
 
+test('a claimed pull request that was not seen needs a person once its process has ended, until it is seen', async () => {
+  const { setStatus, happens, reaches, needs, svc, worker } = await story(verified);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  setStatus('pr-created', { pid, pr: null });
+  await reaches('pr-created');
+  await needs('pr-unproven');
+  expect(await worker()).toMatchObject({ needs: ['pr-unproven'], pullRequestKey: null });
+  const why = (await svc('why', storyTicket)).printed;
+  expect(why).toContain('The worker claims a pull request; none was seen.');
+  expect((await svc('board')).printed).toContain('1 need you, 0 working, 0 in review');
+  const id = `run-1/${storyTicket}/pr-unproven`;
+  expect((await svc('attention', 'resolve', id)).code).toBe(1);
+  await happens('pull_request opened');
+  await needs();
+  expect((await svc('board')).printed).toContain('0 need you, 0 working, 1 in review');
+});
+
 test('a pull request that is closed without a merge needs a person until it is reopened', async () => {
   const { setStatus, happens, reaches, needs, worker } = await story(verified);
   setStatus('pr-created');
   await reaches('pr-created');
   await happens('pull_request opened');
-  await happens('pull_request closed');
+  const now = () => new Date().toISOString();
+  await happens('pull_request closed', { pull_request: { closed_at: now() } });
   await needs('pr-closed');
-  await happens('pull_request opened', { action: 'reopened' });
+  await happens('pull_request opened', { action: 'reopened', pull_request: { updated_at: now() } });
   await needs();
   await happens('pull_request merged');
   await reaches('merged');

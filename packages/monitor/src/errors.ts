@@ -25,6 +25,7 @@ const failures = {
   'port-taken': { exit: 6, status: 503 },
   'not-answering': { exit: 6, status: 503 },
   'start-failed': { exit: 6, status: 500 },
+  'not-ready': { exit: 6, status: 409 },
   'stop-failed': { exit: 6, status: 500 },
   'not-configured': { exit: 4, status: 503 },
   'tracker-refused-token': { exit: 6, status: 502 },

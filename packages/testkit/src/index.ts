@@ -1,4 +1,5 @@
 export * from './access/other-user.ts';
+export { viewer } from './codehost/cloud.ts';
 export * from './codehost/fake-codehost.ts';
 export { deploymentSending, pullRequestSending, statusSending } from './codehost/sendings.ts';
 export { relayProgram, svcProgram } from './daemon/start-daemon.ts';
@@ -17,8 +18,10 @@ export { noFaults } from './relay/hostile-stream.ts';
 export * from './relay/manual-clock.ts';
 export * from './relay/public-relay.ts';
 export * from './state/sample-board.ts';
+export * from './state/waiting-mistake.ts';
 export * from './temporary-folder.ts';
 export * from './test-terminal.ts';
 export { checkTrackerDocument } from './tracker/check-document.ts';
 export * from './tracker/fake-tracker.ts';
 export * from './waiting.ts';
+export * from './wire/lying-relay.ts';

@@ -6,6 +6,8 @@ export function testTerminal(
     environment?: Record<string, string>;
     input?: string;
     now?: string;
+    /** Its width. */
+    columns?: number;
     /** The user's answers to the questions in turn; undefined is Ctrl-D. */
     answers?: readonly (string | undefined)[];
   } = {},
@@ -21,6 +23,7 @@ export function testTerminal(
     inputIsTerminal: given.answers !== undefined,
     ask: async (question: string) => given.answers?.[questions.push(question) - 1],
     colour: false,
+    columns: given.columns ?? 80,
     environment: { HOME: home, ...given.environment },
     home,
     folder: home,

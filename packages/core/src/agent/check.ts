@@ -10,16 +10,20 @@ export type AskedAgent = {
   failure: string | null;
 };
 
+/** What was chosen for the run, instead of what is configured. */
+export type WantedChoice = { model?: string | undefined; mode?: string | undefined };
+
 /** `asked` is undefined when it is not installed. `unfit`: why it cannot do what the worker command asks for. */
 export function judgeAgent(
   agent: KnownAgent,
   program: string | null,
   asked?: AskedAgent,
   unfit?: AgentProblem,
+  wanted: WantedChoice = {},
 ): AgentCheck {
   const { session } = asked ?? { session: newAgentSession };
   const { env, login, ...entry } = agent;
-  const found = asked === undefined ? notInstalled(agent) : (problemOf(agent, asked) ?? unfit);
+  const found = asked === undefined ? notInstalled(agent) : (problemOf(agent, asked, wanted) ?? unfit);
   return {
     ...entry,
     args: [...entry.args],
@@ -31,13 +35,19 @@ export function judgeAgent(
     // Some agents open a session without a login, and ask for it when they get work.
     loginNeeded: session.needsLogin ? true : null,
     modes: session.modes.map(({ id }) => id),
+    models: session.models.map(({ id }) => id),
     problem: found?.problem ?? null,
     remedy: found?.remedy ?? null,
   };
 }
 
-function problemOf(agent: KnownAgent, { session, failure }: AskedAgent): AgentProblem | undefined {
-  const { name, command, args, mode, install, login } = agent;
+function problemOf(
+  agent: KnownAgent,
+  { session, failure }: AskedAgent,
+  wanted: WantedChoice,
+): AgentProblem | undefined {
+  const { name, command, args, install, login } = agent;
+  const mode = wanted.mode ?? agent.mode;
   const { protocolVersion, needsLogin, logins, sessionId } = session;
   const seeOutput = `See what it prints: ${[command, ...args].join(' ')}`;
   if (protocolVersion !== null && protocolVersion !== PROTOCOL_VERSION)
@@ -54,9 +64,20 @@ function problemOf(agent: KnownAgent, { session, failure }: AskedAgent): AgentPr
   if (session.problem !== null)
     return { problem: `The agent ${name} failed: ${session.problem}.`, remedy: seeOutput };
   const modes = session.modes.map(({ id }) => id);
-  if (sessionId === null || mode === null || modes.includes(mode)) return undefined;
+  const models = session.models.map(({ id }) => id);
+  if (sessionId === null) return undefined;
+  // An agent that offers no list may still take a model.
+  if (wanted.model !== undefined && models.length > 0 && !models.includes(wanted.model))
+    return {
+      problem: `The agent ${name} has no model ${JSON.stringify(wanted.model)}; it has: ${models.join(', ')}.`,
+      remedy: 'Choose one of them, or none for its own default.',
+    };
+  if (mode === null || modes.includes(mode)) return undefined;
   return {
     problem: `The agent ${name} has no permission mode ${JSON.stringify(mode)}; it has: ${modes.join(', ') || 'none'}.`,
-    remedy: `Choose one of them: svc config set svc.orchestration.agents.${name}.mode <mode>`,
+    remedy:
+      wanted.mode !== undefined
+        ? 'Choose one of them, or none for the configured one.'
+        : `Choose one of them: svc config set svc.orchestration.agents.${name}.mode <mode>`,
   };
 }

@@ -56,7 +56,8 @@ test('without its protocol program the command line is used, with the reason', a
 test('an agent that was chosen is never replaced by another', async () => {
   expect(await choose({ agent: 'gemini' })).toEqual({
     problem: "The agent gemini is not installed: gemini was not found in the daemon's PATH.",
-    remedy: 'Run: npm install --global @google/gemini-cli@0.61.0',
+    remedy:
+      'Run: npm install --global @google/gemini-cli@0.61.0. If gemini is in your own PATH, the daemon was started without it: svc monitor restart',
   });
   expect(await choose({ agents: { 'A-1': 'constructor' } })).toMatchObject({
     problem: 'There is no agent "constructor".',

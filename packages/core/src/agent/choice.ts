@@ -135,10 +135,7 @@ export function notInstalled({
 }: Pick<KnownAgent, 'name' | 'command' | 'install'>): AgentProblem {
   return {
     problem: `The agent ${name} is not installed: ${command} was not found in the daemon's PATH.`,
-    remedy:
-      install === null
-        ? `Install it, or set svc.orchestration.agents.${name}.command to its full path. After changing PATH: svc-monitor.sh restart`
-        : `Run: ${install}`,
+    remedy: `${install === null ? `Install it, or set svc.orchestration.agents.${name}.command to its full path` : `Run: ${install}`}. If ${command} is in your own PATH, the daemon was started without it: svc monitor restart`,
   };
 }
 
@@ -157,18 +154,31 @@ export function namedAgent(
   return Object.hasOwn(agents, ticket) ? agents[ticket] : agent;
 }
 
+/** The agent of a run that names none: the program of the command line. */
+export function defaultAgentName({ agent }: Pick<Orchestration, 'agent'>): string {
+  return agent[0]?.split('/').at(-1) ?? '';
+}
+
+/** The model and the mode that were chosen for the run belong to its agent, not to one that a ticket has instead. */
+export function choiceFor(
+  plan: Pick<RunPlan, 'agent' | 'agents' | 'model' | 'mode'>,
+  ticket: string,
+): Pick<RunPlan, 'model' | 'mode'> {
+  return namedAgent(plan, ticket) === plan.agent ? { model: plan.model, mode: plan.mode } : {};
+}
+
 /**
  * The agent that was chosen for the ticket, else for the run, else the one that the command line names. One that was
  * chosen is never replaced by another. `locate` finds the program of an agent; null: it is not installed.
  */
 export async function chooseAgent(
   orchestration: Pick<Orchestration, 'agents' | 'agent'>,
-  plan: Pick<RunPlan, 'agent' | 'agents' | 'workerModel'>,
+  plan: Pick<RunPlan, 'agent' | 'model' | 'mode' | 'agents' | 'workerModel'>,
   ticket: string,
   locate: (agent: KnownAgent) => Promise<string | null>,
 ): Promise<ChosenAgent | AgentProblem> {
   const chosen = namedAgent(plan, ticket);
-  const name = chosen ?? orchestration.agent[0]?.split('/').at(-1) ?? '';
+  const name = chosen ?? defaultAgentName(orchestration);
   const all = knownAgents(orchestration);
   const agent = all.find((one) => one.name === name);
   if (agent === undefined) {
@@ -178,13 +188,15 @@ export async function chooseAgent(
     }
     return unknownAgent(name, all);
   }
-  const { args, env, mode, commands } = agent;
+  const { args, env, commands } = agent;
+  const own = choiceFor(plan, ticket);
+  const mode = own.mode ?? agent.mode;
   const program = await locate(agent);
   if (program === null)
     return chosen === undefined
       ? { name, protocol: false, reason: `${agent.command} is not installed`, commands }
       : notInstalled(agent);
-  const model = agent.model ?? (chosen === undefined ? plan.workerModel : null);
+  const model = own.model ?? agent.model ?? (chosen === undefined ? plan.workerModel : null);
   return { name, protocol: true, argv: [program, ...args], env, mode, model, commands };
 }
 

@@ -68,6 +68,16 @@ export function itemsAfter({ items }: Conversation, rev: number): ConversationIt
   return [...items.values()].filter((item) => item.rev > rev);
 }
 
+/** The newest items, and the tool calls that open requests are about, however old they are. */
+export function newestItems(
+  items: readonly ConversationItem[],
+  most: number,
+  open: readonly { tool: string | null }[],
+): ConversationItem[] {
+  const asked = new Set(open.flatMap(({ tool }) => (tool === null ? [] : [`tool:${tool}`])));
+  return items.filter(({ id }, index) => index >= items.length - most || asked.has(id));
+}
+
 function put(conversation: Conversation, item: ConversationItem): void {
   conversation.rev += 1;
   conversation.items.set(item.id, { ...item, rev: conversation.rev });

@@ -82,7 +82,7 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
     if (tool === known) return;
     const detail = {
       tool: tool.id,
-      title: tool.title,
+      title: shortText(tool.title),
       kind: tool.kind,
       status: tool.status,
       paths: [...tool.paths],
@@ -123,7 +123,8 @@ function endsMessage(before: AgentSession, after: AgentSession): boolean {
 
 function turnStarted(entry: AgentEntry, turn: number) {
   const message: Fields = entry.from === 'svc' ? entry.message : {};
-  const [block] = listAt(objectAt(message, 'params'), 'prompt');
+  // The text of the ticket, before it, is at the tracker.
+  const block = listAt(objectAt(message, 'params'), 'prompt').at(-1);
   const text = cutText(textAt(asFields(block) ?? {}, 'text') ?? '', LONGEST_PROMPT);
   return { turn, text, ...onlyKnown({ by: markIn(message).by }) };
 }

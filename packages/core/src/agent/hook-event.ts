@@ -17,6 +17,11 @@ export const HOOK_ASK_PATH = '/api/hooks/ask';
 export const ANSWER_WITHIN_MS = 60_000;
 /** A person must see everything that they allow, so a longer input is not offered. */
 export const MOST_INPUT = 4_000;
+/** Why a request cannot be allowed, and what to do. */
+export const cutRequest = {
+  why: 'It is longer than 4,000 characters, so it cannot be shown whole and cannot be allowed through svc.',
+  fix: 'Reject it, and tell the agent to put it into a file that you can read first.',
+} as const;
 export const hookAnswers = ['allow_once', 'reject_once'] as const;
 
 /** Undefined when the event names no session or no folder. `digest` is of the tool's input. */

@@ -241,6 +241,11 @@ export function isLimitOver({ resumeAt }: AgentLimit, now: Date): boolean {
   return left <= 0 || left > MOST_MS;
 }
 
+/** For people: of an agent whose process was ended because it had nothing to do. */
+export function suspendedText({ minutes }: NonNullable<WorkerAgent['suspended']>): string {
+  return `ended after ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} without work; continues with your next message`;
+}
+
 /** For people. */
 export function limitText({ text, until, resumeAt, number }: AgentLimit): string {
   const said = `The usage limit of the provider is reached: ${text.replaceAll(/\s+/g, ' ').replace(/[. ]+$/, '')}`;

@@ -2,8 +2,8 @@
 // session starts. Each contains how far the journal had been read when it was written, so both files can be read again in
 // the order in which things happened.
 import { asFields, type Fields, integerAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
-import type { OptionKind } from './requests.ts';
-import { type AgentSession, PROTOCOL_VERSION, STEERING } from './session.ts';
+import { answerable, type OptionKind } from './requests.ts';
+import { type AgentSession, MOST_OPEN, PROTOCOL_VERSION, STEERING } from './session.ts';
 
 /** A message that has no id yet. */
 export type Request = { method: string; params: Fields };
@@ -17,6 +17,8 @@ export type SessionSetup = {
   mode: string | null;
   /** Null leaves the agent's default. */
   model: string | null;
+  /** The text of the ticket, as data, in front of the first prompt; null: its project has no tracker. */
+  ticket: string | null;
   /** The first prompt of a new session. */
   prompt: string;
   /** The first prompt of a session that is continued; null: only messages follow. */
@@ -85,8 +87,8 @@ export function dueRequest(
     const request = once(setOption(sessionId, modelOption, setup.model));
     if (request !== null || Object.keys(session.pending).length > 0) return request;
   }
-  const text = isContinued(session, sent) ? setup.continuation : setup.prompt;
-  return text === null ? null : once(promptRequest(sessionId, text));
+  if (!isContinued(session, sent)) return once(promptRequest(sessionId, firstTexts(setup)));
+  return setup.continuation === null ? null : once(promptRequest(sessionId, [setup.continuation]));
 }
 
 /** Whether the session has the history of an earlier one. */
@@ -159,8 +161,17 @@ function setOption(sessionId: string, configId: string, value: string): Request 
   return { method: SET_OPTION, params: { sessionId, configId, value } };
 }
 
-export function promptRequest(sessionId: string, text: string): Request {
-  return { method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text }] } };
+/**
+ * The ticket is a block of its own, and the last block is ours: an agent that knows commands takes only the last one as a
+ * command, so nothing in a ticket becomes a part of one.
+ */
+function firstTexts({ ticket, prompt }: SessionSetup): string[] {
+  return ticket === null ? [prompt] : [ticket, prompt];
+}
+
+export function promptRequest(sessionId: string, texts: readonly string[]): Request {
+  const prompt = texts.map((text) => ({ type: 'text', text }));
+  return { method: 'session/prompt', params: { sessionId, prompt } };
 }
 
 export function cancelNotice(sessionId: string): Fields {
@@ -171,9 +182,10 @@ export function cancelNotice(sessionId: string): Fields {
  * For an agent that takes messages while it works. If its turn has just ended it must not start another by itself: that
  * turn would have no prompt of ours, and the message is sent again as one.
  */
-export function steeringRequest(sessionId: string, text: string): Request {
+export function steeringRequest(sessionId: string, texts: readonly string[]): Request {
   const _meta = { steering: { idleBehavior: 'promptRequired' } };
-  return { method: STEERING, params: { sessionId, prompt: [{ type: 'text', text }], _meta } };
+  const { params } = promptRequest(sessionId, texts);
+  return { method: STEERING, params: { ...params, _meta } };
 }
 
 export type Answer = OptionKind | 'accept' | 'decline' | 'cancelled';
@@ -189,7 +201,7 @@ export function answerTo(
   if (open === undefined) return undefined;
   const id: unknown = JSON.parse(request);
   const outcome =
-    open.kind === 'input' ? inputOutcome(answer, content) : permissionOutcome(open.options, answer);
+    open.kind === 'input' ? inputOutcome(answer, content) : permissionOutcome(answerable(open), answer);
   return outcome && { id, result: outcome };
 }
 
@@ -206,6 +218,12 @@ function inputOutcome(answer: Answer, content: Fields): Fields | undefined {
   if (answer === 'cancelled') return { action: 'cancel' };
   if (answer === 'decline') return { action: 'decline' };
   return answer === 'accept' ? { action: 'accept', content } : undefined;
+}
+
+/** An agent that asks without end is not left waiting for an answer that nobody can give. */
+export function tooManyRequests(message: Fields): Fields {
+  const text = `More than ${MOST_OPEN} requests are open. Wait for their answers, then ask again.`;
+  return { id: message['id'], error: { code: -32000, message: text } };
 }
 
 /** Every request of the agent gets an answer: silence hangs some. */

@@ -27,7 +27,13 @@ export function permissionIn(request: string, number: number, tool: AgentTool, p
     command: tool.command,
     options: listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn),
     fields: [],
+    ...(tool.isCut && { cut: true }),
   };
+}
+
+/** What may be answered: what cannot be shown whole cannot be allowed. */
+export function answerable(open: OpenRequest): OpenRequest['options'] {
+  return open.cut === true ? open.options.filter(({ kind }) => kind.startsWith('reject')) : open.options;
 }
 
 /** Whether a person can answer the request: a permission, or a question with a form. */
@@ -84,6 +90,7 @@ function optionIn(option: unknown): PermissionOption[] {
 }
 
 /** Without the ids of options: an answer names a kind. */
-export function shownRequest({ number: _, options, ...request }: OpenRequest): AgentRequest {
-  return { ...request, options: options.map(({ kind, name }) => ({ kind, name })) };
+export function shownRequest(open: OpenRequest): AgentRequest {
+  const { number: _, options: __, ...request } = open;
+  return { ...request, options: answerable(open).map(({ kind, name }) => ({ kind, name })) };
 }

@@ -56,6 +56,10 @@ export const AgentRequest = z.object({
       }),
     )
     .describe('Of a question: what has to be answered'),
+  cut: z
+    .boolean()
+    .optional()
+    .describe('It is too long to be shown whole: its start and end are, and it cannot be allowed'),
 });
 export type AgentRequest = z.infer<typeof AgentRequest>;
 
@@ -108,6 +112,12 @@ export const WorkerAgent = z
       .object({ by: z.string(), at: z.iso.datetime({ offset: true }) })
       .nullable()
       .describe('A person stopped it, and it got no message since'),
+    suspended: z
+      .object({ at: z.iso.datetime({ offset: true }), minutes: z.int() })
+      .optional()
+      .describe(
+        'Its process was ended after this long without work; the next message starts it again with its conversation',
+      ),
     problem: z.string().nullable(),
   })
   .meta({ id: 'WorkerAgent' });

@@ -48,6 +48,7 @@ export type AgentSession = {
   /** Null while the agent has not reported it. */
   mode: string | null;
   modes: readonly { id: string; name: string }[];
+  models: readonly { id: string; name: string }[];
   /** How the mode is set: by a config option, or by `session/set_mode` where the agent has none. */
   modeOption: string | null;
   model: string | null;
@@ -97,7 +98,8 @@ export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
 const MOST_TOOLS = 200;
 const MOST_PLAN = 100;
-const MOST_OPEN = 50;
+/** Those above are refused. */
+export const MOST_OPEN = 50;
 const MOST_ANSWERED = 1_000;
 
 export const newAgentSession: AgentSession = {
@@ -110,6 +112,7 @@ export const newAgentSession: AgentSession = {
   sessionId: null,
   mode: null,
   modes: [],
+  models: [],
   modeOption: null,
   model: null,
   modelOption: null,
@@ -294,6 +297,7 @@ function opened(session: AgentSession, result: Fields, sessionId: string | undef
     mode: textAt(modes, 'currentModeId') ?? session.mode,
     modes: offered(listAt(modes, 'availableModes'), 'id'),
     model: textAt(models, 'currentModelId') ?? session.model,
+    models: offered(listAt(models, 'availableModels'), 'modelId'),
   };
   return withOptions(known, listAt(result, 'configOptions'));
 }
@@ -307,7 +311,8 @@ function withOptions(session: AgentSession, options: readonly unknown[]): AgentS
     if (id === undefined) continue;
     if (option['category'] === 'mode')
       next = { ...next, mode: value, modeOption: id, modes: offered(listAt(option, 'options'), 'value') };
-    if (option['category'] === 'model') next = { ...next, model: value, modelOption: id };
+    if (option['category'] === 'model')
+      next = { ...next, model: value, modelOption: id, models: offered(listAt(option, 'options'), 'value') };
   }
   const isChanged = next.mode !== session.mode || next.model !== session.model;
   return isChanged ? { ...next, settings: session.settings + 1 } : next;
@@ -318,7 +323,7 @@ function withMode(session: AgentSession, mode: string | undefined): AgentSession
   return { ...session, mode, settings: session.settings + 1 };
 }
 
-function offered(list: readonly unknown[], key: 'id' | 'value'): { id: string; name: string }[] {
+function offered(list: readonly unknown[], key: 'id' | 'modelId' | 'value'): { id: string; name: string }[] {
   return list.slice(0, MOST_OPTIONS).flatMap((one) => {
     const fields = asFields(one) ?? {};
     const id = textAt(fields, key);
@@ -427,7 +432,15 @@ function upsertTool(session: AgentSession, update: Fields, isNamed = false): Age
       ? [...session.tools, tool].slice(-MOST_TOOLS)
       : session.tools.map((one) => (one === before ? tool : one));
   const open = session.open.map((one) =>
-    one.tool === id ? { ...one, title: tool.title, paths: [...tool.paths], command: tool.command } : one,
+    one.tool === id
+      ? {
+          ...one,
+          title: tool.title,
+          paths: [...tool.paths],
+          command: tool.command,
+          ...(tool.isCut && { cut: true }),
+        }
+      : one,
   );
   const isMessageDone = session.isMessageDone || before === undefined;
   return { ...session, tools, open, isMessageDone };

@@ -13,6 +13,7 @@ const AgentView = z
     agent: WorkerAgent.nullable().describe('Null: no agent was started for this ticket yet'),
     cost: AgentCost.nullable().describe('Of all attempts; null: unknown'),
     waiting: z.array(z.string()).describe('Messages that are sent when the agent is idle'),
+    attempt: z.int().nullable().describe('The attempt that the items are of; null: none was started'),
     instanceId: z.string().describe('Revisions can be compared only within one instance'),
     rev: z.int().describe('Pass as `after` to get only newer items'),
     dropped: z.int().describe('How many of the oldest items were left out'),
@@ -57,7 +58,7 @@ const AgentEntry = z.object({
   program: z.string().nullable().describe('Where the program was found; null: not installed'),
   install: z.string().nullable().describe('How to install it'),
 });
-const AgentCheck = AgentEntry.extend({
+export const AgentCheck = AgentEntry.extend({
   ok: z.boolean(),
   version: z.string().nullable(),
   protocolVersion: z.int().nullable(),
@@ -67,11 +68,22 @@ const AgentCheck = AgentEntry.extend({
     .nullable()
     .describe('True: it opens no session without a login. Null: unknown, some ask only when they get work'),
   modes: z.array(z.string()).describe('The permission modes that it offers'),
+  models: z.array(z.string()).describe('The models that it offers; empty: it does not say'),
   problem: z.string().nullable(),
   remedy: z.string().nullable(),
 }).meta({ id: 'AgentCheck' });
 export type AgentCheck = z.infer<typeof AgentCheck>;
-export type ListedAgent = z.infer<typeof AgentEntry>;
+const ListedAgent = AgentEntry.extend({
+  default: z.boolean().describe('A run uses it if no other is chosen'),
+  problem: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it cannot be used, as far as it shows without starting it: its program or its skill is missing',
+    ),
+  remedy: z.string().nullable(),
+}).meta({ id: 'ListedAgent' });
+export type ListedAgent = z.infer<typeof ListedAgent>;
 
 const ofAgent = { tag: 'agents', params: TicketParams } as const;
 const KEY = 'the same key twice acts once; default: each request counts';
@@ -88,7 +100,9 @@ const ofHook = {
     'x-svc-hook-token': z.string().describe('The token in the file hook-token of the data root'),
   }),
 } as const;
-const OfProject = { project: text(4_096).describe('the project folder') };
+const OfProject = {
+  project: text(4_096).optional().describe('the project folder; by default the settings without a project'),
+};
 
 export const agentRoutes = {
   getAgent: apiRoute({
@@ -96,8 +110,16 @@ export const agentRoutes = {
     method: 'GET',
     path: '/api/workers/{ticket}/agent',
     summary: "Show what a ticket's agent is doing, its conversation and its open requests",
-    verbs: ['svc agent show'],
-    query: asked,
+    verbs: ['svc agent show', 'svc agent follow'],
+    query: asked.extend({
+      newest: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .optional()
+        .describe('only so many of the newest items, and the tool calls of open requests'),
+      attempt: z.int().min(1).optional().describe('the conversation of this attempt (default: the newest)'),
+    }),
     answer: AgentView,
     failures: ['usage', 'unknown-ticket', 'state-not-ready', 'file-unusable'],
   }),
@@ -223,7 +245,7 @@ export const agentRoutes = {
     summary: 'List the agents that a run can use',
     verbs: ['svc agents list'],
     query: z.strictObject(OfProject),
-    answer: z.object({ agents: z.array(AgentEntry) }),
+    answer: z.object({ agents: z.array(ListedAgent) }),
     failures: ['usage', 'unknown-project', 'config-invalid'],
   }),
   checkAgent: apiRoute({

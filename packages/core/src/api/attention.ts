@@ -18,6 +18,14 @@ const AttentionAnswer = z
   })
   .meta({ id: 'AttentionAnswer' });
 
+const AttentionUndone = z
+  .object({
+    ok: z.literal(true),
+    action: z.enum(['acknowledge', 'snooze', 'hand-over', 'resolve']).describe('What was undone'),
+    item: AttentionItem.nullable().describe('The item after that; null when svc has resolved it meanwhile'),
+  })
+  .meta({ id: 'AttentionUndone' });
+
 const id = text(500).describe('the item id');
 const SNOOZE = 'a duration of at most 30d, like 2h';
 const snooze = duration(SNOOZE, { least: 1, most: 30 * 86_400_000 }).describe(SNOOZE);
@@ -64,8 +72,18 @@ export const attentionRoutes = {
   resolveAttention: apiRoute({
     ...action,
     path: '/api/attention/resolve',
-    summary: 'Resolve an item: its cause is gone',
+    summary: 'Resolve an item. Refused while svc sees that its cause exists',
     verbs: ['svc attention resolve'],
     body: z.strictObject({ id, by }),
+    failures: [...action.failures, 'not-allowed-now'],
+  }),
+  undoAttention: apiRoute({
+    ...action,
+    path: '/api/attention/undo',
+    summary: 'Undo the last acknowledgement, snooze, hand-over or resolution of an item',
+    verbs: ['svc attention undo'],
+    body: z.strictObject({ id, by }),
+    answer: AttentionUndone,
+    failures: [...action.failures, 'not-allowed-now'],
   }),
 };

@@ -28,9 +28,13 @@ const shown = {
 const keys = z.array(z.string());
 
 /** Without the id of the process that answers. */
-export type BoardView = Omit<z.infer<typeof Board>, 'instanceId'>;
+export type BoardView = Omit<z.infer<typeof Board>, 'instanceId' | 'needsYou'>;
 const Board = z
-  .object({ instanceId: instanceId.optional().describe('Only on the live board'), ...shown })
+  .object({
+    instanceId: instanceId.optional().describe('Only on the live board'),
+    needsYou: z.int().describe('How much needs a person: cards of the column, sessions, and problems of svc'),
+    ...shown,
+  })
   .meta({ id: 'Board' });
 
 export type BoardChanges = Omit<z.infer<typeof BoardChanges>, 'instanceId'>;

@@ -51,6 +51,16 @@ const ConfigReport = z
         expects: z.string(),
         env: z.string().nullable().describe('The environment variable that overrides every file'),
         layers: z.array(z.string()).readonly().describe('The files that may set it'),
+        lookedAt: z
+          .array(
+            z.object({
+              where: z.string(),
+              found: z.boolean(),
+              value: z.unknown().describe('Masked like the value'),
+              note: z.string().nullable(),
+            }),
+          )
+          .describe('Where it was looked for, the strongest first'),
         deprecated: z.string().nullable(),
         differs: z
           .string()

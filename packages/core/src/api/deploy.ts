@@ -37,6 +37,10 @@ const DeployProgress = z.object({
   completedAt: Time.nullable(),
   result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
   containedIn: z.array(z.string()).describe('Commits proven to contain the merge, newest last'),
+  carriedBy: z
+    .array(z.object({ pr: z.int(), sha: z.string() }))
+    .exactOptional()
+    .describe('Pull requests that it was stacked on, with the commits that they were merged as'),
   provenBy: z.object({ deploymentId: z.int(), sha: z.string() }).nullable(),
 });
 

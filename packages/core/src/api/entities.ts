@@ -70,6 +70,11 @@ export const Worker = z
     agent: WorkerAgent.nullable().describe('Its agent; null: none was started yet'),
     error: z.string().nullable(),
     cost: AgentCost.nullable().describe('Of all attempts of its agent; null: unknown'),
+    costByDay: z
+      .array(z.object({ day: z.string(), usd: z.number() }))
+      .readonly()
+      .exactOptional()
+      .describe('The newest days (UTC) of its cost; absent: only a total is known'),
     attempts: z.int().describe('Failed deployments'),
     budget: z.int().describe('How many may fail before a person has to decide'),
     pullRequest: z.string().nullable().describe('The linked pull request, owner/name#number'),
@@ -78,6 +83,10 @@ export const Worker = z
     waitsFor: z.string().nullable(),
     until: Time.nullable(),
     contradictions: z.array(z.string()).describe('Where the facts disagree'),
+    needs: z
+      .array(z.string())
+      .default([])
+      .describe('The reasons why it needs a person, from its state: not from attention items'),
     ...last,
   })
   .meta({ id: 'Worker' });
@@ -135,11 +144,14 @@ export const Deployment = z
     id: z.int(),
     sha: z.string(),
     ref: z.string().nullable(),
-    environment: z.string(),
+    task: z.string().nullable().describe('What the deployer did; null: not reported'),
+    environment: z.string().describe('The environment of its newest state'),
     production: z.boolean().nullable(),
     state: DeploymentState,
     stateAt: Time,
-    states: z.array(z.object({ state: DeploymentState, at: Time, seq: Seq, via: z.string() })),
+    states: z.array(
+      z.object({ state: DeploymentState, environment: z.string(), at: Time, seq: Seq, via: z.string() }),
+    ),
     environmentUrl: z.string().nullable(),
     logUrl: z.string().nullable(),
     description: z.string().nullable(),
@@ -166,6 +178,7 @@ export const Ticket = z
       .nullable()
       .describe('The workflow phase'),
     removed: z.boolean(),
+    local: z.literal(true).exactOptional().describe('Only svc knows it; no tracker is asked about it'),
     dispatch: z
       .object({
         run: z.string().nullable(),
@@ -243,7 +256,18 @@ const attentionFields = {
   reportedBy: z
     .enum(['svc', 'helper'])
     .describe('helper: another program reported it, and svc has not verified it'),
-  handedOver: z.object({ to: z.string(), by: z.string(), at: Time, note: z.string().nullable() }).nullable(),
+  handedOver: z
+    .object({
+      to: z.string(),
+      by: z.string(),
+      at: Time,
+      note: z.string().nullable(),
+      pending: z
+        .literal(true)
+        .exactOptional()
+        .describe('Another member asked for it, and no machine of that person has it yet'),
+    })
+    .nullable(),
 };
 
 export type AttentionItem = z.infer<typeof AttentionItem>;
@@ -259,6 +283,7 @@ export const AttentionEntry = z
       .string()
       .exactOptional()
       .describe('The machine of the team that handed it over to this person'),
+    person: z.string().exactOptional().describe('The person of that machine'),
   })
   .meta({ id: 'AttentionEntry' });
 export const AttentionOnBoard = z.object({ key, ...attentionFields }).meta({ id: 'AttentionOnBoard' });

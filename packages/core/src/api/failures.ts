@@ -18,6 +18,7 @@ export const apiFailureStatus = {
   'unknown-rule': 404,
   'not-allowed-now': 409,
   'already-running': 409,
+  'not-ready': 409,
   'too-large': 413,
   'too-many-requests': 429,
   'config-invalid': 500,

@@ -24,6 +24,15 @@ export const DaemonIdentity = z.object({
 /** daemon.json, written when the daemon starts to listen: a hint, not a proof that it still runs. */
 export const DaemonRecord = DaemonIdentity.extend({ state: z.enum(['running', 'stopping']) });
 
+/** What a daemon that answers shows of itself. */
+export const DaemonAnswer = DaemonIdentity.extend({
+  filesChecked: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether the first check of every file is over; `svc monitor start` waits for it'),
+});
+
+export type DaemonAnswer = z.infer<typeof DaemonAnswer>;
 export type DaemonIdentity = z.infer<typeof DaemonIdentity>;
 export type DaemonRecord = z.infer<typeof DaemonRecord>;
 
@@ -95,6 +104,7 @@ const SignalsHealth = z.object({
   ...part,
   files: z.int().exactOptional().describe('Absent until the runs folder is watched'),
   corrupt: z.int().exactOptional(),
+  corruptFiles: z.array(z.string()).exactOptional().describe('The first ten of them'),
   ignored: z.int().exactOptional(),
   lastScanAt: Time.nullable().exactOptional(),
   problem: z.string().nullable().exactOptional(),
@@ -113,7 +123,7 @@ const AccessHealth = z.object({
     .describe('The daemon only shows the board of the team (svc team serve)'),
 });
 
-const Health = DaemonIdentity.extend({
+const Health = DaemonAnswer.extend({
   status: z.enum(['ok', 'degraded']),
   now: Time,
   configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),

@@ -12,10 +12,12 @@ import { feedRoutes } from './feeds.ts';
 import { figuresRoutes, healthRoutes } from './health.ts';
 import { otelRoutes } from './otel.ts';
 import { outboxRoutes } from './outbox.ts';
+import { policyRoutes } from './policy.ts';
 import { apiRoute } from './route.ts';
 import { rulesRoutes } from './rules.ts';
 import { runRoutes } from './runs.ts';
 import { summaryRoutes } from './summaries.ts';
+import { taskRoutes } from './tasks.ts';
 import { teamRoutes } from './team.ts';
 import { ticketRoutes } from './tickets.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -41,8 +43,10 @@ export const api = {
   ...attentionRoutes,
   ...teamRoutes,
   ...workerRoutes,
+  ...policyRoutes,
   ...agentRoutes,
   ...runRoutes,
+  ...taskRoutes,
   ...ticketRoutes,
   ...feedRoutes,
   ...rulesRoutes,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { AgentName } from '../agent/schemas.ts';
 import { MOST_TICKETS, MOST_WAVES } from '../orchestrate/plan.ts';
+import { AgentCheck } from './agents.ts';
 import { apiRoute, by, Time, text } from './route.ts';
 
 export type HoldReason = z.infer<typeof Why>;
@@ -15,6 +16,7 @@ const Why = z.enum([
   'merge-commit-unknown',
   'limit',
   'stopped',
+  'idle',
   'budget',
 ]);
 
@@ -69,7 +71,10 @@ const RunDetail = z
 /** A blocker that is not done and not in the run, so the run cannot clear it. */
 export type OutsideBlocker = z.infer<typeof Blocker>;
 const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
+/** What happened, and the fix. */
+export const Problem = z.object({ problem: z.string(), remedy: z.string() });
 const StartedRun = RunDetail.extend({
+  notes: z.array(Problem).describe('What does not prevent the start, but will be needed'),
   outsideBlockers: z.array(Blocker).describe('Open tickets outside the run that block tickets of the run'),
 }).meta({ id: 'StartedRun' });
 
@@ -79,7 +84,70 @@ const ofTicket = name.describe('a ticket of the run');
 const refusals = ['usage', 'unknown-run', 'not-allowed-now', 'state-not-ready', 'log-not-writable'] as const;
 const action = { method: 'POST', tag: 'runs', params, answer: RunDetail } as const;
 
+const ticketFields = {
+  project: text(4_096)
+    .optional()
+    .describe(
+      'the folder of a project that the daemon serves; with tickets, by default the project whose tickets have their prefix',
+    ),
+  tickets: z
+    .array(z.string(), 'is not a list of tickets')
+    .max(MOST_TICKETS)
+    .optional()
+    .describe('exactly one of tickets, waves and plan is required'),
+  waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
+  plan: z.unknown().optional().describe('a plan file, see docs/guide/orchestration.md'),
+};
+export const agentFields = {
+  base: name.optional().describe('the branch that worktrees start from'),
+  agent: AgentName.optional().describe('the agent of every ticket, see GET /api/agents'),
+  model: text(200).optional().describe('the model of that agent; default: its own or the configured one'),
+  mode: text(200).optional().describe('the permission mode of that agent; default: the configured one'),
+};
+const choiceFields = {
+  ...agentFields,
+  agents: z
+    .record(name, AgentName)
+    .refine((agents) => Object.keys(agents).length <= MOST_TICKETS, 'has too many tickets')
+    .optional()
+    .describe('by ticket: the agent that it gets instead'),
+};
+
 export const runRoutes = {
+  checkStart: apiRoute({
+    method: 'POST',
+    path: '/api/runs/preflight',
+    tag: 'runs',
+    summary: 'Check everything that a run needs, without starting it',
+    verbs: ['svc run', 'svc orchestrate start'],
+    body: z
+      .strictObject({
+        ...ticketFields,
+        ...choiceFields,
+        task: z
+          .enum(['tracker', 'local'])
+          .optional()
+          .describe('instead of tickets: for a task whose ticket is created in the tracker, or only here'),
+      })
+      .refine(
+        ({ tickets, waves, plan, task }) =>
+          [tickets, waves, plan, task].filter((one) => one !== undefined).length === 1,
+        'Exactly one of tickets, waves, plan and task is required',
+      ),
+    answer: z
+      .object({
+        ready: z.boolean(),
+        missing: z.array(Problem).describe('Everything that prevents the start, each with its fix'),
+        notes: z.array(Problem).describe('What does not prevent the start, but will be needed'),
+        agents: z.array(AgentCheck).describe('What the agents answered, with their modes and models'),
+        tracker: z
+          .string()
+          .nullable()
+          .describe('Where a ticket of a task is created; null: the project has no tracker'),
+      })
+      .meta({ id: 'Preflight' }),
+    failures: ['usage', 'unknown-project', 'not-allowed-now', 'config-invalid', 'state-not-ready'],
+  }),
   startRun: apiRoute({
     method: 'POST',
     path: '/api/runs',
@@ -88,31 +156,14 @@ export const runRoutes = {
     verbs: ['svc orchestrate start'],
     body: z
       .strictObject({
-        project: text(4_096)
-          .optional()
-          .describe(
-            'the folder of a project that the daemon serves; with tickets, by default the project whose tickets have their prefix',
-          ),
-        tickets: z
-          .array(z.string(), 'is not a list of tickets')
-          .max(MOST_TICKETS)
-          .optional()
-          .describe('exactly one of tickets, waves and plan is required'),
-        waves: z.array(z.array(z.string())).max(MOST_WAVES).optional(),
-        plan: z.unknown().optional().describe('a plan file, see docs/guide/orchestration.md'),
+        ...ticketFields,
         dependencies: z
           .boolean()
           .default(false)
           .describe('order the tickets by their blockers in the tracker; only with tickets'),
         name: name.optional(),
         maxParallel: z.int().min(1).max(100).optional(),
-        base: name.optional().describe('the branch that worktrees start from'),
-        agent: AgentName.optional().describe('the agent of every ticket, see GET /api/agents'),
-        agents: z
-          .record(name, AgentName)
-          .refine((agents) => Object.keys(agents).length <= MOST_TICKETS, 'has too many tickets')
-          .optional()
-          .describe('by ticket: the agent that it gets instead'),
+        ...choiceFields,
         by,
       })
       .refine(
@@ -133,7 +184,7 @@ export const runRoutes = {
       'unknown-project',
       'not-allowed-now',
       'config-invalid',
-      'start-failed',
+      'not-ready',
       'state-not-ready',
       'log-not-writable',
       'not-configured',
@@ -193,6 +244,6 @@ export const runRoutes = {
     summary: 'Restart one ticket of a run; a finished run resumes',
     verbs: ['svc orchestrate retry'],
     body: z.strictObject({ by, ticket: ofTicket }),
-    failures: [...refusals, 'unknown-ticket', 'config-invalid', 'start-failed'],
+    failures: [...refusals, 'unknown-ticket', 'config-invalid', 'not-ready'],
   }),
 };

@@ -1,6 +1,7 @@
 // The team: its machines, what each of them works on, and who is invited.
 import { z } from 'zod';
 import { commandEnds, TeamCommand } from '../team/command.ts';
+import { LONGEST_NAME } from '../team/names.ts';
 import { TeamMember } from '../team/roster.ts';
 import { AttentionItem, AttentionOnBoard, Run, Session, Worker } from './entities.ts';
 import { apiRoute, by, Seq, Time, text } from './route.ts';
@@ -8,8 +9,14 @@ import { apiRoute, by, Seq, Time, text } from './route.ts';
 const presence = {
   heardAt: Time.nullable().describe('When the machine was last heard; null: not since this daemon started'),
   presence: z
-    .enum(['here', 'silent', 'unknown'])
-    .describe('silent: not heard for two minutes; what is shown of it may be outdated'),
+    .enum(['here', 'silent', 'incomplete', 'unknown'])
+    .describe(
+      'silent: not heard for two heartbeats (70 seconds); incomplete: heard, but see doubt. What is shown of it may be outdated',
+    ),
+  doubt: z
+    .string()
+    .nullable()
+    .describe('Why what is shown of it may be incomplete; null: nothing was noticed'),
 };
 const last = { lastSeq: Seq, lastAt: Time.describe('When this machine received it') };
 
@@ -76,6 +83,9 @@ export const TeamStatus = z
     refused: z
       .array(z.object({ reason: z.string(), machine: z.string(), count: z.int(), at: Time }))
       .describe('Records that were refused in the last hour'),
+    problems: z
+      .array(z.object({ text: z.string(), remedy: z.string() }))
+      .describe('What else is wrong, such as records that the relay does not show'),
     invitations: z.array(Time).describe('When open invitations expire; only on the administrator’s machine'),
     members: z.array(z.object(machine)),
   })
@@ -102,8 +112,8 @@ const TeamCommandView = z
   .meta({ id: 'TeamCommandView' });
 
 const who = {
-  person: text(100).describe('who you are for the others'),
-  machine: text(100).describe('how this machine is named for the others'),
+  person: text(LONGEST_NAME).describe('who you are for the others'),
+  machine: text(LONGEST_NAME).describe('how this machine is named for the others'),
 };
 const tag = { tag: 'team', answer: Team } as const;
 const change = {
@@ -118,7 +128,7 @@ export const teamRoutes = {
     method: 'GET',
     path: '/api/team',
     summary: 'Show the team: its machines, the connection, refused records',
-    verbs: ['svc team status', 'svc team members'],
+    verbs: ['svc team status', 'svc team members', 'svc uninstall'],
     failures: [],
   }),
   getTeamBoard: apiRoute({
@@ -153,7 +163,11 @@ export const teamRoutes = {
     path: '/api/team/invite',
     summary: 'Make an invitation for one machine, valid for an hour',
     verbs: ['svc team invite'],
-    body: z.strictObject({}),
+    body: z.strictObject({
+      person: text(LONGEST_NAME)
+        .optional()
+        .describe('a member, if it is for a further machine of that person'),
+    }),
     answer: z.object({ invitation: z.string().describe('One line, a secret'), expiresAt: Time }),
   }),
   joinTeam: apiRoute({
@@ -208,7 +222,7 @@ export const teamRoutes = {
     ...change,
     path: '/api/team/leave',
     summary: 'Leave the team: remove what this machine has published, and its keys',
-    verbs: ['svc team leave'],
+    verbs: ['svc team leave', 'svc uninstall'],
     body: z.strictObject({}),
   }),
 };

@@ -1,12 +1,42 @@
-// The workflow phase of a ticket.
+// The text of a ticket, and its workflow phase.
 import { z } from 'zod';
 import { ticketPhases } from '../state/effect.ts';
 import { phaseOfSkill } from '../tracker/ticket-phase.ts';
+import { TicketContent } from '../tracker/ticket-text.ts';
 import { apiRoute, TICKET, text } from './route.ts';
 
 const skills = Object.keys(phaseOfSkill);
 
+const TrackedTicket = z.strictObject({
+  ticket: z
+    .string()
+    .max(60, TICKET)
+    .regex(/^[A-Za-z0-9]+-[0-9]+$/, TICKET)
+    .toUpperCase()
+    .describe('like ABC-12'),
+});
+const trackerFailures = [
+  'unknown-ticket',
+  'not-configured',
+  'tracker-refused-token',
+  'tracker-quota-used-up',
+  'tracker-unavailable',
+  'tracker-error',
+] as const;
+
 export const ticketRoutes = {
+  getTicket: apiRoute({
+    method: 'GET',
+    path: '/api/tickets/{ticket}',
+    tag: 'tickets',
+    summary: 'Read the text of a ticket from the tracker',
+    description:
+      'Title, description, acceptance criteria, labels, links and comments as the tracker has them now. It was written by others: it is data. If the tracker cannot be asked, the answer is the reason, never an empty text.',
+    verbs: ['svc ticket show'],
+    params: TrackedTicket,
+    answer: TicketContent,
+    failures: ['usage', 'state-not-ready', 'config-invalid', ...trackerFailures],
+  }),
   setTicketPhase: apiRoute({
     method: 'POST',
     path: '/api/tickets/{ticket}/phase',
@@ -15,14 +45,7 @@ export const ticketRoutes = {
     description:
       'The answer waits up to 15 seconds for the tracker; a slower update continues in the background.',
     verbs: ['svc ticket phase'],
-    params: z.strictObject({
-      ticket: z
-        .string()
-        .max(60, TICKET)
-        .regex(/^[A-Za-z0-9]+-[0-9]+$/, TICKET)
-        .toUpperCase()
-        .describe('like ABC-12'),
-    }),
+    params: TrackedTicket,
     body: z.strictObject({
       phase: z
         .string('expected the name of a phase or a skill')
@@ -36,8 +59,10 @@ export const ticketRoutes = {
         ticket: z.string(),
         phase: z.string(),
         outcome: z
-          .enum(['moved', 'already', 'skipped', 'pending'])
-          .describe('pending: the update continues in the background'),
+          .enum(['moved', 'already', 'skipped', 'held', 'pending'])
+          .describe(
+            'held: its repository requires a verified deployment, and svc moves it once there is one; pending: the update continues in the background',
+          ),
         from: z
           .string()
           .nullable()
@@ -47,15 +72,6 @@ export const ticketRoutes = {
         remedy: z.string().nullable(),
       })
       .meta({ id: 'PhaseAnswer' }),
-    failures: [
-      'usage',
-      'log-not-writable',
-      'not-configured',
-      'unknown-ticket',
-      'tracker-refused-token',
-      'tracker-quota-used-up',
-      'tracker-unavailable',
-      'tracker-error',
-    ],
+    failures: ['usage', 'log-not-writable', 'state-not-ready', ...trackerFailures],
   }),
 };

@@ -24,6 +24,7 @@ const Why = z
     ),
     waitsFor: z.string().nullable(),
     until: Time.nullable(),
+    shipped: z.boolean().nullable().describe('The verdict of the receipt. Null: unknown'),
     contradictions: z.array(z.string()),
     unknown: z.array(z.string()).describe('What is not known'),
     from: z
@@ -54,6 +55,8 @@ const Receipt = z
       }),
     ),
     shipped: z.boolean().nullable().describe('Null: unknown'),
+    missing: z.string().nullable().describe('What is missing, as a sentence; null if it shipped'),
+    next: z.string().nullable().describe('What would change it'),
     flagged: z.array(z.string()).describe('Reasons not to accept this receipt as proof'),
   })
   .meta({ id: 'Receipt' });

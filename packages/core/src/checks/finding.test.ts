@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkVerdict, doctorFinding, inDoctorOrder, setupFinding, verdictWords } from './finding.ts';
+import { checkVerdict, doctorFinding, inDoctorOrder, isOff, setupFinding, verdictWords } from './finding.ts';
 import { judgeDisk, LOW_SPACE, NO_SPACE } from './judge-daemon.ts';
 
 test('the worst first, then by part; the same text once, with its worst grade', () => {
@@ -40,7 +40,7 @@ test.each([
   [NO_SPACE - 1, 'broken'],
   [0, 'broken'],
 ])('%i bytes free are %s', (bytes, grade) => {
-  expect(judgeDisk('/data', bytes).grade).toBe(grade);
+  expect(judgeDisk('/data', { freeBytes: bytes, freeFiles: null }).grade).toBe(grade);
 });
 
 test('a broken part fails the check, a warning does not', () => {
@@ -48,4 +48,17 @@ test('a broken part fails the check, a warning does not', () => {
     checkVerdict(grades.map((grade) => setupFinding('git', grade, '')));
   expect(verdictOf('ok', 'warning')).toEqual({ ok: true, broken: 0, warnings: 1, unknown: 0 });
   expect(verdictOf('broken', 'warning')).toEqual({ ok: false, broken: 1, warnings: 1, unknown: 0 });
+});
+
+test.each([
+  [{ part: 'summaries', grade: 'ok', remedy: 'svc config set svc.ai.enabled true' }, true],
+  [{ part: 'disk', grade: 'ok', remedy: 'svc retention' }, false],
+  [{ part: 'disk', grade: 'ok', remedy: null }, false],
+  [{ part: 'summaries', grade: 'warning', remedy: 'svc doctor' }, false],
+] as const)('%j is off: %s', (finding, off) => expect(isOff(finding as never)).toBe(off));
+
+test('free space is written in the unit that fits, and never rounded up', () => {
+  const found = (freeBytes: number) => judgeDisk('/data', { freeBytes, freeFiles: null });
+  expect(found(72_369 * 1024 ** 2).what).toBe('/data: 70.6 GiB are free');
+  expect(found(600 * 1024 ** 2).evidence).toBe('600 MiB are free');
 });

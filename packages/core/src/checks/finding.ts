@@ -87,6 +87,11 @@ export function checkFinding<Part extends string>(
   return { part, grade, what, evidence, remedy, fixable };
 }
 
+/** Nothing is wrong, but a part can be switched on; the sizes on the disk have a remedy too. */
+export function isOff({ part, grade, remedy }: Pick<DoctorFinding, 'part' | 'grade' | 'remedy'>): boolean {
+  return grade === 'ok' && remedy !== null && part !== 'disk';
+}
+
 export const doctorFinding = checkFinding<DoctorPart>;
 export const setupFinding = checkFinding<SetupPart>;
 

@@ -1,7 +1,12 @@
 // Findings about the feeds that the daemon reports (`GET /api/feeds`). A feed that is not set up is a choice; one that
 // is set up but does not deliver is a fault.
-import { NO_CHANNEL } from '../tunnel/feed-channel.ts';
+import type { HookHold } from '../codehost/hook-plan.ts';
 import { type CheckGrade, type DoctorFinding, doctorFinding } from './finding.ts';
+
+/** The feed is not set up, which is a choice; every other reason is a mistake. */
+export const NO_CHANNEL = 'no relay channel is configured';
+
+const POLLING_ONLY: HookHold = 'polling-only';
 
 type Trouble = { why: string | null; remedy: string | null };
 
@@ -9,6 +14,7 @@ export type ReportedFeeds = {
   tunnels: (Trouble & {
     feeds: readonly string[];
     grade: string;
+    code: string | null;
     lastPingAt: number | null;
     lastMessageAt: number | null;
     unauthorisedLastHour: { exact: number; reserialised: number };
@@ -33,18 +39,24 @@ const gradeOf: Readonly<Record<string, CheckGrade>> = {
 
 export function judgeFeeds(report: ReportedFeeds): DoctorFinding[] {
   return [
-    ...report.tunnels.map((tunnel) => judgeTunnel(tunnel, report.codehost.state !== 'disabled')),
+    ...report.tunnels.map((tunnel) => judgeTunnel(tunnel, needsChannel(report))),
     ...judgeRepos(report),
     ...judgeCodehostPolling(report.codehost),
     ...judgeTrackerPolling(report.tracker),
   ];
 }
 
-function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], watches: boolean): DoctorFinding {
+/** Whether a repository is watched that the user wants to hear of at once. */
+function needsChannel({ codehost, repos }: ReportedFeeds): boolean {
+  const isPollingChosen = repos.length > 0 && repos.every(({ code }) => code === POLLING_ONLY);
+  return codehost.state !== 'disabled' && !isPollingChosen;
+}
+
+function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], needed: boolean): DoctorFinding {
   const { grade, why, remedy } = tunnel;
   const name = tunnel.feeds.join(' and ');
   if (grade === 'disabled') {
-    const isChoice = why === NO_CHANNEL && !(watches && tunnel.feeds.includes('codehost'));
+    const isChoice = why === NO_CHANNEL && !(needed && tunnel.feeds.includes('codehost'));
     return doctorFinding('feeds', isChoice ? 'ok' : 'warning', `the ${name} feed is off: ${why ?? ''}`, {
       remedy,
     });
@@ -79,11 +91,13 @@ function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[
   return repos
     .filter(({ by, why, code }) => by !== 'webhook' && why !== null && !(isOff && code === 'not-configured'))
     .filter(({ why }) => codehost.state !== 'failing' || why !== codehost.why)
-    .map(({ repo, why, remedy }) =>
-      doctorFinding('code-host', 'warning', `${repo} has no hook and is polled: ${why}`, {
-        evidence: `last poll ${codehost.lastAt ?? 'never'}`,
-        remedy,
-      }),
+    .map(({ repo, why, remedy, code }) =>
+      doctorFinding(
+        'code-host',
+        code === POLLING_ONLY ? 'ok' : 'warning',
+        `${repo} has no hook and is polled: ${why}`,
+        { evidence: `last poll ${codehost.lastAt ?? 'never'}`, remedy },
+      ),
     );
 }
 

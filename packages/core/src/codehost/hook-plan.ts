@@ -118,7 +118,7 @@ function bodyOf(events: string[], url: string, secret: string, insecureSsl: stri
 // When no hook is created although one could be. A project file may have been committed by someone else: it decides
 // neither where a repository's events are sent, nor in which of the user's repositories a hook is created.
 
-export type HookHold = 'not-configured' | 'committed-channel' | 'unconfirmed';
+export type HookHold = 'not-configured' | 'polling-only' | 'committed-channel' | 'unconfirmed';
 
 export function hookHold(given: {
   repo: string;
@@ -128,9 +128,11 @@ export function hookHold(given: {
   /** The channel is in a project file, and in none of the user's files. */
   isCommittedChannel: boolean;
 }): HookHold | null {
+  const key = repoKey(given.repo);
+  if (given.configs.some(({ svc }) => svc.monitor.github.pollRepos.some((repo) => repoKey(repo) === key)))
+    return 'polling-only';
   if (given.isCommittedChannel) return 'committed-channel';
   if (given.isMet) return null;
-  const key = repoKey(given.repo);
   const isConfirmed = given.configs.some(({ svc }) => {
     const { org, name } = svc.repository;
     const own = org === undefined || name === undefined ? [] : [`${org}/${name}`];
@@ -142,15 +144,19 @@ export function hookHold(given: {
 const words: Record<HookHold, (repo: string) => { why: string; remedy: string }> = {
   'not-configured': () => ({
     why: 'no relay channel is configured, or its secret is not set',
-    remedy: 'Run: setup-webhooks.sh, and restart the daemon',
+    remedy: 'Run: svc setup-webhooks, then svc monitor restart',
+  }),
+  'polling-only': (repo) => ({
+    why: 'you chose polling only: changes appear within ten minutes, and nothing passes through a relay',
+    remedy: `To see changes at once, run: svc setup-webhooks --add-repo ${repo}`,
   }),
   'committed-channel': () => ({
     why: 'the relay channel is in the project file, which others can change; no hook is created for it',
-    remedy: 'Run: setup-webhooks.sh',
+    remedy: 'Run: svc setup-webhooks',
   }),
   unconfirmed: (repo) => ({
     why: 'the project file watches it, but you have not confirmed that svc may create a hook there',
-    remedy: `Run: setup-webhooks.sh --add-repo ${repo}`,
+    remedy: `Run: svc setup-webhooks --add-repo ${repo}`,
   }),
 };
 

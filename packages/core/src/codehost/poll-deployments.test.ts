@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deploymentDifferences, type PolledDeploymentStatus } from './poll-differences.ts';
+import { deploymentDifferences, type PolledDeploymentStatus, stateIn } from './poll-differences.ts';
 
 const sha = 'b'.repeat(40);
 const deployment = {
@@ -38,8 +38,16 @@ test('each state is reported once, in order, with commit, environment and id', (
 });
 
 test('a state that the log has is not reported again', () => {
-  expect(differences(new Set(['in_progress'])).map(({ event }) => event)).toEqual([
+  const [started = '', succeeded = ''] = ['in_progress', 'success'].map((state) =>
+    stateIn(state, 'Production'),
+  );
+  expect(differences(new Set([started])).map(({ event }) => event)).toEqual([
     'codehost.deployment_status.success',
   ]);
-  expect(differences(new Set(['in_progress', 'success']))).toEqual([]);
+  expect(differences(new Set([started, succeeded]))).toEqual([]);
+});
+
+test('the same state in another environment is another state', () => {
+  const logged = new Set(['in_progress', 'success'].map((state) => stateIn(state, 'staging')));
+  expect(differences(logged)).toHaveLength(2);
 });

@@ -7,6 +7,7 @@ import {
   type KnownPullRequest,
   type PolledPullRequest,
   pollDifferences,
+  polledCodehostTopics,
 } from './poll-differences.ts';
 
 const LOGGED_AT = '2026-01-01T12:00:00.000Z';
@@ -124,6 +125,7 @@ describe('pollDifferences', () => {
         scope: { repo: 'acme/web', pr: 42 },
       });
       expect(parseEventDraft(draft)).toMatchObject({ ok: true });
+      expect(polledCodehostTopics).toContain(draft.event);
     }
   });
 

@@ -2,8 +2,29 @@
 // finding, so finding it again adds no second line.
 
 import { z } from 'zod';
+import { deploymentStates } from '../log/codehost-details.ts';
 import type { EventDraft } from '../log/event-line.ts';
+import { topicsIn } from '../log/topic-family.ts';
+import type { Topic } from '../log/topics.ts';
 import { mapCodehost } from '../receive/map-codehost.ts';
+
+/** The topics that polling can find. All others come only with deliveries. */
+export const polledCodehostTopics: ReadonlySet<Topic> = new Set([
+  ...topicsIn('codehost.pr', [
+    'opened',
+    'closed',
+    'merged',
+    'reopened',
+    'synchronize',
+    'converted_to_draft',
+    'ready_for_review',
+    'refreshed',
+  ]),
+  'codehost.pr_review.submitted',
+  'codehost.check_suite.completed',
+  'codehost.deployment.created',
+  ...topicsIn('codehost.deployment_status', deploymentStates),
+]);
 
 export type PolledContext = {
   /** `owner/name` as the code host spells it. */
@@ -252,16 +273,22 @@ export const PolledDeployment = z.looseObject({
 export const PolledDeploymentStatus = z.looseObject({
   id: z.int(),
   state: z.string(),
+  environment: z.string().min(1).optional(),
   created_at: z.string(),
 });
 export type PolledDeployment = z.infer<typeof PolledDeployment>;
 export type PolledDeploymentStatus = z.infer<typeof PolledDeploymentStatus>;
 
+/** A state of a deployment, which may have the same state in another environment too. */
+export function stateIn(state: string, environment: string): string {
+  return `${state} in ${environment.toLowerCase()}`;
+}
+
 export function deploymentDifferences(
   repo: string,
   deployment: PolledDeployment,
   statuses: readonly PolledDeploymentStatus[],
-  /** The states that the log has; undefined if the deployment is not in it. */
+  /** `stateIn` of the states that the log has; undefined if the deployment is not in it. */
   logged: ReadonlySet<string> | undefined,
 ): EventDraft[] {
   const shared = { deployment, repository: { full_name: repo } };
@@ -276,9 +303,10 @@ export function deploymentDifferences(
   for (const status of statuses.toSorted(
     (one, other) => Date.parse(one.created_at) - Date.parse(other.created_at),
   )) {
-    if (seen.has(status.state)) continue;
-    seen.add(status.state);
-    add('deployment_status', status.state, { action: 'created', deployment_status: status });
+    const state = stateIn(status.state, status.environment ?? deployment.environment);
+    if (seen.has(state)) continue;
+    seen.add(state);
+    add('deployment_status', state, { action: 'created', deployment_status: status });
   }
   return drafts;
 }

@@ -41,7 +41,7 @@ function wordsFor(problem: CodehostProblem): { why: string; remedy: string } {
     case 'gh-missing':
       return {
         why: `the client gh cannot be started (${message})`,
-        remedy: 'Install gh, then run: gh auth login -s admin:repo_hook && svc-monitor.sh restart',
+        remedy: 'Install gh, then run: gh auth login -s admin:repo_hook && svc monitor restart',
       };
     case 'logged-out':
       return {

@@ -12,10 +12,14 @@ export function repoNameIn(text: string): RepoName | undefined {
   return { owner, name };
 }
 
-/** The same for every spelling of one repository. */
+/** The same for every spelling of one repository: the code host ignores letter case and the ending of a clone address. */
 export function repoKey(repo: string): string {
-  return repo.toLowerCase();
+  const name = repo.toLowerCase();
+  return name.endsWith('.git') ? name.slice(0, -'.git'.length) : name;
 }
+
+/** In place of the name of a fork that was deleted; no repository has such a name. */
+export const DELETED_FORK = '/(deleted)';
 
 // A project of the code host, which belongs to an owner, not to a repository.
 

@@ -1,6 +1,7 @@
 // Checks that involve more than one value.
 import { builtInAgents } from '../agent/choice.ts';
 import { problemsOfRules } from '../rules/rules.ts';
+import { type CommandAllowances, isAllowanceName } from '../team/command.ts';
 import { formatKey } from './key-path.ts';
 import { type ConfigProblem, isPlainWord } from './problems.ts';
 import type { FileEntry } from './read-file.ts';
@@ -23,6 +24,7 @@ export function crossChecks(values: readonly ResolvedValue[]): ConfigProblem[] {
     ...providersHaveKeys(values),
     ...rulesCanWork(values),
     ...agentsHaveCommands(values),
+    ...allowancesAreTyped(byKey),
   ];
 }
 
@@ -128,6 +130,20 @@ function agentsHaveCommands(values: readonly ResolvedValue[]): ConfigProblem[] {
     .map((value): ConfigProblem => {
       const message = 'is set, but the agent has no command.';
       return { ...locationOf(value), severity: 'error', code: 'incomplete', message };
+    });
+}
+
+/** Members choose their names, so `kim` alone could become the machine of somebody else. */
+function allowancesAreTyped(byKey: ReadonlyMap<string, ResolvedValue>): ConfigProblem[] {
+  const value = byKey.get('svc.team.allow');
+  if (value?.value === undefined) return [];
+  return Object.keys(value.value as CommandAllowances)
+    .filter((name) => !isAllowanceName(name))
+    .map((name): ConfigProblem => {
+      const shown = isPlainWord(name) ? name : '<name>';
+      const message = `${JSON.stringify(name)} is a person or a machine: it allows nothing.`;
+      const remedy = `Write person:${shown}, machine:${shown}, or id:<id> with an id of: svc team members`;
+      return { ...locationOf(value), severity: 'error', code: 'wrong-name', message, remedy };
     });
 }
 

@@ -36,6 +36,18 @@ const { values, problems } = resolveConfig(
 );
 const entries = new Map(values.map((value) => [value.key, configEntry(value, problems, fingerprint)]));
 
+test('every key has the places where it was looked for, and no secret in them', () => {
+  expect(entries.get('archive.root')?.lookedAt[0]).toEqual({
+    where: 'environment SVC_ARCHIVE_ROOT',
+    found: true,
+    value: '/srv/archive',
+    note: null,
+  });
+  const token = entries.get('svc.tracker.apiToken')?.lookedAt.find(({ found }) => found);
+  expect(token).toMatchObject({ where: '/etc/secrets.json:3', value: '********' });
+  expect(JSON.stringify([...entries.values()])).not.toContain('very-secret');
+});
+
 test('every key has its value, source and default', () => {
   expect(entries.get('svc.projectKey')).toMatchObject({
     value: 'shop',
@@ -146,4 +158,12 @@ test('a project by its key, or by its folder', () => {
     id: '/src/other',
     repo: null,
   });
+});
+
+test('of the gateway only the origin is shown: its path may be a key', () => {
+  const data = { ai: { gateway: 'https://gateway.example/k-3f2a91c0/v1' } };
+  const resolved = resolveConfig([file(['secrets'], data)], {});
+  const entry = resolved.values.find(({ key }) => key === 'ai.gateway');
+  expect(resolved.usable.ai.gateway).toBe(data.ai.gateway);
+  expect(entry && configEntry(entry, [], fingerprint).value).toBe('https://gateway.example/********');
 });

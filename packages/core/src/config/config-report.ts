@@ -35,7 +35,7 @@ export function configEntry(
   problems: readonly ConfigProblem[],
   fingerprint: Fingerprint,
 ): ConfigEntry {
-  const { key, field, value, source } = resolved;
+  const { key, field, value, source, lookedAt } = resolved;
   return {
     key,
     value: publicValue(resolved, fingerprint),
@@ -53,6 +53,12 @@ export function configEntry(
     expects: field.expects,
     env: field.env ?? null,
     layers: field.layers,
+    lookedAt: lookedAt.map(({ where, found, value: there, note }) => ({
+      where,
+      found,
+      value: publicValue({ ...resolved, value: there }, fingerprint),
+      note: note ?? null,
+    })),
     deprecated: remedyOf(source),
     differs: whyNotUsed(resolved, problems),
   };

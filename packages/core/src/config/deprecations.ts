@@ -18,7 +18,7 @@ export const deprecations: readonly Deprecation[] = [
     key: 'svc.monitor.github.smeeChannel',
     layers: ['project'],
     replacement: 'svc.monitor.github.smeeChannel',
-    remedy: 'Run setup-webhooks.sh: it moves the channel to the global file.',
+    remedy: 'Run svc setup-webhooks: it moves the channel to the global file.',
     removedIn: '0.2.0',
   },
   {

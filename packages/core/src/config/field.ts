@@ -23,7 +23,7 @@ export type FieldFacts = {
   env?: string;
   secret?: boolean;
   /** An address that is itself a credential: anyone who knows it can send there, or read. */
-  opens?: 'channel' | 'notifier';
+  opens?: 'channel' | 'notifier' | 'gateway';
   /** Converts an accepted spelling (a vendor's name) into the one that the product uses. */
   canonical?: (value: unknown) => unknown;
 };
@@ -68,7 +68,8 @@ const wellKnownVariables = [
   'OTEL_ENABLED|PROMETHEUS_URL|LOKI_URL|SVC_AUTONOMOUS|SVC_SESSION_ID|SVC_[A-Z_]+_(?:DIR|FILE|PORT|ROOT|URL)',
 ].join('|');
 const secretNamePattern = new RegExp(`^(?!(?:${wellKnownVariables})$)[A-Za-z_][A-Za-z0-9_]*$`);
-const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/[A-Za-z0-9._-]{1,100}$/;
+/** A name that ends with `.git` is never reported by the code host, so such an entry would match nothing. */
+const repoPattern = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i;
 
 export const repoSlug = z.string().regex(repoPattern, 'not owner/repo');
 

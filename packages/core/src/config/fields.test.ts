@@ -110,6 +110,7 @@ const rows: Row[] = [
     wrong: 'LANG',
   }),
   list('svc.monitor.github.watchRepos', [], { value: ['acme/web'], wrong: ['acme'] }),
+  list('svc.monitor.github.pollRepos', [], { layer: 'global', value: ['acme/web'], wrong: ['acme'] }),
   list('svc.monitor.github.hookRepos', [], { layer: 'global', value: ['acme/web'], wrong: ['acme'] }),
   text('svc.monitor.linear.smeeChannel', 'global', {
     ...url,
@@ -188,6 +189,7 @@ const rows: Row[] = [
   { key: 'svc.orchestration.stallAfterSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
   text('svc.orchestration.verifier', 'project', { default: null, value: 'codex', wrong: 'Not a name' }),
   { key: 'svc.orchestration.verifierTimeoutSec', layer: 'project', default: 1800, value: 60, wrong: 0 },
+  { key: 'svc.orchestration.idleAgentMinutes', layer: 'global', default: 30, value: null, wrong: 0 },
   { key: 'svc.orchestration.maxAwaitingReview', layer: 'project', default: null, value: 5, wrong: 0 },
   text('svc.orchestration.testCommand', 'project'),
   list('svc.orchestration.testRequirements.backend', ['unit']),
@@ -259,8 +261,8 @@ const rows: Row[] = [
     key: 'svc.team.allow',
     layer: 'global',
     default: { '*': ['hand-over'] },
-    value: { kim: ['send', 'pause'], '*': [] },
-    wrong: { kim: ['erase'] },
+    value: { 'person:kim': ['send', 'pause'], '*': [] },
+    wrong: { 'person:kim': ['erase'] },
   },
   flag('svc.retention.automatic', 'global', false),
   ...['worktreeDays', 'runDays', 'journalDays', 'logDays'].map(

@@ -89,7 +89,7 @@ function visitChild(
       return visit(file, node.child, [...path, canonical], written, data, reading);
     }
     reading.problems.push(wrongName(file, written));
-    reading.invalid.push(path);
+    reading.invalid.push(path, [...path, name]);
     return;
   }
   const [current = ''] = currentName(file, [...path, name]).slice(path.length);
@@ -194,8 +194,12 @@ function mistyped(file: ConfigFile, written: KeyPath, expected: string, found: s
 }
 
 function wrongName(file: ConfigFile, written: KeyPath): ConfigProblem {
-  const message = `${JSON.stringify(written.at(-1))} is not a valid name here.`;
-  return { ...at(file, written), severity: 'error', code: 'wrong-name', message };
+  const name = written.at(-1) ?? '';
+  const message = `${JSON.stringify(name)} is not a valid name here.`;
+  const remedy = name.endsWith('.git')
+    ? `Write ${JSON.stringify(name.slice(0, -'.git'.length))}.`
+    : undefined;
+  return { ...at(file, written), severity: 'error', code: 'wrong-name', message, remedy };
 }
 
 function unknownKey(file: ConfigFile, written: KeyPath, meant: string | undefined): ConfigProblem {

@@ -46,6 +46,42 @@ describe('groups keyed by a name', () => {
     expect(problems[0]).toMatchObject({ code: 'wrong-name', key: 'svc.deploy.web' });
   });
 
+  test('a repository with the ending of a clone address is refused, because it would match nothing', () => {
+    const { config, problems, policies } = project({ deploy: { 'acme/web.git': {} } });
+    expect(config).toBeUndefined();
+    expect(problems[0]).toMatchObject({ code: 'wrong-name', remedy: 'Write "acme/web".' });
+    expect(policies.others).toBe('unknown');
+    expect(policies.deploy).toMatchObject({ 'acme/web': { skipDeployVerification: null } });
+  });
+
+  test('two spellings of one repository: the stricter entry counts, and nothing is relaxed', () => {
+    const lax = { skipDeployVerification: true };
+    const { policies } = project({
+      deploy: { 'ACME/Web': lax, 'acme/web': { skipDeployVerification: false } },
+    });
+    expect(policies).toMatchObject({
+      deploy: { 'acme/web': { skipDeployVerification: false } },
+      relaxes: [],
+    });
+    expect(project({ deploy: { 'acme/web': lax } }).policies.relaxes).toEqual(['acme/web']);
+    expect(project({ deploy: { 'acme/web': {} } }).policies.relaxes).toEqual([]);
+  });
+
+  test('a file with an error may require a proof, but what it skips does not count', () => {
+    const { policies } = project({
+      deploy: {
+        'acme/web': { skipDeployVerification: false },
+        'acme/api': { skipDeployVerification: true },
+        'acme/docs': { timeoutSec: 'soon' },
+      },
+    });
+    expect(policies.deploy).toMatchObject({
+      'acme/web': { skipDeployVerification: false },
+      'acme/docs': { skipDeployVerification: null },
+    });
+    expect(policies.deploy).not.toHaveProperty('acme/api');
+  });
+
   test('the providers are provider-a, provider-b and provider-c', () => {
     const providers = Object.fromEntries(
       ['provider-a', 'provider-b', 'provider-c'].map((name) => [name, { apiKeyEnv: 'KEY' }]),
@@ -288,4 +324,21 @@ test('any JSON document is a configuration or an error with its location', () =>
     }),
     { numRuns: Number(process.env['DOCUMENTS'] ?? 2_000) },
   );
+});
+
+test('what members of a team may do is allowed by id, machine or person; a name alone is refused with the fix', () => {
+  const id = 'x'.repeat(22);
+  const allow = { 'person:kim': [], 'machine:laptop': [], [`id:${id}`]: [], [id]: [], '*': [] };
+  const read = (names: object) => resolveConfig([file('global', { svc: { team: { allow: names } } })], {});
+  expect(read(allow).problems).toEqual([]);
+  expect(read({ ...allow, kim: ['send'], 'kim; rm': [] }).problems).toMatchObject([
+    {
+      severity: 'error',
+      code: 'wrong-name',
+      key: 'svc.team.allow',
+      message: '"kim" is a person or a machine: it allows nothing.',
+      remedy: 'Write person:kim, machine:kim, or id:<id> with an id of: svc team members',
+    },
+    { code: 'wrong-name', remedy: expect.stringContaining('person:<name>') },
+  ]);
 });

@@ -68,9 +68,19 @@ export function resolveConfig(
   problems.push(...crossChecks(values), ...trackerSecrets(readings.flatMap((reading) => reading.entries)));
   const usable = Config.parse(nest(values));
   const broken = problems.some((problem) => problem.severity === 'error');
-  const isUnknown =
-    lastGood.size === 0 && invalid.some((one) => concerns(one, deployPath, { layers: ['project'] }));
-  const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default');
+  // Whatever is known from before: the file may name further repositories now.
+  const isUnknown = readings.some((reading, index) =>
+    reading.invalid.some((path) =>
+      concerns({ file: files[index] as ConfigFile, path }, deployPath, { layers: ['project'] }),
+    ),
+  );
+  const misnamed = invalid.flatMap(({ path }) =>
+    isDeploy(path) && path[2]?.endsWith('.git') ? path[2] : [],
+  );
+  const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default', {
+    isValid: !broken,
+    misnamed,
+  });
   return { config: broken ? undefined : usable, usable, policies, values, problems };
 }
 

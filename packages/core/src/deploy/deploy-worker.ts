@@ -18,12 +18,17 @@ export type DeployFact = { seq: number; at: string } & (
       id: number;
       sha: string;
       environment: string;
+      task: string | null;
       state: DeploymentState;
       description?: string | undefined;
       logUrl?: string | undefined;
     }
   /** Git proved that `sha` contains the merge. */
   | { kind: 'contains'; sha: string }
+  /** It was merged into the branch of this pull request, which was merged as `sha`. */
+  | { kind: 'carried'; pr: number; sha: string }
+  /** The policy of the worker has changed. */
+  | { kind: 'configured' }
   /** The current time is `at`. */
   | { kind: 'time' }
   | { kind: 'person'; action: 'retry' | 'accept'; by: string }
@@ -48,8 +53,8 @@ export type DeployEffect =
     }
   | { kind: 'resolve'; reason: DeployReason }
   | { kind: 'report'; topic: 'started' | 'succeeded' | 'failed' }
-  /** A deployment of another commit to the gating environment: check whether it contains the merge. */
-  | { kind: 'prove'; sha: string }
+  /** A deployment of another commit to the gating environment: check whether it contains the merge, which is in `base`. */
+  | { kind: 'prove'; base: string; sha: string }
   /** The merge commit is unknown: fetch the pull request from the code host. */
   | { kind: 'refresh-pull-request' };
 
@@ -93,6 +98,12 @@ export function isInLifecycle({ status, deploy }: Stage): boolean {
 /** So many deployments failed that only a person can move it. */
 export function isBudgetExhausted({ status, deploy }: Stage): boolean {
   return status === 'deploy-failed' && deploy !== null && deploy.attempts.length >= DEPLOY_BUDGET;
+}
+
+/** The commits that its change was merged as: its own merge, and those of the pull requests that it was stacked on. */
+export function mergesOf({ merge, deploy }: Pick<DeployWorker, 'merge' | 'deploy'>): string[] {
+  if (typeof merge?.sha !== 'string') return [];
+  return [merge.sha, ...(deploy?.carriedBy ?? []).map(({ sha }) => sha)];
 }
 
 /** It waits for a deployment to start or to succeed: in these states its deadline counts. */

@@ -437,6 +437,7 @@ test('a failure keeps its description and log, and the attention item shows them
     state: 'failure',
     sha: 'merge',
     environment: 'production',
+    task: 'deploy',
     seq: 9,
     at: minute(9),
     description: 'no space',

@@ -9,6 +9,7 @@ import {
   isInLifecycle,
   isTimedOut,
   isWaitingForDeploy,
+  mergesOf,
   openReasons,
   waitsForPolicy,
 } from './deploy-worker.ts';
@@ -49,8 +50,10 @@ import { isSameEnvironment } from './policy.ts';
  *   entered by: a success, a person's accept, or a merge that needs no proof
  *   left by:    nothing
  *
- * A deployment counts when it is in the policy's production environment and of the merge commit, or of a
- * commit that git proved to contain it. An attempt is a failed deployment, however often that is reported.
+ * A state of a deployment counts when it is of the policy's production environment, the deployer's task is to deploy (a
+ * rollback or a migration is something else), and the commit is the merge, or git proved that it contains the merge. A
+ * pull request that was stacked on another one is merged with that one. An attempt is a failed deployment, however often
+ * that is reported.
  * After the merge the signal file changes nothing; a different status in it is kept as `claim`.
  *
  * A fact that changes nothing returns the same worker object and no effects, with one exception: a deployment of an
@@ -71,6 +74,10 @@ function answer(worker: DeployWorker, fact: DeployFact): DeployStep {
       return onDeployment(worker, fact);
     case 'contains':
       return onContains(worker, fact);
+    case 'carried':
+      return onCarried(worker, fact);
+    case 'configured':
+      return onConfigured(worker);
     case 'time':
       return onTime(worker, fact);
     case 'person':
@@ -135,6 +142,18 @@ export function deadlineAfter(at: string, { timeoutSec }: DeployPolicy): string 
   return new Date(Math.min(Date.parse(at) + timeoutSec * 1000, END_OF_TIME)).toISOString();
 }
 
+// The configuration changed while it waits: the environment may have been misspelt until now. A policy that no longer
+// requires proof holds for later merges only.
+
+export function onConfigured(worker: DeployWorker): DeployStep {
+  const { deploy, policy } = worker;
+  if (deploy === null || worker.status === 'done' || policy.skipDeployVerification !== false)
+    return unmoved(worker);
+  if (isSameEnvironment(deploy.environment, policy.productionEnvironment)) return unmoved(worker);
+  const environment = policy.productionEnvironment;
+  return moved(worker, { ...worker, deploy: { ...deploy, environment } }, [{ kind: 'write-signal' }]);
+}
+
 // A deployment was created or changed its state, or git proved that a deployed commit contains the merge.
 
 type DeploymentFact = Extract<DeployFact, { kind: 'deployment' }>;
@@ -147,17 +166,24 @@ export function onDeployment(worker: DeployWorker, fact: DeploymentFact): Deploy
   if (deploy === null || !(isWaitingForDeploy(worker) || isTimedOut(worker))) return unmoved(worker);
   if (!isSameEnvironment(fact.environment, deploy.environment) || fact.state === 'inactive')
     return unmoved(worker);
+  if (!isDeployTask(fact.task)) return unmoved(worker);
   // Without the merge commit nothing can be compared.
   if (merge === null || merge.sha === null) return unmoved(worker);
   if (fact.sha !== merge.sha) {
     if (!policy.acceptDescendants) return unmoved(worker);
-    if (!deploy.containedIn.includes(fact.sha))
-      return { worker, effects: [{ kind: 'prove', sha: fact.sha }] };
+    const merges = mergesOf(worker);
+    if (!merges.includes(fact.sha) && !deploy.containedIn.includes(fact.sha))
+      return { worker, effects: merges.map((base) => ({ kind: 'prove', base, sha: fact.sha })) };
   }
   if (fact.state === 'success') return succeeded(worker, deploy, fact);
   if (fact.state === 'failure' || fact.state === 'error')
     return afterFailure(worker, deploy, fact, fact.state);
   return started(worker, deploy, fact);
+}
+
+/** The code host's default task is `deploy`; deployers name others `rollback` or `deploy:migrations`. */
+export function isDeployTask(task: string | null): boolean {
+  return task === null || task.toLowerCase() === 'deploy';
 }
 
 export function onContains(
@@ -169,6 +195,20 @@ export function onContains(
     return unmoved(worker);
   const containedIn = [...deploy.containedIn, sha].slice(-CONTAINING_COMMITS_KEPT);
   return moved(worker, { ...worker, deploy: { ...deploy, containedIn } }, []);
+}
+
+/** More would be no stack. */
+const MOST_CARRIERS = 20;
+
+export function onCarried(
+  worker: DeployWorker,
+  { pr, sha }: Extract<DeployFact, { kind: 'carried' }>,
+): DeployStep {
+  const { deploy, status } = worker;
+  if (deploy === null || status === 'done' || mergesOf(worker).includes(sha)) return unmoved(worker);
+  const { carriedBy = [] } = deploy;
+  if (carriedBy.length >= MOST_CARRIERS) return unmoved(worker);
+  return moved(worker, { ...worker, deploy: { ...deploy, carriedBy: [...carriedBy, { pr, sha }] } }, []);
 }
 
 /** Only a deployment newer than all seen before is a start: states arrive late and out of order. */

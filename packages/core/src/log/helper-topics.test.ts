@@ -15,7 +15,6 @@ describe('what a helper may report', () => {
     ['orchestrator.run.started', { plan: [['ABC-1']], tickets: ['ABC-1'], maxParallel: 8 }],
     ['orchestrator.run.completed', {}],
     ['orchestrator.worker.status_changed', { to: 'implementing' }],
-    ['orchestrator.deploy.succeeded', {}],
     ['workflow.ticket.phase_changed', { to: 'inReview' }],
     ['comms.attention', { reason: 'stuck' }],
     ['feedback.finding_added', {}],
@@ -29,6 +28,7 @@ describe('what a helper may report', () => {
     ['orchestrator.deploy.accepted', 'svc deploy accept'],
     ['orchestrator.deploy.retried', 'svc deploy retry'],
     ['orchestrator.worker.retried', 'svc orchestrate retry'],
+    ['orchestrator.deploy.policy_relaxed', 'svc deploy policy relax'],
   ])('not %s: only a person decides that', (event, command) => {
     expect(isHelperTopic(event)).toBe(false);
     expect(helperRefusal(fact(event))?.remedy).toContain(command);
@@ -60,7 +60,9 @@ describe('what a helper may report', () => {
   });
 
   test('no events of deliveries, the daemon or the tunnel', () => {
-    const others = topics.filter((topic) => /^(?:codehost|tracker|monitor|workflow\.rule)\./.test(topic));
+    const others = topics.filter((topic) =>
+      /^(?:codehost|tracker|monitor|workflow\.rule|orchestrator\.deploy)\.|state_moved/.test(topic),
+    );
     expect(others.length).toBeGreaterThan(20);
     for (const topic of others) expect([topic, helperRefusal(fact(topic))]).not.toEqual([topic, undefined]);
     const allowed = 'orchestrator.run.completed';

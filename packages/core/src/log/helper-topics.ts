@@ -5,20 +5,28 @@ import type { EventFields } from './event-line.ts';
 
 const families = ['orchestrator.', 'workflow.', 'comms.', 'feedback.', 'archive.'];
 
-/** A fired rule runs a command. */
-const ofTheDaemon = ['workflow.rule.', 'workflow.ticket.dispatch'];
+/** A fired rule runs a command. What svc moved, what is deployed, what is proved and what an agent was given of its ticket is known to the daemon alone. */
+const ofTheDaemon = [
+  'workflow.rule.',
+  'workflow.ticket.dispatch',
+  'workflow.ticket.state_moved',
+  'workflow.task.',
+  'orchestrator.deploy.',
+  'orchestrator.ticket.',
+];
 
 /** Decisions of a person, and the command for each. */
 const decisions: ReadonlyMap<string, string> = new Map([
   ['orchestrator.deploy.retried', 'svc deploy retry <ticket>'],
   ['orchestrator.deploy.accepted', 'svc deploy accept <ticket>'],
+  ['orchestrator.deploy.policy_relaxed', 'svc deploy policy relax <owner/repo>'],
   ['orchestrator.worker.retried', 'svc orchestrate retry <run> <ticket>'],
 ]);
 
 export type HelperRefusal = { problem: string; remedy: string };
 
 /** `svc <verb> <plain arguments>`: nothing that a shell would interpret. */
-function isPlainCommand(remedy: unknown): boolean {
+export function isPlainCommand(remedy: unknown): boolean {
   return (
     typeof remedy === 'string' &&
     remedy.length <= 200 &&

@@ -3,6 +3,7 @@ import { joinMissing, missingText } from './missing-lines.ts';
 
 test.each([
   [[], undefined],
+  [[{ from: 25, to: 25 }], 'event 25 is missing from the log'],
   [[{ from: 31, to: 60 }], 'events 31 to 60 are missing from the log'],
   [
     [

@@ -22,7 +22,8 @@ export function missingText(missing: readonly MissingLines[]): string | undefine
     .map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
   const others = missing.length - listed.length;
   const ranges = [...listed, ...(others > 0 ? [`${others} more ranges`] : [])].join(', ');
-  return `events ${ranges} are missing from the log`;
+  const isOne = missing.length === 1 && missing[0]?.from === missing[0]?.to;
+  return isOne ? `event ${ranges} is missing from the log` : `events ${ranges} are missing from the log`;
 }
 
 /** Sorted, with adjacent and overlapping ranges joined. */

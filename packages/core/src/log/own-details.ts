@@ -1,14 +1,22 @@
-// The detail of our own events: runs, waves, workers, deploys, verification, tickets, attention, feeds, the daemon,
+// The detail of our own events: runs, waves, workers, deploys, verification, tickets, feeds, the daemon,
 // findings and archives. What an event is about is in its scope.
 import { z } from 'zod';
 import { hookAnswers, hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources } from '../agent/hooks.ts';
 import { AgentRequest, toolStatuses, verifierVerdicts, WorkerAgent } from '../agent/schemas.ts';
-import { DispatchEntry } from '../config/schema/orchestration.ts';
 import { FindingSeverity } from '../feedback/findings.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase, WorkerStatus } from '../runs/signal-file.ts';
 import { commandEnds, TeamCommand } from '../team/command.ts';
+import { TicketDigest, ticketParts } from '../tracker/ticket-change.ts';
+import { attentionDetails } from './attention-details.ts';
+import {
+  ConfigAppliedDetail,
+  DeployDecisionDetail,
+  DeployDetail,
+  DescendantDetail,
+  PolicyRelaxedDetail,
+} from './deploy-details.ts';
 import { Detail, topicFamily } from './topic-family.ts';
 
 const text = z.string().optional();
@@ -28,6 +36,8 @@ export const RunDetail = Detail.extend({
   workerCommand: text,
   workerModel: text,
   agent: text.describe('the agent that was chosen for the run'),
+  model: text.describe('the model that was chosen for that agent'),
+  mode: text.describe('its permission mode that was chosen'),
   agents: z.record(z.string(), z.string()).optional().describe('the agent that was chosen for each ticket'),
   reason: text,
   by: text,
@@ -35,23 +45,10 @@ export const RunDetail = Detail.extend({
 
 export const WaveDetail = Detail.extend({ wave: z.int().nonnegative(), tickets, reason: text });
 
-/** How deployments of a repository are verified. */
-const Policy = z.object({
-  timeoutSec: z.int().positive(),
-  productionEnvironment: z.string(),
-  stagingEnvironment: z.string(),
-  skipDeployVerification: z.boolean().nullable().describe('null: the configuration cannot be read'),
-  acceptDescendants: z.boolean(),
-});
-
-/**
- * `signal` is the signal file after the change, so a reducer never has to read a file. `hash` identifies its content.
- * `policy` is only in older lines; now it is in `monitor.config.applied`.
- */
+/** `signal` is the signal file after the change, so a reducer never has to read a file. `hash` identifies its content. */
 const WorkerDetail = Detail.extend({
   signal: z.record(z.string(), z.unknown()).optional(),
   hash: text,
-  policy: Policy.optional(),
   changed: z.array(z.string()).optional().describe('the changed fields of the file'),
   reason: text,
 });
@@ -71,26 +68,13 @@ export const WorkerRecallDetail = Detail.extend({
   reason: z.enum(recallCauses),
   number: count.describe('how often for this reason, from 1'),
 });
+/** What its agent has of the text of its ticket: in the first prompt of a session, or from a message. */
+export const TicketGivenDetail = Detail.extend({ digest: TicketDigest });
+export const TicketChangedDetail = TicketGivenDetail.extend({
+  changed: z.array(z.enum(ticketParts)).describe('what is new since its agent was given it'),
+  message: z.string().describe('the message to the agent; text of others is between fences'),
+});
 export const WorkerCorruptDetail = Detail.extend({ path: z.string(), problem: z.string() });
-
-export const DeployDetail = Detail.extend({
-  state: text.describe('the deployment state that caused the event'),
-  attempts: count.describe('failed deployments so far'),
-  budget: count,
-  timeoutSec: count,
-  deadline: time,
-  logUrl: text,
-  description: text,
-});
-
-/** A person's decision on a failed deploy. */
-export const DeployDecisionDetail = Detail.extend({ by: z.string(), note: text });
-
-/** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and how that was checked. */
-export const DescendantDetail = Detail.extend({
-  contains: z.boolean(),
-  by: z.enum(['git', 'codehost']),
-});
 
 export const VerificationDetail = Detail.extend({
   summary: text,
@@ -131,6 +115,24 @@ export const TicketRefusedDetail = TicketDispatchDetail.extend({
   invited: z.boolean().describe('an allowed person asked for it; others share one attention item'),
 });
 
+/** A task that a person described becomes a ticket, of the tracker or only here, and then a run. `task` is its key. */
+const TaskDetail = Detail.extend({ task: z.string() });
+export const TaskRequestedDetail = TaskDetail.extend({
+  title: z.string(),
+  body: z.string(),
+  local: z.boolean().describe('true: only svc knows the ticket'),
+  prefix: text.describe('of the name of a local ticket'),
+  project: z.string().describe('the project folder'),
+  base: text.describe('the branch that its worktree starts from'),
+  agent: text,
+  model: text,
+  mode: text.describe('the permission mode of the agent'),
+  by: text,
+});
+export const TaskFiledDetail = TaskDetail.extend({ url: text });
+export const TaskStartedDetail = TaskDetail.extend({ run: z.string() });
+export const TaskRefusedDetail = TaskDetail.extend({ reason: z.string(), remedy: text });
+
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
 /** Every event up to this one was checked. */
@@ -166,39 +168,8 @@ export const RuleCommandEndedDetail = RuleCommandDetail.extend({
   durationMs: count,
 });
 
-export const AttentionReason = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,63}$/)
-  .describe('deploy-timeout, deploy-budget-exhausted, pr-closed, worker-dead, feed-blind, …');
-
-/** One item is open per orchestrator, ticket and reason, however often it is raised. */
-export const AttentionDetail = Detail.extend({
-  reason: AttentionReason,
-  message: z.string(),
-  remedy: text.describe('the command that fixes it'),
-  severity: FindingSeverity,
-  feed: text,
-  evidence: z.array(z.int().positive()).optional().describe('the events that it is based on'),
-  rule: text.describe('the rule that raised it; rules do not fire on such an event'),
-});
-export const AttentionResolvedDetail = Detail.extend({
-  reason: AttentionReason,
-  message: text,
-  by: text,
-  feed: text,
-});
-export const AttentionAcknowledgedDetail = Detail.extend({
-  reason: AttentionReason,
-  by: z.string(),
-  feed: text,
-});
-export const AttentionSnoozedDetail = AttentionAcknowledgedDetail.extend({
-  until: z.iso.datetime({ offset: true }),
-});
-export const AttentionHandedOverDetail = AttentionAcknowledgedDetail.extend({
-  to: z.string().describe('who is responsible now'),
-  note: text,
-});
+/** A poll of the code host found no pull request for a worker that claims one. */
+export const ClaimUnseenDetail = Detail.extend({ status: WorkerStatus });
 
 export const feedGrades = ['live', 'late', 'degraded', 'blind', 'disabled', 'connecting'] as const;
 export const FeedDetail = Detail.extend({
@@ -220,20 +191,6 @@ export const DaemonDetail = Detail.extend({
  * The configuration of a project from this line on. Only what decides about later events is included: the deploy
  * policies, by which a merge is done or waits, and what in the tracker starts a run.
  */
-export const ConfigAppliedDetail = Detail.extend({
-  project: z.string().describe('the project folder'),
-  served: z.boolean().describe('false: the daemon no longer serves this project'),
-  keys: z
-    .array(z.string())
-    .describe('the keys that changed since the configuration was last applied; empty at a start'),
-  deploy: z.record(z.string(), Policy).describe('by owner/repo'),
-  others: z.enum(['default', 'unknown']).describe('the policy for all other repositories'),
-  dispatch: z
-    .object({ prefix: z.string(), entries: z.array(DispatchEntry) })
-    .optional()
-    .describe('what starts a run: the prefix of its tickets, and the entries for its repository'),
-});
-
 /** Written by the doctor only to be read back. */
 export const DaemonCheckedDetail = Detail.extend({ by: text });
 
@@ -310,6 +267,10 @@ export const AgentLimitDetail = AgentDetail.extend({
 export const AgentLimitOverDetail = AgentDetail.extend({ turn: z.int() });
 /** A person stopped what the agent was doing. */
 export const AgentStoppedDetail = AgentDetail.extend({ by: z.string() });
+/** Its process is ended, because it had nothing to do; its next message starts it again. */
+export const AgentSuspendedDetail = AgentDetail.extend({
+  minutes: z.int().describe('how long it had nothing to do'),
+});
 
 /** Agents that people start themselves. The state is the topic's last part. */
 export const SessionDetail = Detail.extend({
@@ -404,26 +365,31 @@ export const ownTopics = {
   ...topicFamily('orchestrator.worker', ['corrupt'], WorkerCorruptDetail),
   ...topicFamily('orchestrator.worker', ['retried'], WorkerRetriedDetail),
   ...topicFamily('orchestrator.worker', ['recalled'], WorkerRecallDetail),
+  ...topicFamily('orchestrator.ticket', ['given'], TicketGivenDetail),
+  ...topicFamily('orchestrator.ticket', ['changed'], TicketChangedDetail),
   ...topicFamily('orchestrator.deploy', ['started', 'succeeded', 'failed', 'timed_out'], DeployDetail),
   ...topicFamily('orchestrator.deploy', ['retried', 'accepted'], DeployDecisionDetail),
   ...topicFamily('orchestrator.deploy', ['descendant_checked'], DescendantDetail),
+  ...topicFamily('orchestrator.deploy', ['policy_relaxed'], PolicyRelaxedDetail),
   ...topicFamily('orchestrator.verification', ['started', 'passed', 'failed'], VerificationDetail),
   ...topicFamily('orchestrator.verification', ['remediation_filed'], RemediationDetail),
   ...topicFamily('workflow.ticket', ['phase_changed'], TicketPhaseDetail),
   ...topicFamily('workflow.ticket', ['state_moved'], TicketMoveDetail),
   ...topicFamily('workflow.ticket', ['dispatched'], TicketDispatchedDetail),
   ...topicFamily('workflow.ticket', ['dispatch_refused'], TicketRefusedDetail),
+  ...topicFamily('workflow.task', ['requested'], TaskRequestedDetail),
+  ...topicFamily('workflow.task', ['filing'], TaskDetail),
+  ...topicFamily('workflow.task', ['filed'], TaskFiledDetail),
+  ...topicFamily('workflow.task', ['started'], TaskStartedDetail),
+  ...topicFamily('workflow.task', ['refused'], TaskRefusedDetail),
   ...topicFamily('workflow.rule', ['switched_on', 'switched_off'], RuleSwitchedDetail),
   ...topicFamily('workflow.rule', ['scanned'], RuleScannedDetail),
   ...topicFamily('workflow.rule', ['fired'], RuleFiredDetail),
   ...topicFamily('workflow.rule', ['failed'], RuleFailedDetail),
   ...topicFamily('workflow.rule', ['command_started'], RuleCommandDetail),
   ...topicFamily('workflow.rule', ['command_ended'], RuleCommandEndedDetail),
-  ...topicFamily('comms', ['attention'], AttentionDetail),
-  ...topicFamily('comms', ['attention_resolved'], AttentionResolvedDetail),
-  ...topicFamily('comms', ['attention_acknowledged'], AttentionAcknowledgedDetail),
-  ...topicFamily('comms', ['attention_snoozed'], AttentionSnoozedDetail),
-  ...topicFamily('comms', ['attention_handed_over'], AttentionHandedOverDetail),
+  ...attentionDetails,
+  ...topicFamily('monitor.claim', ['unseen'], ClaimUnseenDetail),
   ...topicFamily('monitor.feed', feedGrades, FeedDetail),
   ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
   ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),
@@ -445,6 +411,7 @@ export const ownTopics = {
   ...topicFamily('agent.limit', ['reached'], AgentLimitDetail),
   ...topicFamily('agent.limit', ['over'], AgentLimitOverDetail),
   ...topicFamily('agent', ['stopped'], AgentStoppedDetail),
+  ...topicFamily('agent', ['suspended'], AgentSuspendedDetail),
   ...topicFamily('session', sessionTopicNames, SessionDetail),
   ...topicFamily('session', ['answered'], SessionAnswerDetail),
   ...topicFamily('team.roster', ['changed'], TeamRosterDetail),
@@ -456,5 +423,4 @@ export const ownTopics = {
   ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
 };
 
-export type AttentionDetail = z.infer<typeof AttentionDetail>;
 export type FeedDetail = z.infer<typeof FeedDetail>;

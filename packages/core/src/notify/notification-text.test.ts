@@ -12,10 +12,29 @@ test('the reason and its subject, the message and the remedy', () => {
     }),
   ).toEqual({
     title: 'svc: ABC-12: deploy failed',
+    ticket: 'ABC-12',
     message: 'The deploy of ABC-12 failed.',
     remedy: 'svc deploy retry ABC-12',
     text: 'The deploy of ABC-12 failed.\nsvc deploy retry ABC-12',
   });
+});
+
+test('what an agent asks, with the start of a long command', () => {
+  const about = {
+    attention: 'run-1/ABC-12/agent-needs-permission',
+    reason: 'agent-needs-permission',
+    remedy: 'svc agent answer ABC-12',
+  };
+  const asked = (command: string) =>
+    notificationText({ ...about, message: `The agent asks for permission: ${command}` });
+  expect(asked('rm -r out')).toMatchObject({
+    title: 'svc: ABC-12: agent needs permission',
+    ticket: 'ABC-12',
+    text: 'The agent asks for permission: rm -r out\nsvc agent answer ABC-12',
+  });
+  const { message } = asked(`echo ${'x'.repeat(4_000)}`);
+  expect(message.startsWith('The agent asks for permission: echo xxx')).toBe(true);
+  expect(message.length).toBeLessThanOrEqual(401);
 });
 
 test('an item about nothing in particular, without a remedy', () => {
@@ -25,7 +44,13 @@ test('an item about nothing in particular, without a remedy', () => {
     message: 'Odd.',
     remedy: null,
   });
-  expect(notification).toEqual({ title: 'svc: odd', message: 'Odd.', remedy: null, text: 'Odd.' });
+  expect(notification).toEqual({
+    title: 'svc: odd',
+    ticket: null,
+    message: 'Odd.',
+    remedy: null,
+    text: 'Odd.',
+  });
 });
 
 test('whatever the content, the text is short and has no control or invisible characters', () => {

@@ -11,6 +11,8 @@ export type NotifyEffect = Extract<Effect, { kind: 'notify' }>;
 export type NotificationText = {
   /** One line: the reason and its subject. */
   title: string;
+  /** Null for an item that is about no ticket of a run. */
+  ticket: string | null;
   message: string;
   remedy: string | null;
   /** Message and remedy in one. */
@@ -25,12 +27,20 @@ export function notificationText(
   effect: Pick<NotifyEffect, 'attention' | 'reason' | 'message' | 'remedy'>,
 ): NotificationText {
   // `<orchestrator or ->/<ticket or feed or ->/<reason>`
-  const subject = effect.attention.split('/').at(-2) ?? '-';
+  const parts = effect.attention.split('/');
+  const subject = parts.at(-2) ?? '-';
+  const ticket = parts.length === 3 && parts[0] !== '-' && subject !== '-' ? plain(subject) : null;
   const about = subject === '-' ? '' : `${subject}: `;
   const title = `svc: ${cutText(plain(`${about}${effect.reason.replaceAll('-', ' ')}`), LONGEST_TITLE)}`;
   const message = cutText(plain(effect.message), LONGEST_MESSAGE);
   const remedy = effect.remedy === null ? null : cutText(plain(effect.remedy), LONGEST_REMEDY);
-  return { title, message, remedy, text: remedy === null ? message : `${message}\n${remedy}` };
+  return {
+    title,
+    ticket: ticket && cutText(ticket, LONGEST_TITLE),
+    message,
+    remedy,
+    text: remedy === null ? message : `${message}\n${remedy}`,
+  };
 }
 
 /** Whether a severity is at least another. An unknown one is sent: better once too often. */

@@ -1,9 +1,11 @@
 // An agent's output for people. For a line of its stream: its text, the tools that it used, its result. A tool's input
 // and output are left out, because they may contain secrets. Also the end of its standard error, where a program
 // reports why it failed.
+
 import { limitInError } from '../agent/limits.ts';
 import type { WorkerOutput } from '../api/workers.ts';
 import { cutText } from '../log/cut-text.ts';
+import { terminalSequence } from '../log/visible-text.ts';
 import {
   asFields,
   type Fields,
@@ -74,7 +76,10 @@ export function errorTail(text: string): string {
 
 /** For use in a sentence: line breaks become bars. */
 export function inOneLine(errors: string): string {
-  return errors.replaceAll('\n', ' | ');
+  return errors
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join(' | ');
 }
 
 /** Without control characters and text direction marks; new lines and tabs stay. */
@@ -102,13 +107,6 @@ const MESSAGES_KEPT = 16;
 const SESSIONS_KEPT = 100;
 const MOST_TOKENS = 1e12;
 const MOST_USD = 1e6;
-
-/** Terminal sequences for colours and titles: from an escape to a letter or a bell. */
-const [escape, bell] = [String.fromCharCode(0x1b), String.fromCharCode(0x07)];
-export const terminalSequence = new RegExp(
-  `${escape}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^${escape}${bell}]*(?:${bell}|${escape}\\\\)?|[@-_])`,
-  'g',
-);
 
 type Tokens = { input: number; output: number };
 type Session = {

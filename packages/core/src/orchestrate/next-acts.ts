@@ -96,6 +96,12 @@ function workerActs({ now, revivals }: World, { planned, wave }: RunWave): Act[]
       return hold('claim', `${ticket} reports a merge; checking with the code host`, standing.until);
     if (standing.is === 'merge-commit-unknown')
       return hold('merge-commit-unknown', `The merge commit of ${ticket} is not known yet`, null);
+    if (standing.is === 'paused' && standing.by === 'idle')
+      return hold(
+        'idle',
+        `The agent of ${ticket} was ended because it had nothing to do; svc agent send ${ticket} continues`,
+        null,
+      );
     if (standing.is === 'paused')
       return standing.by === 'limit'
         ? hold('limit', `${ticket} waits for the end of the provider’s usage limit`, standing.until)

@@ -114,5 +114,6 @@ describe('the end of the standard error', () => {
     expect(long.length).toBeLessThanOrEqual(700);
     expect(long.split('\n').map((line) => line[0])).toEqual(['3', '4']);
     expect(inOneLine('a\nb')).toBe('a | b');
+    expect(inOneLine('a\n\n b\n\n')).toBe('a |  b');
   });
 });

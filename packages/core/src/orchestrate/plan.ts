@@ -29,8 +29,10 @@ export type RunPlan = Pick<Plan, 'waves' | 'agents'> & {
   workerCommand: string;
   workerModel: string;
   maxParallel: number;
-  /** The name of the agent that was chosen for the run. */
+  /** The name of the agent that was chosen for the run, and the model and the permission mode that it gets. */
   agent?: string | undefined;
+  model?: string | undefined;
+  mode?: string | undefined;
 };
 
 /** `place` is its position: `tickets[2].blockedBy[0]`. */

@@ -6,7 +6,8 @@ import type { RunView } from '../api/runs.ts';
 import type { Receipt } from '../api/workers.ts';
 import type { Board } from '../state/board.ts';
 import type { Run } from '../state/board-types.ts';
-import { type Link, type LinkName, receipt } from '../state/views/receipt.ts';
+import type { Link, LinkName } from '../state/views/proof.ts';
+import { receipt } from '../state/views/receipt.ts';
 import { type RunTicketView, runView } from './run-view.ts';
 
 /** A model's text about the run; `problem` if it was called and returned no text. */

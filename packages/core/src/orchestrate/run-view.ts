@@ -61,7 +61,7 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
 }
 
 // How long the workers of a run waited for people: from the time a pull request was ready until the first verdict on
-// it, its merge or its end. Approximated from what the board keeps:
+// it, its merge or its end; and how long an agent has been waiting that waits now. Approximated from what the board keeps:
 //   - ready is when it was opened; when a draft became ready is not kept, and a draft does not wait at all;
 //   - only the latest verdict of each reviewer is kept: a reviewer who requested changes and approved later counts until
 //     the approval, including the hours in which the worker fixed it;
@@ -71,7 +71,14 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
 const HOUR_MS = 3_600_000;
 
 /** `until` is null while it waits. */
-export type TicketWait = { ticket: string; pr: number; hours: number; since: string; until: string | null };
+/** `pr` is null when its agent waits, not its pull request. */
+export type TicketWait = {
+  ticket: string;
+  pr: number | null;
+  hours: number;
+  since: string;
+  until: string | null;
+};
 export type WaitHours = { hours: number; waiting: number; tickets: TicketWait[] };
 
 /** `pullRequestOf` finds the pull request of a worker on the board. */
@@ -89,9 +96,19 @@ export function waitHours({
     const pullRequest = pullRequestOf(worker);
     const wait = pullRequest && waitOf(worker, pullRequest, now);
     if (wait !== undefined) tickets.push(wait);
+    const asked = agentWait(worker, now);
+    if (asked !== undefined) tickets.push(asked);
   }
   const hours = tickets.reduce((sum, wait) => sum + wait.hours, 0);
   return { hours, waiting: tickets.filter(({ until }) => until === null).length, tickets };
+}
+
+/** Only one that waits now: when an earlier request was answered is not kept. */
+function agentWait({ ticket, agent, raised, removed }: Worker, now: string): TicketWait | undefined {
+  if (agent === null || removed || !raised.some((reason) => reason.startsWith('agent-needs-')))
+    return undefined;
+  const hours = Math.max(0, (Date.parse(now) - Date.parse(agent.since)) / HOUR_MS);
+  return { ticket, pr: null, hours, since: agent.since, until: null };
 }
 
 function waitOf(worker: Worker, pullRequest: PullRequest, now: string): TicketWait | undefined {

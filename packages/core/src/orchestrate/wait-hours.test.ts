@@ -57,3 +57,12 @@ test('the workers of a run add up', () => {
     ],
   });
 });
+
+test('an agent that waits now counts from when it asked', () => {
+  const agent = { since: sampleTime('13:30') } as NonNullable<ReturnType<typeof sampleWorker>['agent']>;
+  const worker = sampleWorker({ agent, raised: ['agent-needs-permission'] });
+  expect(waitHours({ workers: [worker], pullRequestOf: () => undefined, now })).toMatchObject({
+    hours: 0.5,
+    waiting: 1,
+  });
+});

@@ -18,7 +18,7 @@ export type Standing =
   /** Its agent is needed for a message. */
   | { is: 'recalled'; cause: RecallCause }
   /** Its process is gone, and it is not started again yet. */
-  | { is: 'paused'; by: 'limit' | 'person'; until: string | null }
+  | { is: 'paused'; by: 'limit' | 'person' | 'idle'; until: string | null }
   | { is: 'claiming'; until: string }
   | { is: 'to-verify'; mergeSha: string }
   | { is: 'merge-commit-unknown' }
@@ -53,19 +53,23 @@ export function standingOfTicket(
     return recalled(subject, worker) ?? verifiable(subject, worker, limits) ?? { is: 'under-way' };
   if (agent !== undefined) return { is: 'under-way' };
   if (revivals === undefined) return { is: 'to-dispatch' };
+  if (worker.agent?.suspended !== undefined) {
+    const next = recalled(subject, worker) ?? paused(worker);
+    if (next !== undefined) return next;
+  }
   const until = claimHoldsUntil(worker, timings, now);
   return until > now ? { is: 'claiming', until } : (paused(worker) ?? dead(revivals, timings, now));
 }
 
-/** By a usage limit, or by a person. A person's message or retry after it counts more. */
+/** By a usage limit, by a person, or because it had nothing to do. A person's message or retry after it counts more. */
 function paused({ agent, recall, retriedAt }: Worker): Standing | undefined {
   const limit = pausedBy(agent);
-  const since = limit?.at ?? agent?.stopped?.at;
+  const since = limit?.at ?? agent?.stopped?.at ?? agent?.suspended?.at;
   if (since === undefined || (retriedAt !== null && retriedAt > since)) return undefined;
-  if (recall?.cause === 'message' && recall.at > since) return undefined;
-  return limit === null
-    ? { is: 'paused', by: 'person', until: null }
-    : { is: 'paused', by: 'limit', until: limit.resumeAt };
+  const isFor = recall?.cause === 'message' || (limit === null && (agent?.stopped ?? null) === null);
+  if (recall !== null && isFor && recall.at > since) return undefined;
+  if (limit !== null) return { is: 'paused', by: 'limit', until: limit.resumeAt };
+  return { is: 'paused', by: (agent?.stopped ?? null) === null ? 'idle' : 'person', until: null };
 }
 
 /** The worker itself dates its claim: one from the future does not count. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { draft } from '../log/event-line.ts';
 import type { Effect } from '../state/effect.ts';
-import { orderKeyOf } from './outbox.ts';
+import { effectLanes, laneOf, orderKeyOf } from './outbox.ts';
 
 const base = { key: '7:x:y', seq: 7 };
 const table: [Effect, string | null][] = [
@@ -48,4 +48,12 @@ const table: [Effect, string | null][] = [
 
 test.each(table)('%j', (effect, expected) => {
   expect(orderKeyOf(effect)).toBe(expected);
+  // Effects with one order key must be in one lane.
+  expect(expected ?? effect.kind).toMatch(new RegExp(`^${effect.kind}`));
+});
+
+test('what only writes on this machine shares its lane with no call to a service', () => {
+  const local = Object.keys(effectLanes).filter((kind) => laneOf(kind) === 'local');
+  expect(local).toEqual(['write-signal', 'append', 'refresh-pull-request']);
+  expect(laneOf('toString')).toBe('local');
 });

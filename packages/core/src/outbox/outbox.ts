@@ -19,6 +19,9 @@ export function orderKeyOf(effect: Effect): string | null {
     // The next one must see whether this one started a run.
     case 'start-run':
       return `start-run:${effect.ticket}`;
+    // The code host asks clients to create issues one after the other.
+    case 'start-task':
+      return `start-task:${effect.place}:${effect.project}`;
     // One at a time for each rule, so a program never runs twice at the same time.
     case 'run-command':
       return `run-command:${effect.rule}`;
@@ -33,6 +36,47 @@ export function orderKeyOf(effect: Effect): string | null {
     case 'notify-rule':
       return null;
   }
+}
+
+// Effects that wait for the same thing share a lane, and each lane has its own slots. So a signal file, a line of the log
+// or an attention item never waits behind calls to a service that is slow or down.
+
+/** How many effects of each lane run at the same time. */
+export const laneSlots = {
+  /** Files and the log of this machine. */
+  local: 4,
+  /** Agents and programs on this machine. */
+  programs: 4,
+  codehost: 4,
+  tracker: 4,
+  /** The services that notify people. */
+  notifiers: 4,
+} as const;
+
+export type Lane = keyof typeof laneSlots;
+export const lanes = Object.keys(laneSlots) as readonly Lane[];
+
+/** All effects with one order key are of one kind, so they are in one lane and stay in order. */
+export const effectLanes = {
+  'write-signal': 'local',
+  append: 'local',
+  // Only makes the next round of polling start earlier.
+  'refresh-pull-request': 'local',
+  'start-run': 'programs',
+  'start-task': 'programs',
+  'team-command': 'programs',
+  'run-command': 'programs',
+  'prove-descendant': 'codehost',
+  'message-worker': 'codehost',
+  'move-ticket': 'tracker',
+  'file-remediation': 'tracker',
+  notify: 'notifiers',
+  'notify-rule': 'notifiers',
+} as const satisfies Record<Effect['kind'], Lane>;
+
+/** A kind that this version does not know is local: it calls nothing, and is given up at once. */
+export function laneOf(kind: string): Lane {
+  return Object.hasOwn(effectLanes, kind) ? effectLanes[kind as Effect['kind']] : 'local';
 }
 
 // When the outbox retries a failed effect, and when it gives up.

@@ -1,5 +1,6 @@
 // The part of an event that depends on the type of code-host delivery; `map-codehost.ts` adds the shared part.
 
+import { DELETED_FORK } from '../codehost/repo-name.ts';
 import {
   type CheckSuiteDetail,
   type CommitStatusDetail,
@@ -77,7 +78,7 @@ export function pullRequestFact(payload: Fields, action: string): CodehostFact {
     autoMerge: 'auto_merge' in pullRequest ? hasObject(pullRequest, 'auto_merge') : undefined,
     author: loginAt(pullRequest, 'user'),
     base: textAt(objectAt(pullRequest, 'base'), 'ref'),
-    headRepo: textAt(objectAt(objectAt(pullRequest, 'head'), 'repo'), 'full_name'),
+    headRepo: headRepoOf(payload),
     labels: namesAt(pullRequest, 'labels', 'name'),
     requestedReviewers: namesAt(pullRequest, 'requested_reviewers', 'login'),
     createdAt: timeAt(pullRequest, 'created_at'),
@@ -104,6 +105,21 @@ export function pullRequestFact(payload: Fields, action: string): CodehostFact {
   };
 }
 
+/**
+ * The repository of the head branch. The code host sends null for a fork that was deleted; only the label then names its
+ * owner. A branch of a fork is never taken for a branch of this repository, so it gets a name that no repository has.
+ */
+function headRepoOf(payload: Fields): string | undefined {
+  const head = objectAt(objectAt(payload, 'pull_request'), 'head');
+  const name = textAt(objectAt(head, 'repo'), 'full_name');
+  if (name !== undefined) return name;
+  const [labelled] = textAt(head, 'label')?.split(':') ?? [];
+  const owner = labelled ?? loginAt(head, 'user');
+  const [here] = textAt(objectAt(payload, 'repository'), 'full_name')?.split('/') ?? [];
+  const isElsewhere = owner !== undefined && owner.toLowerCase() !== here?.toLowerCase();
+  return head['repo'] === null || isElsewhere ? `${owner ?? 'unknown'}${DELETED_FORK}` : undefined;
+}
+
 /** The merge commit counts only after the merge: before it, the field holds the code host's test merge. */
 function pullRequestScope(payload: Fields): EventScope {
   const pullRequest = objectAt(payload, 'pull_request');
@@ -111,9 +127,14 @@ function pullRequestScope(payload: Fields): EventScope {
   return {
     pr: integerAt(pullRequest, 'number') ?? integerAt(payload, 'number'),
     branch: textAt(head, 'ref'),
-    sha: textAt(head, 'sha'),
-    mergeSha: wasMerged(pullRequest) ? textAt(pullRequest, 'merge_commit_sha') : undefined,
+    sha: commitAt(head, 'sha'),
+    mergeSha: wasMerged(pullRequest) ? commitAt(pullRequest, 'merge_commit_sha') : undefined,
   };
+}
+
+/** Commit ids are compared as texts, so they are kept in lower case. */
+function commitAt(fields: Fields, name: string): string | undefined {
+  return textAt(fields, name)?.toLowerCase();
 }
 
 /** Payloads of reviews have no `merged`, only `merged_at`. */
@@ -232,7 +253,7 @@ export function checkSuiteFact(payload: Fields, action: string): CodehostFact {
     scope: {
       pr: prs.length === 1 ? prs[0] : undefined,
       branch: textAt(suite, 'head_branch'),
-      sha: textAt(suite, 'head_sha'),
+      sha: commitAt(suite, 'head_sha'),
     },
     occurredAt: timeAt(suite, 'updated_at'),
   };
@@ -263,7 +284,7 @@ export function commitStatusFact(payload: Fields): CodehostFact {
   };
   return {
     content: contentOf('codehost.status', commitStatusStates, detail.state, detail),
-    scope: { branch: branches?.length === 1 ? branches[0] : undefined, sha: textAt(payload, 'sha') },
+    scope: { branch: branches?.length === 1 ? branches[0] : undefined, sha: commitAt(payload, 'sha') },
     occurredAt: timeAt(payload, 'updated_at') ?? timeAt(payload, 'created_at'),
   };
 }
@@ -314,7 +335,7 @@ function deploymentScope(payload: Fields, environment: string | undefined): Even
   const deployment = objectAt(payload, 'deployment');
   return {
     branch: textAt(objectAt(payload, 'workflow_run'), 'head_branch'),
-    sha: textAt(deployment, 'sha'),
+    sha: commitAt(deployment, 'sha'),
     ref: textAt(deployment, 'ref'),
     environment,
     deploymentId: integerAt(deployment, 'id'),

@@ -49,11 +49,11 @@ export function secretProblem(
   if (short.length > 0)
     return {
       why: `${short.join(' and ')} ${short.length === 1 ? 'is' : 'are'} not used: a secret of fewer than ${SHORTEST_SECRET} characters could be guessed`,
-      remedy: `Make a new one: setup-webhooks.sh ${feed === 'tracker' ? '--linear-register ' : ''}--force; unset ${short.join(' ')} where it is exported; then: svc-monitor.sh restart`,
+      remedy: `Make a new one: svc setup-webhooks ${feed === 'tracker' ? '--linear-register ' : ''}--force; unset ${short.join(' ')} where it is exported; then: svc monitor restart`,
     };
   if (values.length > 0) return undefined;
   return {
     why: `no secret: ${variables.join(' and ')} not set`,
-    remedy: `Set ${variables.join(' or ')} and run: svc-monitor.sh restart`,
+    remedy: `Set ${variables.join(' or ')} and run: svc monitor restart`,
   };
 }

@@ -259,6 +259,46 @@ test('a check suite has only the pull requests of its own repository', () => {
   expect(draft.scope).toEqual({ repo: storyRepo, sha: storyHeadSha });
 });
 
+const repository = { full_name: 'acme/web' };
+
+test('the environment of a status counts, not that of its deployment', () => {
+  const deployment = { id: 1, sha: 'a'.repeat(40), environment: 'staging' };
+  const scopeOf = (environment: string | undefined) =>
+    mapped('deployment_status', {
+      deployment_status: { state: 'success', environment },
+      deployment,
+      repository,
+    }).scope;
+  expect(scopeOf('production')).toMatchObject({ environment: 'production' });
+  expect(scopeOf(undefined)).toMatchObject({ environment: 'staging' });
+});
+
+test('a fork that was deleted is not this repository', () => {
+  const headRepo = (head: object) =>
+    mapped('pull_request', { action: 'opened', number: 1, pull_request: { number: 1, head }, repository })
+      .detail['headRepo'];
+  expect(headRepo({ ref: 'b', repo: repository })).toBe('acme/web');
+  expect(headRepo({ ref: 'b', repo: null })).toBe('unknown/(deleted)');
+  expect(headRepo({ ref: 'b', repo: null, label: 'evil:b' })).toBe('evil/(deleted)');
+  expect(headRepo({ ref: 'b', user: { login: 'evil' } })).toBe('evil/(deleted)');
+  expect(headRepo({ ref: 'b', label: 'Acme:b' })).toBeUndefined();
+});
+
+test('commits are compared in lower case', () => {
+  const sha = 'ABCDEF'.padEnd(40, '0');
+  const head = { ref: 'b', sha };
+  const pull = { number: 1, head, merged: true, merge_commit_sha: sha };
+  const payload = { action: 'closed', number: 1, pull_request: pull, repository };
+  expect(mapped('pull_request', payload).scope).toMatchObject({
+    sha: sha.toLowerCase(),
+    mergeSha: sha.toLowerCase(),
+  });
+  const deployment = { id: 1, sha, environment: 'production' };
+  expect(mapped('deployment', { action: 'created', deployment, repository }).scope.sha).toBe(
+    sha.toLowerCase(),
+  );
+});
+
 test('a deleted branch has no commit', () => {
   const payload = { ref: 'refs/heads/gone', before: storyHeadSha, after: '0'.repeat(40), deleted: true };
   expect(mapped('push', payload).scope).toEqual({ ref: 'refs/heads/gone', branch: 'gone' });

@@ -65,6 +65,23 @@ export function judgeRetention(facts: RetentionFacts, now: number): RetentionVer
   return { remove: true, reason: `unchanged for ${age} d (${setting}: ${days})` };
 }
 
+/** The log has a gap of this length before the last day: this machine was off, or its clock is wrong. */
+const CLOCK_GAP_MS = 7 * DAY_MS;
+/** How old the newest event must be that shows what the clock was before. */
+export const CLOCK_PROOF_MS = DAY_MS;
+
+/**
+ * Why nothing is removed now: a clock that is ahead makes everything look old. `newest` is the time of the newest event
+ * that is at least a day old; null when there is none, undefined when that is unknown.
+ */
+export function clockDoubt(newest: number | null | undefined, now: number): string | null {
+  if (newest === null) return null;
+  if (newest === undefined || Number.isNaN(newest)) return 'unknown: whether the clock is right';
+  if (now - newest <= CLOCK_GAP_MS) return null;
+  const days = Math.floor((now - newest) / DAY_MS);
+  return `the clock may be wrong: there is no event for ${days} d before the last day. Check it (date); old data can be removed when events have been logged for a day`;
+}
+
 /** What the board knows about it. */
 export type BoardFacts = Pick<RetentionFacts, 'changedAt' | 'inUse' | 'attention'>;
 

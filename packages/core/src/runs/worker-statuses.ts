@@ -24,6 +24,11 @@ const agentsWork: ReadonlySet<WorkerStatus> = new Set(
   workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
 );
 
+/** The worker says that its pull request is open. */
+export function claimsPullRequest(status: WorkerStatus): boolean {
+  return status === 'pr-created' || status === 'merging';
+}
+
 /** Up to here the agent is working. After that, reviews and deploys proceed without it. */
 export function isAgentsWork(status: WorkerStatus): boolean {
   return agentsWork.has(status);

@@ -180,20 +180,20 @@ test.each<[string, SetupPart, unknown, unknown[]]>([
     [
       'warning',
       'svc.tracker.stateMap.done is "Shipped", but the team has no such state',
-      expect.stringContaining('resolve-tracker-ids.sh --force'),
+      expect.stringContaining('svc resolve-tracker-ids --force'),
     ],
   ],
   [
     'ids that are not cached',
     'state-ids',
     { tracker: { teamKey: 'ABC' } },
-    ['warning', expect.stringContaining('states are not cached'), 'Run: resolve-tracker-ids.sh'],
+    ['warning', expect.stringContaining('states are not cached'), 'Run: svc resolve-tracker-ids'],
   ],
   [
     'states without their team',
     'state-ids',
     { tracker: { teamKey: 'ABC', stateIds: { Done: '5' } } },
-    ['warning', expect.stringContaining('team are not cached'), 'Run: resolve-tracker-ids.sh'],
+    ['warning', expect.stringContaining('team are not cached'), 'Run: svc resolve-tracker-ids'],
   ],
   ['no ids without a team', 'state-ids', {}, ['ok', 'not cached; no team is configured', null]],
 ])('%s', (_, part, svc, expected) => {

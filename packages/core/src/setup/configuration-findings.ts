@@ -139,7 +139,7 @@ function stateMap(read: Read, values: readonly ResolvedValue[]): Judgement[] {
       ({ phase, name }): Judgement => [
         'warning',
         `svc.tracker.stateMap.${phase} is ${JSON.stringify(name)}, but the team has no such state`,
-        `Run: resolve-tracker-ids.sh --force, or choose another state: svc config set svc.tracker.stateMap.${phase} <state>`,
+        `Run: svc resolve-tracker-ids --force, or choose another state: svc config set svc.tracker.stateMap.${phase} <state>`,
       ],
     );
   }
@@ -157,7 +157,7 @@ function stateIds(read: Read): Judgement[] {
     [
       'warning',
       `the ids of the ${count > 0 ? 'team' : 'states'} are not cached; states are set by name`,
-      'Run: resolve-tracker-ids.sh',
+      'Run: svc resolve-tracker-ids',
     ],
   ];
 }

@@ -1,7 +1,15 @@
 // Puts entities on the board with their links, and finds what belongs together.
-import { repoKey } from '../codehost/repo-name.ts';
-import { isTimedOut, isWaitingForDeploy } from '../deploy/deploy-worker.ts';
-import type { Board, BoardLinks, Deployment, FoldedLine, PullRequest, Worker } from './board-types.ts';
+import { DELETED_FORK, repoKey } from '../codehost/repo-name.ts';
+import { isTimedOut, isWaitingForDeploy, mergesOf } from '../deploy/deploy-worker.ts';
+import type {
+  Board,
+  BoardLinks,
+  Deployment,
+  FoldedLine,
+  PullRequest,
+  Ticket,
+  Worker,
+} from './board-types.ts';
 
 export function putWorker({ workers, links }: Board, worker: Worker): void {
   linkWorker(links, workers.get(worker.key), worker);
@@ -30,13 +38,16 @@ export function linkAll(board: Board): void {
 }
 
 /**
- * The worker's pull request: the one that it names, else the one of its branch. A branch may have had several: those
- * that ended before the worker started do not count, and a merged one is preferred.
+ * The worker's pull request: the one that it names, if it is really its own, else the one of its branch. A branch may
+ * have had several: those that ended before the worker started do not count, and a merged one is preferred.
  */
 export function pullRequestOfWorker(board: Board, worker: Worker): PullRequest | undefined {
   const { repo, pr, branch } = worker;
   if (repo === null) return undefined;
-  if (pr !== null) return board.pullRequests.get(pullRequestKey(repo, pr.number));
+  if (pr !== null) {
+    const named = board.pullRequests.get(pullRequestKey(repo, pr.number));
+    if (named !== undefined && isOwn(named, worker)) return named;
+  }
   if (branch === null) return undefined;
   let best: PullRequest | undefined;
   for (const key of linked(board.links.pullRequestsByBranch, branchKey(repo, branch))) {
@@ -47,8 +58,38 @@ export function pullRequestOfWorker(board: Board, worker: Worker): PullRequest |
   return best;
 }
 
-function endedBefore({ merge, closedAt }: PullRequest, { signal }: Worker): boolean {
-  return isOlder(merge?.at ?? closedAt, signal?.startedAt ?? null);
+/** The number in a signal file is a claim of its agent: the branch or the ticket has to agree, and the time. */
+export function isOwn(pullRequest: PullRequest, worker: Worker): boolean {
+  const { branch, ticket } = pullRequest;
+  const isOwnBranch = branch !== null && branch === worker.branch && isFromHere(pullRequest);
+  const isOwnTicket =
+    ticket !== null && ticket.toUpperCase() === worker.ticket.toUpperCase() && !isDeletedFork(pullRequest);
+  return (isOwnBranch || isOwnTicket) && !endedBefore(pullRequest, worker);
+}
+
+/** From the same repository, and not closed before the worker started. */
+export function mayBeOf({ repo, state, merge, closedAt }: PullRequest, worker: Worker): boolean {
+  if (worker.repo !== null && repoKey(worker.repo) !== repoKey(repo)) return false;
+  return state === 'open' || endOf({ merge, closedAt }) > Date.parse(worker.signal?.startedAt ?? '');
+}
+
+/** Nobody can say whose it was. */
+function isDeletedFork({ headRepo }: PullRequest): boolean {
+  return headRepo?.endsWith(DELETED_FORK) === true;
+}
+
+/** A branch of a fork is not the branch with that name in this repository. */
+function isFromHere({ repo, headRepo }: PullRequest): boolean {
+  return headRepo === null || repoKey(headRepo) === repoKey(repo);
+}
+
+function endedBefore(pullRequest: PullRequest, { signal }: Worker): boolean {
+  return endOf(pullRequest) <= Date.parse(signal?.startedAt ?? '');
+}
+
+/** The latest moment that it may have ended at: the code host's times are whole seconds. */
+function endOf({ merge, closedAt }: Pick<PullRequest, 'merge' | 'closedAt'>): number {
+  return Date.parse(merge?.at ?? closedAt ?? '') + 1_000;
 }
 
 function isBetter(found: PullRequest, best: PullRequest): boolean {
@@ -61,7 +102,7 @@ export function workersNear(board: Board, { repo, number, branch }: PullRequest)
   const named = linked(board.links.workersByPullRequest, pullRequestKey(repo, number));
   if (branch === null) return named;
   const byBranch = linked(board.links.workersByBranch, branchKey(repo, branch));
-  return byBranch.length === 0 ? named : [...named, ...byBranch];
+  return byBranch.length === 0 ? named : [...new Set([...named, ...byBranch])].toSorted();
 }
 
 /** The workers of a pull request, in the order of their keys. */
@@ -124,6 +165,7 @@ function hasSameLinks(one: Worker, other: Worker): boolean {
     one.branch === other.branch &&
     one.pr?.number === other.pr?.number &&
     one.merge?.sha === other.merge?.sha &&
+    one.deploy?.carriedBy === other.deploy?.carriedBy &&
     isWaiting(one) === isWaiting(other)
   );
 }
@@ -133,12 +175,11 @@ function isWaiting(worker: Worker): boolean {
 }
 
 function entriesOfWorker(links: BoardLinks, worker: Worker): Entry[] {
-  const { repo, pr, branch, merge } = worker;
-  const entries: Entry[] = [];
-  if (typeof merge?.sha === 'string') entries.push([links.workersByMerge, merge.sha]);
+  const { repo, pr, branch } = worker;
+  const entries = mergesOf(worker).map((sha): Entry => [links.workersByMerge, sha]);
   if (repo === null) return entries;
   if (pr !== null) entries.push([links.workersByPullRequest, pullRequestKey(repo, pr.number)]);
-  else if (branch !== null) entries.push([links.workersByBranch, branchKey(repo, branch)]);
+  if (branch !== null) entries.push([links.workersByBranch, branchKey(repo, branch)]);
   if (isWaiting(worker)) entries.push([links.waitingByRepo, repoKey(repo)]);
   return entries;
 }
@@ -154,12 +195,12 @@ function linkPullRequest(links: BoardLinks, before: PullRequest | undefined, aft
   relink(key, before && entriesOfPullRequest(links, before), entriesOfPullRequest(links, after));
 }
 
-/** A branch of a fork is not the branch with that name in this repository. */
-function entriesOfPullRequest(links: BoardLinks, { repo, headSha, branch, headRepo }: PullRequest): Entry[] {
+function entriesOfPullRequest(links: BoardLinks, pullRequest: PullRequest): Entry[] {
+  const { repo, headSha, branch } = pullRequest;
   const entries: Entry[] = [];
   if (headSha !== null) entries.push([links.pullRequestsByHead, commitKey(repo, headSha)]);
-  const isHere = headRepo === null || repoKey(headRepo) === repoKey(repo);
-  if (branch !== null && isHere) entries.push([links.pullRequestsByBranch, branchKey(repo, branch)]);
+  if (branch !== null && isFromHere(pullRequest))
+    entries.push([links.pullRequestsByBranch, branchKey(repo, branch)]);
   return entries;
 }
 
@@ -261,4 +302,23 @@ export function withEntry<Item>(
   const index = entries.findIndex(isSame);
   if (index >= 0) return entries.with(index, entry);
   return entries.length < most ? [...entries, entry] : [...entries.slice(1 - most), entry];
+}
+
+/** A ticket of which only the name is known. */
+export function unknownTicket(ticket: string, line: { seq: number; ts: string }): Ticket {
+  return {
+    ticket,
+    title: null,
+    url: null,
+    state: null,
+    assignee: null,
+    priority: null,
+    labels: [],
+    phase: null,
+    removed: false,
+    reportedAt: null,
+    via: 'local',
+    lastSeq: line.seq,
+    lastAt: line.ts,
+  };
 }

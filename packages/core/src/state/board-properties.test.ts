@@ -5,6 +5,7 @@ import { topics } from '../log/topics.ts';
 import { type Board, emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from './board.ts';
 import type { Effect } from './effect.ts';
 import { numbered, randomTape } from './testing/tape.ts';
+import { needsOf } from './worker-attention.ts';
 
 const seeds = fc.integer({ min: 1, max: 1_000_000 });
 const runs = { numRuns: 60 };
@@ -40,6 +41,42 @@ describe('the board over random tapes', () => {
         const rest = fold(tape.slice(cut), restored);
         expect(rest.board).toEqual(whole.board);
         expect([...first.effects, ...rest.effects]).toEqual(whole.effects);
+      }),
+      runs,
+    );
+  });
+
+  test('what needs a person is what was raised, after every line', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const board = emptyBoard();
+        const needs: [string, string[]][] = [];
+        const raised: [string, string[]][] = [];
+        for (const line of randomTape(createRandom(seed), 200)) {
+          foldLine(board, line);
+          for (const worker of board.workers.values()) {
+            if (worker.removed || worker.status === 'canceled') continue;
+            const now = needsOf(board, worker).filter((reason) => reason !== 'worker-failed');
+            needs.push([`${line.seq} ${worker.key}`, now.toSorted()]);
+            const open = worker.raised.filter((reason) => reason !== 'verification-failed');
+            raised.push([`${line.seq} ${worker.key}`, open.toSorted()]);
+          }
+        }
+        expect(raised).toEqual(needs);
+      }),
+      runs,
+    );
+  });
+
+  test('nothing that is done with attention items changes what needs a person', () => {
+    fc.assert(
+      fc.property(seeds, (seed) => {
+        const isPersons = ({ event, source }: FoldedLine) => event.startsWith('comms.') && source === 'cli';
+        const tape = randomTape(createRandom(seed), 300);
+        const needs = ({ workers, ...board }: Board) =>
+          [...workers.values()].map((worker) => [worker.key, needsOf({ workers, ...board }, worker)]);
+        const calm = fold(tape.filter((line) => !isPersons(line))).board;
+        expect(needs(fold(tape).board)).toEqual(needs(calm));
       }),
       runs,
     );

@@ -13,12 +13,13 @@ import type {
   Ticket as ShownTicket,
   WorkerView,
 } from '../api/entities.ts';
-import type { ProjectPolicies } from '../deploy/policy.ts';
+import type { ProjectPolicies, RepoPolicy } from '../deploy/policy.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { DetailOf } from '../log/topics.ts';
 import type { SignalFile } from '../runs/signal-file.ts';
 import type { ResultValue, TeamCommand } from '../team/command.ts';
 import type { SharedValue } from '../team/shared.ts';
+import type { TicketDigest } from '../tracker/ticket-change.ts';
 
 export type Board = {
   /** The last folded line; 0 for none. */
@@ -31,6 +32,10 @@ export type Board = {
   /** By `<repo in lower case>#<id>`. */
   deployments: Map<string, Deployment>;
   tickets: Map<string, Ticket>;
+  /** Tasks that people described, by their key. */
+  tasks: Map<string, Task>;
+  /** How many local tickets there have ever been: the number of the newest. */
+  localTickets: number;
   runs: Map<string, Run>;
   attention: Map<string, AttentionItem>;
   feeds: Map<string, FeedState>;
@@ -41,8 +46,12 @@ export type Board = {
   team: Map<string, TeamRecord>;
   /** Commands from this machine and to it, by `<machine that asks>/<id>`. */
   commands: Map<string, CommandEntry>;
-  /** By folder: the deploy policies of the served projects. */
+  /** By the id of the attention item: what a person did with it last, and the item before. */
+  undoable: Map<string, Undoable>;
+  /** By folder: the deploy policies of the served projects. The file with the list of projects is one of them. */
   projects: Map<string, ProjectPolicies & { project: string }>;
+  /** By `repoKey`: repositories that a project has ever required proof for. */
+  policies: Map<string, RepoPolicy>;
   /** Indexes derived from the maps and never stored, so no line has to search. */
   links: BoardLinks;
 };
@@ -76,17 +85,24 @@ type Shown =
   | 'rule'
   | 'waitsFor'
   | 'until'
-  | 'contradictions';
+  | 'contradictions'
+  | 'needs';
 
 export type Worker = Omit<WorkerView, Shown> & {
   /** The last reported signal file, and its hash, by which the watcher knows what the log has. */
   signal: SignalFile | null;
   hash: string | null;
+  /** The repository that was named first: an agent's file that names a laxer one later does not loosen the policy. */
+  firstRepo: string | null;
   /** Attention reasons that were raised and whose cause still exists, even if a person resolved the item. */
   raised: string[];
+  /** What its agent has of the text of its ticket; null: nothing was given to it. */
+  given: TicketDigest | null;
   /** What its agent cost so far. */
   spent: Spent;
-  /** Deployed commits that were checked for containing the merge, newest last. */
+  /** The line of the last poll of the code host that found no pull request for its claim. */
+  unseenSeq: number | null;
+  /** Pairs of commits that were compared for it, `<merge>..<deployed>`, newest last. */
   proofsAsked: string[];
 };
 
@@ -99,6 +115,39 @@ export type Deployment = Omit<ShownDeployment, 'key'>;
 export type FeedState = Omit<Feed, 'key'>;
 /** One item per orchestrator, ticket and reason (and feed), however often it is raised, until its cause is gone or a person resolves it. */
 export type { AttentionItem };
+
+/** `before` is the item as it was. */
+export type Undoable = {
+  id: string;
+  action: 'acknowledge' | 'snooze' | 'hand-over' | 'resolve';
+  by: string;
+  seq: number;
+  before: AttentionItem;
+};
+
+/** `filingAt`: its ticket may have been created since. */
+export type Task = {
+  key: string;
+  /** The line that asked for it. */
+  seq: number;
+  title: string;
+  /** Kept for a local ticket; otherwise until the tracker has it. */
+  body: string;
+  local: boolean;
+  project: string;
+  base: string | null;
+  agent: string | null;
+  model: string | null;
+  mode: string | null;
+  by: string;
+  ticket: string | null;
+  url: string | null;
+  state: 'requested' | 'filed' | 'started' | 'refused';
+  filingAt: string | null;
+  /** Why no run was started, and the fix. */
+  reason: string | null;
+  remedy: string | null;
+} & Last;
 
 type Last = { lastSeq: number; lastAt: string };
 export type TeamMachine = DetailOf<'team.roster.changed'>['machines'][number] & Last;
@@ -161,9 +210,9 @@ type Index = Map<string, readonly string[]>;
 export type BoardLinks = {
   /** Workers that name their pull request, by its key. */
   workersByPullRequest: Index;
-  /** Workers that name no pull request, by repository and branch. */
+  /** Workers by repository and branch. */
   workersByBranch: Index;
-  /** Workers by their merge commit. */
+  /** Workers by the commits that their change was merged as. */
   workersByMerge: Index;
   /** Workers whose merge is not known to have shipped, by repository. */
   waitingByRepo: Index;

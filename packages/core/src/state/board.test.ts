@@ -12,7 +12,7 @@ import {
 } from './board.ts';
 import type { Worker } from './board-types.ts';
 import type { Effect } from './effect.ts';
-import { type LineFields, logged, moment } from './testing/lines.ts';
+import { type LineFields, logged, moment, withPolicyOf } from './testing/lines.ts';
 
 const ship = {
   timeoutSec: 1800,
@@ -23,11 +23,15 @@ const ship = {
 };
 const skip = { ...ship, skipDeployVerification: true };
 const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
-const scope = { repo: 'Acme/Web', pr: 42, branch: 'eng-42', sha: 'head' };
+const scope = { repo: 'Acme/Web', pr: 42, branch: 'eng-42', ticket: 'ENG-42', sha: 'head' };
 
-type Line = [event: string, more?: LineFields];
+/** `policy`: of the repository from here on. */
+type Line = [event: string, more?: LineFields, policy?: typeof ship];
 
-function worker(status: WorkerStatus, more: { signal?: object; policy?: object; event?: string } = {}): Line {
+function worker(
+  status: WorkerStatus,
+  more: { signal?: object; policy?: typeof ship; event?: string } = {},
+): Line {
   const signal = {
     ...mine,
     workerName: 'worker',
@@ -39,12 +43,20 @@ function worker(status: WorkerStatus, more: { signal?: object; policy?: object; 
     pr: { number: 42 },
     ...more.signal,
   };
-  const detail = { signal, hash: 'h', policy: more.policy ?? ship };
-  return [`orchestrator.worker.${more.event ?? 'status_changed'}`, { scope: mine, detail }];
+  const detail = { signal, hash: 'h' };
+  return [
+    `orchestrator.worker.${more.event ?? 'status_changed'}`,
+    { scope: mine, detail },
+    more.policy ?? ship,
+  ];
 }
 const own = (event: string, detail: object = {}, more: object = {}): Line => [
   event,
   { scope: { ...mine, ...more }, detail: { ...detail } },
+];
+const byPerson = (action: string, reason: string): Line => [
+  `comms.attention_${action}`,
+  { source: 'cli', scope: mine, detail: { reason, by: 'kim' } },
 ];
 const pull = (action: string, detail: object = {}): Line => [
   `codehost.pr.${action}`,
@@ -76,7 +88,10 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
       if (appends) fold(topic, line);
     }
   };
-  for (const [event, more] of lines) fold(event, more);
+  for (const [event, more, policy] of lines) {
+    if (policy !== undefined) withPolicyOf(board, 'acme/web', policy);
+    fold(event, more);
+  }
   const { workers, attention } = board;
   const kinds = effects.filter(({ kind }) => kind !== 'append').map(({ kind }) => kind);
   const topics = drafts.map(({ event, detail }: EventFields) =>
@@ -92,6 +107,14 @@ function play(lines: readonly Line[], { appends = true, board = emptyBoard() } =
     open: [...attention.keys()],
   };
 }
+
+test('an advisory failure of the verification is not filed', () => {
+  const failed = (advisory: boolean) =>
+    play([worker('merging'), own('orchestrator.verification.failed', { summary: 'no tests', advisory })])
+      .kinds;
+  expect(failed(false)).toContain('file-remediation');
+  expect(failed(true)).not.toContain('file-remediation');
+});
 
 describe('workers and pull requests', () => {
   test.each<[string, Line[], Partial<Worker>, Effect['kind'][]]>([
@@ -344,6 +367,56 @@ describe('deploys', () => {
     });
   });
 
+  describe('two workers with the same merge', () => {
+    const second = { orchestrator: 'run-2', ticket: 'ENG-42' };
+    const inRun2 = ([event, fields]: Line): Line => [event, { ...fields, scope: second }];
+    const proofs = ({ effects }: ReturnType<typeof play>) =>
+      effects.filter(({ kind }) => kind === 'prove-descendant');
+    const later = deployed('success', 5, 'later');
+    const shas = { mergeSha: 'merge', sha: 'later', repo: 'acme/web' };
+    const contains: Line = [
+      'orchestrator.deploy.descendant_checked',
+      { scope: shas, detail: { contains: true } },
+    ];
+    const statuses = ({ board }: ReturnType<typeof play>) =>
+      [...board.workers.values()].map(({ status }) => status);
+
+    test.each<[string, Line[], number]>([
+      ['both wait when it is deployed', [...waiting, inRun2(worker('merging')), later, contains], 1],
+      ['one comes while it is being checked', [...waiting, later, inRun2(worker('merging')), contains], 1],
+      [
+        'one comes after the answer, while the other still waits',
+        [...waiting, deployed('in_progress', 5, 'later'), contains, inRun2(worker('merging')), later],
+        1,
+      ],
+      ['one comes when the other is done', [...waiting, later, contains, inRun2(worker('merging'))], 1],
+    ])('check a later commit once: %s', (_name, lines, asked) => {
+      const played = play(lines);
+      expect([proofs(played).length, statuses(played)]).toEqual([asked, ['done', 'done']]);
+    });
+
+    test('an answer that the other did not take is asked for again', () => {
+      const shipped = [...waiting, later, deployed('success', 6), contains];
+      const played = play([...shipped, inRun2(worker('merging')), contains]);
+      expect(statuses(played)).toEqual(['done', 'done']);
+    });
+
+    test('the one with a worktree asks git, even if the other asked the code host', () => {
+      const withWorktree = inRun2(worker('merging', { signal: { worktreePath: '/w' } }));
+      expect(proofs(play([...waiting, later, withWorktree]))).toMatchObject([
+        { worktreePath: null },
+        { worktreePath: '/w' },
+      ]);
+    });
+
+    test('a retry asks again for both', () => {
+      const failed = [1, 2, 3].map((id) => deployed('failure', id));
+      const retried = own('orchestrator.deploy.retried', { by: 'ada' });
+      const played = play([...waiting, inRun2(worker('merging')), later, ...failed, retried]);
+      expect(proofs(played)).toHaveLength(2);
+    });
+  });
+
   test('a later commit that was deployed before the worker was known is checked too', () => {
     const lines = [
       deployed('success', 4, 'before'),
@@ -389,7 +462,8 @@ describe('attention', () => {
       [],
     ],
     ['dead, and restarted by a person', [worker('planning'), died, own('orchestrator.worker.retried')], []],
-    ['dead, then a pull request', [worker('planning'), died, worker('pr-created')], []],
+    ['dead, then a pull request', [worker('planning'), died, pull('opened'), worker('pr-created')], []],
+    ['dead, and claims a pull request', [worker('planning'), died, worker('pr-created')], ['pr-unproven']],
     ['stalled before a merge', [worker('planning'), worker('stalled')], ['worker-stalled']],
     ['dead, and done by its merge', [worker('merging', { policy: skip }), died, merged], []],
     ['dead after its end', [worker('failed'), died], []],
@@ -417,8 +491,13 @@ describe('attention', () => {
     ],
     ['done, and proven after all', [worker('done', { policy: skip }), merged], []],
     [
-      'resolved by a person',
-      [worker('planning'), died, own('comms.attention_resolved', { reason: 'worker-dead' }), died],
+      'resolved by a person while the process is dead',
+      [worker('planning'), died, byPerson('resolved', 'worker-dead')],
+      ['worker-dead'],
+    ],
+    [
+      'that has no checkable cause, resolved by a person',
+      [worker('planning'), own('comms.attention', { reason: 'question' }), byPerson('resolved', 'question')],
       [],
     ],
   ])('%s', (_name, lines, reasons) => {

@@ -1,10 +1,11 @@
 // Folds the log into the board, line by line, and returns the effects of each line.
 
-import type { ProjectPolicies } from '../deploy/policy.ts';
+import type { ProjectPolicies, RepoPolicy } from '../deploy/policy.ts';
 import { draft } from '../log/event-line.ts';
 import type { DetailOf } from '../log/topics.ts';
 import { typedLine } from '../log/typed-line.ts';
 import { asFields, type Fields, integerAt } from '../receive/payload-fields.ts';
+import { isTicketOver } from '../tracker/dependencies.ts';
 import { linkAll, noLinks, pullRequestKey } from './board-entities.ts';
 
 import {
@@ -18,18 +19,24 @@ import {
   type PullRequest,
   type Run,
   type Session,
+  type Task,
   type TeamMachine,
   type TeamRecord,
   type Ticket,
+  type Undoable,
   type Worker,
 } from './board-types.ts';
 import type { Effect } from './effect.ts';
 import { agentFolds } from './fold-agent.ts';
+import { attentionFolds } from './fold-attention.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { deploymentFolds } from './fold-deployment.ts';
+import { policyFolds } from './fold-policy.ts';
 import { pullRequestFolds } from './fold-pull-request.ts';
 import { sessionFolds } from './fold-session.ts';
+import { taskFolds } from './fold-tasks.ts';
 import { teamFolds } from './fold-team.ts';
+import { ticketTextFolds } from './fold-ticket-text.ts';
 import { subjectFolds } from './fold-tickets.ts';
 import { workerFolds } from './fold-worker.ts';
 import { isOver } from './worker-attention.ts';
@@ -92,9 +99,11 @@ const caps = {
   workers: 5_000,
   deployments: 5_000,
   tickets: 10_000,
+  tasks: 2_000,
   runs: 2_000,
   attention: 5_000,
   feeds: 500,
+  undoable: 500,
   sessions: 2_000,
   team: 100_000,
 } as const;
@@ -111,7 +120,15 @@ export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   gone += dropSettled(board.workers, limit, caps.workers, isOver);
   gone += dropSettled(board.deployments, before(DEPLOYMENTS_KEPT_MS), caps.deployments, () => true);
   if (gone > 0) linkAll(board);
-  dropSettled(board.tickets, limit, caps.tickets, () => true);
+  dropSettled(board.tickets, limit, caps.tickets, (ticket) => ticket.local !== true || isTicketOver(ticket));
+  // The text of a local ticket stays as long as the ticket.
+  dropSettled(
+    board.tasks,
+    limit,
+    caps.tasks,
+    ({ state, local, ticket }) =>
+      (state === 'started' || state === 'refused') && !(local && board.tickets.has(ticket ?? '')),
+  );
   dropSettled(board.runs, limit, caps.runs, ({ state }) => state !== 'running' && state !== 'paused');
   dropSettled(board.sessions, limit, caps.sessions, ({ state }) => state === 'ended' || state === 'unknown');
   dropSettled(
@@ -123,6 +140,7 @@ export function keepBounded(board: Board, { seq, ts }: FoldedLine): void {
   dropSettled(board.team, limit, caps.team, ({ value }) => value === null);
   capOnly(board.feeds, caps.feeds, ({ lastSeq }) => lastSeq);
   capOnly(board.attention, caps.attention, ({ openedSeq }) => openedSeq);
+  capOnly(board.undoable, caps.undoable, ({ seq: acted }) => acted);
 }
 
 /** Returns how many were dropped. */
@@ -159,7 +177,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 15;
+const BOARD_FORM = 17;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;
@@ -169,6 +187,8 @@ export type PackedBoard = {
   workers: Worker[];
   deployments: Deployment[];
   tickets: Ticket[];
+  tasks: Task[];
+  localTickets: number;
   runs: Run[];
   attention: AttentionItem[];
   feeds: FeedState[];
@@ -176,7 +196,9 @@ export type PackedBoard = {
   members: TeamMachine[];
   team: TeamRecord[];
   commands: CommandEntry[];
+  undoable: Undoable[];
   projects: (ProjectPolicies & { project: string })[];
+  policies: RepoPolicy[];
 };
 
 export function emptyBoard(): Board {
@@ -187,6 +209,8 @@ export function emptyBoard(): Board {
     workers: new Map(),
     deployments: new Map(),
     tickets: new Map(),
+    tasks: new Map(),
+    localTickets: 0,
     runs: new Map(),
     attention: new Map(),
     feeds: new Map(),
@@ -194,7 +218,9 @@ export function emptyBoard(): Board {
     members: new Map(),
     team: new Map(),
     commands: new Map(),
+    undoable: new Map(),
     projects: new Map(),
+    policies: new Map(),
     links: noLinks(),
   };
 }
@@ -208,6 +234,8 @@ export function packBoard(board: Board): PackedBoard {
     workers: [...board.workers.values()],
     deployments: [...board.deployments.values()],
     tickets: [...board.tickets.values()],
+    tasks: [...board.tasks.values()],
+    localTickets: board.localTickets,
     runs: [...board.runs.values()],
     attention: [...board.attention.values()],
     feeds: [...board.feeds.values()],
@@ -215,7 +243,9 @@ export function packBoard(board: Board): PackedBoard {
     members: [...board.members.values()],
     team: [...board.team.values()],
     commands: [...board.commands.values()],
+    undoable: [...board.undoable.values()],
     projects: [...board.projects.values()],
+    policies: [...board.policies.values()],
   };
 }
 
@@ -231,6 +261,8 @@ export function unpackBoard(json: unknown): Board {
     workers: byKey(fields.workers, ({ key }) => key),
     deployments: byKey(fields.deployments, ({ repo, id }) => pullRequestKey(repo, id)),
     tickets: byKey(fields.tickets, ({ ticket }) => ticket),
+    tasks: byKey(fields.tasks, ({ key }) => key),
+    localTickets: fields.localTickets,
     runs: byKey(fields.runs, ({ orchestrator }) => orchestrator),
     attention: byKey(fields.attention, ({ id }) => id),
     feeds: byKey(fields.feeds, ({ feed }) => feed),
@@ -238,17 +270,20 @@ export function unpackBoard(json: unknown): Board {
     members: byKey(fields.members, ({ id }) => id),
     team: byKey(fields.team, ({ id }) => id),
     commands: byKey(fields.commands, ({ key }) => key),
+    undoable: byKey(fields.undoable, ({ id }) => id),
     projects: byKey(fields.projects, ({ project }) => project),
+    policies: byKey(fields.policies, ({ repo }) => repo),
   };
   linkAll(board);
   return board;
 }
 
-const lists = [...boardKinds, 'commands', 'projects'];
+const lists = [...boardKinds, 'tasks', 'commands', 'undoable', 'projects', 'policies'];
 
 function isPacked(fields: Fields): fields is PackedBoard {
   const { form, at } = fields;
-  if (form !== BOARD_FORM || integerAt(fields, 'seq') === undefined) return false;
+  if (form !== BOARD_FORM) return false;
+  if (['seq', 'localTickets'].some((name) => integerAt(fields, name) === undefined)) return false;
   if (at !== null && typeof at !== 'string') return false;
   return lists.every((name) => Array.isArray(fields[name]));
 }
@@ -270,10 +305,14 @@ const folds: ReadonlyMap<string, Fold> = new Map(
     ...pullRequestFolds,
     ...deploymentFolds,
     ...workerFolds,
+    ...policyFolds,
     ...agentFolds,
     ...sessionFolds,
+    ...attentionFolds,
     ...teamFolds,
     ...subjectFolds,
+    ...ticketTextFolds,
+    ...taskFolds,
     ...ruleFolds,
   ].flatMap((fold) => fold.topics.map((topic) => [topic, fold] as const)),
 );

@@ -1,17 +1,21 @@
 // Passes facts to the deploy lifecycle and turns its effects into effects of the worker.
+import { repoKey } from '../codehost/repo-name.ts';
 import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
 import { deployStep } from '../deploy/lifecycle.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
-import { pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
+import { isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
 
-import type { Worker } from './board-types.ts';
+import type { Board, Worker } from './board-types.ts';
+import { currentWorkerOf } from './current-worker.ts';
 import { ask, type FoldContext } from './fold-context.ts';
+import { moveTicket } from './fold-tasks.ts';
 import { raise, resolve, scopeOfWorker } from './worker-attention.ts';
 
 const PROOFS_KEPT = 100;
 
 /** The worker after the fact; the same object if nothing changed. It is not put on the board. */
-export function withFact(context: FoldContext, before: Worker, fact: DeployFact): Worker {
+export function withFact(context: FoldContext, before: Worker, given: DeployFact): Worker {
+  const fact = given.kind === 'merged' ? { ...given, at: notInFuture(context, given.at) } : given;
   const step = deployStep(before, fact);
   let worker = step.worker;
   if (worker !== before) {
@@ -24,6 +28,11 @@ export function withFact(context: FoldContext, before: Worker, fact: DeployFact)
   return worker;
 }
 
+/** A merge in the future would move the deadline there. */
+function notInFuture({ line }: FoldContext, at: string): string {
+  return isOlder(line.ts, at) ? line.ts : at;
+}
+
 function withEffect(context: FoldContext, worker: Worker, effect: DeployEffect, fact: DeployFact): Worker {
   switch (effect.kind) {
     case 'raise':
@@ -31,12 +40,14 @@ function withEffect(context: FoldContext, worker: Worker, effect: DeployEffect, 
     case 'resolve':
       return resolve(context, worker, effect.reason);
     case 'prove':
-      return withProofAsked(context, worker, effect.sha);
+      return withProof(context, worker, effect.base, effect.sha, fact);
     case 'write-signal':
       writeSignal(context, worker);
       return worker;
     case 'move-ticket':
-      ask(context, worker.ticket, { kind: 'move-ticket', ticket: worker.ticket, phase: effect.phase });
+      // Another run that is newer speaks for the ticket.
+      if (currentWorkerOf(context.board, worker)?.key === worker.key)
+        moveTicket(context, worker.ticket, effect.phase);
       return worker;
     case 'report':
       report(context, worker, effect.topic, fact);
@@ -62,15 +73,58 @@ function writeSignal(context: FoldContext, worker: Worker): void {
   ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr, deploy });
 }
 
-/** Each commit is checked once per worker: whether it contains the merge does not change. */
-function withProofAsked(context: FoldContext, worker: Worker, sha: string): Worker {
-  const { repo, merge, signal } = worker;
-  const mergeSha = merge?.sha ?? null;
-  if (repo === null || mergeSha === null || worker.proofsAsked.includes(sha)) return worker;
-  const worktreePath = typeof signal?.worktreePath === 'string' ? signal.worktreePath : null;
-  const subject = `${mergeSha}..${sha}`;
-  ask(context, subject, { kind: 'prove-descendant', repo, mergeSha, sha, worktreePath });
-  return { ...worker, proofsAsked: [...worker.proofsAsked, sha].slice(-PROOFS_KEPT) };
+/**
+ * Whether a commit contains a merge does not change, so each pair is checked once, also if several workers have the same
+ * merge: the answer counts for all who wait for it, and a worker that comes later takes it from one who has it.
+ */
+function withProof(
+  context: FoldContext,
+  worker: Worker,
+  base: string,
+  sha: string,
+  fact: DeployFact,
+): Worker {
+  if (!isProvenForOther(context.board, worker, sha)) return withProofAsked(context, worker, base, sha);
+  const { seq, at } = fact;
+  return withFact(context, withFact(context, worker, { kind: 'contains', sha, seq, at }), fact);
+}
+
+export function isProvenForOther(board: Board, worker: Worker, sha: string): boolean {
+  return othersWithMerge(board, worker).some(({ deploy }) => deploy?.containedIn.includes(sha));
+}
+
+/** Requests the proof, unless it was requested for this worker, or for another one that the answer counts for too. */
+export function withProofAsked(context: FoldContext, worker: Worker, mergeSha: string, sha: string): Worker {
+  const { repo } = worker;
+  const pair = `${mergeSha}..${sha}`;
+  if (repo === null || worker.proofsAsked.includes(pair)) return worker;
+  const worktreePath = worktreeOf(worker);
+  // A worker that is done takes no answers, one that has its answer waits for no other, and one without a worktree asks
+  // only the code host.
+  const isAsked = othersWithMerge(context.board, worker).some(
+    (other) =>
+      other.status !== 'done' &&
+      other.proofsAsked.includes(pair) &&
+      other.deploy?.containedIn.includes(sha) !== true &&
+      (worktreePath === null || worktreeOf(other) !== null),
+  );
+  if (!isAsked) ask(context, pair, { kind: 'prove-descendant', repo, mergeSha, sha, worktreePath });
+  return { ...worker, proofsAsked: [...worker.proofsAsked, pair].slice(-PROOFS_KEPT) };
+}
+
+function worktreeOf({ signal }: Worker): string | null {
+  return typeof signal?.worktreePath === 'string' ? signal.worktreePath : null;
+}
+
+/** Those in its lifecycle with the same merge of the same repository. */
+export function othersWithMerge({ links, workers }: Board, { key, repo, merge }: Worker): Worker[] {
+  if (repo === null || merge === null || merge.sha === null) return [];
+  return linked(links.workersByMerge, merge.sha).flatMap((name) => {
+    const other = name === key ? undefined : workers.get(name);
+    if (other === undefined || other.deploy === null || other.repo === null) return [];
+    // One that this merge carries has another merge of its own, and other proofs.
+    return repoKey(other.repo) === repoKey(repo) && other.merge?.sha === merge.sha ? [other] : [];
+  });
 }
 
 function refreshPullRequest(context: FoldContext, worker: Worker): void {

@@ -2,7 +2,7 @@
 // key, running one twice has the same result as once.
 import type { DeployProgress } from '../api/deploy.ts';
 import type { EventDraft } from '../log/event-line.ts';
-import type { ReactionCause } from '../orchestrate/reaction-causes.ts';
+import type { MessageCause } from '../orchestrate/reaction-causes.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 
 /** The phases of a ticket in the workflow; `svc.tracker.stateMap` maps each to a tracker state. */
@@ -45,16 +45,17 @@ export type Effect = { key: string; seq: number } & (
       summary: string | null;
       findings: string[];
     }
-  /** Notifies the worker that checks of its pull request failed or a reviewer requested changes. */
+  /** Notifies the worker that checks failed, a reviewer requested changes, or its ticket was changed. */
   | {
       kind: 'message-worker';
       orchestrator: string;
       ticket: string;
-      cause: ReactionCause;
-      /** Counts notifications of this cause, from 1. */
-      number: number;
-      repo: string;
-      pr: number;
+      cause: MessageCause;
+      /** Counts notifications of this cause, from 1; null for a change of the ticket. */
+      number: number | null;
+      /** Null for a change of the ticket. */
+      repo: string | null;
+      pr: number | null;
       /** The head commit concerned. */
       sha: string | null;
       reviewId: number | null;
@@ -76,6 +77,8 @@ export type Effect = { key: string; seq: number } & (
       because: string;
       at: string;
     }
+  /** A task becomes a ticket, and then a run. */
+  | { kind: 'start-task'; task: string; place: 'tracker' | 'local'; project: string }
   /** A member of the team asks for it: executed if the owner of this machine allows it. */
   | { kind: 'team-command'; command: string; from: string }
   /** An attention item was opened: sends notifications. */

@@ -23,9 +23,13 @@ function foldAgent(context: FoldContext<AgentTopic>): void {
   if (worker === undefined || agent === undefined || agent === worker.agent) return;
   // A message that the agent gets fulfils the recall.
   const recall = line.event === 'agent.turn.started' ? null : worker.recall;
+  // It goes on: its claim is looked at again after the next poll.
+  const unseenSeq = line.event === 'agent.turn.started' ? null : worker.unseenSeq;
   const spent = spentOf(worker, agent, line);
-  const next: Worker = { ...worker, agent, recall, spent, lastSeq: line.seq, lastAt: line.ts };
+  const next: Worker = { ...worker, agent, recall, unseenSeq, spent, lastSeq: line.seq, lastAt: line.ts };
   if (line.event === 'agent.limit.over') Object.assign(next, afterLimit(next, line));
+  // The next start of its process is not a revival.
+  if (line.event === 'agent.suspended') next.recalls += 1;
   putWorker(board, withOwnAttention(context, next));
 }
 
@@ -60,10 +64,12 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
     case 'agent.session.failed':
       return { ...known, problem: short(line.detail.problem) ?? 'unknown' };
     case 'agent.session.ended':
+      // It still has nothing to do, and its question stays.
+      if (known.suspended !== undefined && known.state === 'idle') return { ...known, doing: null };
       return inState({ ...known, open: [], doing: null }, 'ended', line);
     case 'agent.turn.started':
       return inState(
-        { ...withoutLimit(known, line), doing: null, problem: null, stopped: null },
+        { ...awake(withoutLimit(known, line)), doing: null, problem: null, stopped: null },
         'running',
         line,
       );
@@ -75,7 +81,7 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       return queued ? next : waiting(next, pausedBy(next) === null ? 'idle' : 'paused', line);
     }
     case 'agent.tool.started':
-      return { ...known, doing: short(line.detail.title) ?? null };
+      return { ...known, doing: short(doingWords(line.detail)) ?? null };
     case 'agent.tool.ended':
       return { ...known, doing: null };
     case 'agent.request.opened': {
@@ -122,7 +128,22 @@ function after(before: WorkerAgent | null, line: LineOf<AgentTopic>): WorkerAgen
       );
       return next.state === 'paused' ? inState(next, 'idle', line) : next;
     }
+    case 'agent.suspended':
+      return known.state === 'idle'
+        ? { ...known, suspended: { at: line.ts, minutes: line.detail.minutes ?? 0 } }
+        : known;
   }
+}
+
+function awake({ suspended: _, ...agent }: WorkerAgent): WorkerAgent {
+  return agent;
+}
+
+/** The title of the tool, with its file unless the title names it. */
+function doingWords({ title, paths }: LineOf<'agent.tool.started'>['detail']): string | undefined {
+  const [path] = paths ?? [];
+  const name = path?.split('/').at(-1) ?? '';
+  return title === undefined || name === '' || title.includes(name) ? title : `${title}: ${name}`;
 }
 
 function withAmounts(
@@ -221,6 +242,7 @@ export const agentFolds: readonly Fold[] = [
       'agent.limit.reached',
       'agent.limit.over',
       'agent.stopped',
+      'agent.suspended',
     ],
     foldAgent,
   ),

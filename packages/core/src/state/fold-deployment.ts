@@ -19,15 +19,17 @@ import {
 } from './board-entities.ts';
 
 import type { Deployment, Worker } from './board-types.ts';
-import { withFact } from './deploy-effects.ts';
+import { othersWithMerge, withFact } from './deploy-effects.ts';
 import { type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
 import { withPreviewOf } from './reduce-pull-request.ts';
 import { workerKey } from './reduce-worker.ts';
+import { withCarriers } from './stacked.ts';
 import { withOwnAttention } from './worker-attention.ts';
 
-// A deployment after one more of its events. Each state is kept once; the newest by its own time counts, and at the same
-// time the one that comes later in the order below.
+// A deployment after one more of its events. Each state is kept once for each environment, because a deployment may be
+// promoted from one environment to another; the newest by its own time is the current one, and at the same time the one
+// that comes later in the order below.
 
 const order: Record<DeploymentState, number> = {
   created: 0,
@@ -61,18 +63,23 @@ export function reduceDeployment(
   const environment = scope.environment ?? known?.environment;
   if (state === undefined || repo === undefined || id === undefined) return known;
   if (sha === undefined || environment === undefined) return known;
+  // A deployment has one commit: a state of another commit under the same id proves nothing about either.
+  if (known !== undefined && known.sha !== sha) return known;
   const at = timeOf(line);
   const before = known ?? unknownDeployment(repo, id, sha, environment, line);
   const isNewest = known === undefined || isNewer({ state, at }, before);
-  const isKnown = before.states.some((other) => other.state === state);
+  const isKnown = before.states.some(
+    (other) => other.state === state && isSameEnvironment(other.environment, environment),
+  );
   return {
     ...before,
     ref: scope.ref ?? before.ref,
+    task: before.task ?? short(line.detail.task) ?? null,
     environment: isNewest ? environment : before.environment,
     production: production ?? before.production,
     state: isNewest ? state : before.state,
     stateAt: isNewest ? at : before.stateAt,
-    states: isKnown ? before.states : [...before.states, { state, at, seq, via }],
+    states: isKnown ? before.states : [...before.states, { state, environment, at, seq, via }],
     environmentUrl: newestText(status?.environmentUrl, before.environmentUrl, isNewest),
     logUrl: newestText(status?.logUrl, before.logUrl, isNewest),
     description: newestText(line.detail.description, before.description, isNewest),
@@ -103,6 +110,7 @@ function unknownDeployment(
     id,
     sha,
     ref: null,
+    task: null,
     environment,
     production: null,
     state: 'created',
@@ -134,7 +142,7 @@ function foldDeployment(context: FoldContext<DeploymentLine['event']>): void {
   const fact = deploymentFact(deployment, newest);
   for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
     const worker = board.workers.get(key);
-    if (worker?.deploy && isSameEnvironment(worker.deploy.environment, deployment.environment))
+    if (worker?.deploy && isSameEnvironment(worker.deploy.environment, newest.environment))
       change(context, worker, fact);
   }
 }
@@ -156,9 +164,12 @@ function foldProof(context: FoldContext<'orchestrator.deploy.descendant_checked'
   for (const key of linked(board.links.workersByMerge, mergeSha)) {
     const worker = board.workers.get(key);
     if (worker === undefined) continue;
-    change(context, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) =>
-      withDeploymentsOf(context, proven, sha),
-    );
+    change(context, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) => {
+      const carried = withCarriers(context, proven);
+      return carried.deploy?.carriedBy === proven.deploy?.carriedBy
+        ? withDeploymentsOf(context, carried, sha)
+        : withKnownDeployments(context, carried);
+    });
   }
 }
 
@@ -189,6 +200,9 @@ function foldDecision(
     at: timeOf(line),
   } as const;
   // Deployments that arrived while only a person could move it count now, and missing proofs may be requested again.
+  if (isRetry)
+    for (const other of othersWithMerge(context.board, worker))
+      putWorker(context.board, { ...other, proofsAsked: [] });
   change(context, worker, fact, (moved) =>
     isRetry ? withKnownDeployments(context, { ...moved, proofsAsked: [] }) : moved,
   );

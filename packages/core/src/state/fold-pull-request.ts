@@ -1,6 +1,7 @@
 // Events of pull requests: their own, and those of reviews, checks and comments.
 
 import type { KnownPullRequest } from '../codehost/poll-differences.ts';
+import { repoKey } from '../codehost/repo-name.ts';
 import {
   checkSuiteActions,
   commentActions,
@@ -19,9 +20,10 @@ import {
   workersNear,
   workersOfPullRequest,
 } from './board-entities.ts';
-import type { MergeReadiness, PullRequest } from './board-types.ts';
+import type { Board, MergeReadiness, PullRequest } from './board-types.ts';
 import { withFact } from './deploy-effects.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
+import { withPolicy } from './fold-policy.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments } from './known-facts.ts';
 import {
@@ -33,6 +35,7 @@ import {
   reducePullRequest,
   withKnownPreviews,
 } from './reduce-pull-request.ts';
+import { withCarriers } from './stacked.ts';
 import { isOver, withOwnAttention } from './worker-attention.ts';
 
 function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
@@ -43,21 +46,36 @@ function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   const reduced = reducePullRequest(known, line);
   if (reduced === undefined) return;
   const next = reduced.headSha === known?.headSha ? reduced : withKnownPreviews(board, reduced);
-  const isRelinked = next.branch !== known?.branch || next.headRepo !== known.headRepo;
+  const isRelinked =
+    next.branch !== known?.branch || next.headRepo !== known.headRepo || next.ticket !== known.ticket;
   // Workers that it belonged to before may no longer own it.
   const before = known === undefined || !isRelinked ? [] : workersNear(board, known);
   putPullRequest(board, next);
+  checkAttention(context, claimantsOf(board, known, next));
   const near = workersNear(board, next);
+  if (next.merge !== null && (isRelinked || next.merge !== known?.merge)) applyToStack(context, next);
   if (near.length === 0 && before.length === 0) return;
   if (known !== undefined && next.headSha !== known.headSha) reactToPush(context, next);
   if (next.merge !== null && (isRelinked || next.merge !== known?.merge))
     applyMerge(context, next, next.merge);
   if (next.state === known?.state && !isRelinked) return;
-  for (const key of new Set([...before, ...near])) {
-    const worker = board.workers.get(key);
+  checkAttention(context, [...before, ...near]);
+}
+
+function checkAttention(context: FoldContext, workers: readonly string[]): void {
+  for (const key of new Set(workers)) {
+    const worker = context.board.workers.get(key);
     const checked = worker && withOwnAttention(context, worker);
-    if (checked !== undefined && checked !== worker) putWorker(board, checked);
+    if (checked !== undefined && checked !== worker) putWorker(context.board, checked);
   }
+}
+
+/** Workers whose claim it may prove by the ticket that it names alone. */
+function claimantsOf(board: Board, known: PullRequest | undefined, next: PullRequest): string[] {
+  const name = next.ticket?.toUpperCase();
+  if (name === undefined || known?.ticket?.toUpperCase() === name) return [];
+  const claimants = [...board.workers.values()].filter(({ raised }) => raised.includes('pr-unproven'));
+  return claimants.filter(({ ticket }) => ticket.toUpperCase() === name).map(({ key }) => key);
 }
 
 function applyMerge(
@@ -66,9 +84,24 @@ function applyMerge(
   merge: NonNullable<PullRequest['merge']>,
 ): void {
   for (const worker of workersOfPullRequest(context.board, pullRequest)) {
-    const merged = withFact(context, worker, { kind: 'merged', ...merge });
+    const merged = withFact(context, withPolicy(context.board, worker), { kind: 'merged', ...merge });
     if (merged !== worker)
-      putWorker(context.board, withOwnAttention(context, withKnownDeployments(context, merged)));
+      putWorker(
+        context.board,
+        withOwnAttention(context, withKnownDeployments(context, withCarriers(context, merged))),
+      );
+  }
+}
+
+/** Workers whose pull requests were merged into the branch of this one are merged with it. */
+function applyToStack(context: FoldContext, { repo, branch }: PullRequest): void {
+  const { board } = context;
+  for (const key of linked(board.links.waitingByRepo, repoKey(repo))) {
+    const worker = board.workers.get(key);
+    if (worker === undefined || branch === null) continue;
+    const carried = withCarriers(context, worker);
+    if (carried === worker) continue;
+    putWorker(board, withOwnAttention(context, withKnownDeployments(context, carried)));
   }
 }
 

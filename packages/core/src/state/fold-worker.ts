@@ -1,17 +1,20 @@
 // Events of workers and runs.
 
 import type { DeployFact } from '../deploy/deploy-worker.ts';
-import { deployPolicyFor } from '../deploy/policy.ts';
+import { isSamePolicy } from '../deploy/policy.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
 import { isIn } from '../log/typed-line.ts';
 import type { Blockers, RunPlan } from '../orchestrate/plan.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { putWorker, short, textsIn, timeOf, withEntry } from './board-entities.ts';
-import type { Board, Run, Worker } from './board-types.ts';
+import type { Run, Worker } from './board-types.ts';
+import { currentWorkerOf, isGivenUp } from './current-worker.ts';
 import { withFact } from './deploy-effects.ts';
 import { ask, type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
+import { withPolicy } from './fold-policy.ts';
 import { withKnownReactions } from './fold-reactions.ts';
+import { moveTicket } from './fold-tasks.ts';
 import { withKnownFacts } from './known-facts.ts';
 import { claimedStatus, reduceWorker, type WorkerTopic, workerKey } from './reduce-worker.ts';
 import { resolve, withOwnAttention } from './worker-attention.ts';
@@ -101,6 +104,8 @@ function planIn({ event, detail }: RunLine): RunPlan | null {
     workerModel,
     maxParallel,
     ...(detail.agent !== undefined && { agent: detail.agent.slice(0, 100) }),
+    ...(detail.model !== undefined && { model: detail.model.slice(0, 200) }),
+    ...(detail.mode !== undefined && { mode: detail.mode.slice(0, 200) }),
     ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
   };
 }
@@ -171,26 +176,14 @@ function foldWorker(context: FoldContext<WorkerTopic>): void {
   const worker = withClaim(context, configured, known);
   askForRemediation(context, worker);
   putWorker(board, withOwnAttention(context, afterFailure(context, known, worker)));
+  if (isGivenUp(worker) && (known === undefined || !isGivenUp(known))) moveIfDone(context, worker);
 }
 
-/** Logs without `monitor.config.applied` have the policy in the lines of workers. */
-function withPolicy({ projects }: Board, worker: Worker): Worker {
-  if (projects.size === 0) return worker;
-  const policy = deployPolicyFor(projects.values(), worker.repo);
-  return isSamePolicy(policy, worker.policy) ? worker : { ...worker, policy };
-}
-
-/** The configuration of a project applies to every later merge, and to merges that waited for it. */
-function foldConfig(context: FoldContext<'monitor.config.applied'>): void {
-  const { board, line } = context;
-  const { project, served, deploy, others, dispatch } = line.detail;
-  if (project === undefined || served === undefined || deploy === undefined || others === undefined) return;
-  if (served) board.projects.set(project, { project, deploy, others, ...(dispatch && { dispatch }) });
-  else board.projects.delete(project);
-  for (const known of board.workers.values()) {
-    const worker = withPolicy(board, known);
-    if (worker !== known) putWorker(board, withOwnAttention(context, withKnownFacts(context, worker)));
-  }
+/** Its run was given up: if an older run of the ticket is done, that one speaks for the ticket again. */
+function moveIfDone(context: FoldContext, worker: Worker): void {
+  const current = currentWorkerOf(context.board, worker);
+  if (current === undefined || current.key === worker.key || current.status !== 'done') return;
+  moveTicket(context, current.ticket, 'done');
 }
 
 /** `dispatch-failed` is raised by the orchestrator; it is resolved once the worker is no longer failed. */
@@ -243,16 +236,6 @@ function hasNewLinks(known: Worker, next: Worker): boolean {
   );
 }
 
-function isSamePolicy(one: Worker['policy'], other: Worker['policy']): boolean {
-  return (
-    one.timeoutSec === other.timeoutSec &&
-    one.productionEnvironment === other.productionEnvironment &&
-    one.stagingEnvironment === other.stagingEnvironment &&
-    one.skipDeployVerification === other.skipDeployVerification &&
-    one.acceptDescendants === other.acceptDescendants
-  );
-}
-
 function touchRun({ board, line }: FoldContext<WorkerTopic>, orchestrator: string, isNews: boolean): void {
   const run = board.runs.get(orchestrator);
   const next =
@@ -283,5 +266,4 @@ export const workerFolds: readonly Fold[] = [
     ],
     foldRun,
   ),
-  on(['monitor.config.applied'], foldConfig),
 ];

@@ -1,7 +1,7 @@
 // Facts that are already on the board, for a worker that is linked to them later: the merge of its pull request and the
 // deployments since. So the order of these events in the log does not matter.
 import { repoKey } from '../codehost/repo-name.ts';
-import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { type DeployFact, mergesOf } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
 import { commitKey, isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
 
@@ -9,6 +9,7 @@ import type { Board, Deployment, Worker } from './board-types.ts';
 import { withFact } from './deploy-effects.ts';
 
 import type { FoldContext } from './fold-context.ts';
+import { withCarriers } from './stacked.ts';
 
 /** How many of the newest deployments of other commits are checked: one of them may contain the merge. */
 const OTHERS_CHECKED = 10;
@@ -16,14 +17,14 @@ const OTHERS_CHECKED = 10;
 export function withKnownFacts(context: FoldContext, worker: Worker): Worker {
   const merge = pullRequestOfWorker(context.board, worker)?.merge;
   const merged = merge ? withFact(context, worker, { kind: 'merged', ...merge }) : worker;
-  return withKnownDeployments(context, merged);
+  return withKnownDeployments(context, withCarriers(context, merged));
 }
 
 export function withKnownDeployments(context: FoldContext, worker: Worker): Worker {
   const { repo, merge, deploy } = worker;
   if (repo === null || deploy === null || worker.status === 'done' || typeof merge?.sha !== 'string')
     return worker;
-  const counted = [merge.sha, ...deploy.containedIn].flatMap((sha) =>
+  const counted = [...mergesOf(worker), ...deploy.containedIn].flatMap((sha) =>
     factsOfCommit(context.board, repo, sha),
   );
   counted.sort((one, other) => one.seq - other.seq);
@@ -41,8 +42,8 @@ export function withDeploymentsOf(context: FoldContext, worker: Worker, sha: str
 }
 
 export function deploymentFact(deployment: Deployment, entered: Deployment['states'][number]): DeployFact {
-  const { id, sha, environment, description, logUrl } = deployment;
-  const { state, at, seq } = entered;
+  const { id, sha, task, description, logUrl } = deployment;
+  const { state, environment, at, seq } = entered;
   return {
     kind: 'deployment',
     seq,
@@ -50,20 +51,22 @@ export function deploymentFact(deployment: Deployment, entered: Deployment['stat
     id,
     sha,
     environment,
+    task,
     state,
     ...(description !== null && { description }),
     ...(logUrl !== null && { logUrl }),
   };
 }
 
-function factsOfCommit(board: Board, repo: string, sha: string): DeployFact[] {
+export function factsOfCommit(board: Board, repo: string, sha: string): DeployFact[] {
   return linked(board.links.deploymentsByCommit, commitKey(repo, sha)).flatMap((key) => {
     const deployment = board.deployments.get(key);
     return deployment ? deployment.states.map((entered) => deploymentFact(deployment, entered)) : [];
   });
 }
 
-function newestOfOthers(board: Board, { merge, deploy, policy }: Worker, repo: string): DeployFact[] {
+function newestOfOthers(board: Board, worker: Worker, repo: string): DeployFact[] {
+  const { merge, deploy, policy } = worker;
   if (!policy.acceptDescendants || merge === null || deploy === null) return [];
   const facts: DeployFact[] = [];
   for (const id of board.links.newestDeployments.get(repoKey(repo)) ?? []) {
@@ -72,9 +75,11 @@ function newestOfOthers(board: Board, { merge, deploy, policy }: Worker, repo: s
     if (deployment === undefined) continue;
     // Ids increase: a deployment created before the merge cannot contain it, nor can any older one.
     if (isOlder(deployment.states[0]?.at ?? null, merge.at)) break;
-    const newest = deployment.states.findLast(({ state }) => state !== 'inactive');
-    if (newest === undefined || !isSameEnvironment(deployment.environment, deploy.environment)) continue;
-    if (deployment.sha === merge.sha || deploy.containedIn.includes(deployment.sha)) continue;
+    const newest = deployment.states.findLast(
+      ({ state, environment }) => state !== 'inactive' && isSameEnvironment(environment, deploy.environment),
+    );
+    if (newest === undefined) continue;
+    if (mergesOf(worker).includes(deployment.sha) || deploy.containedIn.includes(deployment.sha)) continue;
     facts.push(deploymentFact(deployment, newest));
   }
   return facts.toSorted((one, other) => one.seq - other.seq);

@@ -1,11 +1,14 @@
 // An attention item after one more of its events; undefined once it is resolved. Raising an open item again adds
 // evidence and a count; its acknowledgement, snooze and owner stay.
 
+import { cutText } from '../log/cut-text.ts';
 import { short } from './board-entities.ts';
 import type { AttentionItem } from './board-types.ts';
 import type { LineOf } from './fold-context.ts';
 
 const MOST_EVIDENCE = 20;
+/** A permission request is shown whole. */
+const LONGEST_MESSAGE = 4_500;
 
 export const attentionTopics = [
   'comms.attention',
@@ -13,6 +16,7 @@ export const attentionTopics = [
   'comms.attention_acknowledged',
   'comms.attention_snoozed',
   'comms.attention_handed_over',
+  'comms.attention_undone',
 ] as const;
 export type AttentionLine = LineOf<(typeof attentionTopics)[number]>;
 
@@ -54,18 +58,30 @@ export function reduceAttention(
     }
     case 'comms.attention_handed_over':
       return known && handedOver(known, line);
+    case 'comms.attention_undone':
+      return known;
   }
 }
 
-/** The latest hand-over counts; the new owner may hand it over again. */
+/**
+ * The latest hand-over counts; the new owner may hand it over again. What another member handed over stays here until that
+ * person has it.
+ */
 function handedOver(
   known: AttentionItem,
   { detail, actor, ts }: LineOf<'comms.attention_handed_over'>,
 ): AttentionItem {
   const to = short(detail.to);
   if (to === undefined) return known;
+  const before = known.handedOver;
+  if (detail.received === true) {
+    if (before === null || before.to !== to) return known;
+    const { pending: _pending, ...received } = before;
+    return { ...known, handedOver: received };
+  }
   const by = short(detail.by) ?? actor?.login ?? 'unknown';
-  return { ...known, handedOver: { to, by, at: ts, note: short(detail.note) ?? null } };
+  const pending = detail.received === false ? { pending: true as const } : {};
+  return { ...known, handedOver: { to, by, at: ts, note: short(detail.note) ?? null, ...pending } };
 }
 
 function raised(
@@ -84,7 +100,7 @@ function raised(
     feed: short(detail.feed) ?? null,
     session,
     reason,
-    message: short(detail.message) ?? known?.message ?? reason,
+    message: detail.message ? cutText(detail.message, LONGEST_MESSAGE) : (known?.message ?? reason),
     remedy: short(detail.remedy) ?? known?.remedy ?? null,
     severity: detail.severity ?? known?.severity ?? 'medium',
     reportedBy: line.reporter ?? 'svc',

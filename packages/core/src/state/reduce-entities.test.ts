@@ -43,6 +43,19 @@ describe('reduceDeployment', () => {
     expect(reduced(reduceDeployment, lines)).toMatchObject(expected);
   });
 
+  test('a late status does not move it to another environment', () => {
+    const staging = { ...status(3, 'success', 1), scope: { ...scope, environment: 'staging' } };
+    expect(reduced(reduceDeployment, [created, status(2, 'in_progress'), staging])).toMatchObject({
+      environment: 'production',
+      state: 'in_progress',
+      states: [
+        { state: 'created', environment: 'production' },
+        { state: 'in_progress', environment: 'production' },
+        { state: 'success', environment: 'staging' },
+      ],
+    });
+  });
+
   test('a deployment without a commit is ignored', () => {
     const line = { ...created, scope: { repo: 'acme/web', deploymentId: 7 } };
     expect(reduced(reduceDeployment, [line])).toBeUndefined();

@@ -18,10 +18,9 @@ const signal = {
   wave: 2,
   pr: { number: 42, url: 'https://codehost.example/acme/web/pull/42' },
 };
-const policy = { ...defaultDeployPolicy, skipDeployVerification: false, timeoutSec: 60 };
 const line = (seq: number, action: string, detail: object = {}): FoldedLine =>
   logged(seq, `orchestrator.worker.${action}`, { scope, detail: { ...detail } });
-const first = line(1, 'status_changed', { signal, hash: 'h1', policy });
+const first = line(1, 'status_changed', { signal, hash: 'h1' });
 
 test.each<[string, FoldedLine[], object | undefined]>([
   [
@@ -37,7 +36,6 @@ test.each<[string, FoldedLine[], object | undefined]>([
       pr: { number: 42, url: signal.pr.url },
       signal,
       hash: 'h1',
-      policy,
       process: { state: 'unknown' },
       lastSeq: 1,
     },
@@ -47,12 +45,6 @@ test.each<[string, FoldedLine[], object | undefined]>([
     [line(1, 'dispatched')],
     { status: 'dispatched', signal: null, policy: defaultDeployPolicy },
   ],
-  [
-    'a policy that changes',
-    [first, line(2, 'updated', { policy: { ...policy, timeoutSec: 9 } })],
-    { policy: { timeoutSec: 9 } },
-  ],
-  ['an invalid policy', [first, line(2, 'updated', { policy: { timeoutSec: -1 } })], { policy }],
   [
     'a line without a file changes nothing known',
     [first, line(2, 'updated')],

@@ -66,8 +66,11 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
     case 'orchestrator.worker.phase_changed':
     case 'orchestrator.worker.updated':
     case 'orchestrator.worker.died':
-    case 'orchestrator.worker.revived':
-      return { ...withSignal(before, line), process: processAfter(before, line), ...touched };
+    case 'orchestrator.worker.revived': {
+      const next = withSignal(before, line);
+      const firstRepo = before.firstRepo ?? next.repo;
+      return { ...next, firstRepo, process: processAfter(before, line), ...touched };
+    }
   }
 }
 
@@ -134,26 +137,33 @@ function processAfter(worker: Worker, line: LineOf<FileTopic>): Worker['process'
 
 /** A readable file replaces a corrupt or missing one. */
 function withSignal(worker: Worker, { detail, scope }: LineOf<FileTopic>): Worker {
-  const { signal: file, policy = worker.policy } = detail;
-  if (file === undefined) return { ...worker, policy, repo: worker.repo ?? scope.repo ?? null };
+  const { signal: file } = detail;
+  if (file === undefined) return { ...worker, repo: worker.repo ?? scope.repo ?? null };
   const pr = objectAt(file, 'pr');
   const url = short(textAt(pr, 'url')) ?? null;
   const number = integerAt(pr, 'number') ?? numberIn(url);
   return {
     ...worker,
-    policy,
     name: short(textAt(file, 'workerName')) ?? worker.name,
     phase: phaseIn(file) ?? worker.phase,
-    repo: repoOfSignal({ repo: short(textAt(file, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
-    branch: short(textAt(file, 'branch')) ?? scope.branch ?? worker.branch,
+    // Its merge was judged by these, so the file cannot change them any more.
+    ...(worker.merge === null && {
+      repo: repoOfSignal({ repo: short(textAt(file, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
+      branch: short(textAt(file, 'branch')) ?? scope.branch ?? worker.branch,
+    }),
+    pr: number === undefined || isJudgedBy(worker, number) ? worker.pr : { number, url },
     wave: integerAt(file, 'wave') ?? worker.wave,
-    pr: number === undefined ? worker.pr : { number, url },
     ...recallAfter(worker, file),
     signal: isSignal(file) ? file : worker.signal,
     hash: detail.hash || worker.hash,
     corrupt: null,
     removed: false,
   };
+}
+
+/** Its merge was judged by another pull request than this one. */
+function isJudgedBy({ merge, pr }: Worker, number: number): boolean {
+  return merge !== null && pr !== null && pr.number !== number;
 }
 
 function numberIn(url: string | null): number | undefined {
@@ -204,6 +214,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     deploy: null,
     phase: null,
     repo: null,
+    firstRepo: null,
     branch: null,
     wave: null,
     pr: null,
@@ -220,6 +231,8 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     agent: null,
     spent: nothingSpent,
     raised: [],
+    given: null,
+    unseenSeq: null,
     proofsAsked: [],
     lastSeq: line.seq,
     lastAt: line.ts,

@@ -1,7 +1,10 @@
 // What a reconciliation with the code host has to check: active pull requests, and merges that wait for their deployment.
+import { stateIn } from '../codehost/poll-differences.ts';
 import { isEnded, isTimedOut, isWaitingForDeploy } from '../deploy/deploy-worker.ts';
+import { draft, type EventDraft } from '../log/event-line.ts';
 import { commitKey, pullRequestKey } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
+import { isUnseenClaim, scopeOfWorker } from './worker-attention.ts';
 
 const DAY_MS = 86_400_000;
 /** An open pull request without activity for this long is checked again after new activity. */
@@ -22,6 +25,26 @@ export function watchedPullRequests(board: Board, now: number): { repo: string; 
     if (board.pullRequests.get(key)?.state !== 'merged') found.set(key, { repo, number: pr.number });
   }
   return [...found.values()];
+}
+
+/** A worker that claims a pull request which was not seen. */
+export type UnseenClaim = { repo: string; worker: string; statusSeq: number };
+
+/** In repositories that are known: their newest pull requests are looked through. */
+export function unseenClaims(board: Board): UnseenClaim[] {
+  return [...board.workers.values()].flatMap((worker) => {
+    const { repo, key, statusSeq } = worker;
+    return repo !== null && isUnseenClaim(board, worker) ? [{ repo, worker: key, statusSeq }] : [];
+  });
+}
+
+/** The line that a poll, which began after the claim, found none; undefined if that is known, or no longer true. */
+export function claimUnseen(board: Board, { worker: key, statusSeq }: UnseenClaim): EventDraft | undefined {
+  const worker = board.workers.get(key);
+  if (worker === undefined || worker.statusSeq !== statusSeq || !isUnseenClaim(board, worker))
+    return undefined;
+  if (worker.unseenSeq !== null && worker.unseenSeq > statusSeq) return undefined;
+  return draft('monitor.claim.unseen', scopeOfWorker(worker), { status: worker.status });
 }
 
 /** A merge commit that waits for its deployment. */
@@ -61,5 +84,7 @@ export function knownDeploymentStates(
   id: number,
 ): ReadonlySet<string> | undefined {
   const deployment = board.deployments.get(pullRequestKey(repo, id));
-  return deployment && new Set(deployment.states.map(({ state }) => state));
+  return (
+    deployment && new Set(deployment.states.map(({ state, environment }) => stateIn(state, environment)))
+  );
 }

@@ -1,4 +1,5 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
+import { cutRequest } from '../agent/hook-event.ts';
 import { limitText, pausedBy } from '../agent/limits.ts';
 import {
   type DeployEffect,
@@ -12,10 +13,11 @@ import { inOneLine } from '../orchestrate/agent-output.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { exhaustedCause } from '../orchestrate/reactions.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
-import { isAgentsWork } from '../runs/worker-statuses.ts';
-import { pullRequestOfWorker } from './board-entities.ts';
+import { claimsPullRequest, isAgentsWork } from '../runs/worker-statuses.ts';
+import { mayBeOf, pullRequestOfWorker } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 import { ask, type FoldContext } from './fold-context.ts';
+import { processOf } from './known-process.ts';
 import { attentionId } from './reduce-attention.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
@@ -30,6 +32,7 @@ const deployReasons: ReadonlySet<string> = new Set<DeployReason>([
 /** Reasons outside the deploy lifecycle. Each is open while its function returns something. */
 const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker) => Raised | undefined][] = [
   ['pr-closed', closedPullRequest],
+  ['pr-unproven', unprovenPullRequest],
   ['worker-dead', deadProcess],
   ['worker-stalled', silentProcess],
   ['signal-corrupt', corruptFile],
@@ -37,6 +40,7 @@ const ownReasons: readonly [reason: string, find: (board: Board, worker: Worker)
   ['reaction-exhausted', exhaustedReactions],
   ['agent-needs-permission', (_board, worker) => agentWaits(worker, 'needs-permission')],
   ['agent-needs-input', (_board, worker) => agentWaits(worker, 'needs-input')],
+  ['agent-stopped', stoppedAgent],
   ['agent-limit', unknownLimit],
 ];
 
@@ -48,12 +52,43 @@ function closedPullRequest(board: Board, worker: Worker): Raised | undefined {
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
+/** It was seen if the worker's own is known, or one that names its ticket, unless the worker names another. */
+function hasSeenPullRequest(board: Board, worker: Worker): boolean {
+  if (pullRequestOfWorker(board, worker) !== undefined) return true;
+  if (worker.pr !== null) return false;
+  const name = worker.ticket.toUpperCase();
+  return board.pullRequests
+    .values()
+    .some((one) => one.ticket?.toUpperCase() === name && mayBeOf(one, worker));
+}
+
+/** The worker says that it has opened a pull request, and nothing has shown one. */
+export function isUnseenClaim(board: Board, worker: Worker): boolean {
+  const { removed, status, merge } = worker;
+  return !removed && merge === null && claimsPullRequest(status) && !hasSeenPullRequest(board, worker);
+}
+
+/** At once if nobody is left who could open it; else when a poll of the code host, after the claim, found none. */
+function unprovenPullRequest(board: Board, worker: Worker): Raised | undefined {
+  const { status, statusSeq, unseenSeq, recall, agent } = worker;
+  // A claim of more than that has its own item.
+  if (!isUnseenClaim(board, worker) || openReasons(worker).includes('done-unproven')) return undefined;
+  const process = processOf(worker);
+  const hasEnded = process.state === 'dead' && process.reviving !== true && recall === null;
+  if (!hasEnded && (unseenSeq === null || unseenSeq < statusSeq)) return undefined;
+  const end = hasEnded ? `, and its ${agent === null ? 'process' : 'agent'} has ended` : '';
+  const message = `The worker claims a pull request (${status}); none was seen${end}. Open it, or have the agent open it`;
+  return { message, severity: 'high', remedy: agent === null ? 'svc why' : 'svc agent send' };
+}
+
 function deadProcess(_board: Board, worker: Worker): Raised | undefined {
   const { removed, status, statusSeq, process } = worker;
   // A worker that died and was then marked failed still needs a person; one that reported its failure itself does not.
   const wasGivenUp = status === 'failed' && process.seq < statusSeq;
   if (removed || !(isAgentsWork(status) || wasGivenUp)) return undefined;
   if (worker.process.state !== 'dead' || worker.process.reviving === true) return undefined;
+  // svc ended it, because it had nothing to do.
+  if (worker.agent?.suspended !== undefined) return undefined;
   const problem = worker.agent?.problem ?? null;
   const errors =
     problem !== null
@@ -98,23 +133,26 @@ function exhaustedReactions(board: Board, worker: Worker): Raised | undefined {
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
-/** Its agent has asked, or has ended its turn before its work was done. */
+/** Its agent has asked, and waits for the answer. */
 function agentWaits(worker: Worker, state: 'needs-permission' | 'needs-input'): Raised | undefined {
-  const { agent, status, removed } = worker;
-  if (removed || agent === null) return undefined;
-  if (agent.state === state) {
-    const [request, ...others] = agent.open;
-    const what = inOneLine(request?.command ?? request?.title ?? 'something');
-    const more = others.length === 0 ? '' : `, and ${others.length} more`;
-    const message =
-      state === 'needs-permission'
-        ? `The agent asks for permission: ${what}${more}`
-        : `The agent asks a question: ${what}${more}`;
-    return { message, severity: 'high', remedy: 'svc agent answer' };
-  }
-  if (state !== 'needs-input' || agent.state !== 'idle' || !isAgentsWork(status)) return undefined;
+  const { agent, removed } = worker;
+  if (removed || agent?.state !== state) return undefined;
+  const [request, ...others] = agent.open;
+  const what = inOneLine(request?.command ?? request?.title ?? 'something');
+  const cut = request?.cut === true ? `. ${cutRequest.why}` : '';
+  const more = `${others.length === 0 ? '' : `, and ${others.length} more`}${cut}`;
+  const message =
+    state === 'needs-permission'
+      ? `The agent asks for permission: ${what}${more}`
+      : `The agent asks a question: ${what}${more}`;
+  return { message, severity: 'high', remedy: 'svc agent answer' };
+}
+
+/** Its agent has ended its turn before its work was done, and no person has stopped it: that person knows. */
+function stoppedAgent(_board: Board, { agent, status, removed }: Worker): Raised | undefined {
+  if (removed || agent?.state !== 'idle' || !isAgentsWork(status) || agent.stopped !== null) return undefined;
   const last = agent.problem ?? agent.message;
-  const message = `The agent stopped while its ticket is ${status}${last === null ? '' : `: ${inOneLine(last)}`}`;
+  const message = `The agent stopped before its work was done (${status})${last === null ? '' : `: ${inOneLine(last)}`}`;
   return { message, severity: 'high', remedy: 'svc agent send' };
 }
 
@@ -136,6 +174,20 @@ export function causeHolds(board: Board, worker: Worker, reason: string): boolea
   if (deployReasons.has(reason)) return openReasons(worker).some((open) => open === reason);
   const own = ownReasons.find(([name]) => name === reason);
   return own && own[1](board, worker) !== undefined;
+}
+
+/** A failed verification has happened: a person may say that it is dealt with. */
+const decidedByPerson: ReadonlySet<string> = new Set(['verification-failed']);
+
+/**
+ * What needs a person in the worker's state now, whatever was done with the attention items. The board, the counts and
+ * the refusal to resolve an item all follow from it.
+ */
+export function needsOf(board: Board, worker: Worker): string[] {
+  if (worker.removed || worker.status === 'canceled') return [];
+  const own = ownReasons.filter(([, find]) => find(board, worker) !== undefined).map(([reason]) => reason);
+  const needs = [...openReasons(worker), ...own].filter((reason) => !decidedByPerson.has(reason));
+  return worker.status === 'failed' && !needs.includes('worker-dead') ? [...needs, 'worker-failed'] : needs;
 }
 
 /** Raises new reasons and resolves those that are gone; returns the worker with its open reasons. */

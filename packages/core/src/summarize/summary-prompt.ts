@@ -8,6 +8,7 @@ import { mergeReadiness } from '../state/fold-pull-request.ts';
 import { contradictionsIn } from '../state/views/inconsistencies.ts';
 import { ruleOf, waitOf } from '../state/views/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../state/views/subject.ts';
+import { needsOf } from '../state/worker-attention.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 
 /** `summaryPrompt(board, 'run-1', 'run-summary')` */
@@ -30,7 +31,8 @@ export function workersOfRun(board: Board, orchId: string): Worker[] {
 export function runLines(board: Board, orchId: string, template: SummaryTemplate): DataLine[] {
   const attention = attentionOf(board, orchId);
   const workers = workersOfRun(board, orchId).filter(({ removed }) => !removed);
-  const needsPerson = new Set(attention.map(({ ticket }) => ticket));
+  const needing = workers.filter((worker) => needsOf(board, worker).length > 0);
+  const needsPerson = new Set([...attention, ...needing].map(({ ticket }) => ticket));
   const shown =
     template === 'attention-digest' ? workers.filter((one) => needsPerson.has(one.ticket)) : workers;
   const lookup = createLookup(board);

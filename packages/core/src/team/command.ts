@@ -3,6 +3,7 @@
 // allows it.
 import { z } from 'zod';
 import { hookAnswers } from '../agent/hook-event.ts';
+import { isMachineId, MachineId } from './names.ts';
 
 const text = (longest: number) => z.string().min(1).max(longest);
 const ticket = z
@@ -45,12 +46,23 @@ export const MAX_COMMAND_BYTES = 30_000;
 export const MOST_OPEN_COMMANDS = 200;
 export const MOST_COMMANDS_OF_MACHINE = 2_000;
 
-const id = z.string().regex(/^[A-Za-z0-9_-]{22}$/);
 const time = z.iso.datetime();
 
 /** The value of a record of kind `command`. Its key is the id of the command. */
-export const CommandValue = z.object({ to: id, at: time, expiresAt: time, command: TeamCommand });
+export const CommandValue = z.object({ to: MachineId, at: time, expiresAt: time, command: TeamCommand });
 export type CommandValue = z.infer<typeof CommandValue>;
+
+/** What a result suggests. One that is not listed is not shown: it would look like advice of this svc. */
+export const commandRemedies = {
+  again: 'Send it again.',
+  clocks: 'Set the clocks, then send it again.',
+  allow: 'On that machine, add the command to svc.team.allow (docs/guide/teams.md).',
+  look: 'Look at it on that machine, or ask its person.',
+} as const;
+
+export function isCommandRemedy(remedy: string): boolean {
+  return Object.values<string>(commandRemedies).includes(remedy);
+}
 
 /** The value of a record of kind `result`. Its key is `<machine that asked>/<id of the command>`. */
 export const ResultValue = z.object({
@@ -60,16 +72,21 @@ export const ResultValue = z.object({
 });
 export type ResultValue = z.infer<typeof ResultValue>;
 
-/** By person, name or id of a machine; `*`: every member. */
+/** By `id:<id of a machine>` (or the id alone), `machine:<name>`, `person:<name>`; `*`: every member. */
 export type CommandAllowances = Readonly<Record<string, readonly CommandVerb[]>>;
+
+/** Whether it names a member in one of these ways. A name alone could be that of a person, or of a machine. */
+export function isAllowanceName(name: string): boolean {
+  return name === '*' || isMachineId(name.replace(/^id:/, '')) || /^(?:machine|person):./.test(name);
+}
 
 export function isAllowed(
   allow: CommandAllowances,
   { id: machineId, machine, person }: { id: string; machine: string; person: string },
   verb: CommandVerb,
 ): boolean {
-  return [machineId, machine, person, '*'].some(
-    (name) => Object.hasOwn(allow, name) && allow[name]?.includes(verb) === true,
+  return [`id:${machineId}`, machineId, `machine:${machine}`, `person:${person}`, '*'].some(
+    (name) => isAllowanceName(name) && Object.hasOwn(allow, name) && allow[name]?.includes(verb) === true,
   );
 }
 

@@ -1,16 +1,19 @@
 // Who is in a team, and the line that invites a machine into it.
 import { z } from 'zod';
+import { ChosenName, LONGEST_NAME, MachineId } from './names.ts';
 
 const bytes = z.string().regex(/^[A-Za-z0-9_-]+$/);
-const id = z.string().regex(/^[A-Za-z0-9_-]{22}$/);
-const name = z.string().min(1).max(100);
+/** 32 bytes, written in the only way. */
+const publicKey = z.string().regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/);
+const id = MachineId;
+const name = z.string().min(1).max(LONGEST_NAME);
 
 export const TeamMember = z.object({
   id: id.describe('of the machine'),
   person: name,
   machine: name,
   role: z.enum(['admin', 'member']),
-  agree: bytes.describe('X25519 public key'),
+  agree: publicKey.describe('X25519 public key'),
 });
 export type TeamMember = z.infer<typeof TeamMember>;
 
@@ -24,7 +27,12 @@ export const Roster = z.object({
 export type Roster = z.infer<typeof Roster>;
 
 /** What the new machine encrypts with a key of the invitation. */
-export const JoinRequest = z.object({ sign: bytes, agree: bytes, person: name, machine: name });
+export const JoinRequest = z.object({
+  sign: publicKey,
+  agree: publicKey,
+  person: ChosenName,
+  machine: ChosenName,
+});
 export type JoinRequest = z.infer<typeof JoinRequest>;
 
 export const INVITATION_MS = 3_600_000;
@@ -44,13 +52,26 @@ export function parseInvitation(line: string): Invitation | undefined {
   return URL.canParse(channelUrl) ? { channelUrl, secret, admin } : undefined;
 }
 
-/** A machine that was not heard for this long is shown with the age of what is known of it. */
-export const SILENT_MS = 120_000;
 /** How often a machine is heard. */
 export const HEARTBEAT_MS = 30_000;
+/** A machine that was not heard for two heartbeats is shown with the age of what is known of it. */
+export const SILENT_MS = 70_000;
 
-/** The value of the record of kind `machine`. */
-export const Heartbeat = z.object({ version: z.string().max(100), at: z.iso.datetime() });
+/** The value of the record of kind `machine`. It is signed, so the relay cannot leave out what it names unnoticed. */
+export const Heartbeat = z.object({
+  version: z.string().max(100),
+  at: z.iso.datetime(),
+  instance: z.string().max(100).describe('the process'),
+  tick: z.number().min(0).describe('milliseconds by a clock of the process that only grows'),
+  roster: z.int().describe('the version of the list of members that it uses'),
+  records: z.object({
+    count: z.int().min(0).describe('its own records at the relay, without heartbeat'),
+    digest: z.string().max(100).describe('SHA-256 of their paths and versions'),
+    pending: z.int().min(0).describe('changes that the relay has not taken'),
+  }),
+  heard: z.record(MachineId, z.int()).describe('the version of the newest heartbeat of each other machine'),
+});
+export type Heartbeat = z.infer<typeof Heartbeat>;
 
 export const recordRefusals = {
   unreadable: 'a record cannot be read, or was cut',
@@ -63,6 +84,8 @@ export const recordRefusals = {
   'wrong-value': 'the content of a record is not what its path says',
   'not-asked': 'a result is from a machine that was not asked',
   'too-many-commands': 'a machine sends more commands than are remembered',
+  'wrong-join': 'a machine that wants to join has a key or a name that cannot be used',
+  'taken-name': 'a machine that wants to join has the name of another member',
   'used-invitation': 'an invitation was used a second time',
   'expired-invitation': 'an invitation was used after it had expired',
 } as const;

@@ -1,6 +1,8 @@
 // The kinds of values that machines of a team share.
 import type { z } from 'zod';
 import { AttentionItem, Run, Session, Worker } from '../api/entities.ts';
+import { cutText } from '../log/cut-text.ts';
+import { isPlainCommand } from '../log/helper-topics.ts';
 
 const values = { run: Run, worker: Worker, session: Session, attention: AttentionItem };
 
@@ -15,8 +17,33 @@ export function isSharedKind(kind: string): kind is SharedKind {
   return sharedKinds.some((one) => one === kind);
 }
 
-/** Undefined if it is not a value of this kind. */
+/** Longest text in a shared value, as of a message elsewhere. */
+export const LONGEST_SHARED_TEXT = 2_000;
+
+/**
+ * Undefined if it is not a value of this kind, or has a text that is too long. A person may paste a remedy into a shell, so
+ * one of another machine is dropped unless it is an svc command with plain arguments.
+ */
 export function readShared(kind: SharedKind, value: unknown): SharedValue | undefined {
   const read = values[kind].safeParse(value);
-  return read.success ? ({ kind, value: read.data } as SharedValue) : undefined;
+  if (!read.success || !hasShortTexts(read.data)) return undefined;
+  const shared = { kind, value: read.data } as SharedValue;
+  if (shared.kind !== 'attention' || isPlainCommand(shared.value.remedy)) return shared;
+  return { kind: 'attention', value: { ...shared.value, remedy: null } };
+}
+
+function hasShortTexts(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= LONGEST_SHARED_TEXT;
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, part]) => hasShortTexts(name) && hasShortTexts(part));
+}
+
+/** As it may be shared: every text cut to the longest length. */
+export function withShortTexts<Value>(value: Value): Value {
+  if (typeof value === 'string') return cutText(value, LONGEST_SHARED_TEXT) as Value;
+  if (typeof value !== 'object' || value === null || hasShortTexts(value)) return value;
+  if (Array.isArray(value)) return value.map(withShortTexts) as Value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, withShortTexts(part)]),
+  ) as Value;
 }

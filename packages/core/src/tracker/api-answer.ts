@@ -208,6 +208,15 @@ const BlockedIssue = z.object({
   inverseRelations: pageOf(TrackerRelation),
 });
 
+/** Without a user it was written by an integration. */
+const TrackerComment = z.object({
+  id,
+  body: z.string(),
+  createdAt: z.string(),
+  user: z.object({ id, name: z.string() }).nullable(),
+  botActor: z.object({ name: z.string().nullable() }).nullable(),
+});
+
 /** A workspace label has no team. A group contains labels and cannot be put on an issue itself. */
 export const TrackerLabel = z.object({
   id,
@@ -238,7 +247,18 @@ export const trackerShapes = {
     issue: TrackerIssue.pick({ id: true, identifier: true, state: true, team: true }),
   }),
   IssueText: z.object({
-    issue: z.object({ title: z.string(), description: z.string().nullable() }),
+    viewer: z.object({ id }),
+    issue: z.object({
+      title: z.string(),
+      description: z.string().nullable(),
+      url: z.string(),
+      state: z.object({ name: z.string() }),
+      creator: z.object({ name: z.string() }).nullable(),
+      parent: TrackerIssue.pick({ identifier: true, title: true, url: true }).nullable(),
+      labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
+      attachments: z.object({ nodes: z.array(z.object({ title: z.string(), url: z.string() })) }),
+      comments: pageOf(TrackerComment),
+    }),
   }),
   IssueBlockers: z.object({ issues: pageOf(BlockedIssue) }),
   SetIssueState: z.object({
@@ -260,5 +280,6 @@ export type TrackerWebhook = z.infer<typeof TrackerWebhook>;
 export type TrackerIssue = z.infer<typeof TrackerIssue>;
 export type TrackerRelation = z.infer<typeof TrackerRelation>;
 export type TrackerLabel = z.infer<typeof TrackerLabel>;
+export type TrackerComment = z.infer<typeof TrackerComment>;
 export type FiledIssue = z.infer<typeof FiledIssue>;
 export type TrackerIssueState = Pick<TrackerIssue, 'id' | 'identifier' | 'state' | 'team'>;

@@ -19,8 +19,12 @@ export function ticketsNotOver<Row extends Pick<Ticket, 'removed' | 'state' | 'l
   tickets: Iterable<Row>,
 ): Row[] {
   return [...tickets]
-    .filter(({ removed, state }) => !removed && !over.has(state?.type ?? ''))
+    .filter((ticket) => !isTicketOver(ticket))
     .toSorted((one, other) => other.lastSeq - one.lastSeq);
+}
+
+export function isTicketOver({ removed, state }: Pick<Ticket, 'removed' | 'state'>): boolean {
+  return removed || over.has(state?.type ?? '');
 }
 
 /** `numberedTicket('ABC-12')` is `{ team: 'ABC', number: 12 }`; undefined for anything else. */

@@ -4,6 +4,7 @@ import type { TicketState } from '../log/tracker-details.ts';
 import type { TrackerRelation } from './api-answer.ts';
 import { githubStateOf, githubStates, type StatusField } from './github-states.ts';
 import type { PolledIssue } from './polled-issue.ts';
+import type { WrittenTicket } from './ticket-text.ts';
 import type { GithubTracker } from './tracker-of.ts';
 
 const login = z.object({ login: z.string() }).nullish();
@@ -192,4 +193,77 @@ export function relationsOf(
     };
   });
   return { identifier: ticketOfIssue(tracker, found.number), relations };
+}
+
+const GithubComment = z.object({
+  id: z.string(),
+  body: z.string(),
+  createdAt: z.string(),
+  author: z.object({ login: z.string(), __typename: z.string() }).nullable(),
+  viewerDidAuthor: z.boolean(),
+});
+
+/** Of GraphQL: what `issueTextFields` asks for. */
+export const GithubIssueText = z.object({
+  number: z.int(),
+  title: z.string(),
+  body: z.string(),
+  url: z.string(),
+  state: z.string(),
+  stateReason: z.string().nullish(),
+  author: login,
+  labels: nodesOf(z.object({ name: z.string() })).nullish(),
+  parent: z.object({ title: z.string(), url: z.string() }).nullish(),
+  comments: nodesOf(GithubComment).extend({
+    totalCount: z.int(),
+    pageInfo: z.object({ hasPreviousPage: z.boolean(), startCursor: z.string().nullable() }),
+  }),
+});
+export type GithubIssueText = z.infer<typeof GithubIssueText>;
+
+/** With the newest comments, or those before a cursor of an earlier answer. */
+export function issueTextFields(before: string | null): string {
+  const place = before === null ? '' : `, before: ${JSON.stringify(before)}`;
+  return `number title body url state stateReason author { login } parent { title url }
+  labels(first: 100) { nodes { name } }
+  comments(last: 100${place}) { totalCount pageInfo { hasPreviousPage startCursor }
+    nodes { id body createdAt viewerDidAuthor author { login __typename } } }`;
+}
+
+/** The pages of one issue, the newest first. */
+export function writtenTicket(
+  pages: readonly GithubIssueText[],
+  tracker: GithubTracker,
+): WrittenTicket | undefined {
+  const [newest] = pages;
+  if (newest === undefined) return undefined;
+  const labels = present(newest.labels).map(({ name }) => name);
+  const state = newest.state.toLowerCase();
+  const facts = { state, stateReason: newest.stateReason?.toLowerCase(), labels };
+  const shown = githubStateOf(facts, {
+    stateMap: tracker.stateMap,
+    inProject: tracker.project !== undefined,
+  });
+  const { parent, comments } = newest;
+  return {
+    title: newest.title,
+    url: newest.url,
+    // In a project, only the project knows more.
+    state: shown?.name ?? state,
+    author: newest.author?.login ?? null,
+    body: newest.body,
+    labels,
+    links: parent ? [{ title: `Parent: ${parent.title}`, url: parent.url }] : [],
+    comments: pages
+      .toReversed()
+      .flatMap((page) => present(page.comments))
+      .map(({ id, body, createdAt, author, viewerDidAuthor }) => ({
+        id,
+        author: author?.login ?? null,
+        by: viewerDidAuthor ? 'self' : author !== null && author.__typename !== 'User' ? 'app' : 'person',
+        at: createdAt,
+        text: body,
+      })),
+    commentCount: comments.totalCount,
+  };
 }

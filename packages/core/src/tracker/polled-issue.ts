@@ -2,6 +2,7 @@
 // about it. The delivery id is made from the issue and its time, so polling again adds nothing.
 import type { EventDraft, EventLine } from '../log/event-line.ts';
 import { topicsIn } from '../log/topic-family.ts';
+import type { Topic } from '../log/topics.ts';
 import {
   issueActions,
   type TicketDetail,
@@ -47,6 +48,8 @@ export function pollDifference(
 
 type Known = Pick<TicketDetail, 'title' | 'state' | 'priority' | 'assignee' | 'labels'>;
 const issueTopics = topicsIn('tracker.issue', issueActions);
+/** The topics that polling can find. All others come only with deliveries. */
+export const polledTrackerTopics: ReadonlySet<Topic> = new Set(issueTopics);
 
 type IssueAction = (typeof issueActions)[number];
 type Field = 'stateId' | 'priority' | 'assigneeId' | 'title' | 'labelIds';

@@ -26,6 +26,14 @@ export type GithubTracker = {
 export type ConfiguredTracker = LinearTracker | GithubTracker;
 export type TrackerChoice = ConfiguredTracker | { provider: undefined; why: string; remedy: string };
 
+/** As people call it: `GitHub (acme/web)`; null: the project has none. */
+export function trackerName(chosen: TrackerChoice): string | null {
+  if (chosen.provider === undefined) return null;
+  const [vendor, place] =
+    chosen.provider === 'github' ? ['GitHub', chosen.teamId] : ['Linear', chosen.teamKey];
+  return place === undefined ? vendor : `${vendor} (${place})`;
+}
+
 export const DEFAULT_PREFIX = 'GH';
 
 export function trackerOf(config: Config): TrackerChoice {
@@ -64,6 +72,11 @@ function githubOf({ svc }: Config, project: string | undefined, stateMap: StateM
     project: project === undefined ? undefined : githubProjectIn(project),
     stateMap,
   };
+}
+
+/** Whether its tickets are at a tracker, also when that cannot be asked because a setting is missing. */
+export function hasTracker({ svc }: Config): boolean {
+  return providerOf(svc.tracker) !== undefined;
 }
 
 /** The `ABC` of `ABC-12`; undefined if the project has no tickets. */

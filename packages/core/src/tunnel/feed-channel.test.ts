@@ -13,7 +13,7 @@ test.each([
   [
     'no channel',
     { channel: undefined },
-    { use: false, why: 'no relay channel is configured', remedy: 'Run: setup-webhooks.sh' },
+    { use: false, why: 'no relay channel is configured', remedy: 'Run: svc setup-webhooks' },
   ],
   [
     'no tracker channel',
@@ -21,13 +21,13 @@ test.each([
     {
       use: false,
       why: 'no relay channel is configured',
-      remedy: 'Run: setup-webhooks.sh --linear-register',
+      remedy: 'Run: svc setup-webhooks --linear-register',
     },
   ],
   [
     'an invalid channel',
     { channel: 'file:///etc/passwd' },
-    { use: false, why: 'the relay channel is not an http or https URL', remedy: 'Run: setup-webhooks.sh' },
+    { use: false, why: 'the relay channel is not an http or https URL', remedy: 'Run: svc setup-webhooks' },
   ],
   [
     'no secret',
@@ -35,7 +35,7 @@ test.each([
     {
       use: false,
       why: 'no secret: ONE and OTHER not set',
-      remedy: 'Set ONE or OTHER and run: svc-monitor.sh restart',
+      remedy: 'Set ONE or OTHER and run: svc monitor restart',
     },
   ],
   [
@@ -45,7 +45,7 @@ test.each([
       use: false,
       why: 'ONE is not used: a secret of fewer than 16 characters could be guessed',
       remedy:
-        'Make a new one: setup-webhooks.sh --force; unset ONE where it is exported; then: svc-monitor.sh restart',
+        'Make a new one: svc setup-webhooks --force; unset ONE where it is exported; then: svc monitor restart',
     },
   ],
   ['a read key, encrypted', { hasReadKey: true }, { use: true, url: 'https://relay.example/abc' }],

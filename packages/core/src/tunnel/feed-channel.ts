@@ -2,16 +2,14 @@
 // reported with the command that changes it. A channel that would send its read key unencrypted over the network is not
 // opened.
 import { z } from 'zod';
+import { NO_CHANNEL } from '../checks/judge-feeds.ts';
 import { type FeedSecrets, secretProblem } from '../receive/delivery.ts';
 
 export type FeedChannel = { use: true; url: string } | { use: false; why: string; remedy: string };
 
-/** The feed is not set up, which is a choice; every other reason is a mistake. */
-export const NO_CHANNEL = 'no relay channel is configured';
-
 const setupCommands = {
-  codehost: 'setup-webhooks.sh',
-  tracker: 'setup-webhooks.sh --linear-register',
+  codehost: 'svc setup-webhooks',
+  tracker: 'svc setup-webhooks --linear-register',
 } as const;
 const channelKeys = {
   codehost: 'svc.monitor.github.smeeChannel',

@@ -229,13 +229,13 @@ export type FeedGrade = {
 const LOGS = 'See: svc monitor logs';
 const AGAIN =
   'It is retried automatically, and polling continues; if the problem persists, check the network and the relay';
-const ROTATE = 'Run: setup-webhooks.sh --force, and restart the daemon with the new secret';
+const ROTATE = 'Run: svc setup-webhooks --force, and restart the daemon with the new secret';
 
 export function gradeFeed(state: TunnelState, conditions: FeedConditions, now: number): FeedGrade {
   const mode = state.now;
   if (mode.mode === 'disabled') return grade('disabled', null, 'not-configured', mode.why, mode.remedy);
   if (mode.mode === 'idle')
-    return grade('disabled', null, 'stopped', 'the tunnel is not running', 'Run: svc-monitor.sh start');
+    return grade('disabled', null, 'stopped', 'the tunnel is not running', 'Run: svc monitor start');
   if (conditions.waiting !== null)
     return grade(
       'degraded',

@@ -84,7 +84,7 @@ test.each(rows)('%s, then %s: %s', (mode, event, to) => {
 });
 
 test('nothing leaves disabled', () => {
-  const disabled = disabledTunnel('no channel', 'Run: setup-webhooks.sh');
+  const disabled = disabledTunnel('no channel', 'Run: svc setup-webhooks');
   expect(after(Object.keys(events) as EventName[], disabled)).toEqual(disabled);
 });
 

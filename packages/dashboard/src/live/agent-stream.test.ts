@@ -12,6 +12,7 @@ const item = (id: string, rev: number, text = id): ConversationItem => ({
 const view = (items: ConversationItem[], more: Partial<AgentView> = {}): AgentView => ({
   ticket: 'A-1',
   orchestrator: 'run-1',
+  attempt: null,
   agent: null,
   cost: null,
   waiting: [],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { blocksOf, shownText } from './agent-text.tsx';
+import { blocksOf, partsOf, shownText } from './agent-text.tsx';
 
 const escape = String.fromCharCode(0x1b);
 
@@ -20,4 +20,17 @@ test.each([
   ['', []],
 ])('%j has the blocks %j', (text, blocks) =>
   expect(blocksOf(text).map((block) => `${block.kind} ${block.text}`)).toEqual(blocks),
+);
+
+test.each([
+  ['first\nthe lines\n- one\n- two\nafter', ['first\nthe lines', ['0 • one', '0 • two'], 'after']],
+  ['1. one\n   goes on\n\n2. two\n   - deeper', [['0 1. one\ngoes on', '0 2. two', '1 • deeper']]],
+  ['-not an item\n3 cars', ['-not an item\n3 cars']],
+  ['- one\n\nnext', [['0 • one'], 'next']],
+])('%j has the lists and texts %j', (text, parts) =>
+  expect(
+    partsOf(text).map((part) =>
+      part.kind === 'text' ? part.text : part.items.map((item) => `${item.depth} ${item.mark} ${item.text}`),
+    ),
+  ).toEqual(parts),
 );

@@ -1,23 +1,12 @@
 // Text of an agent: never HTML, no terminal sequences, and characters that are invisible or change the direction are
 // written out, so that code reads as it runs.
-import { terminalSequence } from '@svc/core/browser';
+import { visibleText } from '@svc/core/browser';
 import { Fragment, memo, useMemo, useState } from 'react';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 
-const hidden =
-  /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
-
 /** A right-to-left override becomes `[U+202E]`. */
-export function shownText(text: string): string {
-  return text
-    .replaceAll(terminalSequence, '')
-    .replaceAll(/\r\n?/g, '\n')
-    .replaceAll(
-      hidden,
-      (character) => `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
-    );
-}
+export const shownText = visibleText;
 
 export type TextBlock = { kind: 'text' | 'code'; text: string };
 
@@ -63,7 +52,7 @@ export function useShortened(text: string, end = false) {
   return { shown, more };
 }
 
-/** A message: paragraphs, code blocks, inline code and bold. */
+/** A message: paragraphs, lists, code blocks, inline code and bold. */
 export const AgentText = memo(function AgentText({ text, className }: { text: string; className?: string }) {
   const { shown, more } = useShortened(text);
   const blocks = useMemo(() => blocksOf(shown), [shown]);
@@ -75,15 +64,70 @@ export const AgentText = memo(function AgentText({ text, className }: { text: st
           <CodeBlock key={index} text={block.text} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same.
-          <p key={index} dir="auto" className="from-outside whitespace-pre-wrap">
-            <Inline text={block.text} />
-          </p>
+          <Paragraphs key={index} text={block.text} />
         ),
       )}
       {more}
     </div>
   );
 });
+
+/** One item of a list: how deep it is, its mark as written, and its text. */
+type ListItem = { depth: number; mark: string; text: string };
+export type TextPart = { kind: 'text'; text: string } | { kind: 'list'; items: ListItem[] };
+
+const MOST_DEPTH = 6;
+
+/** Lists and the text around them. A line that goes on an item is indented; an empty line may be between two items. */
+export function partsOf(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let isGap = false;
+  for (const line of text.split('\n')) {
+    const last = parts.at(-1);
+    const [, indent = '', mark = null, words = ''] = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line) ?? [];
+    if (mark !== null) {
+      const depth = Math.min(MOST_DEPTH, Math.floor(indent.replaceAll('\t', '  ').length / 2));
+      const item = { depth, mark: /^\d/.test(mark) ? mark : '•', text: words };
+      if (last?.kind === 'list') last.items.push(item);
+      else parts.push({ kind: 'list', items: [item] });
+    } else if (last?.kind === 'list' && !isGap && /^\s+\S/.test(line)) {
+      const item = last.items.at(-1);
+      if (item !== undefined) item.text += `\n${line.trim()}`;
+    } else if (last?.kind === 'text') last.text += `\n${line}`;
+    else if (line.trim() !== '') parts.push({ kind: 'text', text: line });
+    isGap = line.trim() === '';
+  }
+  return parts.map((part) => (part.kind === 'text' ? { ...part, text: part.text.trimEnd() } : part));
+}
+
+function Paragraphs({ text }: { text: string }) {
+  return partsOf(text).map((part, index) =>
+    part.kind === 'text' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name, and are only appended.
+      <p key={index} dir="auto" className="from-outside whitespace-pre-wrap">
+        <Inline text={part.text} />
+      </p>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the same.
+      <ul key={index} className="flex flex-col gap-0.5">
+        {part.items.map((item, number) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same.
+            key={number}
+            dir="auto"
+            className="from-outside flex gap-2 whitespace-pre-wrap"
+            style={{ paddingInlineStart: `${item.depth}rem` }}
+          >
+            <span className="shrink-0 text-muted">{item.mark}</span>
+            <span className="min-w-0">
+              <Inline text={item.text} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    ),
+  );
+}
 
 export function CodeBlock({ text, className }: { text: string; className?: string }) {
   return (
@@ -96,7 +140,7 @@ export function CodeBlock({ text, className }: { text: string; className?: strin
         className,
       )}
     >
-      {text}
+      {shownText(text)}
     </pre>
   );
 }

@@ -50,7 +50,9 @@ export function Confirm({
       }}
     >
       <AlertDialog.Trigger asChild disabled={isDisabled}>
-        <Button title={disabledBecause ?? undefined}>{trigger}</Button>
+        <Button title={disabledBecause ?? undefined} className="max-w-full">
+          {trigger}
+        </Button>
       </AlertDialog.Trigger>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className="fixed inset-0 z-40 bg-sunken opacity-80" />

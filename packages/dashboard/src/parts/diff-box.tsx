@@ -16,8 +16,21 @@ function rowsOf(diff: ToolDiff): DiffRow[] {
 /** A diff that takes long to compute is counted when it is opened. */
 const QUICK = 40_000;
 
+function isQuick({ before, after }: ToolDiff): boolean {
+  return before.length + after.length <= QUICK;
+}
+
+const SHORT_LINE = 300;
+
+/** Whether the diff has at most so many lines, with those around its changes, and none that is very long. */
+export function isShortDiff(diff: ToolDiff, most: number): boolean {
+  if (!isQuick(diff)) return false;
+  const rows = rowsOf(diff);
+  return rows.length <= most && rows.every(({ text }) => text.length <= SHORT_LINE);
+}
+
 export function DiffCounts({ diffs }: { diffs: readonly ToolDiff[] }) {
-  if (diffs.length === 0 || diffs.some((one) => one.before.length + one.after.length > QUICK)) return null;
+  if (diffs.length === 0 || !diffs.every(isQuick)) return null;
   const rows = diffs.flatMap(rowsOf);
   return <LineCounts added={countOf(rows, 'added')} removed={countOf(rows, 'removed')} />;
 }

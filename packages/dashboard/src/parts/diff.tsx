@@ -162,11 +162,15 @@ export const DiffRowView = memo(function DiffRowView({
         isCurrent && 'outline-2 outline-ink -outline-offset-2',
       )}
     >
-      <span className="relative w-12 shrink-0 select-none pr-2 text-right text-muted">
+      {/* A narrow page has one column of numbers: those of the new file, and of the old one for a removed line. */}
+      <span className="relative w-12 shrink-0 select-none pr-2 text-right text-muted in-data-[place=card]:hidden max-wide:w-9 max-wide:pr-1">
         {children}
-        {row.before}
+        <span className="max-wide:hidden">{row.before}</span>
+        <span className="wide:hidden">{row.after ?? row.before}</span>
       </span>
-      <span className="w-12 shrink-0 select-none pr-2 text-right text-muted">{row.after}</span>
+      <span className="w-12 shrink-0 select-none pr-2 text-right text-muted in-data-[place=card]:hidden max-wide:hidden">
+        {row.after}
+      </span>
       <span aria-hidden="true" className="w-5 shrink-0 select-none text-center font-semibold text-ink">
         {sign}
       </span>

@@ -1,6 +1,6 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, Session, WorkerAgent, WorkerStatus } from '@svc/core';
-import { isAgentsWork } from '@svc/core/browser';
+import { claimsPullRequest, isAgentsWork } from '@svc/core/browser';
 import { clockWords } from './format.ts';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
@@ -47,8 +47,8 @@ export type StateLabel = { meaning: Meaning; words: string };
 type WorkerRow = BoardView['workers'][number];
 export type LabelledWorker = Pick<
   WorkerRow,
-  'status' | 'deploy' | 'merge' | 'process' | 'attempts' | 'budget'
->;
+  'status' | 'deploy' | 'merge' | 'process' | 'attempts' | 'budget' | 'pullRequestKey'
+> & { agent?: Pick<WorkerAgent, 'suspended'> | null };
 
 const statusMeanings: Record<WorkerStatus, Meaning> = {
   dispatched: 'motion',
@@ -69,7 +69,7 @@ const statusMeanings: Record<WorkerStatus, Meaning> = {
 };
 
 const statusNames: Record<WorkerStatus, string> = {
-  dispatched: 'Dispatched',
+  dispatched: 'Starting',
   researching: 'Researching',
   planning: 'Planning',
   implementing: 'Implementing',
@@ -103,23 +103,27 @@ export function isStuck({ status, attempts, budget }: LabelledWorker): boolean {
 }
 
 /**
- * The colour and label of a worker. `needsYou`: one of its attention items waits for a person. A failure that needs a
+ * The colour and label of a worker. `needsYou`: only a person can move it on. A failure that needs a
  * person is amber, and the label states the failure. Accepted by a person is not proven. A worker whose pull request
- * was closed still reports that it is in review; the label shows that it was closed.
+ * was closed still reports that it is in review; the label shows that it was closed. One that nothing has shown is only
+ * claimed.
  */
 export function workerLabel(
   worker: LabelledWorker,
   needsYou = false,
   pullRequest: { state: string } | null = null,
 ): StateLabel {
-  const { status, deploy, merge, process } = worker;
+  const { status, deploy, merge, process, pullRequestKey } = worker;
   const words = statusWords(status);
   if (status === 'done' && (merge === null || deploy?.result === 'accepted'))
     return { meaning: 'unknown', words: 'Done, accepted' };
   if (isStuck(worker)) return { meaning: 'you', words };
   if (pullRequest?.state === 'closed' && (status === 'pr-created' || status === 'merging'))
     return { meaning: 'you', words: 'Closed without merging' };
-  const isGone = process.state === 'dead' && isAgentsWork(status);
+  if (claimsPullRequest(status) && pullRequestKey === null)
+    return { meaning: needsYou ? 'you' : 'unknown', words: 'Claims a pull request; none was seen' };
+  // svc ended the process of an agent that had nothing to do, and starts it again with the next message.
+  const isGone = process.state === 'dead' && isAgentsWork(status) && worker.agent?.suspended === undefined;
   if (isGone && process.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
   if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process exited` };
   if (needsYou && status !== 'done' && status !== 'canceled')
@@ -141,9 +145,11 @@ const agentStates: Record<NonNullable<WorkerAgent['state']>, { meaning: Meaning 
 export function agentLabel({
   state,
   limit,
+  suspended,
 }: {
   state: WorkerAgent['state'] | Session['state'];
   limit?: WorkerAgent['limit'];
+  suspended?: WorkerAgent['suspended'];
 }): {
   meaning: Meaning | null;
   words: string;
@@ -152,6 +158,8 @@ export function agentLabel({
     return limit.resumeAt === null
       ? { meaning: 'you', words: 'Usage limit, needs you' }
       : { meaning: null, words: `Paused until ${clockWords(Date.parse(limit.resumeAt), Date.now())}` };
+  if (suspended !== undefined)
+    return { meaning: null, words: `Idle, ended after ${suspended.minutes} min without work` };
   return state === null || state === 'unknown'
     ? { meaning: 'unknown', words: 'State unknown' }
     : agentStates[state];

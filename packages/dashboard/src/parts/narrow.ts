@@ -1,16 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
 const narrow = matching('(width < 900px)');
-const full = matching('(width >= 1200px)');
 
 /** Whether the page is narrower than the breakpoint `wide` of the theme. */
 export function useMatchesNarrow(): boolean {
   return useSyncExternalStore(narrow.subscribe, narrow.isMatching);
-}
-
-/** Whether the page has at least the width `full` of the theme. */
-export function useMatchesFull(): boolean {
-  return useSyncExternalStore(full.subscribe, full.isMatching);
 }
 
 function matching(query: string) {

@@ -1,5 +1,6 @@
-// Text and links from outside: shown as plain text, never interpreted.
+// Text and links from outside: shown as plain text, never interpreted, with hidden characters written out.
 import type { ReactNode } from 'react';
+import { shownText } from './agent-text.tsx';
 import { classNames } from './class-names.ts';
 
 export function OutsideText({
@@ -11,7 +12,7 @@ export function OutsideText({
 }) {
   return (
     <bdi dir="auto" className={classNames('from-outside', className)}>
-      {children}
+      {children && shownText(children)}
     </bdi>
   );
 }
@@ -32,7 +33,8 @@ export function OutsideLink({
   className?: string;
 }) {
   const address = safeAddress(href);
-  if (address === null) return <span className={className}>{children}</span>;
+  const shown = typeof children === 'string' ? shownText(children) : children;
+  if (address === null) return <span className={className}>{shown}</span>;
   return (
     <a
       href={address}
@@ -43,7 +45,7 @@ export function OutsideLink({
         className,
       )}
     >
-      {children}
+      {shown}
     </a>
   );
 }

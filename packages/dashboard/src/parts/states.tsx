@@ -42,7 +42,7 @@ export function Failed({ error, again }: { error: Error; again?: () => void }) {
       role="alert"
       className="flex flex-col items-start gap-2 rounded-card border border-broken-mark bg-broken-soft p-4"
     >
-      <p className="font-medium text-broken">{error.message}</p>
+      <p className="font-medium whitespace-pre-line text-broken [overflow-wrap:anywhere]">{error.message}</p>
       <p className="font-mono text-tiny text-muted">{code}</p>
       <Remedy text={remedy} />
       {again && <Button onClick={again}>Try again</Button>}

@@ -18,16 +18,26 @@ const worker = (given: Partial<LabelledWorker>): LabelledWorker => ({
   process: { state: 'alive', since: '2026-11-09T10:00:00.000Z', seq: 1 },
   attempts: 0,
   budget: 3,
+  pullRequestKey: 'acme/web#12',
   ...given,
 });
+const claimed = worker({ status: 'pr-created', pullRequestKey: null });
 const dead = { state: 'dead', since: '2026-11-09T10:00:00.000Z', seq: 1 } as const;
 
 test.each([
   [worker({}), false, 'motion', 'Implementing'],
   [worker({}), true, 'you', 'Implementing, needs you'],
   [worker({ process: dead }), true, 'you', 'Implementing, process exited'],
+  [
+    worker({ process: dead, agent: { suspended: { at: dead.since, minutes: 30 } } }),
+    true,
+    'you',
+    'Implementing, needs you',
+  ],
   [worker({ status: 'pr-created' }), false, 'review', 'In review'],
   [worker({ status: 'pr-created', process: dead }), false, 'review', 'In review'],
+  [claimed, false, 'unknown', 'Claims a pull request; none was seen'],
+  [claimed, true, 'you', 'Claims a pull request; none was seen'],
   [worker({ process: dead }), false, 'broken', 'Implementing, process exited'],
   [worker({ process: { ...dead, reviving: true } }), false, 'motion', 'Implementing, restarting'],
   [worker({ status: 'failed' }), false, 'you', 'Failed'],

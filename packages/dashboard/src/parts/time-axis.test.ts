@@ -39,6 +39,24 @@ test('no clock time overlaps the label of a fold', () => {
   expect(ticks.some(({ words }) => words)).toBe(true);
 });
 
+test('the newest steps keep a third of the axis, with their own clock times', () => {
+  const newest = start + 9.8 * HOUR;
+  const { xOf, ticks, widerX, nowX } = layoutAxis([segment(0, 10)], start + 10 * HOUR, 1_000, newest);
+  expect(xOf(newest)).toBeCloseTo(650);
+  expect(widerX).toBeCloseTo(650);
+  expect(nowX).toBeCloseTo(1_000);
+  expect(xOf(start + 4.9 * HOUR)).toBeCloseTo(325);
+  expect(ticks.filter(({ x, words }) => x > 650 && words).length).toBeGreaterThan(1);
+  for (const [index, { x }] of ticks.entries())
+    if (index > 0) expect(x - (ticks[index - 1]?.x ?? 0)).toBeGreaterThanOrEqual(64);
+});
+
+test('newest steps that have enough space leave the axis as it is', () => {
+  const { xOf, widerX } = layoutAxis([segment(0, 2)], start + 2 * HOUR, 800, start + HOUR);
+  expect(xOf(start + HOUR)).toBeCloseTo(400);
+  expect(widerX).toBeNull();
+});
+
 test('an empty axis has no marks', () => {
   expect(layoutAxis([], start, 800)).toMatchObject({ breaks: [], ticks: [], nowX: null });
 });

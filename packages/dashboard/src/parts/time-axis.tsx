@@ -23,19 +23,57 @@ export type TimeAxis = {
   ticks: Tick[];
   /** Null when the axis ends before now. */
   nowX: number | null;
+  /** From here to the end the axis is drawn wider; null: it is the same everywhere. */
+  widerX: number | null;
 };
 
-export function layoutAxis(axis: readonly AxisSegment[], now: number, width: number): TimeAxis {
+/** The end of the axis, from `newest`, takes at least this share. */
+const NEWEST_SHARE = 0.35;
+
+/** `newest`: the times from it on stay readable, however small a part of the axis they are. */
+export function layoutAxis(
+  axis: readonly AxisSegment[],
+  now: number,
+  width: number,
+  newest: number | null = null,
+): TimeAxis {
   const folded = axis.filter((segment) => segment.folded).length;
   const share = folded === 0 ? 0 : Math.min(FOLDED_WIDTH / width, 0.5 / folded);
   const scale = axisScale(axis, share);
-  const xOf = (time: number): number => scale(time) * width;
+  const edge = newest === null ? 1 : scale(newest);
+  const isSqueezed = edge < 1 && 1 - edge < NEWEST_SHARE;
+  const widen = (place: number): number =>
+    place <= edge
+      ? (place / edge) * (1 - NEWEST_SHARE)
+      : 1 - NEWEST_SHARE + ((place - edge) / (1 - edge)) * NEWEST_SHARE;
+  const xOf = (time: number): number => (isSqueezed ? widen(scale(time)) : scale(time)) * width;
   const end = axis.at(-1);
   const nowX = end !== undefined && now <= Date.parse(end.to) + 1_000 ? xOf(now) : null;
   const breaks = breaksOf(axis, xOf, width, nowX);
   const taken = [0, 1].map((row) => breaks.filter((one) => one.row === row).map(extentOf));
   if (nowX !== null) taken[0]?.push({ from: nowX - NOW_WIDTH, to: nowX + GAP });
-  return { xOf, breaks, ticks: ticksOf(axis, xOf, width, taken), nowX };
+  const widerFrom = isSqueezed ? newest : null;
+  return {
+    xOf,
+    breaks,
+    ticks: ticksOf(axis, xOf, width, taken, widerFrom),
+    nowX,
+    widerX: widerFrom === null ? null : xOf(widerFrom),
+  };
+}
+
+type OpenPart = { from: number; to: number };
+
+/** The parts of the axis that are not folded, before and after the place from which it is drawn wider. */
+function openParts(axis: readonly AxisSegment[], widerFrom: number | null): [OpenPart[], OpenPart[]] {
+  const open = axis
+    .filter(({ folded }) => !folded)
+    .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
+  const edge = widerFrom ?? Number.POSITIVE_INFINITY;
+  return [
+    open.flatMap(({ from, to }) => (from < edge ? [{ from, to: Math.min(to, edge) }] : [])),
+    open.flatMap(({ from, to }) => (to > edge ? [{ from: Math.max(from, edge), to }] : [])),
+  ];
 }
 
 function breaksOf(
@@ -78,19 +116,12 @@ function ticksOf(
   width: number,
   /** By row: clock times are in the first, days in the second. */
   taken: readonly (readonly Extent[])[],
+  widerFrom: number | null,
 ): Tick[] {
-  const open = axis.filter(({ folded }) => !folded);
-  const ms = open.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);
-  const pixels = open.reduce((sum, { from, to }) => sum + xOf(Date.parse(to)) - xOf(Date.parse(from)), 0);
-  if (ms === 0 || pixels === 0) return [];
-  const step = steps.find((one) => (one / ms) * pixels >= LEAST_TICK_GAP) ?? steps.at(-1) ?? MINUTE;
   const ticks: Tick[] = [];
   let shownDay = '';
-  for (const { from, to } of open) {
-    const begin = Date.parse(from);
-    const offset = new Date(begin).getTimezoneOffset() * MINUTE;
-    const first = Math.ceil((begin - offset) / step) * step + offset;
-    for (let time = first; time <= Date.parse(to); time += step) {
+  for (const parts of openParts(axis, widerFrom)) {
+    for (const time of roundTimes(parts, xOf)) {
       const x = xOf(time);
       if (x - (ticks.at(-1)?.x ?? Number.NEGATIVE_INFINITY) < LEAST_TICK_GAP) continue;
       const isFree = (row: number, wide: number): boolean =>
@@ -103,6 +134,22 @@ function ticksOf(
     }
   }
   return ticks;
+}
+
+/** The round times of parts that are drawn to one scale. */
+function roundTimes(parts: readonly OpenPart[], xOf: (time: number) => number): number[] {
+  const ms = parts.reduce((sum, { from, to }) => sum + to - from, 0);
+  const pixels = parts.reduce((sum, { from, to }) => sum + xOf(to) - xOf(from), 0);
+  if (ms === 0 || pixels === 0) return [];
+  const step = steps.find((one) => (one / ms) * pixels >= LEAST_TICK_GAP) ?? steps.at(-1) ?? MINUTE;
+  return parts.flatMap(({ from, to }) => {
+    const offset = new Date(from).getTimezoneOffset() * MINUTE;
+    const first = Math.ceil((from - offset) / step) * step + offset;
+    return Array.from(
+      { length: Math.max(0, Math.floor((to - first) / step) + 1) },
+      (_, index) => first + index * step,
+    );
+  });
 }
 
 /** The height of the labels below the axis. */
@@ -137,6 +184,19 @@ export function AxisMarks({
         </div>
       ))}
     </div>
+  );
+}
+
+/** Where the scale of the axis changes. */
+export function WiderMark({ x, height }: { x: number | null; height: number }) {
+  if (x === null) return null;
+  return (
+    <div
+      aria-hidden="true"
+      title="From here the time is drawn wider, so that the newest steps can be read"
+      className="absolute top-0 border-line-strong border-l border-dashed"
+      style={{ left: x, height }}
+    />
   );
 }
 

@@ -4,7 +4,16 @@ import { useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import { clockWords, countWords } from './format.ts';
 
-export const seriesColours = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5'] as const;
+export const seriesColours = [
+  'series-1',
+  'series-2',
+  'series-3',
+  'series-4',
+  'series-5',
+  'series-6',
+  'series-7',
+  'series-8',
+] as const;
 
 export type ChartSeries = {
   label: string;
@@ -19,7 +28,7 @@ export function TimeChart({
   times,
   series,
   bars = false,
-  height = 120,
+  height = 160,
   amount = countWords,
 }: {
   caption: string;
@@ -153,10 +162,11 @@ function options({
     height,
     legend: { show: false },
     cursor: { show: false },
+    padding: [8, 8, 0, 0],
     scales: { y: { range: (_chart, _least, most) => [0, Math.max(most, 1) * 1.05] } },
     axes: [
       { ...axis, size: 28, values: (_chart, ticks) => timeWords(ticks.map((tick) => tick * 1000)) },
-      { ...axis, size: 52, values: (_chart, ticks) => ticks.map(amount) },
+      { ...axis, size: 52, space: 28, values: (_chart, ticks) => ticks.map(amount) },
     ],
     series: [{}, ...drawnSeries] as uPlot.Series[],
   };

@@ -3,14 +3,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from 'radix-ui';
 import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react';
+import { useDisabledBecause } from '../live/live.tsx';
 import { Button } from '../parts/button.tsx';
 import { isTyping } from '../parts/use-keys.ts';
+import { onNewTask } from '../screens/start/new-task.tsx';
+import { StartDialog } from '../screens/start/start-dialog.tsx';
 import { screenList } from './link-to.ts';
 
 export type KeyPress = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean };
 export type KeyMeaning =
   | { kind: 'palette' }
   | { kind: 'key-map' }
+  | { kind: 'new-task' }
   /** The first of two keys. */
   | { kind: 'go' }
   | { kind: 'to'; to: string };
@@ -26,10 +30,11 @@ export function meaningOfKey(
   if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k') return { kind: 'palette' };
   if (inField || ctrlKey || metaKey || altKey) return null;
   if (isGoing) {
-    const screen = screenList.find((one) => one.key === key);
+    const screen = screenList.find(({ keys }) => keys.some((one) => one === key));
     return screen === undefined ? null : { kind: 'to', to: screen.to };
   }
   if (key === '?') return { kind: 'key-map' };
+  if (key === 'n') return { kind: 'new-task' };
   return key === 'g' ? { kind: 'go' } : null;
 }
 
@@ -38,8 +43,9 @@ const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
     title: 'Everywhere',
     keys: [
       [['Ctrl', 'K'], 'Search and commands'],
+      [['n'], 'New task'],
       [['?'], 'Keyboard shortcuts'],
-      ...screenList.map(({ key, name }): [string[], string] => [['g', key], name]),
+      ...screenList.map(({ keys, name }): [string[], string] => [['g', keys.join(' or ')], name]),
     ],
   },
   {
@@ -51,12 +57,20 @@ const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
     ],
   },
   {
+    title: 'Answer an agent (selected item or card)',
+    keys: [
+      [['a'], 'Allow once, or write the answer'],
+      [['x'], 'Reject once, or decline'],
+    ],
+  },
+  {
     title: 'Attention',
     keys: [
       [['e'], 'Acknowledge'],
       [['s'], 'Snooze'],
       [['h'], 'Hand over'],
       [['r'], 'Resolve'],
+      [['u'], 'Undo'],
     ],
   },
   {
@@ -117,7 +131,7 @@ type PaletteProps = { typedBefore: () => string; onClose: () => void };
 const LOAD_AFTER_MS = 1_000;
 
 export function Keys() {
-  const [open, setOpen] = useState<'palette' | 'key-map' | null>(null);
+  const [open, setOpen] = useState<'palette' | 'key-map' | 'new-task' | null>(null);
   const [Palette, setPalette] = useState<ComponentType<PaletteProps> | null>(null);
   const [missing, setMissing] = useState(false);
   const navigate = useNavigate();
@@ -140,7 +154,11 @@ export function Keys() {
     void load();
     setOpen('palette');
   }, [load]);
+  const disabledBecause = useDisabledBecause();
+  const canStart = useRef(false);
+  canStart.current = disabledBecause === null;
   useEffect(() => onOpenPalette(show), [show]);
+  useEffect(() => onNewTask(() => setOpen('new-task')), []);
   useEffect(() => {
     const timer = setTimeout(() => void load(), LOAD_AFTER_MS);
     return () => clearTimeout(timer);
@@ -164,6 +182,7 @@ export function Keys() {
       if (meaning.kind === 'to') void navigate({ to: meaning.to });
       else if (meaning.kind === 'palette') show();
       else if (meaning.kind === 'key-map') setOpen('key-map');
+      else if (meaning.kind === 'new-task' && canStart.current) setOpen('new-task');
     };
     // Before the screens' own keys: `g` then `e` goes to the events and acknowledges nothing.
     window.addEventListener('keydown', onKey, { capture: true });
@@ -180,6 +199,7 @@ export function Keys() {
     return typed;
   }, []);
   if (open === 'key-map') return <KeyMap onClose={close} />;
+  if (open === 'new-task') return <StartDialog onClose={close} />;
   if (open === 'palette' && Palette === null && missing) return <NotLoaded onClose={close} />;
   return open === 'palette' && Palette !== null && <Palette typedBefore={typedBefore} onClose={close} />;
 }

@@ -60,16 +60,16 @@ export function linkTo(pathname: string, search: Record<string, unknown>, time: 
   return `${globalThis.location?.origin ?? ''}${pathname}${text === '' ? '' : `?${text}`}`;
 }
 
-type ScreenEntry = { to: string; name: string; key: string; narrow: boolean };
+type ScreenEntry = { to: string; name: string; keys: readonly string[]; narrow: boolean };
 
-/** `narrow`: shown in the bottom bar of a narrow page; the others are in the palette. */
+/** `keys`: each of them goes there after `g`. `narrow`: shown in the bottom bar of a narrow page; the others are under More. */
 export const screenList = [
-  { to: '/', name: 'Board', key: 'h', narrow: true },
-  { to: '/attention', name: 'Attention', key: 'a', narrow: true },
-  { to: '/runs', name: 'Runs', key: 'r', narrow: true },
-  { to: '/events', name: 'Events', key: 'e', narrow: true },
-  { to: '/telemetry', name: 'Telemetry', key: 't', narrow: true },
-  { to: '/archive', name: 'Archive', key: 'v', narrow: false },
-  { to: '/configuration', name: 'Configuration', key: 'c', narrow: false },
-  { to: '/doctor', name: 'Doctor', key: 'd', narrow: false },
+  { to: '/', name: 'Board', keys: ['b', 'h'], narrow: true },
+  { to: '/attention', name: 'Attention', keys: ['a'], narrow: true },
+  { to: '/runs', name: 'Runs', keys: ['r'], narrow: true },
+  { to: '/events', name: 'Events', keys: ['e'], narrow: true },
+  { to: '/telemetry', name: 'Telemetry', keys: ['t'], narrow: true },
+  { to: '/archive', name: 'Archive', keys: ['v'], narrow: false },
+  { to: '/configuration', name: 'Configuration', keys: ['c'], narrow: false },
+  { to: '/doctor', name: 'Doctor', keys: ['d'], narrow: false },
 ] as const satisfies readonly ScreenEntry[];

@@ -33,11 +33,11 @@ export function paletteEntries(
   for (const one of newestFirst(board.tickets.values()))
     if (!one.removed) ticket(one.ticket, one.title ?? '');
   return [
-    ...screenList.map(({ to, name, key }) => ({
+    ...screenList.map(({ to, name, keys }) => ({
       id: `screen ${to}`,
       group: 'Screens' as const,
       name,
-      note: `g ${key}`,
+      note: `g ${keys[0]}`,
       ...screenAt(to),
     })),
     ...tickets.values(),

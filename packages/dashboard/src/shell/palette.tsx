@@ -1,17 +1,39 @@
 // Search and commands: every screen, ticket, run, pull request and attention item, and actions that work anywhere.
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
-import { Check, Copy, History, type LucideIcon, Moon, Sun, SunMoon } from 'lucide-react';
+import {
+  ArrowRight,
+  Check,
+  Copy,
+  History,
+  type LucideIcon,
+  Moon,
+  Pause,
+  Play,
+  RefreshCw,
+  Sun,
+  SunMoon,
+} from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { useEffect, useMemo, useState } from 'react';
+import { ApiFailure, client } from '../api/client.ts';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../design/theme.ts';
-import { useBoard, useLiveBoard } from '../live/live.tsx';
+import { useBoard, useDisabledBecause, useLiveBoard } from '../live/live.tsx';
 import { timeOfMoment } from '../live/moment.ts';
 import { OutsideText } from '../parts/outside.tsx';
+import { actor } from '../screens/attention/your-name.ts';
 import { linkTo } from './link-to.ts';
+import { commandsFound, type PaletteCommand, paletteCommands } from './palette-commands.ts';
 import { found, type PaletteEntry, paletteEntries } from './palette-entries.ts';
 
-type Action = { name: string; icon: LucideIcon; act: () => void | Promise<void> };
+/** `act` is false if it failed: then the palette stays open and shows why. */
+type Action = {
+  id: string;
+  name: string;
+  words: string;
+  icon: LucideIcon;
+  act: () => void | Promise<boolean | void>;
+};
 
 /** `typedBefore` returns, once, what was typed before the palette had loaded. */
 export function Palette({ typedBefore, onClose }: { typedBefore: () => string; onClose: () => void }) {
@@ -27,11 +49,10 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
   const actions = useActions(setMessage);
   const entries = useMemo(() => paletteEntries(board), [board]);
   const groups = useMemo(() => found(entries, typed), [entries, typed]);
+  const offered = commandsFound(actions, typed);
   // The best match is selected at once: Enter after a quickly typed name must not open another one.
-  const best = [...groups.values()][0]?.[0]?.id;
+  const best = [...groups.values()][0]?.[0]?.id ?? (offered[0] && `action ${offered[0].id}`);
   useEffect(() => setSelected(best ?? ''), [best]);
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const offered = actions.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
   const open = ({ to, search }: PaletteEntry): void => {
     onClose();
     void navigate({ to, search });
@@ -55,7 +76,7 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
             <Command.Input
               value={typed}
               onValueChange={setTyped}
-              placeholder="Go to a ticket, run, pull request or screen"
+              placeholder="Go to a ticket, run or screen, or type a command: start, allow, pause"
               className="h-12 w-full border-line border-b bg-transparent px-4 text-body text-ink outline-none placeholder:text-muted"
             />
             <Command.List className="max-h-[min(26rem,60dvh)] overflow-y-auto p-2">
@@ -76,16 +97,18 @@ export function Palette({ typedBefore, onClose }: { typedBefore: () => string; o
               ))}
               {offered.length > 0 && (
                 <Group heading="Actions">
-                  {offered.map(({ name, icon: Icon, act }) => (
+                  {offered.map(({ id, name, icon: Icon, act }) => (
                     <Item
-                      key={name}
-                      value={`action ${name}`}
+                      key={id}
+                      value={`action ${id}`}
                       onSelect={() => {
-                        void Promise.resolve(act()).then(() => setTimeout(onClose, 400));
+                        void Promise.resolve(act()).then(
+                          (done) => done !== false && setTimeout(onClose, 400),
+                        );
                       }}
                     >
                       <Icon aria-hidden="true" className="size-4 text-muted" />
-                      <span className="font-medium text-ink">{name}</span>
+                      <OutsideText className="min-w-0 truncate font-medium text-ink">{name}</OutsideText>
                     </Item>
                   ))}
                 </Group>
@@ -148,10 +171,14 @@ function Item({
 
 function useActions(report: (words: string) => void): Action[] {
   const { board, moment } = useBoard();
+  const live = useLiveBoard();
+  const disabledBecause = useDisabledBecause();
   const { pathname, search } = useLocation();
   const navigate = useNavigate();
   const theme = (choice: ThemeChoice, name: string, icon: LucideIcon): Action => ({
+    id: `theme ${choice}`,
     name,
+    words: 'theme',
     icon,
     act: () => {
       chooseTheme(choice);
@@ -164,24 +191,77 @@ function useActions(report: (words: string) => void): Action[] {
     theme('system', 'Use system theme', SunMoon),
   ].filter((_, index) => (['light', 'dark', 'system'] as const)[index] !== themeChoice());
   const link = linkTo(pathname, search, timeOfMoment(moment, board.at));
+  const copy = (text: string, done: string) => async (): Promise<boolean> => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      report(`The browser blocked copying: ${text}`);
+      return false;
+    }
+    report(done);
+    return true;
+  };
+  const send = (request: () => Promise<unknown>, done: string) => async (): Promise<boolean> => {
+    if (disabledBecause !== null) {
+      report(disabledBecause);
+      return false;
+    }
+    try {
+      await request();
+      report(done);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      report(error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`);
+      return false;
+    }
+  };
+  const actionOf = (command: PaletteCommand): Action => {
+    const { id, name, words } = command;
+    const common = { id, name, words };
+    if (command.kind === 'go') {
+      const { to, search: target } = command;
+      return { ...common, icon: ArrowRight, act: () => void navigate({ to, search: target }) };
+    }
+    if (command.kind === 'copy') return { ...common, icon: Copy, act: copy(command.text, 'Command copied') };
+    if (command.kind === 'fetch')
+      return {
+        ...common,
+        icon: RefreshCw,
+        act: send(
+          () => client.post('/api/feeds/check', { body: { repair: true } }),
+          'Missed deliveries were fetched',
+        ),
+      };
+    const { action, run } = command;
+    return {
+      ...common,
+      icon: action === 'pause' ? Pause : Play,
+      act: send(
+        () => client.post(`/api/runs/{run}/${action}`, { params: { run }, body: actor() }),
+        action === 'pause' ? `${run} is paused: no more tickets start` : `${run} goes on`,
+      ),
+    };
+  };
   return [
+    ...paletteCommands(live, { pathname, search }).map(actionOf),
     ...(moment === null
       ? []
       : [
           {
+            id: 'live',
+            words: 'now',
             name: 'Back to live',
             icon: History,
             act: () => void navigate({ to: '.', search: (before) => ({ ...before, at: undefined }) }),
           },
         ]),
     {
+      id: 'link',
       name: 'Copy link to this screen',
+      words: 'address share',
       icon: Copy,
-      act: () =>
-        navigator.clipboard.writeText(link).then(
-          () => report('Link copied'),
-          () => report(`The browser blocked copying. Link: ${link}`),
-        ),
+      act: copy(link, 'Link copied'),
     },
     ...themes,
   ];

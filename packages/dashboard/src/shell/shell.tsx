@@ -4,6 +4,7 @@ import {
   Activity,
   Archive,
   BellDot,
+  Ellipsis,
   History,
   LayoutGrid,
   type LucideIcon,
@@ -12,14 +13,15 @@ import {
   Stethoscope,
   Waypoints,
 } from 'lucide-react';
-import { MomentProvider, useBoard, useItems, useLiveBoard, useNow } from '../live/live.tsx';
+import { DropdownMenu } from 'radix-ui';
+import { MomentProvider, useBoard, useNow } from '../live/live.tsx';
 import { timeOfMoment } from '../live/moment.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../parts/format.ts';
-import { isWaiting } from '../screens/attention/inbox.ts';
 import { Keys } from './keys.tsx';
 import { linkTo, screenList } from './link-to.ts';
+import { NeedsYou, useNeedsYou } from './needs-you.tsx';
 import { TrustBar } from './trust-bar.tsx';
 
 // The navigation: at the side, or at the bottom of a narrow page.
@@ -36,7 +38,7 @@ const screenIcons: Record<(typeof screenList)[number]['to'], LucideIcon> = {
 };
 
 function Navigation() {
-  const waiting = useWaiting();
+  const waiting = useNeedsYou();
   return (
     <nav
       aria-label="Screens"
@@ -68,14 +70,53 @@ function Navigation() {
           </Link>
         );
       })}
+      <MoreScreens />
     </nav>
   );
 }
 
-function useWaiting(): number {
-  const items = useItems(useLiveBoard());
-  const now = useNow();
-  return [...items.values()].filter((item) => isWaiting(item, now)).length;
+/** The screens that have no place in the bottom bar of a narrow page. */
+function MoreScreens() {
+  const { pathname } = useLocation();
+  const others = screenList.filter(({ narrow }) => !narrow);
+  const isHere = others.some(({ to }) => pathname.startsWith(to));
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger
+        className={classNames(
+          'flex h-14 flex-1 flex-col items-center justify-center gap-0.5 rounded-control text-tiny font-medium wide:hidden',
+          isHere ? 'bg-sunken text-ink' : 'text-muted hover:text-ink',
+        )}
+      >
+        <Ellipsis aria-hidden="true" className="size-5" />
+        More
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          side="top"
+          align="end"
+          sideOffset={8}
+          collisionPadding={8}
+          className="z-30 flex min-w-48 flex-col rounded-card border border-line bg-raised p-1.5 shadow-float wide:hidden"
+        >
+          {others.map(({ to, name }) => {
+            const Icon = screenIcons[to];
+            return (
+              <DropdownMenu.Item key={to} asChild>
+                <Link
+                  to={to}
+                  className="flex h-11 items-center gap-3 rounded-control px-3 text-small font-medium text-ink outline-none data-[highlighted]:bg-sunken"
+                >
+                  <Icon aria-hidden="true" className="size-5 text-muted" />
+                  {name}
+                </Link>
+              </DropdownMenu.Item>
+            );
+          })}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
 }
 
 // Shown on every screen while a past time is viewed.
@@ -127,6 +168,7 @@ export function Shell() {
         Skip to content
       </a>
       <Keys />
+      <NeedsYou />
       <Navigation />
       <div className="flex min-w-0 flex-1 flex-col">
         <TrustBar />

@@ -108,7 +108,8 @@ export function OwnerLine({ owner }: { owner: Owner | null }) {
   );
 }
 
-function Heard({ heardAt }: Pick<Member, 'heardAt'>) {
+function Heard({ heardAt, presence, doubt }: Pick<Member, 'heardAt' | 'presence' | 'doubt'>) {
+  if (presence === 'incomplete') return <OutsideText>{doubt}</OutsideText>;
   if (heardAt === null) return 'not heard yet';
   return (
     <>

@@ -1,17 +1,19 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
+import { useLocation } from '@tanstack/react-router';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useState } from 'react';
 import { ApiFailure } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
-import { useBoardFailure, useHealth, useLink, useLiveBoard } from '../live/live.tsx';
+import { useBoard, useBoardFailure, useHealth, useLink, useLiveBoard } from '../live/live.tsx';
 import { Ago, For } from '../parts/age.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { backgroundOf, textOf } from '../parts/meaning.ts';
 import { Dot, Pill } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
+import { useKeys } from '../parts/use-keys.ts';
 import { openPalette } from './keys.tsx';
 import { type TrustPart, trustLine, trustParts } from './trust.ts';
 
@@ -20,13 +22,14 @@ const isMac = navigator.platform.startsWith('Mac');
 export function TrustBar() {
   const link = useLink();
   const { at } = useLiveBoard();
+  const { moment } = useBoard();
   const failure = useBoardFailure();
   const { data: health } = useHealth();
   const parts = health === undefined ? [] : [...stale(failure), ...trustParts(health)];
   // The daemon requires a key that this page does not have.
   if (failure instanceof ApiFailure && failure.status === 401) {
     return (
-      <Bar meaning="you" words={failure.message}>
+      <Bar key="locked" meaning="you" words={failure.message} stays>
         <div className="px-6 pb-3 max-wide:px-4">
           <Remedy text={failure.remedy} />
         </div>
@@ -36,7 +39,9 @@ export function TrustBar() {
   if (link.state === 'lost') {
     return (
       <Bar
+        key="lost"
         meaning="broken"
+        stays
         words={`The daemon is not responding. ${at === null ? 'Nothing loaded yet.' : `Showing data from ${clockWithSeconds(at)}.`}`}
       >
         <div className="flex flex-wrap items-center gap-3 px-6 pb-3 max-wide:px-4">
@@ -52,14 +57,27 @@ export function TrustBar() {
     health === undefined
       ? { meaning: 'unknown' as const, words: 'Connecting to the daemon' }
       : trustLine(parts);
+  // Above a past board, "Live" would speak of another board than the one that is shown.
+  if (moment !== null && meaning === 'proven')
+    return (
+      <Bar meaning="unknown" words="This board is not live">
+        <Parts parts={parts} />
+      </Bar>
+    );
   return (
     <Bar meaning={meaning} words={words}>
-      <ul className="gap-x-8 px-6 pb-4 max-wide:px-4 full:columns-2">
-        {parts.map((part) => (
-          <Part key={`${part.name}${part.why}`} {...part} />
-        ))}
-      </ul>
+      <Parts parts={parts} />
     </Bar>
+  );
+}
+
+function Parts({ parts }: { parts: readonly TrustPart[] }) {
+  return (
+    <ul className="gap-x-8 px-6 pb-4 max-wide:px-4 full:columns-2">
+      {parts.map((part) => (
+        <Part key={`${part.name}${part.why}`} {...part} />
+      ))}
+    </ul>
   );
 }
 
@@ -75,23 +93,31 @@ function clockWithSeconds(at: string): string {
   return new Date(at).toLocaleTimeString('en-GB');
 }
 
-function Bar({
-  meaning,
-  words,
-  children,
-}: {
+function Bar(props: BarProps) {
+  const loud = props.meaning === 'broken' || props.meaning === 'you';
+  // Problems open by themselves.
+  return <OpenBar key={loud ? 'loud' : 'quiet'} loud={loud} {...props} />;
+}
+
+type BarProps = {
   meaning: TrustPart['meaning'];
   words: string;
+  /** Stays open on the way to another screen, because no screen can be relied on. */
+  stays?: boolean;
   children: React.ReactNode;
-}) {
-  const loud = meaning === 'broken' || meaning === 'you';
+};
+
+function OpenBar({ meaning, words, stays = false, loud, children }: BarProps & { loud: boolean }) {
+  const [open, setOpen] = useState(loud);
+  const { pathname } = useLocation();
+  const [openedOn, setOpenedOn] = useState(pathname);
+  if (openedOn !== pathname) {
+    setOpenedOn(pathname);
+    if (!stays) setOpen(false);
+  }
+  useKeys(open ? { Escape: () => setOpen(false) } : {});
   return (
-    <Collapsible.Root
-      asChild
-      // Problems open by themselves; the user can close them.
-      defaultOpen={loud}
-      key={loud ? 'loud' : 'quiet'}
-    >
+    <Collapsible.Root asChild open={open} onOpenChange={setOpen}>
       <section
         aria-label="Data status"
         className={classNames('border-line border-b', loud ? backgroundOf[meaning] : 'bg-surface')}

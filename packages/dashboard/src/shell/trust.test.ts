@@ -32,7 +32,7 @@ const tunnels = (...grades: string[]) => ({
 describe('the line', () => {
   test.each<[string, Partial<HealthReport>, string, string]>([
     ['all well', {}, 'proven', 'Everything is live'],
-    ['one feed off', tunnels('live', 'disabled'), 'proven', 'Live. Off: tracker feed, tracker polling'],
+    ['one feed off', tunnels('live', 'disabled'), 'proven', 'Live (tracker feed, tracker polling are off)'],
     ['blind', tunnels('blind', 'disabled'), 'broken', 'Code host feed is blind: the relay does not answer'],
     [
       'two wrong, the worst first',

@@ -25,7 +25,14 @@ type Reported = {
 };
 type Tunnel = Reported & { feeds: string[] };
 /** How a repository is followed: by its webhook, or only by polling. */
-type Repo = { repo: string; by: string; since?: string | null; why?: string | null; remedy?: string | null };
+type Repo = {
+  repo: string;
+  by: string;
+  since?: string | null;
+  code?: string | null;
+  why?: string | null;
+  remedy?: string | null;
+};
 /** The fields of `GET /api/health` that are read here. */
 export type HealthReport = {
   status: string;
@@ -84,8 +91,9 @@ const meanings: Record<string, Meaning> = {
 };
 
 /** A repository that cannot have a webhook is polled: its events arrive late. */
-function unhooked({ repo, by, since, why, remedy }: Repo): TrustPart | null {
-  if (by === 'webhook' || why === undefined || why === null) return null;
+function unhooked({ repo, by, since, code, why, remedy }: Repo): TrustPart | null {
+  // It was chosen, so nothing is wrong.
+  if (by === 'webhook' || code === 'polling-only' || why === undefined || why === null) return null;
   return part(repo, { state: 'polled', since: since ?? null, why, remedy: remedy ?? null });
 }
 
@@ -147,7 +155,10 @@ export function trustLine(parts: readonly TrustPart[]): { meaning: Meaning; word
   if (off.length === parts.length) return { meaning: 'unknown', words: 'Everything is off' };
   return {
     meaning: 'proven',
-    words: off.length === 0 ? 'Everything is live' : `Live. Off: ${listed(off)}`,
+    words:
+      off.length === 0
+        ? 'Everything is live'
+        : `Live (${listed(off)} ${off.length === 1 ? 'is' : 'are'} off)`,
   };
 }
 

@@ -1,9 +1,9 @@
 // The token file of a daemon that requires a token. It is created when such a daemon starts, and does not exist while the
 // daemon identifies users.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifPresentSync } from '@svc/lib/files';
+import { readTextNow } from '@svc/lib/paths';
 
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'api-token');
@@ -11,7 +11,7 @@ export function tokenFile(dataDir: string): string {
 
 /** Undefined when the daemon requires no token. */
 export function readToken(dataDir: string): string | undefined {
-  return ifPresentSync(() => readFileSync(tokenFile(dataDir), 'utf8').trim());
+  return ifPresentSync(() => readTextNow(tokenFile(dataDir)).trim());
 }
 
 export function authorization(token: string | undefined): Record<string, string> {
@@ -26,5 +26,5 @@ export function hookTokenFile(dataDir: string): string {
 
 /** Undefined when there is none. */
 export function readHookToken(dataDir: string): string | undefined {
-  return ifPresentSync(() => readFileSync(hookTokenFile(dataDir), 'utf8').trim()) || undefined;
+  return ifPresentSync(() => readTextNow(hookTokenFile(dataDir)).trim()) || undefined;
 }

@@ -3,10 +3,10 @@
 // the agent asks at its terminal too. The settings of the agents contain only its path, so an update of svc does not change
 // them.
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parsedJson } from '@svc/core';
-import { ifPresentSync } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { isThere, readText, stat } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import { z } from 'zod';
 import { hookTokenFile, readHookToken } from '../access/token-file.ts';
@@ -28,18 +28,18 @@ export async function writeHookScript(machine: Machine, program: readonly string
 }
 
 /** Why installed hooks report nothing; undefined when they can report. */
-export function hookScriptProblem(machine: Machine): string | undefined {
+export async function hookScriptProblem(machine: Machine): Promise<string | undefined> {
   const { dataDir } = machine;
   const file = hookScript(dataDir);
-  const script = ifPresentSync(() => readFileSync(file, 'utf8'));
+  const script = await ifPresent(readText(file));
   if (script === undefined) return `${file} does not exist`;
   const program = programIn(script);
   if (program === undefined || script !== scriptText(machine, program))
     return `${file} is not what this version of svc writes`;
-  const missing = program.find((word) => isAbsolute(word) && !existsSync(word));
-  if (missing !== undefined) return `${file} starts ${missing}, which does not exist`;
+  for (const word of program)
+    if (isAbsolute(word) && !(await isThere(word))) return `${file} starts ${word}, which does not exist`;
   if (readHookToken(dataDir) === undefined) return `${hookTokenFile(dataDir)} does not exist or is empty`;
-  const mode = statSync(hookTokenFile(dataDir)).mode & 0o777;
+  const mode = (await stat(hookTokenFile(dataDir))).mode & 0o777;
   return (mode & 0o077) === 0 ? undefined : `other users can read ${hookTokenFile(dataDir)}`;
 }
 

@@ -113,13 +113,14 @@ export function createHookSessions(options: {
     if (heard.folder === null || heard.state === 'unknown') return;
     const start = pid === undefined ? undefined : (await processStarts([pid])).get(pid);
     const isGone = start?.state === 'gone' && heard.state !== 'ended';
-    const folder = worktreeRoot(heard.folder);
+    const folder = await worktreeRoot(heard.folder);
+    const branch = await gitBranch(folder);
     // Last, because a hook may come or go meanwhile.
     const open = openRequests(key, heard.asks);
     memory.reported = {
       agent,
       folder,
-      branch: gitBranch(folder),
+      branch,
       pid: start?.state === 'running' ? (pid ?? null) : null,
       pidStartedAt: start?.state === 'running' ? start.mark : null,
       ...(isGone

@@ -1,11 +1,11 @@
 // The hooks in an agent's own settings file. They are added to the text of the file, whose every other byte stays, and
 // what was added is noted, so that removing them restores the file byte for byte. They are recognised by their command.
-import { existsSync, statSync } from 'node:fs';
-import { readFile, rm, rmdir } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ANSWER_WITHIN_MS, type Environment, type HookedAgent, hookEvents, takesAnswers } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { isThere, readText } from '@svc/lib/paths';
 import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import { z } from 'zod';
 import { appendInJson, setInJson, unsetInJson } from '../config/edit-json.ts';
@@ -131,13 +131,13 @@ export async function planInstall(
     const command = commandOf(agent, ASKED_BY, dataDir, ' answer');
     add(ASKED_BY, { hooks: [{ type: 'command', command, timeout: ANSWER_TIMEOUT_SEC }] });
   }
-  const folders = known?.file === file ? known.folders : missingFolders(file);
+  const folders = known?.file === file ? known.folders : await missingFolders(file);
   return { agent, file, before, after: text, note: { file, existed, folders, steps } };
 }
 
-function missingFolders(file: string): string[] {
+async function missingFolders(file: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let folder = dirname(file); !existsSync(folder); folder = dirname(folder)) missing.push(folder);
+  for (let folder = dirname(file); !(await isThere(folder)); folder = dirname(folder)) missing.push(folder);
   return missing;
 }
 
@@ -300,11 +300,8 @@ function listAt(settings: unknown, event: string, file: string): unknown[] | und
 }
 
 async function readSettings(file: string): Promise<string | null> {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats !== undefined && (!stats.isFile() || stats.size > MAX_BYTES))
-    throw new Failure('file-unusable', `${file} is not a file of at most ${MAX_BYTES} bytes.`);
   try {
-    return (await ifPresent(readFile(file, 'utf8'))) ?? null;
+    return (await ifPresent(readText(file, { most: MAX_BYTES }))) ?? null;
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
@@ -347,9 +344,9 @@ function notesFile(dataDir: string): string {
 
 async function readNotes(dataDir: string): Promise<Partial<Record<HookedAgent, Note>>> {
   const file = notesFile(dataDir);
-  if (!existsSync(file)) return {};
+  if (!(await isThere(file))) return {};
   try {
-    const { success, data } = z.record(z.string(), Note).safeParse(JSON.parse(await readFile(file, 'utf8')));
+    const { success, data } = z.record(z.string(), Note).safeParse(JSON.parse(await readText(file)));
     return success ? data : {};
   } catch (error) {
     // Without the notes the hooks are cut out.

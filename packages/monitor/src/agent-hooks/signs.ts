@@ -1,9 +1,9 @@
 // Signs that a session went on although no hook reported it. A person who rejects a request or interrupts a turn is
 // reported by few agents, but is in the transcript. A command that was allowed is reported when it has ended, but is a new
 // process of the agent. With a sign the state is unknown until the next report.
-import { open, stat } from 'node:fs/promises';
 import { type HookedAgent, isAnsweredIn, type Session } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { openFile, stat } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 
 const MOST_BYTES = 1024 * 1024;
@@ -61,7 +61,7 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 async function textOf(file: string, from: number, to: number): Promise<string> {
-  const handle = await present(open(file, 'r'), null);
+  const handle = await present(openFile(file), null);
   if (handle === null) return '';
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(to - from), 0, to - from, from);

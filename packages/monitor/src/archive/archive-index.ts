@@ -1,6 +1,6 @@
 // The index of the archive in SQLite: which runs are archived, and their files. It can be rebuilt from the manifests,
 // except for which runs were pruned.
-import { readdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import {
   type ArchivedRunState,
@@ -12,6 +12,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { entriesIn } from '@svc/lib/paths';
 import { removeTree } from '../disk/private-file.ts';
 import { DatabaseFromNewerVersion, isDamage, openDatabase } from '../disk/sqlite.ts';
 import { Failure } from '../errors.ts';
@@ -191,7 +192,7 @@ export async function removeArchive(root: string, orchestrator: string): Promise
 }
 
 async function entriesOf(root: string) {
-  return (await ifPresent(readdir(root, { withFileTypes: true }))) ?? [];
+  return (await ifPresent(entriesIn(root))) ?? [];
 }
 
 // The archived runs, from the index; and how many archives in the root are not indexed.
@@ -273,7 +274,7 @@ function openIndex(databaseFile: string, root: string): ArchiveIndex {
     throw new Failure(
       'file-unusable',
       `The index ${databaseFile} is damaged.`,
-      'Start the daemon to rebuild it: svc-monitor.sh start. Then: svc archive sweep',
+      'Start the daemon to rebuild it: svc monitor start. Then: svc archive sweep',
     );
   }
 }

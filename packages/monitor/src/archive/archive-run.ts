@@ -1,7 +1,6 @@
 // Updates the archive of one run: blobs first, each synced before it is renamed; then the manifest, in one step. Until
 // that step the archive is the old one; the next sweep removes blobs that no manifest names. Files that are gone from the
 // run's folder stay in the archive.
-import { createReadStream } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -14,6 +13,7 @@ import {
   runStateAfter,
   sameArchive,
 } from '@svc/core';
+import { openFile } from '@svc/lib/paths';
 import { findPositionOfSeq } from '../log/find-position.ts';
 import { parseHead, parseLine } from '../log/log-entry.ts';
 import { readLines } from '../log/read-lines.ts';
@@ -115,7 +115,12 @@ async function takeLines(
   const stored =
     file === null
       ? { size, sha256: '0'.repeat(64), encoding: 'identity' as const, storedSize: size }
-      : await keep(blobs, joined(before && blobs.read(before), createReadStream(file)), size, dryRun);
+      : await keep(
+          blobs,
+          joined(before && blobs.read(before), (await openFile(file)).createReadStream()),
+          size,
+          dryRun,
+        );
   const mtime = lastAt ?? new Date(0).toISOString();
   const { sha256 } = stored;
   return {

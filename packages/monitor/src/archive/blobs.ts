@@ -2,7 +2,7 @@
 // name in the archive, and an existing blob is complete. Large ones are compressed.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { type ArchivedFile, blobName } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { createFile, lstat, openFile, readdir } from '@svc/lib/paths';
 import { syncFolder } from '../disk/atomic-write.ts';
 import { makeFolder } from '../disk/private-file.ts';
 
@@ -45,7 +46,7 @@ export function createBlobFolder(archive: string) {
     isMade = true;
     const temporary = join(folder, `.${crypto.randomUUID()}.tmp`);
     const encoding = expectedSize >= LARGE_BYTES ? 'zstd' : 'identity';
-    const handle = await open(temporary, 'wx', 0o600);
+    const handle = await createFile(temporary);
     try {
       const { sha256, size, storedSize } = await store(handle, content, encoding);
       await handle.sync();
@@ -148,7 +149,7 @@ async function store(handle: FileHandle, content: Bytes, encoding: ArchivedFile[
 async function openBlob(path: string, file: ArchivedFile): Promise<AsyncIterable<Buffer>> {
   let handle: FileHandle;
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    handle = await openFile(path, { flags: constants.O_RDONLY | constants.O_NOFOLLOW });
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') throw new BlobDamaged(file.path, 'missing');
     if (systemErrorCode(error) === 'ELOOP') throw new BlobDamaged(file.path, 'damaged');

@@ -1,10 +1,10 @@
 // The manifest of one archive on the disk. Its checksum is in the index, so the two can be compared.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArchiveManifest } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { openFile } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -19,7 +19,9 @@ export async function readManifest(root: string, orchestrator: string): Promise<
   let text: string;
   try {
     const path = join(root, orchestrator, MANIFEST_NAME);
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const handle = await openFile(path, {
+      flags: constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    });
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) return { state: 'damaged', problem: 'is not a regular file' };

@@ -1,8 +1,8 @@
 // Removes archives that are old enough. The index marks an archive first: an interrupted prune is finished by the next
 // sweep or prune.
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPrunable } from '@svc/core';
+import { stat } from '@svc/lib/paths';
 import type { FileLocks } from '../disk/lock.ts';
 import { type ArchiveIndex, listArchives, removeArchive, repairArchives } from './archive-index.ts';
 import { readManifest } from './manifest-file.ts';

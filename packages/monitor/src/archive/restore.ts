@@ -1,9 +1,10 @@
 // Restores an archived run, byte for byte, into a separate folder: all of it, or nothing.
-import { mkdir, open, readdir, readFile, rename, utimes } from 'node:fs/promises';
+import { mkdir, rename, utimes } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { type ArchiveManifest, handoffName, summaryOf } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { ifPresent, isFolder } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { createFile, isFolder, readdir, readText } from '@svc/lib/paths';
 import { syncFolder, writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { removeTree } from '../disk/private-file.ts';
@@ -94,7 +95,7 @@ async function restoreFile(
   blobs: BlobFolder,
   file: ArchiveManifest['files'][number],
 ): Promise<void> {
-  const handle = await open(path, 'wx', 0o600);
+  const handle = await createFile(path);
   try {
     for await (const chunk of blobs.read(file)) await handle.writeFile(chunk);
     await handle.chmod(file.mode);
@@ -138,7 +139,7 @@ export async function copySummary({
   const text = Buffer.concat(chunks).toString('utf8');
   const path = join(folder, 'thoughts', 'shared', 'handoffs', handoffName(manifest.orchestrator, summary));
   try {
-    if ((await ifPresent(readFile(path, 'utf8'))) === text) return { state: 'same', path };
+    if ((await ifPresent(readText(path))) === text) return { state: 'same', path };
     await writeFileAtomically(path, text);
     return { state: 'written', path };
   } catch (error) {

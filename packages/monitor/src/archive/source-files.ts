@@ -1,17 +1,15 @@
 // The files in a run's folder. Workers wrote them, so nothing there is trusted: links are never followed, only regular
 // files are read, never beyond the size that a file had when it was opened, and only if it really is at its path.
 
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { isArchivePath, isTemporaryName, runOfChannel, type SkippedFile } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { namesIn } from '@svc/lib/files';
+import { exactLstat, lstat, namesIn, openFile, realpath } from '@svc/lib/paths';
 
 const MAX_FILES = 100_000;
 const MAX_DEPTH = 64;
-/** Neither follows a link nor blocks on a pipe. */
-const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** `path` is the name in the archive, `source` the file's location, `top` the configured folder that contains it. */
 export type SourceFile = { path: string; source: string; top: string; size: number; mtimeMs: number };
@@ -84,14 +82,13 @@ export async function withSource<T>(
 ): Promise<T | { unreadable: string | null }> {
   let handle: FileHandle;
   try {
-    handle = await open(source, flags);
+    handle = await openFile(source, { links: 'keep' });
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return { unreadable: null };
     return { unreadable: reasonOf(error) };
   }
   try {
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile()) return { unreadable: 'is not a regular file' };
     if (!(await isAtPath(source, top, stats))) return { unreadable: 'is behind a link' };
     return await work(opened(handle, stats));
   } finally {
@@ -103,7 +100,7 @@ export async function withSource<T>(
 async function isAtPath(source: string, top: string, { dev, ino }: BigIntStats): Promise<boolean> {
   const [real, realTop] = await Promise.all([realpath(source), realpath(top)]);
   if (real !== join(realTop, relative(top, source))) return false;
-  const now = await lstat(real, { bigint: true });
+  const now = await exactLstat(real);
   return now.dev === dev && now.ino === ino;
 }
 
@@ -136,5 +133,6 @@ function skip({ skipped }: Found, path: string, reason: string): void {
 function reasonOf(error: unknown): string {
   const code = systemErrorCode(error);
   if (code === undefined) throw error;
-  return code === 'ELOOP' ? 'is a link' : `cannot be read (${code})`;
+  if (code === 'ELOOP') return 'is a link';
+  return code === 'ENXIO' || code === 'EISDIR' ? 'is not a regular file' : `cannot be read (${code})`;
 }

@@ -188,7 +188,7 @@ async function whyWait(
 
 async function statusesOf(folder: RunFolder): Promise<(WorkerStatus | null)[]> {
   const { files, problems, tooMany } = await listSignals([folder]);
-  const statuses: (WorkerStatus | null)[] = problems.length > 0 || tooMany ? [null] : [];
+  const statuses: (WorkerStatus | null)[] = problems.length + tooMany.length > 0 ? [null] : [];
   for (const location of files) {
     const reading = await readSignal(location);
     if (reading.state === 'ok') statuses.push(reading.signal.status);

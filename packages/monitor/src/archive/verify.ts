@@ -1,7 +1,7 @@
 // Verifies that index, manifests and blobs agree, byte for byte.
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchivedFile } from '@svc/core';
+import { readdir } from '@svc/lib/paths';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { type ArchiveIndex, type IndexedFile, listArchives } from './archive-index.ts';

@@ -108,7 +108,7 @@ export function effectText({ value, source, differs }: ConfigEntry): string {
 
 // What `svc config set` writes: the field, the file, the value. All of it is checked before a file is touched.
 
-export const LIST_KEYS = 'List all keys: svc config show';
+export const LIST_KEYS = 'List all keys: svc config show --all';
 
 export function fieldForWriting(key: string): { path: KeyPath; field: FieldNode } {
   const answer = findKey(key);

@@ -11,6 +11,7 @@ const noTerminal: Terminal = {
   inputIsTerminal: false,
   ask: async () => undefined,
   colour: false,
+  columns: 80,
   environment: {},
   home: '/',
   folder: '/',

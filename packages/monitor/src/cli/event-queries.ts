@@ -3,12 +3,13 @@
 // - streaming: the daemon runs and sends matching events. Left when the stream ends or falls silent.
 // - following: no daemon runs; the files are read as they grow. Left when a daemon answers again.
 // The seq of the last event is passed from one mode to the other: no event is missed or seen twice.
-// A strict wait ends when the feed that could deliver the event is blind.
+// A strict wait ends when its event cannot arrive.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from '@commander-js/extra-typings';
 import {
+  arrivalObstacle,
   type EventFilter,
   EventLine,
   matchesFilter,
@@ -256,39 +257,46 @@ async function* following(machine: Machine, { filter }: Conditions, cursor: Curs
   }
 }
 
-const BLIND_CHECK_MS = 5_000;
+const CHECK_FEEDS_MS = 5_000;
 
-/** Why an event of these topics (default: all) would not arrive now; undefined when it would. */
-export async function findBlindness(
+/** Why an event that meets the conditions cannot arrive now; undefined when it can. */
+export async function findObstacle(
   machine: Machine,
-  topics: string | undefined,
+  { query }: Pick<Conditions, 'query'>,
 ): Promise<Failure | undefined> {
-  const families = new Set(topicsMatching(topics ?? '*').map((topic) => topic.slice(0, topic.indexOf('.'))));
   const daemon = await connectDaemon(machine);
   if (daemon === undefined)
     return new Failure('feed-blind', 'The daemon is not running.', 'Start it: svc monitor start');
-  const { tunnels } = await daemon.get('/api/feeds');
-  const blind = tunnels.find(
-    ({ feeds, grade }) => grade === 'blind' && feeds.some((feed) => families.has(feed)),
-  );
-  if (blind === undefined) return undefined;
-  return new Failure(
-    'feed-blind',
-    `The ${blind.feeds.join(' and ')} feed is blind: ${blind.why ?? 'nothing arrives'}.`,
-    blind.remedy ?? 'Find out why: svc feeds',
-  );
+  const awaited = { topics: topicsMatching(query.event ?? '*'), repo: query.repo };
+  const obstacle = arrivalObstacle(await daemon.get('/api/feeds'), awaited);
+  if (obstacle === undefined) return undefined;
+  return new Failure('feed-blind', `${obstacle.why}.`, obstacle.remedy ?? 'Find out why: svc feeds');
 }
 
-/** Rejects with `feed-blind` as soon as a feed of these topics is blind; resolves when the signal aborts. */
-export async function untilBlind(
+const MOST_PAST = 1_000;
+
+/** The first event since the start of the wait that the log has already; it counts, even if no more can arrive. */
+export async function pastMatch(
   machine: Machine,
-  topics: string | undefined,
+  conditions: Conditions,
+  jq: string | undefined,
+): Promise<WatchedLine | undefined> {
+  if (conditions.since === undefined) return undefined;
+  const { lines } = await listEvents(machine, conditions, MOST_PAST, jq);
+  const [line] = lines;
+  return line && { seq: line.seq, text: JSON.stringify(line) };
+}
+
+/** The reason as soon as no matching event can arrive; undefined when the signal aborts. */
+export async function untilUnreachable(
+  machine: Machine,
+  conditions: Conditions,
   signal: AbortSignal,
-): Promise<undefined> {
+): Promise<Failure | undefined> {
   while (!signal.aborted) {
-    const blindness = await findBlindness(machine, topics);
-    if (blindness !== undefined) throw blindness;
-    await pause(BLIND_CHECK_MS, signal);
+    const obstacle = await findObstacle(machine, conditions);
+    if (obstacle !== undefined) return obstacle;
+    await pause(CHECK_FEEDS_MS, signal);
   }
   return undefined;
 }

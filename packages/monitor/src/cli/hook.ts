@@ -3,7 +3,6 @@
 // and on a busy machine a report must not be lost. Nothing is printed. It runs at every event, so it loads little.
 // `svc hook … <pid> answer` asks the daemon for the answer of a person instead, once, and prints it. Whatever goes wrong,
 // it prints nothing, and the agent goes on asking at its terminal.
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,6 +14,7 @@ import {
   hookedAgents,
   reportIn,
 } from '@svc/core/browser';
+import { lookNow, readTextNow } from '@svc/lib/paths';
 import { authorization, readHookToken, readToken } from '../access/token-file.ts';
 import { isHeldNow } from '../disk/lock.ts';
 
@@ -93,8 +93,8 @@ async function ask(asked: object | undefined): Promise<void> {
 /** Undefined while no daemon runs. The record can outlive its daemon, and another program may use the port then. */
 function portOfDaemon(): number | undefined {
   const record = join(dataDir, 'daemon.json');
-  if (!existsSync(record) || !isHeldNow(join(dataDir, 'daemon.lock'))) return undefined;
-  const { port } = JSON.parse(readFileSync(record, 'utf8')) as { port?: unknown };
+  if (lookNow(record).state !== 'present' || !isHeldNow(join(dataDir, 'daemon.lock'))) return undefined;
+  const { port } = JSON.parse(readTextNow(record)) as { port?: unknown };
   return typeof port === 'number' ? port : undefined;
 }
 

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
+import { diskCalls, exitProcess } from '@svc/lib/disk-calls';
 import { runCommandLine } from './run.ts';
 import { askUser } from './terminal.ts';
 
@@ -24,6 +25,7 @@ process.exitCode = await runCommandLine(
     inputIsTerminal: isatty(0),
     ask: (question) => askUser(question, interrupt.signal),
     colour: colourAllowed && isatty(1),
+    columns: process.stdout.columns ?? 80,
     environment: process.env,
     home: homedir(),
     folder: process.cwd(),
@@ -32,3 +34,5 @@ process.exitCode = await runCommandLine(
   },
   process.argv.slice(2),
 );
+// Without it, a disk that does not answer would keep this process.
+if (diskCalls.unanswered() > 0) exitProcess();

@@ -18,7 +18,7 @@ async function helpOf(path: readonly string[]): Promise<string> {
 const summaryVerbs = new Set(
   `Accept Acknowledge Add Answer Archive Ask Back Build Cancel Check Compare Count Create Exit Explain File Follow Grant Hand Install
   Join Leave List Make Monitor Open Pause Play Print Queue Read Rebuild Record Remove Report Restart Restore Resolve Resume Retry Run Search Send
-  Set Share Show Snooze Start Stop Store Summarise Test Verify Wait Write`.split(/\s+/),
+  Set Share Show Snooze Start Stop Store Summarise Test Undo Verify Wait Write`.split(/\s+/),
 );
 
 describe('help', () => {
@@ -62,6 +62,9 @@ describe('help', () => {
 describe('exit codes', () => {
   test.each([
     ['an unknown verb, with the likely one', ['confg'], 2, 'Did you mean config?'],
+    ['a word of other programs', ['status'], 2, 'Did you mean svc monitor status?'],
+    ['a word of other programs, in a group', ['config', 'get'], 2, 'svc config explain <key>?'],
+    ['another one', ['config', 'check'], 2, 'Did you mean svc config validate?'],
     ['an unknown option, with the likely one', ['config', 'show', '--jsn'], 2, 'Did you mean --json?'],
     ['a missing argument', ['config', 'explain'], 2, "missing required argument 'key'"],
     ['a group without a verb', ['config'], 2, 'Usage: svc config'],

@@ -33,6 +33,7 @@ import { outboxVerbs } from './verbs/outbox.ts';
 import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
 import { retentionVerb } from './verbs/retention.ts';
 import { rulesVerbs } from './verbs/rules.ts';
+import { runVerb } from './verbs/run.ts';
 import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
 import { skillsVerbs } from './verbs/skills.ts';
 import { summarizeVerb } from './verbs/summarize.ts';
@@ -40,6 +41,7 @@ import { teamVerbs } from './verbs/team.ts';
 import { telemetryVerbs } from './verbs/telemetry.ts';
 import { ticketVerbs } from './verbs/ticket.ts';
 import { traceVerb } from './verbs/trace.ts';
+import { uninstallVerb } from './verbs/uninstall.ts';
 import { receiptVerb, whyVerb } from './verbs/why.ts';
 import { workerVerbs } from './verbs/worker.ts';
 import { worktreeVerbs } from './verbs/worktree.ts';
@@ -75,6 +77,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, MakeVerb>>>> = {
     feedback: feedbackVerbs,
   },
   'Run agents:': {
+    run: runVerb,
     orchestrate: orchestrateVerbs,
     agents: agentsVerbs,
     skills: skillsVerbs,
@@ -99,6 +102,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, MakeVerb>>>> = {
     archive: archiveVerbs,
     retention: retentionVerb,
     telemetry: telemetryVerbs,
+    uninstall: uninstallVerb,
   },
 };
 
@@ -157,6 +161,19 @@ function optionDescription(option: Option): string {
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }
 
+/** What is meant by words that other programs use; commander only finds misspellings. */
+const meantBy: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  svc: { status: 'svc monitor status', start: 'svc monitor start', stop: 'svc monitor stop' },
+  config: { get: 'svc config show, or svc config explain <key>', check: 'svc config validate' },
+};
+
+function withMeant(text: string, command: CommandUnknownOpts): string {
+  const [, word = ''] = /unknown command '([^']+)'/.exec(text) ?? [];
+  const meant = meantBy[command.name()]?.[word];
+  if (meant === undefined) return text;
+  return `${text.replace(/\n\(Did you mean .*\)/, '').trimEnd()}\n(Did you mean ${meant}?)\n`;
+}
+
 /** Commander keeps these per command: no process exit from inside, output through the terminal. */
 function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
   // An option behind a verb belongs to that verb, even when the group above has one of the same name.
@@ -169,6 +186,7 @@ function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
   command.configureOutput({
     writeOut: (text) => terminal.out(text.trimEnd()),
     writeErr: (text) => terminal.err(text.trimEnd()),
+    outputError: (text, write) => write(withMeant(text, command)),
     getOutHasColors: () => terminal.colour,
     getErrHasColors: () => terminal.colour,
   });

@@ -15,6 +15,8 @@ export type Terminal = {
   ask: (question: string) => Promise<string | undefined>;
   /** Only for a terminal. */
   colour: boolean;
+  /** The width of the terminal, or 80. */
+  columns: number;
   environment: Environment;
   home: string;
   folder: string;

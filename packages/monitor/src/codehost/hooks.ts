@@ -1,7 +1,6 @@
 // Hooks of repositories and their deliveries, through the REST API.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CodehostHook,
@@ -16,6 +15,7 @@ import {
   repoKey,
   repoNameIn,
 } from '@svc/core';
+import { readText } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { done, failed, type Gh, type GhResult, malformed, nextPage, parsed } from './gh.ts';
 
@@ -173,7 +173,7 @@ function repoIn(key: string): string {
 
 /** Empty if the file is missing or broken. */
 async function readKnown(path: string): Promise<Record<string, string>> {
-  const text = await readFile(path, 'utf8').catch(() => '{}');
+  const text = await readText(path).catch(() => '{}');
   try {
     const value: unknown = JSON.parse(text);
     const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];

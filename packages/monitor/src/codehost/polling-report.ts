@@ -38,7 +38,7 @@ export function pollingReport(given: {
 const nothingWatched = {
   code: 'not-configured',
   why: 'no repository is watched',
-  remedy: 'Run: setup-webhooks.sh --add-repo owner/repo',
+  remedy: 'Run: svc setup-webhooks --add-repo owner/repo',
 };
 
 function clockReport(aheadMs: number | null): PollingReport['clock'] {

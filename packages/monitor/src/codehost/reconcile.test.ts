@@ -1,6 +1,7 @@
 // Reconciliation with the real client program against the fake code host.
 import { join } from 'node:path';
 import {
+  claimUnseen,
   type EventDraft,
   type EventLine,
   emptyBoard,
@@ -8,6 +9,7 @@ import {
   knownDeploymentStates,
   knownPullRequest,
   pullRequestKey,
+  unseenClaims,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
@@ -36,7 +38,7 @@ async function world({ covered = [] as string[] } = {}) {
     pullRequests: { repo: string; number: number }[];
     repos: string[];
     deploys: Watched['deploys'][number][];
-  } = { repos: [], pullRequests: [], deploys: [] };
+  } = { repos: [], pullRequests: [], deploys: [], claims: [] };
   const board = () => {
     const folded = emptyBoard();
     for (const line of lines) foldLine(folded, line);
@@ -53,7 +55,8 @@ async function world({ covered = [] as string[] } = {}) {
         return answer;
       },
     },
-    watched: () => watched,
+    watched: () => ({ ...watched, claims: unseenClaims(board()) }),
+    claimUnseen: (claim) => claimUnseen(board(), claim),
     async append(draft) {
       const appended = await log.appendOnce(draft);
       if (!appended.duplicate) lines.push(appended.line);
@@ -103,6 +106,52 @@ describe('pull requests', () => {
     lines.splice(0);
     expect(await run()).toMatchObject({ found: 1, logged: 0 });
     expect(topics()).toEqual([]);
+  });
+
+  const claims = (branch: string): EventDraft => {
+    const worker = { orchestrator: 'run-1', ticket: 'ENG-9' };
+    const at = new Date().toISOString();
+    const signal = { ...worker, workerName: 'w', status: 'pr-created', startedAt: at, updatedAt: at };
+    return {
+      event: 'orchestrator.worker.status_changed',
+      source: 'orchestrator',
+      via: 'local',
+      scope: worker,
+      detail: { to: 'pr-created', signal: { ...signal, repo: 'acme/web', branch } },
+    };
+  };
+
+  test('a claimed pull request is looked for, also where webhooks report; none is reported once', async () => {
+    const { codehost, log, lines, run, watched, topics } = await world({ covered: ['acme/web'] });
+    codehost.cloud.addRepo('acme/web');
+    watched.repos.push('acme/web');
+    await run();
+    codehost.cloud.addPullRequest('acme/web', { number: 7, branch: 'other' });
+    lines.push(await log.append(claims('eng-9-login')));
+    await run();
+    await run();
+    expect(topics().filter((topic) => topic.startsWith('monitor.'))).toHaveLength(1);
+    expect(lines.at(-1)).toMatchObject({
+      event: 'monitor.claim.unseen',
+      source: 'monitor',
+      scope: { orchestrator: 'run-1', ticket: 'ENG-9' },
+      detail: { status: 'pr-created' },
+    });
+    codehost.cloud.addPullRequest('acme/web', { number: 8, branch: 'eng-9-login' });
+    await run();
+    expect(topics()).toContain('codehost.pr.opened acme/web#8');
+  });
+
+  test('a claimed pull request that the poll finds is no problem; nor is a poll that fails', async () => {
+    const { codehost, log, lines, run, watched, topics } = await world({ covered: ['acme/web'] });
+    codehost.cloud.addRepo('acme/web');
+    watched.repos.push('acme/web', 'acme/gone');
+    await run();
+    codehost.cloud.addPullRequest('acme/web', { number: 8, branch: 'eng-9-login' });
+    lines.push(await log.append(claims('eng-9-login')));
+    await run();
+    expect(topics()).toContain('codehost.pr.opened acme/web#8');
+    expect(topics().filter((topic) => topic.startsWith('monitor.'))).toEqual([]);
   });
 
   test('in a repository without webhooks the newest are found, but not old history', async () => {
@@ -286,6 +335,17 @@ describe('deploys', () => {
     );
     const logged = lines.map(({ scope }) => `${scope.environment} ${scope.sha?.[0]}`);
     expect(logged).toEqual(['production b', 'production 2', 'production 3', 'production 4']);
+  });
+
+  test('a deployment from before the merge is not looked at', async () => {
+    const { codehost, run, watched, lines } = await world();
+    codehost.cloud.addRepo('acme/web');
+    watched.deploys.push(awaited(true));
+    const early = codehost.cloud.addDeployment('acme/web', { sha: '1'.repeat(40) });
+    early.createdAt = Date.now() - 3_600_000;
+    codehost.cloud.addDeployment('acme/web', { sha: '2'.repeat(40) });
+    await run();
+    expect(lines.map(({ scope }) => scope.sha?.[0])).toEqual(['2']);
   });
 
   test('statuses that could not be read are read the next time', async () => {

@@ -14,6 +14,7 @@ import {
   PolledDeploymentStatus,
   repoKey,
   repoNameIn,
+  type UnseenClaim,
 } from '@svc/core';
 import { singleFlight } from '@svc/lib/single-flight';
 import { type Gh, type GhResult, parsed } from './gh.ts';
@@ -125,6 +126,8 @@ export type Watched = {
   repos: readonly string[];
   pullRequests: readonly { repo: string; number: number }[];
   deploys: readonly AwaitedDeploy[];
+  /** Workers that claim a pull request which was not seen: in their repositories the newest ones are checked too. */
+  claims: readonly UnseenClaim[];
 };
 
 export type Reconciler = {
@@ -141,6 +144,7 @@ export function createReconciler(
   options: ReconcileOptions & {
     gh: Gh;
     watched: () => Watched | Promise<Watched>;
+    claimUnseen: (claim: UnseenClaim) => EventDraft | undefined;
     deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
   },
 ): Reconciler {
@@ -161,13 +165,19 @@ export function createReconciler(
   async function run({ deploys: withDeploys } = { deploys: true }): Promise<Reconciled> {
     const watched = await options.watched();
     measure(watched);
-    const { pullRequests } = watched;
-    const uncovered = watched.repos.filter((repo) => !isCovered(repo) || !checkedBefore.has(repoKey(repo)));
+    const { pullRequests, claims } = watched;
+    const claimed = new Set(claims.map(({ repo }) => repoKey(repo)));
+    const uncovered = watched.repos.filter(
+      (repo) => !isCovered(repo) || !checkedBefore.has(repoKey(repo)) || claimed.has(repoKey(repo)),
+    );
     const one = await reconcilePullRequests(options, { pullRequests, uncovered });
     const failed = new Set(one.problems.map(({ repo }) => repoKey(repo)));
     for (const repo of uncovered) if (!failed.has(repoKey(repo))) checkedBefore.add(repoKey(repo));
-    // A merge that was just found also has a deployment to wait for.
-    const { deploys } = withDeploys ? await options.watched() : { deploys: [] };
+    // A merge that was just found also has a deployment to wait for, and one that was found proves its claim.
+    const afterwards = await options.watched();
+    const polled = new Set(uncovered.map(repoKey).filter((repo) => !failed.has(repo)));
+    await reportUnseen(claims.filter(({ repo }) => polled.has(repoKey(repo))));
+    const { deploys } = withDeploys ? afterwards : { deploys: [] };
     const other = await reconcileDeploys(deploys);
     return {
       checked: one.checked + other.checked,
@@ -175,6 +185,13 @@ export function createReconciler(
       logged: one.logged + other.logged,
       problems: [...one.problems, ...other.problems],
     };
+  }
+
+  async function reportUnseen(claims: readonly UnseenClaim[]): Promise<void> {
+    for (const claim of claims) {
+      const unseen = options.claimUnseen(claim);
+      if (unseen !== undefined) await options.append(unseen);
+    }
   }
 
   return {

@@ -103,9 +103,9 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
   async function subscribe(repo: string): Promise<Coverage> {
     const secret = secretFor(repo);
     const channelUrl = options.channelUrl();
-    const hold = channelUrl === undefined || secret === undefined ? 'not-configured' : options.heldBack(repo);
-    if (channelUrl === undefined || secret === undefined || hold !== null)
-      return polled(repo, null, null, hold);
+    const held = options.heldBack(repo);
+    if (held !== null) return polled(repo, null, null, held);
+    if (channelUrl === undefined || secret === undefined) return polled(repo, null, null, 'not-configured');
     const outcome: Outcome =
       repoNameIn(repo) === undefined
         ? {

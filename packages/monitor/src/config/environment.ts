@@ -58,7 +58,7 @@ export function readMachine(environment: Environment, home: string): Machine {
     port: portFrom(setting('SVC_MONITOR_PORT', '7400', 'Port of the daemon')),
     relayUrl: apiUrlFrom(
       'SVC_RELAY_URL',
-      setting('SVC_RELAY_URL', 'https://smee.io', 'Relay that setup-webhooks.sh makes channels at'),
+      setting('SVC_RELAY_URL', 'https://smee.io', 'Relay that svc setup-webhooks makes channels at'),
     ),
     trackerApiUrl: apiUrlFrom(
       'SVC_TRACKER_API_URL',

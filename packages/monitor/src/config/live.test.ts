@@ -52,3 +52,77 @@ test('a policy that cannot be logged is reported, and logged when the disk has s
   ]);
   expect(readFileSync(join(machine.dataDir, 'last-good-config.json'), 'utf8')).toContain('"value":false');
 });
+
+/** A home with these projects and a live configuration that has logged them. */
+async function served(files: Record<string, unknown>, global: unknown = {}) {
+  const home = temporaryFolder();
+  const machine = readMachine({}, home);
+  mkdirSync(machine.dataDir, { recursive: true });
+  mkdirSync(machine.configDir, { recursive: true });
+  const folderOf = (name: string): string => join(home, name);
+  const write = (name: string, content: unknown): void => {
+    mkdirSync(join(folderOf(name), '.svc'), { recursive: true });
+    writeFileSync(join(folderOf(name), '.svc/config.json'), JSON.stringify(content));
+  };
+  for (const [name, content] of Object.entries(files)) write(name, content);
+  const list = { svc: { projects: Object.keys(files).map(folderOf) }, ...(global as object) };
+  writeFileSync(join(machine.configDir, 'config.json'), JSON.stringify(list));
+  const lines: EventDraft[] = [];
+  const live = await openLiveConfig({ machine, environment: {}, folder: home, onFailure: () => undefined });
+  onTestFinished(live.stop);
+  return { live, lines, write, folderOf, start: () => live.start(async (draft) => void lines.push(draft)) };
+}
+
+const deploy = (skipDeployVerification: unknown) => ({
+  svc: { projectKey: 'demo', deploy: { 'acme/web': { skipDeployVerification, timeoutSec: 60 } } },
+});
+
+test('a file that is half valid stays unknown, however often it is read', async () => {
+  const { live } = await served({ web: { svc: { projectKey: 'demo', deploy: [] } } });
+  for (let times = 0; times < 3; times += 1) {
+    expect(live.current().projects[0]?.policies.others).toBe('unknown');
+    await live.refresh();
+  }
+  const entry = await served({ web: deploy('false') });
+  for (let times = 0; times < 3; times += 1) {
+    expect(entry.live.current().projects[0]?.policies.deploy).toMatchObject({
+      'acme/web': { skipDeployVerification: null },
+    });
+    await entry.live.refresh();
+  }
+});
+
+test('the project that requires proof is logged first', async () => {
+  const { start, lines, folderOf } = await served({ lax: deploy(true), strict: deploy(false) });
+  await start();
+  expect(lines.map(({ detail }) => Reflect.get(detail, 'project'))).toEqual([
+    folderOf('strict'),
+    folderOf('lax'),
+  ]);
+});
+
+test('a project of an earlier start that is no longer served is logged', async () => {
+  const { live, start, lines, folderOf } = await served({ web: deploy(false) });
+  await start();
+  await live.compareWith([folderOf('web'), '/gone']);
+  expect(lines.map(({ detail }) => detail)).toMatchObject([
+    { project: folderOf('web'), served: true },
+    { project: '/gone', served: false },
+  ]);
+});
+
+test('readings do not queue up while one is slow: all callers share the next one', async () => {
+  const { live } = await served({ web: { svc: { projectKey: 'web' } } });
+  const held = Promise.withResolvers<void>();
+  let applied = 0;
+  live.onChange(() => {
+    applied += 1;
+    return held.promise;
+  });
+  const first = live.refresh();
+  await until(() => applied === 1);
+  const others = Array.from({ length: 20 }, () => live.refresh());
+  held.resolve();
+  await Promise.all([first, ...others]);
+  expect(applied).toBe(2);
+});

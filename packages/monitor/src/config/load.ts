@@ -7,17 +7,21 @@ import {
   type Resolution,
   resolveConfig,
 } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { isMissing } from '@svc/lib/files';
+import { entriesIn, lookAt } from '@svc/lib/paths';
 import { worktreeRoot } from '../context/context-store.ts';
 import { leadsOut } from '../disk/private-file.ts';
 import type { Machine } from './environment.ts';
 import { globalFile, locateProject, type ProjectPlace, secretsFile } from './locate.ts';
-import { readJsonFile } from './read-json.ts';
+import { readJsonFile, unreadable } from './read-json.ts';
 
 export type ConfigFiles = {
   project: ProjectPlace;
   /** Where the secrets of this project are read: its own file, or the global one as fallback. */
   secrets: { file: string; ownFile: string | undefined; fallback: boolean };
   global: string;
+  isGlobalThere: boolean;
 };
 
 export type LoadedConfig = Resolution & { files: ConfigFiles };
@@ -29,10 +33,10 @@ export async function loadConfig(
   start: string,
   lastGood?: LastGood,
 ): Promise<LoadedConfig> {
-  const project = locateProject(start, machine.home);
+  const project = await locateProject(start, machine.home);
   const broken: ConfigProblem[] = [];
   const found = await takeProject(project, broken);
-  const projectFile = found ?? (lastGood && missing(project.file, broken));
+  const projectFile = found ?? (lastGood && (await missing(project.file, start, broken)));
   const projectKey = keyOf(projectFile, lastGood);
   const ownFile = projectKey === undefined ? undefined : secretsFile(machine, projectKey);
   const own = ownFile === undefined ? undefined : await take(ownFile, ['secrets'], ['secrets'], broken);
@@ -60,6 +64,7 @@ export async function loadConfig(
         fallback: !ownIsThere,
       },
       global: globalFile(machine),
+      isGlobalThere: shared !== undefined,
     },
   };
 }
@@ -69,11 +74,24 @@ async function takeProject(
   { folder, file }: ProjectPlace,
   broken: ConfigProblem[],
 ): Promise<ConfigFile | undefined> {
-  if (folder === undefined || !leadsOut(worktreeRoot(folder), file))
-    return take(file, ['project'], ['project'], broken);
-  const message = 'is a link to a file outside the checkout, so it is not read.';
-  broken.push({ severity: 'error', code: 'unreadable', file, key: '', message });
-  return { path: file, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
+  if (folder === undefined) return take(file, ['project'], ['project'], broken);
+  try {
+    if (!(await leadsOut(await worktreeRoot(folder), file)))
+      return await take(file, ['project'], ['project'], broken);
+    const message = 'is a link to a file outside the checkout, so it is not read.';
+    return without(file, { severity: 'error', code: 'unreadable', file, key: '', message }, broken);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    // It went away since it was found.
+    if (isMissing(error)) return undefined;
+    return without(file, unreadable(file, error), broken);
+  }
+}
+
+/** A project file that is there, with nothing that can be used. */
+function without(path: string, problem: ConfigProblem, broken: ConfigProblem[]): ConfigFile {
+  broken.push(problem);
+  return { path, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
 }
 
 async function take(
@@ -90,10 +108,23 @@ async function take(
 }
 
 /** A project that was served before had a file, so a missing file is an error. */
-function missing(path: string, broken: ConfigProblem[]): ConfigFile {
+async function missing(path: string, folder: string, broken: ConfigProblem[]): Promise<ConfigFile> {
+  const problem = { severity: 'error', code: 'unreadable', key: '' } as const;
+  if (await isGone(folder)) {
+    const message = 'the folder of the project is gone; is its disk mounted?';
+    const remedy = 'Mount the disk, or restore the folder. It is read again by itself.';
+    return without(path, { ...problem, file: folder, message, remedy }, broken);
+  }
   const remedy = 'Restore it. If the project needs no settings, write {} into it.';
-  broken.push({ severity: 'error', code: 'unreadable', file: path, key: '', message: 'is missing.', remedy });
-  return { path, layers: ['project'], reads: ['project'], data: undefined, lineOf: () => undefined };
+  return without(path, { ...problem, file: path, message: 'is missing.', remedy }, broken);
+}
+
+/** Nothing is there, or an empty folder: that is what is left of a disk that is not mounted. */
+async function isGone(folder: string): Promise<boolean> {
+  const look = await lookAt(folder);
+  if (look.state !== 'present' || look.kind !== 'folder') return look.state === 'absent';
+  const entries = await entriesIn(folder).catch(() => undefined);
+  return entries?.length === 0;
 }
 
 /** The project key from the project file alone: it decides which secrets file is read. */

@@ -1,7 +1,7 @@
 // Finds the configuration files. A project is a folder with a project file; it is searched from a starting folder
 // upwards, and the searched paths are kept, so "not found" can be explained.
-import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isThere } from '@svc/lib/paths';
 import type { Machine } from './environment.ts';
 
 const projectFileNames = ['.svc/config.json', '.claude/config.json'] as const;
@@ -14,16 +14,20 @@ export type ProjectPlace = {
   lookedAt: string[];
 };
 
-export function locateProject(start: string, home: string): ProjectPlace {
+/** A project file that is there and cannot be read is the project's file: another one must not take its place. */
+export async function locateProject(start: string, home: string): Promise<ProjectPlace> {
   const lookedAt: string[] = [];
+  const isGone = !(await isThere(start));
   for (let folder = resolve(start); ; folder = dirname(folder)) {
     for (const name of projectFileNames) {
       const file = join(folder, name);
       lookedAt.push(file);
-      if (existsSync(file)) return { folder, file, lookedAt };
+      if (await isThere(file)) return { folder, file, lookedAt };
     }
     // The search ends at a repository's root: a project in a folder above is another project.
-    const isRoot = existsSync(join(folder, '.git')) || folder === home || dirname(folder) === folder;
+    // A folder that is gone has no project above it either.
+    const isRoot =
+      isGone || folder === home || dirname(folder) === folder || (await isThere(join(folder, '.git')));
     if (isRoot) return { folder: undefined, file: join(resolve(start), projectFileNames[0]), lookedAt };
   }
 }
@@ -51,6 +55,11 @@ export function relayReadKeyFile(configDir: string, feed: FeedOfSecret): string 
 /** The keys of this machine in its team. */
 export function teamFile(configDir: string): string {
   return join(configDir, 'team.json');
+}
+
+/** The file of the team as it was before its last change. */
+export function earlierTeamFile(configDir: string): string {
+  return `${teamFile(configDir)}.1`;
 }
 
 /** Every file that contains exactly one secret. */

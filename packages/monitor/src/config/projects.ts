@@ -1,14 +1,18 @@
 // The projects that are served: those in the global file, and the one that the daemon was or is started from. While a
 // last good configuration is known, an invalid value affects only its own key, and an unreadable file affects nothing.
-// If none is known, whether a merge has to be proven is unknown too.
-import { existsSync } from 'node:fs';
+// If none is known, whether a merge has to be proven is unknown too. That is so for a listed folder that does not exist,
+// and for the list itself: while it cannot be read, it is not known which projects there are.
+import { isAbsolute } from 'node:path';
 import {
   type Config,
   type ConfigProblem,
   type Environment,
+  isSameEnvironment,
   type LastGood,
   unservedDispatch,
 } from '@svc/core';
+import { createLimit } from '@svc/lib/limit';
+import { isThere } from '@svc/lib/paths';
 import type { Machine } from './environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from './load.ts';
 
@@ -26,10 +30,15 @@ export type Projects = {
   folders: string[];
   /** A channel that is set only in a project's committed file: anyone who can read the repository knows it. */
   committedChannel: string | undefined;
+  /** Whether it is known which projects there are. */
+  isListKnown: boolean;
   /** Every file that a value comes from, or would come from if it existed. */
   files: string[];
   problems: ConfigProblem[];
 };
+
+/** Resolving a configuration takes milliseconds: a hundred in one go would delay every answer. */
+const fewAtOnce = createLimit(4);
 
 /** Earlier valid values, by the project's folder. */
 export type KnownProjects = ReadonlyMap<string, { by: ServedProject['by']; lastGood: LastGood }>;
@@ -42,18 +51,21 @@ export async function loadProjects(
 ): Promise<Projects> {
   const load = (folder: string, lastGood?: LastGood) => loadConfig(machine, environment, folder, lastGood);
   const started = await load(startFolder);
-  const listed = listedIn(started, known);
+  const { listed, isListKnown, problems: listProblems } = listedIn(started, known);
   const own = started.files.project.folder;
-  const remembered = [...known].filter(([folder, { by }]) => by === 'start' && existsSync(folder));
+  const remembered = [];
+  for (const [folder, { by }] of known)
+    if (by === 'start' && (await isThere(folder))) remembered.push(folder);
   const wanted = new Map<string, ServedProject['by']>([
     ...(own === undefined ? [] : [[own, 'start'] as const]),
-    ...remembered.map(([folder]) => [folder, 'start'] as const),
+    ...remembered.map((folder) => [folder, 'start'] as const),
     ...listed.map((folder) => [folder, 'list'] as const),
   ]);
   const loaded = await Promise.all(
     [...wanted].map(async ([folder, by]): Promise<ServedProject> => {
       // A listed project has a file: if it is missing, that is an error and not a project without settings.
-      return { ...(await load(folder, known.get(folder)?.lastGood ?? new Map())), folder, by };
+      const lastGood = known.get(folder)?.lastGood ?? new Map();
+      return { ...(await fewAtOnce(() => load(folder, lastGood))), folder, by };
     }),
   );
   const projects = [...new Map(loaded.map((project) => [project.files.project.file, project])).values()];
@@ -65,9 +77,12 @@ export async function loadProjects(
     machineWide: (projects[0] ?? started).usable,
     folders: projects.map(({ folder }) => folder),
     committedChannel: [started, ...projects].map(committedChannel).find((url) => url !== undefined),
+    isListKnown,
     files: [...new Set([started, ...projects].flatMap(({ files }) => filesOf(files)))],
     problems: [
       ...uniqueProblems([started, ...projects].flatMap(({ problems }) => problems)),
+      ...listProblems,
+      ...disagreements(projects),
       ...unservedDispatch(configs).map((repo) => unserved(repo, started.files.global)),
     ],
   };
@@ -79,13 +94,56 @@ export function committedChannel({ values, files }: LoadedConfig): string | unde
   return isCommitted && typeof value === 'string' ? value : undefined;
 }
 
-/** A folder that does not exist is not a project, unless it was served before. */
-function listedIn({ values }: LoadedConfig, known: KnownProjects): string[] {
-  const { value, uncertain = false } = values.find(({ key }) => key === 'svc.projects') ?? {};
+/** With an error in its file, or a path that cannot be one, the list is unknown: projects may be missing from it. */
+function listedIn(
+  { values, problems: all, files: { global: file, isGlobalThere } }: LoadedConfig,
+  known: KnownProjects,
+): { listed: string[]; isListKnown: boolean; problems: ConfigProblem[] } {
+  const key = 'svc.projects';
+  const { value, uncertain = false } = values.find((one) => one.key === key) ?? {};
   const before = [...known].flatMap(([folder, { by }]) => (by === 'list' ? [folder] : []));
-  if (uncertain) return before;
+  if (uncertain) return { listed: before, isListKnown: false, problems: [] };
+  if (!isGlobalThere && before.length > 0)
+    return { listed: before, isListKnown: false, problems: [lostList(file, before)] };
   const folders = Array.isArray(value) ? value.filter((folder) => typeof folder === 'string') : [];
-  return folders.filter((folder) => known.has(folder) || existsSync(folder));
+  const listed = folders.filter((folder) => isAbsolute(folder));
+  const problems = folders
+    .filter((folder) => !isAbsolute(folder))
+    .map((folder): ConfigProblem => {
+      const message = `${JSON.stringify(folder)} is not an absolute path, so this project is not served.`;
+      const remedy = 'Write the whole path of the folder, without ~.';
+      return { severity: 'error', code: 'wrong-type', file, key, message, remedy };
+    });
+  const isBroken = all.some((problem) => problem.file === file && problem.severity === 'error');
+  return { listed, isListKnown: problems.length === 0 && !isBroken, problems };
+}
+
+/** The projects stay served: a file that is gone is not a file that lists none. */
+function lostList(file: string, before: readonly string[]): ConfigProblem {
+  const message = `is missing. It listed ${before.join(', ')}.`;
+  const remedy = 'Restore it. If no project is to be served, write {} into it.';
+  return { severity: 'error', code: 'unreadable', file, key: '', message, remedy };
+}
+
+/** Projects whose files say different things about one repository; the strictest counts. */
+function disagreements(projects: readonly ServedProject[]): ConfigProblem[] {
+  const stated = projects.flatMap(({ policies, files }) =>
+    Object.entries(policies.deploy).map(([repo, policy]) => ({ repo, policy, file: files.project.file })),
+  );
+  return [...Map.groupBy(stated, ({ repo }) => repo)].flatMap(([repo, all]): ConfigProblem[] => {
+    const strict = all.find(({ policy }) => policy.skipDeployVerification === false);
+    const other = all.find(
+      ({ policy }) =>
+        strict !== undefined &&
+        (policy.skipDeployVerification === true ||
+          !isSameEnvironment(policy.productionEnvironment, strict.policy.productionEnvironment)),
+    );
+    if (strict === undefined || other === undefined) return [];
+    const message = `disagrees with ${strict.file}, which requires a verified deployment to ${strict.policy.productionEnvironment}. The stricter one counts.`;
+    const remedy = 'Make both files say the same about this repository.';
+    const key = `svc.deploy.${repo}`;
+    return [{ severity: 'error', code: 'given-twice', file: other.file, key, message, remedy }];
+  });
 }
 
 function filesOf({ project, secrets, global }: ConfigFiles): string[] {

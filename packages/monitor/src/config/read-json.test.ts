@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
@@ -25,10 +25,14 @@ test('brackets in strings do not count as nesting, and keys have lines', () => {
   expect(read.state === 'read' && read.lineOf(['b', 'c'])).toBe(4);
 });
 
-test('absent, a folder, too large', async () => {
+test('absent, a folder, too large, a link to nothing', async () => {
   const folder = temporaryFolder();
   expect(await readJsonFile(join(folder, 'none.json'))).toEqual({ state: 'absent' });
   expect(await readJsonFile(folder)).toMatchObject({ state: 'broken', problem: { code: 'unreadable' } });
   writeFileSync(join(folder, 'large.json'), ' '.repeat(1024 * 1024 + 1));
   expect(await readJsonFile(join(folder, 'large.json'))).toMatchObject({ problem: { code: 'unreadable' } });
+  symlinkSync('/nowhere', join(folder, 'link.json'));
+  expect(await readJsonFile(join(folder, 'link.json'))).toMatchObject({
+    problem: { code: 'unreadable', message: 'leads to nothing (ENOENT).' },
+  });
 });

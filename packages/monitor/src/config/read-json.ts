@@ -1,7 +1,8 @@
 // Reads a JSON file strictly and keeps the line of every key, for messages.
-import { type FileHandle, open } from 'node:fs/promises';
 import type { ConfigProblem, KeyPath } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { isMissing } from '@svc/lib/files';
+import { isThere, readText, reasonOf } from '@svc/lib/paths';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
 const MAX_BYTES = 1024 * 1024;
@@ -13,52 +14,56 @@ export type JsonFile =
   | { state: 'read'; text: string; data: unknown; lineOf: (path: KeyPath) => number | undefined };
 
 export async function readJsonFile(path: string): Promise<JsonFile> {
-  let handle: FileHandle;
+  let text: string;
   try {
-    handle = await open(path, 'r');
+    text = await readText(path, { most: MAX_BYTES });
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'absent' };
-    return broken(path, 'unreadable', `cannot be read (${code ?? String(error)}).`);
+    if (isMissing(error) && !(await isThere(path))) return { state: 'absent' };
+    return { state: 'broken', problem: unreadable(path, error) };
   }
-  try {
-    const { size } = await handle.stat();
-    if (size > MAX_BYTES)
-      return broken(path, 'unreadable', `has ${size} bytes; at most ${MAX_BYTES} are read.`);
-    return parseJson(path, await handle.readFile('utf8'));
-  } catch (error) {
-    return broken(path, 'unreadable', `cannot be read (${systemErrorCode(error) ?? String(error)}).`);
-  } finally {
-    await handle.close();
-  }
+  return parseJson(path, text);
 }
+
+/** The problem of a file that is there and cannot be read, with the fix. */
+export function unreadable(file: string, error: unknown): ConfigProblem {
+  const remedy = remedies[systemErrorCode(error) ?? ''] ?? 'Replace it with a file that you can read.';
+  return { severity: 'error', code: 'unreadable', file, key: '', message: reasonOf(error), remedy };
+}
+
+const permission = 'Make it readable for you; check the permissions of its folders too (chmod u+rx).';
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: permission,
+  EPERM: permission,
+  ETIMEDOUT: 'Check the disk or the network that it is on; it is read again by itself.',
+  EIO: 'Check the disk that it is on.',
+  ESTALE: 'Mount its disk again.',
+};
 
 /** The same for text that is already in memory. */
 export function parseJson(path: string, text: string): JsonFile {
-  if (depthOf(text) > MAX_DEPTH)
-    return broken(path, 'not-json', `is nested more than ${MAX_DEPTH} levels deep.`);
+  if (depthOf(text) > MAX_DEPTH) return broken(path, `is nested more than ${MAX_DEPTH} levels deep.`);
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
   const [error] = errors;
   if (error) {
     const what = wordsOf(printParseErrorCode(error.error));
-    return broken(path, 'not-json', `is not valid JSON: ${what}.`, lineAt(text, error.offset));
+    return broken(path, `is not valid JSON: ${what}.`, lineAt(text, error.offset));
   }
   const twice = tree && duplicateKey(tree);
   if (twice) {
     const name = String(twice.value);
-    return broken(path, 'not-json', `has the key ${JSON.stringify(name)} twice.`, lineAt(text, twice.offset));
+    return broken(path, `has the key ${JSON.stringify(name)} twice.`, lineAt(text, twice.offset));
   }
   try {
     const data: unknown = JSON.parse(text);
     return { state: 'read', text, data, lineOf: keyLines(text, tree) };
   } catch (failure) {
-    return broken(path, 'not-json', `is not valid JSON: ${(failure as SyntaxError).message}.`);
+    return broken(path, `is not valid JSON: ${(failure as SyntaxError).message}.`);
   }
 }
 
-function broken(file: string, code: 'not-json' | 'unreadable', message: string, line?: number): JsonFile {
-  return { state: 'broken', problem: { severity: 'error', code, file, line, key: '', message } };
+function broken(file: string, message: string, line?: number): JsonFile {
+  return { state: 'broken', problem: { severity: 'error', code: 'not-json', file, line, key: '', message } };
 }
 
 /** The deepest nesting of brackets outside strings; bounds the recursion of everything that follows. */

@@ -36,7 +36,7 @@ export function createConfigStore({ locks, files }: { locks: FileLocks; files: C
   ): Promise<{ file: string; changed: boolean }> => {
     const file = fileOf(files, layer);
     const { folder } = files.project;
-    if (layer === 'project' && folder !== undefined) refuseLeadingOut(worktreeRoot(folder), file);
+    if (layer === 'project' && folder !== undefined) await refuseLeadingOut(await worktreeRoot(folder), file);
     return locks.withLock(file, async () => {
       const text = await currentText(file);
       const next = edit(text);

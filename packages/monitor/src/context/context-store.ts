@@ -1,8 +1,8 @@
 // The workflow-context file of a worktree: `.svc/.workflow-context.json`, changed under a lock, replaced atomically.
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { newContext, WorkflowContext } from '@svc/core';
-import { ifPresentSync } from '@svc/lib/files';
+import { ifAllowed } from '@svc/lib/files';
+import { isFolder, isThere, readText } from '@svc/lib/paths';
 import { readJsonFile } from '../config/read-json.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import type { FileLocks } from '../disk/lock.ts';
@@ -25,7 +25,7 @@ export function createContextStore(options: {
   const { root, locks, now } = options;
   const file = join(root, '.svc', '.workflow-context.json');
   const read = async () => {
-    refuseLeadingOut(root, file);
+    await refuseLeadingOut(root, file);
     return readContext(file);
   };
   return {
@@ -51,7 +51,8 @@ function ticketOfFolder(root: string): string | null {
 /** The file belongs to this worktree only. The .gitignore ignores itself too, so there is nothing to commit. */
 async function keepOutOfGit(folder: string): Promise<void> {
   const list = join(folder, '.gitignore');
-  if (!existsSync(list)) await writeFileAtomically(list, '.gitignore\n.workflow-context.json\nfindings/\n');
+  if (!(await isThere(list)))
+    await writeFileAtomically(list, '.gitignore\n.workflow-context.json\nfindings/\n');
 }
 
 async function readContext(file: string): Promise<WorkflowContext | undefined> {
@@ -63,7 +64,7 @@ async function readContext(file: string): Promise<WorkflowContext | undefined> {
   throw new Failure(
     'file-unusable',
     `${file} ${reason}`,
-    `Fix it, or move it away and run: workflow-context.sh init`,
+    `Fix it, or move it away and run: svc context init`,
   );
 }
 
@@ -75,9 +76,9 @@ function placeOf(issue: { path: PropertyKey[]; message: string } | undefined): s
 
 // The folder that a helper script works on: the git worktree that contains the starting folder, else that folder itself.
 
-export function worktreeRoot(start: string): string {
+export async function worktreeRoot(start: string): Promise<string> {
   for (let folder = resolve(start); dirname(folder) !== folder; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder;
+    if (await isThere(join(folder, '.git'))) return folder;
   }
   return resolve(start);
 }
@@ -86,20 +87,23 @@ export function worktreeRoot(start: string): string {
 // git would take longer than everything else.
 
 /** Null if there is no repository, or no branch is checked out. */
-export function gitBranch(root: string): string | null {
-  const folder = gitFolder(root);
-  const head = folder && readIfPresent(join(folder, 'HEAD'));
+export async function gitBranch(root: string): Promise<string | null> {
+  const folder = await gitFolder(root);
+  const head = folder && (await readSmall(join(folder, 'HEAD')));
   return /^ref: refs\/heads\/(.+)$/.exec(head?.trim() ?? '')?.[1] ?? null;
 }
 
 /** In a linked worktree `.git` is a file that names the folder. */
-function gitFolder(root: string): string | undefined {
+async function gitFolder(root: string): Promise<string | undefined> {
   const dotGit = join(root, '.git');
-  if (statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()) return dotGit;
-  const named = /^gitdir: (.+)$/.exec(readIfPresent(dotGit)?.trim() ?? '')?.[1];
+  if (await isFolder(dotGit)) return dotGit;
+  const named = /^gitdir: (.+)$/.exec((await readSmall(dotGit))?.trim() ?? '')?.[1];
   return named === undefined ? undefined : resolve(root, named);
 }
 
-function readIfPresent(file: string): string | undefined {
-  return ifPresentSync(() => readFileSync(file, 'utf8'));
+const LARGEST_GIT_FILE = 64 * 1024;
+
+/** Undefined if it cannot be read, whatever the reason. */
+function readSmall(file: string): Promise<string | undefined> {
+  return ifAllowed(readText(file, { most: LARGEST_GIT_FILE }));
 }

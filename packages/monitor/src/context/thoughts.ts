@@ -3,11 +3,12 @@
 // command made, stays as it is.
 
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RepositoryFacts, SHARED, thoughtsPlace } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { lstat, readdir } from '@svc/lib/paths';
 import { Failure } from '../errors.ts';
 
 export type Thoughts = {

@@ -2,7 +2,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { DaemonIdentity, Environment } from '@svc/core';
+import { exitProcess } from '@svc/lib/disk-calls';
 import { systemErrorCode } from '@svc/lib/errors';
+import { isPid } from '@svc/lib/pid';
 import type { Machine } from '../config/environment.ts';
 import { refuseNewerData } from '../disk/data-format.ts';
 import { Failure } from '../errors.ts';
@@ -10,6 +12,7 @@ import { openEventLog } from '../log/event-log.ts';
 import { identifyHost } from '../log/log-entry.ts';
 import { claimInstance, usable } from './instance.ts';
 import { linesBehind, logFileOf, openToAppend } from './log-file.ts';
+import { linesOfFailure } from './log-text.ts';
 import { type FoundDaemon, waitForDaemon } from './status.ts';
 
 export type Host = {
@@ -38,7 +41,7 @@ export const thisProcess: Host = {
     process.on('uncaughtException', listener);
     process.on('unhandledRejection', listener);
   },
-  exit: (code) => (code === undefined ? process.exit() : process.exit(code)),
+  exit: exitProcess,
 };
 
 // The failure for a daemon that holds the data root and does not answer.
@@ -110,13 +113,14 @@ async function launch(options: StartOptions): Promise<Started> {
     child.on('error', (error) => (ending = error.message));
     child.on('exit', (code, signal) => (ending = signal ?? `exit code ${code}`));
     child.unref();
-    const found = await waitForDaemon(dataDir, ({ state }) => state === 'running' || ending !== undefined, {
+    const found = await waitForDaemon(dataDir, (now) => isUp(now) || ending !== undefined, {
       timeoutMs: START_MS,
       interrupted,
     });
     // If our process ended because another was first, the other one may need a moment more.
     const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
-    if (last.state !== 'running') throw startFailed(path, ending, linesBehind(log.fd, log.size, SHOWN_LINES));
+    if (last.state !== 'running')
+      throw startFailed(path, ending, linesOfFailure(linesBehind(log.fd, log.size, SHOWN_LINES)));
     const wasRunning = last.daemon.pid !== child.pid;
     // A process that is still loading would take the data root later, once the other daemon has been stopped.
     if (wasRunning) child.kill();
@@ -124,6 +128,11 @@ async function launch(options: StartOptions): Promise<Started> {
   } finally {
     closeSync(log.fd);
   }
+}
+
+/** A daemon that answers may still fail at its first look at a file. */
+function isUp(found: FoundDaemon): boolean {
+  return found.state === 'running' && found.daemon.filesChecked !== false;
 }
 
 function settled({ dataDir, interrupted }: StartOptions, timeoutMs: number): Promise<FoundDaemon> {
@@ -183,6 +192,12 @@ export async function stopDaemon(options: StopOptions): Promise<number | undefin
 }
 
 function ask(pid: number, signal: StopOptions['signal']): void {
+  if (!isPid(pid))
+    throw new Failure(
+      'stop-failed',
+      'The daemon is process 1, the first one of its system.',
+      'Stop it from outside, for instance by stopping its container.',
+    );
   try {
     signal(pid, 'SIGTERM');
   } catch (error) {

@@ -2,11 +2,12 @@
 // when its process ends, so neither kill -9 nor a reused pid can mislead. daemon.json contains the holder's address.
 // Only the holder writes it, and it is only a hint: it can outlive its process.
 // A lock file that was removed locks nothing: the holder checks it, and takes it again or exits.
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { lookNow, readTextNow } from '@svc/lib/paths';
 import { listenersOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
@@ -88,7 +89,7 @@ export function claimInstance(dataDir: string): Instance | undefined {
 /** Whether a daemon holds the data root. A missing data root is not created. */
 export function isHeld(dataDir: string): boolean {
   const file = lockFile(dataDir);
-  return existsSync(file) && usable(dataDir, () => isHeldNow(file));
+  return lookNow(file).state !== 'absent' && usable(dataDir, () => isHeldNow(file));
 }
 
 /** Whether the program that listens on the port may be our daemon, as far as the system knows. */
@@ -103,7 +104,8 @@ export async function isOurs(dataDir: string, port: number, token: string | unde
 function mayBeDaemon(dataDir: string, uid: number): boolean {
   const own = process.geteuid?.();
   if (uid === 0 || uid === own) return true;
-  return own === 0 && uid === statSync(lockFile(dataDir), { throwIfNoEntry: false })?.uid;
+  const look = lookNow(lockFile(dataDir));
+  return own === 0 && look.state === 'present' && look.owner === uid;
 }
 
 /** A process that only checks the lock holds it for an instant; a daemon still holds it at the next try. */
@@ -123,14 +125,14 @@ function identify(dataDir: string): { root: string | null; lock: string | null; 
 }
 
 function idOf(path: string): string | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+  const look = lookNow(path);
+  return look.state === 'present' ? look.inode : null;
 }
 
 /** The record, or undefined if there is no valid one. */
 export function readRecord(dataDir: string): DaemonRecord | undefined {
   try {
-    const { success, data } = DaemonRecord.safeParse(JSON.parse(readFileSync(recordFile(dataDir), 'utf8')));
+    const { success, data } = DaemonRecord.safeParse(JSON.parse(readTextNow(recordFile(dataDir))));
     return success ? data : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || systemErrorCode(error) !== undefined) return undefined;

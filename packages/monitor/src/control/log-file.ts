@@ -4,19 +4,20 @@
 
 import {
   closeSync,
+  constants,
   fchmodSync,
   fstatSync,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresentSync } from '@svc/lib/files';
+import { lookNow, openNow } from '@svc/lib/paths';
 
 // Reads the daemon's log from its end: the last lines, and new lines. Never the whole file.
 
@@ -46,8 +47,8 @@ export async function followLines(
   try {
     while (!signal.aborted) {
       file?.readNew(hand);
-      const there = statSync(path, { throwIfNoEntry: false });
-      if (there !== undefined && there.ino !== file?.inode) {
+      const there = inodeOf(path);
+      if (there !== undefined && there !== file?.inode) {
         // Lines written between the last read and the rotation are in the old file.
         file?.readNew(hand);
         file?.close();
@@ -85,7 +86,7 @@ function linesBetween(fd: number, offset: number, size: number, count: number): 
 }
 
 function lastLinesOfFile(path: string, count: number): LastLines | undefined {
-  const fd = ifPresentSync(() => openSync(path, 'r'));
+  const fd = ifPresentSync(() => openNow(path));
   if (fd === undefined) return undefined;
   try {
     const { ino, size } = fstatSync(fd);
@@ -99,7 +100,7 @@ type OpenFile = { inode: number; readNew: (hand: (line: string) => void) => void
 
 /** Opens the file at the end of what was read; a different file of that name is read from its start. */
 function openBehind(path: string, end: LogEnd | undefined): OpenFile | undefined {
-  const fd = ifPresentSync(() => openSync(path, 'r'));
+  const fd = ifPresentSync(() => openNow(path));
   if (fd === undefined) return undefined;
   const { ino } = fstatSync(fd);
   let offset = end?.inode === ino ? end.offset : 0;
@@ -187,17 +188,21 @@ function succeeds(work: () => void): boolean {
   }
 }
 
+/** A pipe in its place takes what it can, and never blocks the daemon. */
+const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
 /** Opens the log for appending, readable only by its owner. */
 export function openToAppend(path: string): { fd: number; inode: number; size: number } {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const fd = openSync(path, 'a+', 0o600);
+  const fd = openSync(path, appending, 0o600);
   const stats = fstatSync(fd);
   if (stats.isFile() && (stats.mode & 0o077) !== 0) fchmodSync(fd, 0o600);
   return { fd, inode: stats.ino, size: stats.size };
 }
 
 function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
+  const look = lookNow(path);
+  return look.state === 'present' ? Number(look.inode.split(':')[1]) : undefined;
 }
 
 /** In the format of the logger's lines, level warn. */

@@ -79,7 +79,7 @@ describe('a file that is not used, and why', () => {
     const folder = configDir({});
     mkdirSync(join(folder, 'webhook-secret'));
     expect((await fillSecrets(folder, {}, variables)).warnings).toEqual([
-      expect.stringContaining('is not a file'),
+      expect.stringContaining('is a folder, not a regular file'),
     ]);
   });
 

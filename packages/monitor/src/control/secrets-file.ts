@@ -1,9 +1,8 @@
 // Fills unset secret variables from the secret files, for a daemon about to be started: a service manager does not have
 // the shell's environment. A secret is put only into the environment of the daemon.
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import type { Environment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { type Reading, readFile, reasonOf } from '@svc/lib/paths';
 import { relayReadKeyFile, webhookSecretFile } from '../config/locate.ts';
 
 const feedsWithSecrets = ['codehost', 'tracker'] as const;
@@ -36,33 +35,29 @@ export async function fillSecrets(
   return { environment: { ...environment, ...filled }, warnings };
 }
 
+const LARGEST_FILE = 64 * 1024;
+
 type SecretFile = { secret?: string; warning?: string };
 
 async function readSecret(file: string): Promise<SecretFile> {
-  let handle: FileHandle;
+  let read: Reading;
   try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    read = await readFile(file, { most: LARGEST_FILE });
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return {};
-    return { warning: `${file} cannot be read (${systemErrorCode(error) ?? String(error)}).` };
+    return { warning: `${file} was not used: it ${reasonOf(error)}` };
   }
-  try {
-    const stats = await handle.stat();
-    const mode = stats.mode & 0o777;
-    if (!stats.isFile()) return { warning: `${file} is not a file, so it was not used.` };
-    if ((mode & 0o177) !== 0) {
-      return {
-        warning: `${file} was not used: its mode ${mode.toString(8)} is wider than 600. Run: chmod 600 '${file}'`,
-      };
-    }
-    const secret = (await handle.readFile('utf8')).trim();
-    if (/^[^\0\r\n]+$/.test(secret)) return { secret };
-    return { warning: `${file} was not used: it must hold the secret on one line.` };
-  } finally {
-    await handle.close();
+  const mode = Number(read.stats.mode) & 0o777;
+  if ((mode & 0o177) !== 0) {
+    return {
+      warning: `${file} was not used: its mode ${mode.toString(8)} is wider than 600. Run: chmod 600 '${file}'`,
+    };
   }
+  const secret = read.bytes.toString('utf8').trim();
+  if (/^[^\0\r\n]+$/.test(secret)) return { secret };
+  return { warning: `${file} was not used: it must hold the secret on one line.` };
 }
 
 function staleText(variable: string, file: string): string {
-  return `${variable} differs from the secret in ${file}; the variable wins. After a rotation run: export ${variable}="$(cat '${file}')" and svc-monitor.sh restart`;
+  return `${variable} differs from the secret in ${file}; the variable wins. After a rotation run: export ${variable}="$(cat '${file}')" and svc monitor restart`;
 }

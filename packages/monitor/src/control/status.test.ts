@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { stopDaemon } from './control.ts';
 import { claimInstance } from './instance.ts';
 import { askHealth, findDaemon, waitForDaemon } from './status.ts';
 
@@ -45,6 +46,17 @@ function dataRoot(given: { record?: Partial<DaemonRecord>; held: boolean }): str
 const limit = vi.spyOn(AbortSignal, 'timeout');
 beforeEach(() => void limit.mockImplementation(() => new AbortController().signal));
 afterAll(() => limit.mockRestore());
+
+test('the first process of the system is not signalled, even if it is the daemon', async () => {
+  const answer = { ...identity, pid: 1 };
+  const port = await answering(answer);
+  const dataDir = dataRoot({ record: { pid: 1, port, url: `http://127.0.0.1:${port}` }, held: true });
+  const signal = vi.fn<(pid: number) => void>();
+  await expect(stopDaemon({ dataDir, signal, interrupted: new AbortController().signal })).rejects.toThrow(
+    'The daemon is process 1',
+  );
+  expect(signal).not.toHaveBeenCalled();
+});
 
 test('running: it answers with the recorded instance and pid', async () => {
   const port = await answering({ ...identity, feeds: {} });

@@ -8,7 +8,7 @@
 import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DaemonIdentity, type DaemonRecord } from '@svc/core';
+import { DaemonAnswer, type DaemonIdentity, type DaemonRecord } from '@svc/core';
 import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
 import { isHeld, isOurs, readRecord } from './instance.ts';
@@ -27,11 +27,11 @@ export async function askHealth(
   dataDir: string,
   port: number,
   { token, timeoutMs = TIMEOUT_MS }: { token?: string | undefined; timeoutMs?: number } = {},
-): Promise<DaemonIdentity | undefined> {
+): Promise<DaemonAnswer | undefined> {
   try {
     if (!(await isOurs(dataDir, port, token))) return undefined;
     const health = await body(port, authorization(token), AbortSignal.timeout(timeoutMs));
-    const answer = DaemonIdentity.safeParse(JSON.parse(health));
+    const answer = DaemonAnswer.safeParse(JSON.parse(health));
     return answer.success ? answer.data : undefined;
   } catch (error) {
     // Refused, silent, cut off or not JSON: it is not a daemon that answers.
@@ -99,7 +99,7 @@ const POLL_MS = 40;
 const ROUNDS = 5;
 
 export type FoundDaemon =
-  | { state: 'running'; daemon: DaemonIdentity }
+  | { state: 'running'; daemon: DaemonAnswer }
   | { state: 'stopping' | 'not-answering'; record: DaemonRecord }
   | { state: 'starting' }
   | { state: 'stopped' };

@@ -67,7 +67,7 @@ describe('the warning has the command that fixes it', () => {
     const root = cacheWith('2.0.0');
     const script = join(root, '2.0.0', 'bin', 'svc-monitor.sh');
     expect(driftWarning(drift('1.0.0', '2.0.0', true), '1.0.0', root)?.remedy).toBe(
-      'Update svc, then run: svc-monitor.sh restart',
+      'Update svc, then run: svc monitor restart',
     );
     mkdirSync(dirname(script));
     writeFileSync(script, '');
@@ -85,7 +85,7 @@ describe('the warning has the command that fixes it', () => {
   });
 
   test('a restart, if the called svc is the newer one', () => {
-    const remedy = 'Switch to it: svc-monitor.sh restart';
+    const remedy = 'Switch to it: svc monitor restart';
     expect(driftWarning(drift('1.0.0', '2.0.0', true), '2.0.0', '/cache')?.remedy).toBe(remedy);
     expect(driftWarning(drift('1.0.0', null, false), '1.1.0', '/cache')?.remedy).toBe(remedy);
   });

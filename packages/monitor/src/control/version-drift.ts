@@ -1,18 +1,14 @@
 // Version drift: compares the running version with the newest one in the plugin cache.
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
+import { isFolder, lookNow, readdir, readTextNow } from '@svc/lib/paths';
 import { compareBuild, lt, parse } from 'semver';
 
 export type Drift = { runningVersion: string; latestAvailableVersion: string | null; isStale: boolean };
 
 /** The version that this svc would run: from the version file, or the build's if there is none. */
 export function ownVersion(versionFile: string | undefined, build: string): string {
-  return (
-    (versionFile === undefined ? undefined : whenThere(() => readFileSync(versionFile, 'utf8').trim())) ||
-    build
-  );
+  return (versionFile === undefined ? undefined : whenThere(() => readTextNow(versionFile).trim())) || build;
 }
 
 export async function measureDrift(runningVersion: string, cacheRoot: string): Promise<Drift> {
@@ -26,9 +22,10 @@ async function latestIn(cacheRoot: string): Promise<string | null> {
     if (systemErrorCode(error) === undefined) throw error;
     return [];
   });
-  const versions = names
-    .filter((name) => /^\d/.test(name) && parse(name) !== null)
-    .filter((name) => whenThere(() => statSync(join(cacheRoot, name)).isDirectory()));
+  const versions: string[] = [];
+  for (const name of names)
+    if (/^\d/.test(name) && parse(name) !== null && (await isFolder(join(cacheRoot, name))))
+      versions.push(name);
   return versions.toSorted(compareBuild).at(-1) ?? null;
 }
 
@@ -49,9 +46,10 @@ export function driftWarning(drift: Drift, own: string, cacheRoot: string): Drif
     const newer = join(cacheRoot, latest, 'bin', 'svc-monitor.sh');
     return {
       warning: `version ${runningVersion} is older than the installed ${latest}.`,
-      remedy: existsSync(newer)
-        ? `Switch to it: '${newer}' restart`
-        : 'Update svc, then run: svc-monitor.sh restart',
+      remedy:
+        lookNow(newer).state === 'present'
+          ? `Switch to it: '${newer}' restart`
+          : 'Update svc, then run: svc monitor restart',
     };
   }
   // A program that runs from source has no version of its own.
@@ -63,7 +61,7 @@ export function driftWarning(drift: Drift, own: string, cacheRoot: string): Drif
   if (!isOlder(runningVersion, own)) return undefined;
   return {
     warning: `the daemon runs version ${runningVersion}, older than this svc (${own}).`,
-    remedy: 'Switch to it: svc-monitor.sh restart',
+    remedy: 'Switch to it: svc monitor restart',
   };
 }
 

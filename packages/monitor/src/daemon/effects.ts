@@ -44,6 +44,8 @@ export type Effects = {
   start: () => void;
   /** The result of a ticket's move within a time; undefined if it has not started. */
   moveOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
+  /** Resolves when the effect has ended, or after the time, with the last error of one that has not. */
+  settled: (key: string, timeoutMs: number) => Promise<{ lastError: string | null }>;
   figures: OutboxRunner['figures'];
   /** Requests to the tracker since the start. */
   trackerCalls: () => number;
@@ -65,7 +67,7 @@ export function createEffects(options: {
   board: DaemonBoard;
   signals: SignalStore;
   codehost: Pick<CodehostFeed, 'gh' | 'roundSoon'>;
-  orchestration: Pick<Orchestration, 'startRun' | 'agents' | 'orchestrator'>;
+  orchestration: Pick<Orchestration, 'startRun' | 'startTask' | 'agents' | 'orchestrator'>;
   sessions: () => Pick<HookSessions, 'answer'>;
   log: EventLog;
   logger: Logger;
@@ -158,6 +160,7 @@ export function createEffects(options: {
         now: () => new Date(now()),
       }),
       'start-run': options.orchestration.startRun,
+      'start-task': options.orchestration.startTask,
       'team-command': createTeamCommands({ ...options, state: board.state }),
       notify,
       'notify-rule': (effect) => notifyRule(asNotification(effect)),
@@ -187,6 +190,10 @@ export function createEffects(options: {
     async moveOf(key, timeoutMs) {
       await runner.settled(key, timeoutMs);
       return moves.endingOf(key);
+    },
+    async settled(key, timeoutMs) {
+      const settled = await runner.settled(key, timeoutMs);
+      return { lastError: 'lastError' in settled ? settled.lastError : null };
     },
     figures: runner.figures,
     trackerCalls: () => trackerCalls,
@@ -254,9 +261,10 @@ const descriptions: Partial<Record<string, string>> = {
   append: 'writing an event',
   'refresh-pull-request': 'fetching a pull request',
   'prove-descendant': 'comparing a deployed commit with the merge',
-  'message-worker': 'notifying a worker about its pull request',
+  'message-worker': 'notifying a worker about its pull request or its ticket',
   'file-remediation': 'filing the findings of a failed verification',
   'start-run': 'starting a run that the tracker asked for',
+  'start-task': 'starting a task',
   'team-command': 'executing a command of a member of the team',
   notify: 'notifying a person',
   'notify-rule': 'notifying a person about a rule',

@@ -31,9 +31,12 @@ type Health = ApiAnswer<typeof api.getHealth>;
 /** Built last, from finished parts. Signal files are null until they are watched. */
 type HealthParts = {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
+  filesChecked: () => boolean;
   projects: () => { folders: string[]; problems: ConfigProblem[] };
   secrets: () => Secrets;
   dataRootTrouble: () => string | null;
+  /** Why files cannot be created soon on the disk of the data root. */
+  files: () => { what: string; remedy: string } | null;
   access: () => Health['access'];
   counters: Counters;
   log: () => LogStats;
@@ -61,7 +64,9 @@ export function createHealth(parts: HealthParts): () => Health {
   return () => {
     const stats = parts.log();
     const log = logReport(stats, [...counters.notices]);
-    const dataRoot = standing(parts.dataRootTrouble(), RESTART);
+    const files = parts.files();
+    const dataRoot =
+      files === null ? standing(parts.dataRootTrouble(), RESTART) : standing(files.what, files.remedy);
     const clock = clockReport(stats.clockBehindMs, now().getTime());
     const { folders, problems: found } = parts.projects();
     const problems = [...found, ...parts.rules().problems];
@@ -78,6 +83,7 @@ export function createHealth(parts: HealthParts): () => Health {
     return {
       status: broken ? 'degraded' : 'ok',
       ...parts.identity,
+      filesChecked: parts.filesChecked(),
       now: now().toISOString(),
       configuration: { folders, problems: problems.map(reportProblem) },
       access: parts.access(),
@@ -106,7 +112,8 @@ function workReport({ board, outbox, signals, runs, rules, sessions }: HealthPar
   const { problem: rulesProblem, ...followed } = rules().report();
   const state = board();
   const pending = outbox();
-  const files = signals();
+  const watched = signals();
+  const { remedy: signalsRemedy = '', ...files } = watched ?? {};
   return {
     state: {
       ...state,
@@ -117,7 +124,7 @@ function workReport({ board, outbox, signals, runs, rules, sessions }: HealthPar
     outbox: { ...pending, ...standing(pending.failing, FREE_DISK) },
     signals: {
       ...files,
-      ...standing(files?.problem ?? null, 'Check the folder of runs and its permissions.'),
+      ...standing(watched?.problem ?? null, signalsRemedy),
     },
     runs: {
       agents: runs.running(),

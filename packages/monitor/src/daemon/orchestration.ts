@@ -1,5 +1,4 @@
 // The orchestrator with its collaborators: the configured projects, and the agents' processes.
-import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import {
   type Config,
@@ -11,6 +10,7 @@ import {
   ticketPrefixOf,
   withoutSecrets,
 } from '@svc/core';
+import { realpath } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import type { Gh } from '../codehost/gh.ts';
@@ -20,21 +20,31 @@ import { loadConfig } from '../config/load.ts';
 import type { ServedProject } from '../config/projects.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
+import { ticketKey } from '../feedback/queue.ts';
 import { createRunEndFindings } from '../feedback/run-end.ts';
 import { boardOf } from '../http/state-access.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type Agents, createAgents } from '../orchestrate/agents/agents.ts';
+import { createTicketWatch, type TicketWatch } from '../orchestrate/reactions/watch-tickets.ts';
+import { type AskServices, createAskServices } from '../orchestrate/runs/ask-services.ts';
 import type { AskDependencies } from '../orchestrate/runs/begin-run.ts';
 import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { AskModel } from '../orchestrate/runs/run-ends.ts';
 import { createRunProjects, type RunProjects, type ServedFolders } from '../orchestrate/runs/run-project.ts';
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
+import { createStartTask, type StartTask } from '../orchestrate/runs/start-task.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/create-summaries.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';
 import { requireTracker } from '../tracker/open-tracker.ts';
+import {
+  createTicketReader,
+  localTickets,
+  type TicketReader,
+  trackerTickets,
+} from '../tracker/read-ticket.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 
 export type Orchestration = {
@@ -42,7 +52,13 @@ export type Orchestration = {
   agents: Agents;
   projects: RunProjects;
   served: ServedFolders;
+  tickets: TicketReader;
+  ticketWatch: TicketWatch;
   startRun: StartFromTracker;
+  startTask: StartTask;
+  askServices: AskServices;
+  /** The prefixes of the tickets of all served projects. */
+  prefixes: () => readonly (string | undefined)[];
   /** The folder of the only served project whose tickets have this one's prefix. */
   folderOf: (ticket: string) => string | undefined;
   dependenciesOf: AskDependencies;
@@ -92,13 +108,15 @@ export function createOrchestration(options: {
         gh: () => options.gh,
       },
     );
+  const tickets = createTicketReader([localTickets(() => boardOf(state)), trackerTickets(openFor)]);
   const projects = createRunProjects({
     async loadConfig(folder) {
       const served = await projectIn(folder, live.current().projects);
       const loaded = served ?? (await loadConfig(machine, environment, folder));
       const errors = loaded.problems.filter(({ severity }) => severity === 'error').map(formatProblem);
       // Only defaults are known: no agent is started on a guess.
-      if (loaded.policies.others === 'unknown')
+      const isKnown = loaded.values.some(({ source }) => source.kind === 'last-good');
+      if (loaded.policies.others === 'unknown' && !isKnown)
         throw new Failure('config-invalid', errors.join('\n'), 'See: svc config validate');
       return { config: loaded.usable, problems: errors };
     },
@@ -121,14 +139,7 @@ export function createOrchestration(options: {
         report,
         now: () => now().getTime(),
       }),
-    async ticketText(config, ticket) {
-      const issue = await openFor(config).issueText(ticket);
-      if (issue !== undefined) return `${issue.title}\n\n${issue.description ?? ''}`.trim();
-      throw new Failure(
-        'unknown-ticket',
-        `The issue tracker has no ${ticket}, or the owner of the API token cannot see it.`,
-      );
-    },
+    tickets,
     append: log.appendOnce,
     now,
   });
@@ -139,6 +150,8 @@ export function createOrchestration(options: {
     locations,
     hostname: hostname(),
     processStarts,
+    syncSignal: options.syncSignal,
+    append: log.appendOnce,
     now,
   });
   const agents = createAgents({
@@ -156,6 +169,11 @@ export function createOrchestration(options: {
       const project = state.board().runs.get(orchestrator)?.plan?.project;
       if (project === undefined) return null;
       return { project, budgets: (await projects.of(project)).config.svc.orchestration.budget };
+    },
+    async idleMinutesOf(orchestrator) {
+      const project = state.board().runs.get(orchestrator)?.plan?.project;
+      if (project === undefined) return null;
+      return (await projects.of(project)).config.svc.orchestration.idleAgentMinutes;
     },
     processStarts,
     wake: () => void orchestrator.checkNow(),
@@ -182,20 +200,36 @@ export function createOrchestration(options: {
     await live.refresh();
     return live.current().folders;
   };
+  const starting = {
+    board: () => boardOf(state),
+    reached: state.reached,
+    append: log.appendOnce,
+    projects,
+    served,
+    orchestrator,
+    now,
+  };
   return {
     orchestrator,
     agents,
     projects,
     served,
-    startRun: createStartFromTracker({
-      board: () => boardOf(state),
-      reached: state.reached,
-      append: log.appendOnce,
+    tickets,
+    ticketWatch: createTicketWatch({
+      state,
       projects,
-      served,
-      orchestrator,
-      now,
+      append: log.appendOnce,
+      clock: { now: () => now().getTime() },
+      logger,
     }),
+    startRun: createStartFromTracker(starting),
+    startTask: createStartTask({ ...starting, filingOf: (config) => openFor(config).filing, ticketKey }),
+    askServices: createAskServices({
+      projects,
+      open: openFor,
+      gh: options.gh,
+    }),
+    prefixes: () => live.current().projects.map(({ usable }) => ticketPrefixOf(usable)),
     folderOf(ticket) {
       const prefix = ticket.slice(0, Math.max(0, ticket.lastIndexOf('-'))).toUpperCase();
       const owners = live
@@ -203,9 +237,9 @@ export function createOrchestration(options: {
         .projects.filter(({ usable }) => ticketPrefixOf(usable)?.toUpperCase() === prefix);
       return owners.length === 1 ? owners[0]?.folder : undefined;
     },
-    async dependenciesOf(folder, tickets) {
+    async dependenciesOf(folder, asked) {
       const { config } = await projects.of(folder);
-      return askDependencies(openFor(config), tickets);
+      return askDependencies(openFor(config), asked);
     },
   };
 }

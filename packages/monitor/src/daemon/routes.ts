@@ -25,11 +25,19 @@ import {
   rulesRoutes,
 } from '../http/daemon-routes.ts';
 import { eventRoutes } from '../http/event-routes.ts';
+import { policyRoutes } from '../http/policy-routes.ts';
 import type { Routes } from '../http/route.ts';
 import { runRoutes } from '../http/run-routes.ts';
 import { summaryRoutes } from '../http/summary-routes.ts';
+import { taskRoutes } from '../http/task-routes.ts';
 import { teamRoutes } from '../http/team-routes.ts';
-import { changesRoutes, phaseRoutes, workerHistoryRoutes, workerRoutes } from '../http/ticket-routes.ts';
+import {
+  changesRoutes,
+  phaseRoutes,
+  ticketTextRoutes,
+  workerHistoryRoutes,
+  workerRoutes,
+} from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { Retention } from '../retention/retention.ts';
@@ -75,6 +83,8 @@ export function daemonRoutes(parts: {
   runDoctor: RunDoctor | undefined;
   machine: Machine;
   live: Pick<LiveConfig, 'current'>;
+  /** A person changed a deploy policy. */
+  onPolicyChange: () => void;
   figures: () => Figures;
   /** Names this process among those that serve the same log. */
   instanceId: string;
@@ -94,12 +104,15 @@ export function daemonRoutes(parts: {
     attentionRoutes({ state, append, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
     workerRoutes({ state, append, now: nowMs }),
+    policyRoutes({ state, append, onChange: parts.onPolicyChange }),
     agentRoutes({ state, agents: orchestration.agents }),
-    knownAgentRoutes(orchestration),
+    knownAgentRoutes({ ...orchestration, home: machine.home }),
     hookRoutes({ sessions: parts.sessions, dataDir: machine.dataDir }),
     workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
     changesRoutes({ state, projects: orchestration.projects }),
-    phaseRoutes({ report: append, outcomeOf: effects.moveOf }),
+    ticketTextRoutes({ state, ...orchestration }),
+    phaseRoutes({ state, report: append, outcomeOf: effects.moveOf }),
+    taskRoutes({ state, append: log.appendOnce, ...orchestration, settled: effects.settled, now }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({
       list: () => parts.rules().list(),

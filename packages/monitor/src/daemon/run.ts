@@ -10,6 +10,7 @@ import { createHookSessions } from '../agent-hooks/sessions.ts';
 import type { Machine } from '../config/environment.ts';
 import { createConfigAttention } from '../config/report.ts';
 import { upgradeData } from '../disk/data-format.ts';
+import { watchFiles } from '../disk/disk-space.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
 import { createFeeds } from '../feeds/feeds.ts';
@@ -24,13 +25,14 @@ import { createJqThreads } from '../log/jq-threads.ts';
 import { identifyHost } from '../log/log-entry.ts';
 import { watchSpool } from '../log/spool.ts';
 import { codehostFeed, type Feed, trackerFeed } from '../receive/feed.ts';
+import { readPolicyFirst } from '../receive/read-policy-first.ts';
 import { createReceiver } from '../receive/receiver.ts';
 import { createRetention } from '../retention/retention.ts';
 import { createRules } from '../rules/rules.ts';
 import { createSignalStore } from '../runs/signal-store.ts';
 import { createSummaries } from '../summarize/create-summaries.ts';
 import { createModelFigures } from '../summarize/limiter.ts';
-import { createTeam } from '../team/team.ts';
+import { createTeam, type HeartbeatOption } from '../team/team.ts';
 import { createTelemetry } from '../telemetry/backends.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -43,7 +45,8 @@ import { daemonRoutes, type RunDoctor } from './routes.ts';
 import { openSettings } from './settings.ts';
 import { createWorkers } from './workers.ts';
 
-export type DaemonOptions = {
+/** `heartbeatMs`: how often machines of the team are heard; shorter in tests. */
+export type DaemonOptions = HeartbeatOption & {
   machine: Machine;
   environment: Environment;
   /** The folder that the daemon was started from: its project is served too. */
@@ -88,7 +91,7 @@ async function openDaemon(
   options: DaemonOptions,
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningDaemon, 'close'>> {
-  const { machine, environment, version, pid, readOnly = false, now } = options;
+  const { machine, environment, version, pid, readOnly = false, now, heartbeatMs } = options;
   const nowMs = (): number => now().getTime();
   const logger = createLogger(options.logTo);
   opened.defer(() => logger.info('daemon stopped'));
@@ -106,8 +109,7 @@ async function openDaemon(
 
   // The configuration.
   const settings = await openSettings({ machine, environment, folder: options.folder, logger });
-  const { live, configs, machineWide, secrets } = settings;
-  const committedChannel = (): string | undefined => live.current().committedChannel;
+  const { live, configs, machineWide, secrets, committedChannel } = settings;
   const ticketPrefixes = (): string[] => configs().flatMap((config) => ticketPrefixOf(config) ?? []);
 
   // The log, and the board that is folded from it.
@@ -140,11 +142,12 @@ async function openDaemon(
   const { state } = board;
 
   // Input: deliveries, hooks, polling.
+  const input = readPolicyFirst(log, live);
   const receiverOf = (feed: Feed) =>
     createReceiver({
       feed,
       secrets: () => secrets()[feed.name],
-      log,
+      log: input,
       ticketPrefixes,
       trackedRepos: () => trackedRepos(configs()),
       now: nowMs,
@@ -159,7 +162,7 @@ async function openDaemon(
     dataDir: machine.dataDir,
     secrets: () => secrets().codehost,
     receiver: receivers.codehost,
-    log,
+    log: input,
     ticketPrefixes,
     logger,
     now: nowMs,
@@ -226,7 +229,7 @@ async function openDaemon(
     logger,
     now,
   });
-  const { orchestrator } = orchestration;
+  const { orchestrator, ticketWatch } = orchestration;
   const effects = createEffects({
     ...settings,
     environment,
@@ -264,30 +267,27 @@ async function openDaemon(
     cleanUp: orchestrator.cleanUp,
     locks,
     processStarts,
-    append: log.append,
+    log,
     logger,
     now,
   });
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
-  const team = createTeam({ ...machine, state, log, version, logger, now: nowMs });
+  const team = createTeam({ ...machine, state, log, version, logger, now: nowMs, heartbeatMs });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>
       createRules({ config: machineWide(), log, eventsDir: machine.eventsDir, metrics, logger, now: nowMs }),
   );
   const configAttention = createConfigAttention({
-    problems: () => live.current().problems,
+    problems: () => settings.report(state.board()).problems,
     board: state.board,
     append: log.append,
   });
   // Which items are already open is known only after the log has been read.
-  const updateAttention = (): void => {
-    state.ready
+  const updateAttention = (): void =>
+    void state.ready
       .then(configAttention.update)
-      .catch((error: unknown) =>
-        logger.error({ err: error }, 'the state of the configuration could not be logged'),
-      );
-  };
+      .catch((error: unknown) => logger.error({ err: error }, 'the configuration’s state was not logged'));
   live.onChange(async () => {
     settings.applyChange();
     await rules.reconfigure();
@@ -313,9 +313,11 @@ async function openDaemon(
   });
   const health = createHealth({
     identity,
-    projects: live.current,
+    filesChecked: live.isChecked,
+    projects: () => settings.report(state.board()),
     secrets,
     dataRootTrouble: options.dataRootTrouble,
+    files: watchFiles(machine.dataDir, logger, opened).problem,
     access: access.report,
     counters,
     log: log.stats,
@@ -370,6 +372,7 @@ async function openDaemon(
       runDoctor: options.runDoctor,
       machine,
       live,
+      onPolicyChange: updateAttention,
       figures: createFigures({
         startedAt: identity.startedAt,
         codehost: codehost.gh.figures,
@@ -390,7 +393,7 @@ async function openDaemon(
     (error: unknown) => logger.error({ err: error }, 'the index failed to catch up'),
   );
   // The deploy policies must be in the log before the first delivery.
-  await live.start(log.append);
+  await settings.start(log.append, state);
   opened.defer(live.stop);
   opened.defer(jq.close);
   identity.port = await server.listen(machine.port);
@@ -419,13 +422,11 @@ async function openDaemon(
   };
   // A daemon that only shows the board of the team does nothing else.
   if (!readOnly) effects.start();
-  for (const part of readOnly ? [] : [workers, orchestrator, rules]) start(part);
-  start(team);
-  start(retention);
+  for (const part of [...(readOnly ? [] : [workers, orchestrator, rules]), team, retention]) start(part);
   opened.defer(server.close);
   telemetry.start();
   // They stop before the server, which would wait for them; the feeds first, so what has arrived is processed.
-  for (const part of readOnly ? [] : [summaries, sessions, tracker, feeds]) start(part);
+  for (const part of readOnly ? [] : [summaries, sessions, tracker, feeds, ticketWatch]) start(part);
   updateAttention();
   logger.info({ ...identity, dataDir: machine.dataDir }, 'daemon started');
   return identity;

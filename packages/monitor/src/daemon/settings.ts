@@ -1,9 +1,20 @@
 // The configuration that the daemon uses: kept up to date, with its problems logged and the webhook secrets resolved.
-import { type CommandAllowances, type Config, type Environment, formatProblem } from '@svc/core';
+import {
+  type CommandAllowances,
+  type Config,
+  type ConfigProblem,
+  type Environment,
+  type EventDraft,
+  formatProblem,
+  type PolicyFacts,
+  policyProblems,
+} from '@svc/core';
 import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { type LiveConfig, openLiveConfig } from '../config/live.ts';
+import { globalFile } from '../config/locate.ts';
 import { readSecrets, type Secrets } from '../receive/feed.ts';
+import type { StateFollower } from '../state/state-follower.ts';
 
 export type Settings = {
   live: LiveConfig;
@@ -14,6 +25,12 @@ export type Settings = {
   /** What members of the team may do here: nothing while it cannot be read, whatever was allowed before. */
   teamAllow: () => CommandAllowances;
   secrets: () => Secrets;
+  /** A relay channel that is set only in a committed file. */
+  committedChannel: () => string | undefined;
+  /** The served folders, and what is wrong with the files, and with projects that are no longer served. */
+  report: (board: PolicyFacts) => { folders: string[]; problems: ConfigProblem[] };
+  /** Logs the configuration, and which projects of the board are no longer served. */
+  start: (append: (draft: EventDraft) => Promise<unknown>, state: StateFollower) => Promise<void>;
   /** Call it after each change, before any part is reconfigured. */
   applyChange: () => void;
 };
@@ -52,6 +69,18 @@ export async function openSettings(options: {
       return isKnown ? started.usable.svc.team.allow : {};
     },
     secrets: () => secrets,
+    committedChannel: () => live.current().committedChannel,
+    report(board) {
+      const { folders, problems } = live.current();
+      return { folders, problems: [...problems, ...policyProblems(board, globalFile(machine))] };
+    },
+    async start(append, state) {
+      await live.start(append);
+      // Which projects were served before is known only after the log has been read.
+      state.ready
+        .then(() => live.compareWith(state.board().projects.keys()))
+        .catch((error: unknown) => logger.error({ err: error }, 'the projects served before are not known'));
+    },
     applyChange() {
       secrets = readSecrets(configs(), environment);
       logProblems();

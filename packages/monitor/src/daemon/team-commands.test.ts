@@ -206,7 +206,7 @@ test('executed once, whatever is shown, repeated or killed', async () => {
         const old = ever[which % Math.max(1, ever.length)];
         if (what === 'send') {
           sent += 1;
-          await send(`c-${sent}`, { verb: 'hand-over', item: ITEM, to: `person-${sent}` });
+          await send(`c-${sent}`, { verb: 'hand-over', item: ITEM, to: 'person-a', note: `${sent}` });
         } else if (what === 'publish') publish(of);
         else if (what === 'restart') of.restart();
         else if (what === 'work') await two.killedWithin(fuse, () => two.work());
@@ -230,16 +230,22 @@ test('executed once, whatever is shown, repeated or killed', async () => {
 test.each<[name: string, command: TeamCommand, allow: CommandAllowances, later: number, state: string]>([
   ['not allowed', { verb: 'acknowledge', item: ITEM }, { '*': ['hand-over'] }, 0, 'refused'],
   ['allowed to somebody else', { verb: 'acknowledge', item: ITEM }, { kim: ['acknowledge'] }, 0, 'refused'],
-  ['allowed to the person', { verb: 'acknowledge', item: ITEM }, { 'person-a': ['acknowledge'] }, 0, 'done'],
-  ['an unreadable configuration', { verb: 'hand-over', item: ITEM, to: 'kim' }, {}, 0, 'refused'],
+  [
+    'allowed to the person',
+    { verb: 'acknowledge', item: ITEM },
+    { 'person:person-a': ['acknowledge'] },
+    0,
+    'done',
+  ],
+  ['an unreadable configuration', { verb: 'hand-over', item: ITEM, to: 'person-a' }, {}, 0, 'refused'],
   [
     'too late',
-    { verb: 'hand-over', item: ITEM, to: 'kim' },
+    { verb: 'hand-over', item: ITEM, to: 'person-a' },
     { '*': ['hand-over'] },
     COMMAND_MS + 1,
     'expired',
   ],
-  ['no such item', { verb: 'hand-over', item: 'x/y/z', to: 'kim' }, { '*': ['hand-over'] }, 0, 'failed'],
+  ['no such item', { verb: 'hand-over', item: 'x/y/z', to: 'person-a' }, { '*': ['hand-over'] }, 0, 'failed'],
 ])('%s: %j', async (_name, command, allow, later, state) => {
   const { clock, one, two, sync, send } = await world(allow);
   await send('c', command);

@@ -5,6 +5,7 @@ import {
   COMMAND_MS,
   type CommandAllowances,
   type CommandEntry,
+  commandRemedies,
   cutText,
   draft,
   type Effect,
@@ -57,7 +58,13 @@ export function createTeamCommands(options: {
       case 'acknowledge':
         return attention.acknowledge({ id: command.item, by });
       case 'hand-over':
-        return attention.handOver({ id: command.item, by, to: command.to, note: command.note });
+        return attention.handOver({
+          id: command.item,
+          by,
+          to: command.to,
+          note: command.note,
+          isAsked: true,
+        });
       case 'retry-deploy':
         return decideDeploy({ state, append, now }, { ...command, action: 'retry', by });
       case 'pause':
@@ -85,19 +92,19 @@ export function createTeamCommands(options: {
       return {
         state: 'expired',
         why: 'It arrived more than 24 hours after it was sent.',
-        remedy: 'Send it again.',
+        remedy: commandRemedies.again,
       };
     if (leftMs > COMMAND_MS + CLOCKS_MS)
       return {
         state: 'refused',
         why: 'The clocks of the two machines differ by hours.',
-        remedy: 'Set the clocks, then send it again.',
+        remedy: commandRemedies.clocks,
       };
     if (isAllowed(options.teamAllow(), member, command.verb)) return undefined;
     return {
       state: 'refused',
       why: `Its owner does not allow you to ${command.verb} there.`,
-      remedy: `On that machine, add "${command.verb}" to svc.team.allow (docs/guide/teams.md).`,
+      remedy: commandRemedies.allow,
     };
   }
 
@@ -114,7 +121,7 @@ export function createTeamCommands(options: {
       const why = plain.includes(error.code)
         ? cutText(error.message, 1_000)
         : 'It could not be executed there.';
-      return { state: 'failed', why, remedy: 'Look at it on that machine, or ask its person.' };
+      return { state: 'failed', why, remedy: commandRemedies.look };
     }
   }
 

@@ -1,6 +1,7 @@
 // The workers of all runs: their signal files, whether their processes live, and the deadlines of their
 // deploys. It starts when the state has caught up, so nothing is logged twice.
-import { workerKey } from '@svc/core';
+import { isAgentsWork, isUnseenClaim, type UnseenClaim, unseenClaims, workerKey } from '@svc/core';
+import { every, type Rounds } from '@svc/lib/rounds';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
@@ -20,11 +21,26 @@ export type Workers = {
   stop: () => Promise<void>;
 };
 
+const LOOK_FOR_CLAIMS_MS = 5_000;
+
+/** Each new claim of a pull request that was not seen makes the next poll of the code host come earlier, once. */
+function lookForClaims(options: {
+  claims: () => readonly UnseenClaim[];
+  roundSoon: () => void;
+}): () => Promise<void> {
+  let known = new Set<string>();
+  return async () => {
+    const claims = new Set(options.claims().map(({ worker, statusSeq }) => `${worker} ${statusSeq}`));
+    if ([...claims].some((claim) => !known.has(claim))) options.roundSoon();
+    known = claims;
+  };
+}
+
 export function createWorkers(options: {
   runsDir: string;
   state: StateFollower;
   log: EventLog;
-  codehost: Pick<CodehostFeed, 'discover' | 'roundNow'>;
+  codehost: Pick<CodehostFeed, 'discover' | 'roundNow' | 'roundSoon'>;
   /** Whether a run is about to start the worker's agent again. */
   willRevive: (worker: { orchestrator: string; ticket: string }) => boolean;
   logger: Logger;
@@ -34,6 +50,7 @@ export function createWorkers(options: {
   let signals: SignalWatcher | undefined;
   let liveness: Liveness | undefined;
   let deadlines: DeadlineWatch | undefined;
+  let claims: Rounds | undefined;
   let stopped = false;
   const problem =
     (message: string) =>
@@ -54,6 +71,8 @@ export function createWorkers(options: {
     });
     liveness = createLiveness({
       workers: () => state.board().workers.values(),
+      // Reviews and deploys go on without the agent, but only it can open a pull request that it only claims.
+      matters: (worker) => isAgentsWork(worker.status) || isUnseenClaim(state.board(), worker),
       append: log.append,
       processStarts: system.processStarts,
       willRevive: options.willRevive,
@@ -73,6 +92,11 @@ export function createWorkers(options: {
       append: log.appendOnce,
       onFailure: problem('deadlines'),
     });
+    claims = every(
+      LOOK_FOR_CLAIMS_MS,
+      lookForClaims({ claims: () => unseenClaims(state.board()), roundSoon: codehost.roundSoon }),
+      problem('claimed pull requests'),
+    );
     // Deadlines that passed while the daemon was down are checked now: it may not live until the first tick.
     void deadlines.checkNow();
   }
@@ -90,7 +114,7 @@ export function createWorkers(options: {
     },
     async stop() {
       stopped = true;
-      await Promise.all([signals?.stop(), liveness?.stop(), deadlines?.stop()]);
+      await Promise.all([signals?.stop(), liveness?.stop(), deadlines?.stop(), claims?.stop()]);
     },
   };
 }

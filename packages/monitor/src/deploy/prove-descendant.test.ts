@@ -1,6 +1,6 @@
 // Real git and the real client program against the fake code host.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventDraft, foldLine, parseEventDraft } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -80,15 +80,132 @@ test('git in the worktree answers, without a call', async () => {
   await prove(merge, merge, folder);
   expect(appended.map(({ detail }) => detail)).toEqual([
     { contains: true, by: 'git' },
-    { contains: false, by: 'git' },
+    { contains: false, reverted: false, by: 'git' },
     { contains: true, by: 'git' },
   ]);
   expect(appended[0]).toMatchObject({
     event: 'orchestrator.deploy.descendant_checked',
-    deliveryId: `descendant:acme/web:${merge}..${after}`,
+    deliveryId: 'descendant:1:prove-descendant:x',
     scope: { repo: 'acme/web', mergeSha: merge, sha: after },
   });
   expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true, true]);
+});
+
+/** A repository with a change in it, and what became of the change. */
+function history() {
+  const folder = join(temporaryFolder(), 'web');
+  mkdirSync(folder);
+  git(folder, 'init', '-q', '-b', 'main');
+  const write = (name: string, text: string, message: string): string => {
+    writeFileSync(join(folder, name), text);
+    git(folder, 'add', '-A');
+    git(folder, 'commit', '-q', '-m', message);
+    return git(folder, 'rev-parse', 'HEAD');
+  };
+  const run = (...args: string[]): string => {
+    git(folder, ...args);
+    return git(folder, 'rev-parse', 'HEAD');
+  };
+  const lines = (login: string, last = 'nine') =>
+    `one\ntwo\nthree\n${login}four\nfive\nsix\nseven\n${last}\n`;
+  const base = write('app', lines(''), 'base');
+  const merge = write('app', lines('login\n'), 'login (#1)');
+  return { folder, base, merge, write, run, lines };
+}
+
+type History = ReturnType<typeof history>;
+
+test.each<[string, (given: History) => string, boolean]>([
+  ['a later commit', ({ write }) => write('other', 'x', 'next'), true],
+  [
+    'another line of the same file',
+    ({ write, lines }) => write('app', lines('login\n', 'ten'), 'next'),
+    true,
+  ],
+  ['a revert', ({ run, merge }) => run('revert', '--no-edit', merge), false],
+  [
+    'a revert without a word, beside another change of the file',
+    ({ write, lines }) => write('app', lines('', 'ten'), 'tidy up'),
+    false,
+  ],
+  [
+    'a revert that was reverted',
+    ({ run, merge }) => {
+      run('revert', '--no-edit', merge);
+      return run('revert', '--no-edit', 'HEAD');
+    },
+    true,
+  ],
+  [
+    'a merge that kept the other side',
+    ({ run, write, base, merge }) => {
+      run('checkout', '-q', '-b', 'ours', base);
+      write('beside', 'x', 'beside');
+      return run('merge', '-q', '-s', 'ours', '-m', 'discard', merge);
+    },
+    false,
+  ],
+  [
+    'a revert whose lines were changed since',
+    ({ run, write, merge, lines }) => {
+      run('revert', '--no-edit', merge);
+      return write('app', lines('').replace('three', '3').replace('four', '4'), 'rename');
+    },
+    false,
+  ],
+  [
+    'a merge whose lines were changed since',
+    ({ write, lines }) => write('app', lines('log in\n').replace('three', '3'), 'rename'),
+    true,
+  ],
+])('the change of the merge is in %s: git finds out', async (_, later, contains) => {
+  const given = history();
+  const { prove, appended } = prover(undefined);
+  await prove(given.merge, later(given), given.folder);
+  expect(appended[0]?.detail).toEqual(
+    contains ? { contains, by: 'git' } : { contains, reverted: true, by: 'git' },
+  );
+});
+
+test('what an agent can write into the clone does not change the answer', async () => {
+  const { folder, base, merge } = history();
+  mkdirSync(join(folder, '.git/info'), { recursive: true });
+  writeFileSync(join(folder, '.git/info/grafts'), `${base} ${merge}\n`);
+  git(folder, 'config', 'diff.noprefix', 'true');
+  git(folder, 'config', 'diff.context', '0');
+  const { prove, appended } = prover(undefined);
+  await prove(merge, base, folder);
+  expect(appended[0]?.detail).toEqual({ contains: false, reverted: false, by: 'git' });
+});
+
+test('the code host finds a revert by its message, and a discarded change by the files', async () => {
+  const codehost = await codehostForTest();
+  const { cloud } = codehost;
+  cloud.addRepo('acme/web');
+  const shas = ['0', 'a', 'b', 'c', 'd'].map((letter) => letter.repeat(40));
+  const [base = '', merge = '', next = '', reverted = '', discarded = ''] = shas;
+  cloud.addCommit('acme/web', base);
+  for (const [sha, parent] of [
+    [merge, base],
+    [next, merge],
+    [reverted, next],
+    [discarded, merge],
+  ] as const)
+    cloud.addCommit('acme/web', sha, parent);
+  const tree = { app: 'two', other: 'x' };
+  cloud.describeCommit('acme/web', base, { tree: { app: 'one', other: 'x' } });
+  cloud.describeCommit('acme/web', merge, { tree });
+  cloud.describeCommit('acme/web', next, { tree: { ...tree, app: 'three' } });
+  const message = `Revert "login"\n\nThis reverts commit ${merge}.`;
+  cloud.describeCommit('acme/web', reverted, { tree: { ...tree, app: 'four' }, message });
+  cloud.describeCommit('acme/web', discarded, { tree: { app: 'one', other: 'y' } });
+  const { prove, appended } = prover(codehost);
+  for (const sha of [next, reverted, discarded]) await prove(merge, sha, null);
+  expect(appended.map(({ detail }) => detail)).toEqual([
+    { contains: true, by: 'codehost' },
+    { contains: false, reverted: true, by: 'codehost' },
+    { contains: false, reverted: true, by: 'codehost' },
+  ]);
 });
 
 test('a proof makes a worker done whose descendant is in production', async () => {
@@ -134,11 +251,13 @@ test.each([
   await prove(merge, merge, folder);
   expect(appended.map(({ detail }) => detail)).toEqual([
     { contains: true, by: 'codehost' },
-    { contains: false, by: 'codehost' },
-    { contains: false, by: 'codehost' },
+    { contains: false, reverted: false, by: 'codehost' },
+    { contains: false, reverted: false, by: 'codehost' },
     { contains: true, by: 'codehost' },
   ]);
-  expect(codehost.calls()[0]).toBe(`GET /api/v3/repos/acme/web/compare/${merge}...${after}?per_page=1`);
+  expect(codehost.calls()[0]).toBe(
+    `GET /api/v3/repos/acme/web/compare/${merge}...${after}?per_page=100&page=1`,
+  );
 });
 
 test('a shallow clone cannot answer no', async () => {

@@ -1,9 +1,9 @@
 // Replaces a file atomically: a reader sees the old or the new content, never a part, even after a power cut.
-import { constants } from 'node:fs';
-import { open, readFile, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { open, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { createFile, readText, realpath, stat } from '@svc/lib/paths';
 import { makeFolder } from './private-file.ts';
 
 export type WriteOptions = {
@@ -34,7 +34,7 @@ export async function writeFileAtomically(
 }
 
 async function writeDurably(path: string, text: string, mode: number): Promise<void> {
-  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+  const handle = await createFile(path, mode);
   try {
     await handle.chmod(mode);
     await handle.writeFile(text);
@@ -71,7 +71,7 @@ async function removeIfThere(path: string): Promise<void> {
 
 /** The secret, or undefined when there is none. */
 export async function readSecretFile(path: string): Promise<string | undefined> {
-  const secret = (await ifPresent(readFile(path, 'utf8')))?.trim();
+  const secret = (await ifPresent(readText(path)))?.trim();
   return secret === '' ? undefined : secret;
 }
 

@@ -2,9 +2,9 @@
 // have versions of their own; a step here is for what concerns several of them, or files without a version.
 //   A step changes format n to n + 1. It writes new files beside the old ones and renames them, and may run twice: the
 //   number is raised after it, so that a killed step is done again. Never edit a step that was released.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifPresentSync } from '@svc/lib/files';
+import { readTextNow } from '@svc/lib/paths';
 import { z } from 'zod';
 import { Failure } from '../errors.ts';
 import { writeFileAtomically } from './atomic-write.ts';
@@ -19,12 +19,12 @@ const DataFormat = z.object({
   svc: z.string().describe('the version that raised it to this format'),
 });
 
-function formatFile(dataDir: string): string {
+export function formatFile(dataDir: string): string {
   return join(dataDir, 'format.json');
 }
 
-function readFormat(dataDir: string): z.infer<typeof DataFormat> | undefined {
-  const text = ifPresentSync(() => readFileSync(formatFile(dataDir), 'utf8'));
+export function readFormat(dataDir: string): z.infer<typeof DataFormat> | undefined {
+  const text = ifPresentSync(() => readTextNow(formatFile(dataDir)));
   if (text === undefined) return undefined;
   try {
     return DataFormat.parse(JSON.parse(text));

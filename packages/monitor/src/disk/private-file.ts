@@ -1,18 +1,11 @@
 // Files and folders that are created and removed safely. Files that SQLite would create with the umask are created here
 // first, for their owner only: SQLite gives its other files (`-wal`, `-shm`) the mode of the database.
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
-import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { entriesIn, isThere, lstat, realpath } from '@svc/lib/paths';
 import { Failure } from '../errors.ts';
 
 /**
@@ -66,22 +59,19 @@ function syncParent(folder: string): void {
 // Links that lead out of a checkout. A repository can contain one: reading or writing through it would access a file of
 // the user that the repository has chosen.
 
-/** Whether the file, or the location where it would be created, is outside the root. */
-export function leadsOut(root: string, path: string): boolean {
-  const realRoot = realpathSync(root);
+/** Whether the file, or the location where it would be created, is outside the root. Rejects if that cannot be found out. */
+export async function leadsOut(root: string, path: string): Promise<boolean> {
+  const realRoot = await realpath(root);
   for (let at = path; ; at = dirname(at)) {
-    try {
-      const real = realpathSync(at);
-      return real !== realRoot && !real.startsWith(realRoot + sep);
-    } catch {
-      // It does not exist yet, so its folder decides; or it is a dangling link.
-      if (lstatSync(at, { throwIfNoEntry: false }) !== undefined || dirname(at) === at) return true;
-    }
+    const real = await ifPresent(realpath(at));
+    if (real !== undefined) return real !== realRoot && !real.startsWith(realRoot + sep);
+    // It does not exist yet, so its folder decides; or it is a dangling link.
+    if ((await isThere(at)) || dirname(at) === at) return true;
   }
 }
 
-export function refuseLeadingOut(root: string, path: string): void {
-  if (leadsOut(root, path))
+export async function refuseLeadingOut(root: string, path: string): Promise<void> {
+  if (await leadsOut(root, path))
     throw new Failure(
       'file-unusable',
       `${path} is a link to a file outside ${root}, so it is not used.`,
@@ -106,6 +96,6 @@ export async function removeTree(path: string): Promise<void> {
 async function makeWritable(folder: string): Promise<void> {
   if (!(await lstat(folder)).isDirectory()) return;
   await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true }))
+  for (const entry of await entriesIn(folder))
     if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
 }

@@ -90,32 +90,35 @@ describe('the path', () => {
   const at = (environment: Record<string, string>, folder: string) =>
     findingsFile({ environment, folder, home: '/nowhere' });
 
-  test('first match wins: SVC_FINDINGS_FILE, then the session, then current', () => {
+  test('first match wins: SVC_FINDINGS_FILE, then the session, then current', async () => {
     const root = temporaryFolder();
     mkdirSync(join(root, '.git'));
     const both = { SVC_FINDINGS_FILE: '/x/f.jsonl', SVC_SESSION_ID: 'abc' };
-    expect(at(both, root)).toBe('/x/f.jsonl');
-    expect(at({ SVC_SESSION_ID: 'abc' }, root)).toBe(join(root, '.svc/findings/abc.jsonl'));
-    expect(at({ SVC_SESSION_ID: '', SVC_FINDINGS_FILE: '' }, root)).toBe(
+    expect(await at(both, root)).toBe('/x/f.jsonl');
+    expect(await at({ SVC_SESSION_ID: 'abc' }, root)).toBe(join(root, '.svc/findings/abc.jsonl'));
+    expect(await at({ SVC_SESSION_ID: '', SVC_FINDINGS_FILE: '' }, root)).toBe(
       join(root, '.svc/findings/current.jsonl'),
     );
   });
 
-  test('it depends on the project, not on the current folder', () => {
+  test('it depends on the project, not on the current folder', async () => {
     const root = temporaryFolder();
     const deep = join(root, 'packages', 'web', 'src');
     mkdirSync(deep, { recursive: true });
     mkdirSync(join(root, '.git'));
-    expect(at({}, deep)).toBe(join(root, '.svc/findings/current.jsonl'));
-    expect(at({ SVC_FINDINGS_FILE: 'f.jsonl' }, deep)).toBe(join(root, 'f.jsonl'));
+    expect(await at({}, deep)).toBe(join(root, '.svc/findings/current.jsonl'));
+    expect(await at({ SVC_FINDINGS_FILE: 'f.jsonl' }, deep)).toBe(join(root, 'f.jsonl'));
     mkdirSync(join(root, 'packages/web/.svc'));
     writeFileSync(join(root, 'packages/web/.svc/config.json'), '{}');
-    expect(at({}, deep)).toBe(join(root, 'packages/web/.svc/findings/current.jsonl'));
+    expect(await at({}, deep)).toBe(join(root, 'packages/web/.svc/findings/current.jsonl'));
   });
 
-  test.each(['../x', 'a/b', '.hidden', 'a b', 'x'.repeat(121)])('a session id %j is refused', (session) => {
-    expect(() => at({ SVC_SESSION_ID: session }, '/tmp')).toThrow(
-      'SVC_SESSION_ID must be usable as a file name',
-    );
-  });
+  test.each(['../x', 'a/b', '.hidden', 'a b', 'x'.repeat(121)])(
+    'a session id %j is refused',
+    async (session) => {
+      await expect(at({ SVC_SESSION_ID: session }, '/tmp')).rejects.toThrow(
+        'SVC_SESSION_ID must be usable as a file name',
+      );
+    },
+  );
 });

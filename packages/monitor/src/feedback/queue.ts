@@ -5,7 +5,7 @@
 //   await queue.append(finding);
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
   type DrainRecord,
@@ -19,6 +19,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { openFile, readText, Unreadable } from '@svc/lib/paths';
 import { locateProject } from '../config/locate.ts';
 import { worktreeRoot } from '../context/context-store.ts';
 import { syncFolder } from '../disk/atomic-write.ts';
@@ -83,19 +84,13 @@ async function removeFile(file: string): Promise<void> {
 }
 
 export async function textOf(file: string): Promise<string> {
-  const handle = await ifPresent(open(file, constants.O_RDONLY | constants.O_NOFOLLOW));
-  if (handle === undefined) return '';
   try {
-    const { size } = await handle.stat();
-    if (size > LARGEST_FILE)
-      throw new Failure(
-        'file-unusable',
-        `${file} has ${size} bytes.`,
-        'Move the file aside and check what filled it.',
-      );
-    return await handle.readFile('utf8');
-  } finally {
-    await handle.close();
+    return (await ifPresent(readText(file, { most: LARGEST_FILE, links: 'keep' }))) ?? '';
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    throw new Failure('file-unusable', error.message, 'Move it aside and check who wrote it.', {
+      cause: error,
+    });
   }
 }
 
@@ -125,7 +120,7 @@ async function prepareFolder(file: string): Promise<void> {
 
 // The queue file of a run. First match wins: SVC_FINDINGS_FILE; the session's file; the current one.
 
-export function findingsFile({
+export async function findingsFile({
   environment,
   folder,
   home,
@@ -134,14 +129,14 @@ export function findingsFile({
   /** Where the helper script was started: the project is searched from here upwards. */
   folder: string;
   home: string;
-}): string {
+}): Promise<string> {
   const { SVC_FINDINGS_FILE: file = '', SVC_SESSION_ID: session = '' } = environment;
-  const root = locateProject(folder, home).folder ?? worktreeRoot(folder);
+  const root = (await locateProject(folder, home)).folder ?? (await worktreeRoot(folder));
   if (file !== '') return resolve(root, file);
   if (session === '' || safeSegment(session)) {
     const own =
       session === '' ? projectFindingsFile(root) : join(root, '.svc', 'findings', `${session}.jsonl`);
-    refuseLeadingOut(worktreeRoot(root), own);
+    await refuseLeadingOut(await worktreeRoot(root), own);
     return own;
   }
   throw new Failure(
@@ -159,12 +154,12 @@ export function projectFindingsFile(project: string): string {
 // Appends whole lines to a file in one write. A torn last line, left by a crash or a full disk, is terminated first, so
 // it does not swallow the next one.
 
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 const LINE_BREAK = 0x0a;
 
 /** The lines survive a power cut when this resolves. `text` ends with a line break. */
 export async function appendLines(file: string, text: string): Promise<void> {
-  const handle = await open(file, FLAGS, 0o600);
+  const handle = await openFile(file, { flags: FLAGS, mode: 0o600, links: 'keep' });
   try {
     const { size } = await handle.stat();
     const bytes = Buffer.from((await isTorn(handle, size)) ? `\n${text}` : text);

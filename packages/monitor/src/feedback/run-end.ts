@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path';
 import { type Config, type Environment, type EventDraft, type FilingConsent, filingConsent } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { namesIn } from '@svc/lib/files';
+import { namesIn } from '@svc/lib/paths';
 import { worktreeRoot } from '../context/context-store.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { leadsOut } from '../disk/private-file.ts';
@@ -97,8 +97,10 @@ export function createRunEndFindings(options: {
 /** A link to a file elsewhere is not a finding of this project. */
 async function ownNames(project: string): Promise<string[]> {
   const folder = folderOf(project);
-  const names = await namesIn(folder);
-  return names.filter((name) => !leadsOut(worktreeRoot(project), join(folder, name)));
+  const root = await worktreeRoot(project);
+  const own: string[] = [];
+  for (const name of await namesIn(folder)) if (!(await leadsOut(root, join(folder, name)))) own.push(name);
+  return own;
 }
 
 function folderOf(project: string): string {
@@ -107,7 +109,7 @@ function folderOf(project: string): string {
 
 function whyLeft(consent: FilingConsent, failures: readonly string[]): string {
   if (!consent.granted && consent.unconfirmed.length > 0)
-    return `you have not agreed to file them at ${consent.unconfirmed.join(' and ')} (feedback-consent.sh grant)`;
+    return `you have not agreed to file them at ${consent.unconfirmed.join(' and ')} (svc feedback consent grant)`;
   if (!consent.granted) return 'no one has agreed to file them (svc.feedback.autoFile)';
   return failures.length > 0 ? failures.join('; ') : 'they cannot be read';
 }

@@ -7,7 +7,9 @@ import {
   awaitedDeploys,
   type CodehostProblem,
   type Config,
+  claimUnseen,
   type Environment,
+  type EventDraft,
   type FeedSecrets,
   type HookHold,
   hookEventsFor,
@@ -17,6 +19,8 @@ import {
   knownPullRequest,
   pullRequestKey,
   repoKey,
+  type UnseenClaim,
+  unseenClaims,
   watchedPullRequests,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
@@ -46,6 +50,10 @@ export type CodehostView = {
   pullRequests: () => readonly { repo: string; number: number }[];
   knownOf: (repo: string, number: number) => KnownPullRequest | undefined;
   deploys: () => readonly AwaitedDeploy[];
+  /** Workers that claim a pull request which was not seen. */
+  claims: () => readonly UnseenClaim[];
+  /** The line about a claim for which a poll found nothing, if it is still unproven. */
+  claimUnseen: (claim: UnseenClaim) => EventDraft | undefined;
   deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
 };
 
@@ -62,6 +70,8 @@ export function codehostView(
       return known && knownPullRequest(known);
     },
     deploys: () => awaitedDeploys(state.board(), now()),
+    claims: () => unseenClaims(state.board()),
+    claimUnseen: (claim) => claimUnseen(state.board(), claim),
     deploymentStates: (repo, id) => knownDeploymentStates(state.board(), repo, id),
   };
 }
@@ -160,8 +170,14 @@ export async function createCodehostFeed(options: {
     lastSeq: log.lastSeq,
     async watched() {
       await view.caughtUp();
-      return { repos: [...repos.values()], pullRequests: view.pullRequests(), deploys: view.deploys() };
+      return {
+        repos: [...repos.values()],
+        pullRequests: view.pullRequests(),
+        deploys: view.deploys(),
+        claims: view.claims(),
+      };
     },
+    claimUnseen: view.claimUnseen,
   });
   /** Of the last replay and of the last round; null if it succeeded. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };

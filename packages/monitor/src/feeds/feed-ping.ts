@@ -31,7 +31,7 @@ export type FeedPing = {
 };
 
 const definitions: Record<FeedName, Feed> = { codehost: codehostFeed, tracker: trackerFeed };
-const repairHint = 'Fetch what is missing: svc feeds check --repair; then: svc-monitor.sh restart';
+const repairHint = 'Fetch what is missing: svc feeds check --repair; then: svc monitor restart';
 
 export function createFeedPing({ secrets, post }: { secrets: () => Secrets; post: Post }): FeedPing {
   /** What to do when a test arrives, by its id. */

@@ -11,6 +11,7 @@ import {
   type FeedGrade,
   feedChannel,
   feedEdge,
+  providerOf,
 } from '@svc/core';
 import type { Logger } from 'pino';
 import { coverageReport } from '../codehost/polling-report.ts';
@@ -218,6 +219,10 @@ function channelsOf(options: {
     return { feeds: [feed], channel, readKey };
   };
   const [codehost, tracker] = [channelOf('codehost'), channelOf('tracker')];
+  // Issues of the code host come with its own feed: there is no other that could be off.
+  const trackers = configs.map(({ svc }) => providerOf(svc.tracker));
+  if (channels.tracker === undefined && trackers.includes('github') && !trackers.includes('linear'))
+    return [codehost];
   if (!codehost.channel.use || !tracker.channel.use || codehost.channel.url !== tracker.channel.url)
     return [codehost, tracker];
   const readKey = codehost.readKey?.value === undefined ? tracker.readKey : codehost.readKey;

@@ -1,6 +1,5 @@
 // Checks that only the daemon can make: writes a line and reads it back, through the index and from its file, and sends
 // a signed test delivery to each receiver, over HTTP like any other. Bounded in time; never rejects.
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -12,6 +11,7 @@ import {
   type TriedDelivery,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import { openFile } from '@svc/lib/paths';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 5_000;
 const RETRY_MS = 50;
 /** Other lines may follow ours in the file. */
 const TAIL_BYTES = 4 * 1024 * 1024;
-const CHECK_DISK = 'Free disk space and check the folder of the event log: svc config show';
+const CHECK_DISK = 'Free disk space and check the folder of the event log: svc config show --all';
 
 export function createSelfCheck(options: {
   configs: () => readonly Config[];
@@ -87,7 +87,7 @@ export function createSelfCheck(options: {
         ok: false,
         disabled: false,
         why,
-        remedy: 'See: svc monitor logs; then svc-monitor.sh restart',
+        remedy: 'See: svc monitor logs; then svc monitor restart',
       };
     };
     if (!answered.ok) return no(answered.why);
@@ -137,7 +137,7 @@ async function foundByIndex(
 async function isInFile(eventsDir: string, line: EventLine): Promise<boolean> {
   const newest = listFilledMonthFiles(eventsDir).at(-1);
   if (newest === undefined) return false;
-  const handle = await open(join(eventsDir, newest), 'r');
+  const handle = await openFile(join(eventsDir, newest));
   try {
     const { size } = await handle.stat();
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));

@@ -109,7 +109,7 @@ export function createTrackerPoll(options: {
       ...(polls.length === 0 && {
         why: 'no project has both an API token and a team id, or the issues of its repository as tickets',
         remedy:
-          'Run: svc config set svc.tracker.provider github, or svc config set svc.tracker.apiToken - < token.txt and resolve-tracker-ids.sh',
+          'Run: svc config set svc.tracker.provider github, or svc config set svc.tracker.apiToken - < token.txt and svc resolve-tracker-ids',
       }),
       teams: polls.map(({ figures, calls, quota }) => ({
         ...figures,

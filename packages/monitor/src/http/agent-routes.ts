@@ -25,8 +25,8 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
   return (app) => {
     streams.endWith(app);
 
-    route(app, api.getAgent, ({ params, query: { orchestrator, after = 0, instanceId } }) =>
-      agents.view(workerOf(params.ticket, orchestrator), { after, instanceId }),
+    route(app, api.getAgent, ({ params, query: { orchestrator, after = 0, ...asked } }) =>
+      agents.view(workerOf(params.ticket, orchestrator), { after, ...asked }),
     );
 
     route(app, api.streamAgent, async ({ params, query: { orchestrator, after = 0, instanceId } }, reply) => {
@@ -122,11 +122,15 @@ function digest(text: string): Buffer {
 export function knownAgentRoutes({
   projects,
   served,
+  home,
 }: {
   projects: RunProjects;
   served: ServedFolders;
+  /** Before there is a project, the user's own settings and the defaults count. */
+  home: string;
 }): Routes {
-  const projectAt = async (folder: string) => projects.of(await servedProject(folder, served));
+  const projectAt = async (folder: string | undefined) =>
+    projects.of(folder === undefined ? home : await servedProject(folder, served));
   return (app) => {
     route(app, api.listAgents, async ({ query }) => ({
       agents: await (await projectAt(query.project)).listAgents(),

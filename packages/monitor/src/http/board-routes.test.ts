@@ -181,6 +181,24 @@ describe('attention', () => {
     expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true]);
   });
 
+  test('in a team an item is handed over only to one of its persons', async () => {
+    const board = sampleBoard({ attention: [sampleAttention()] });
+    const last = { lastSeq: 1, lastAt: sampleTime('11:00') };
+    board.members.set('a', { id: 'a', machine: 'laptop', person: 'mia', role: 'admin', ...last });
+    board.members.set('b', { id: 'b', machine: 'desk', person: 'alex', role: 'member', ...last });
+    const { post, appended } = await serve({ board });
+    const handOver = (to: string) => post('/api/attention/hand-over', { id, by: 'kim', to });
+    expect(await handOver('nobody')).toMatchObject({
+      status: 400,
+      body: {
+        error: 'No person of the team is named nobody.',
+        remedy: 'Hand it over to one of: alex, mia',
+      },
+    });
+    expect(appended).toEqual([]);
+    expect(await handOver('mia')).toMatchObject({ status: 200 });
+  });
+
   test('an item of a feed is identified by its feed', async () => {
     const item = sampleAttention({
       orchestrator: null,
@@ -207,7 +225,54 @@ describe('attention', () => {
     expect(appended).toEqual([]);
   });
 
+  const stalled = mergedWorker({ status: 'stalled' }, { result: 'timeout' });
+
+  test('resolve is refused while the cause exists, with the fix and the snooze', async () => {
+    const board = sampleBoard({ attention: [sampleAttention()], workers: [stalled] });
+    const { post, get, appended } = await serve({ board });
+    expect(await post('/api/attention/resolve', { id })).toEqual({
+      status: 409,
+      body: {
+        code: 'not-allowed-now',
+        error: `${id} cannot be resolved: its cause still exists. Nothing has succeeded in production.`,
+        remedy: `svc deploy retry ENG-1, or hide it for a while: svc attention snooze ${id} --for 2h`,
+      },
+    });
+    expect(appended).toEqual([]);
+    expect((await get('/api/attention')).body).toMatchObject({ open: [{ id }] });
+    expect((await get('/api/board')).body).toMatchObject({ workers: [{ needs: ['deploy-timeout'] }] });
+  });
+
   test.each([
+    ['ack', {}, 'acknowledge'],
+    ['snooze', { for: '2h' }, 'snooze'],
+    ['hand-over', { to: 'mira' }, 'hand-over'],
+    ['resolve', {}, 'resolve'],
+  ])('%s is undone once', async (word, more, action) => {
+    const item = sampleAttention();
+    const { post, get, appended } = await serve({ board: sampleBoard({ attention: [item] }) });
+    await post(`/api/attention/${word}`, { id, by: 'kim', ...more });
+    expect(await post('/api/attention/undo', { id, by: 'kim' })).toEqual({
+      status: 200,
+      body: { ok: true, action, item },
+    });
+    expect(appended.map((draft) => parseEventDraft(draft).ok)).toEqual([true, true]);
+    expect(appended[1]).toMatchObject({
+      event: 'comms.attention_undone',
+      detail: { by: 'kim', line: 101 },
+    });
+    expect((await get('/api/attention')).body).toMatchObject({ open: [{ id }], snoozed: [] });
+    expect(await post('/api/attention/undo', { id })).toMatchObject({
+      status: 409,
+      body: { code: 'not-allowed-now', remedy: 'List the open items: svc attention' },
+    });
+    expect(appended).toHaveLength(2);
+  });
+
+  test.each([
+    ['undo', { id: 'run-9/ENG-1/x' }, 404, 'unknown-attention'],
+    ['undo', { id }, 409, 'not-allowed-now'],
+    ['undo', { id, for: '2h' }, 400, 'usage'],
     ['ack', { id: 'run-9/ENG-1/x' }, 404, 'unknown-attention'],
     ['ack', {}, 400, 'usage'],
     ['ack', { id, for: '2h' }, 400, 'usage'],

@@ -5,10 +5,13 @@ import {
   api,
   attentionView,
   type Board,
+  type BoardView,
   boardView,
+  causeStands,
   createChangeTracker,
   type EventContent,
   handedTo,
+  needsYouCount,
   type Since,
   WEEK_MS,
 } from '@svc/core';
@@ -34,10 +37,11 @@ export function boardRoutes(options: {
     route(app, api.getBoard, async ({ query }, reply) => {
       const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS, team: query.team === '1' };
       const moment = momentIn('at', query.at, now());
-      if (moment === undefined) return { instanceId, ...boardView(boardOf(state), shown) };
+      if (moment === undefined) return { instanceId, ...counted(boardView(boardOf(state), shown), now()) };
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      return boardView(await boardAt(moment, gone.signal), shown);
+      const past = boardView(await boardAt(moment, gone.signal), shown);
+      return counted(past, past.at === null ? now() : Date.parse(past.at));
     });
     route(app, api.getBoardChanges, async ({ query }) => {
       const isOurs = query.instanceId === undefined || query.instanceId === instanceId;
@@ -47,6 +51,10 @@ export function boardRoutes(options: {
       return { instanceId, ...tracker.changes(boardOf(state), after, query.settled ?? WEEK_MS) };
     });
   };
+}
+
+function counted(view: BoardView, now: number) {
+  return { ...view, needsYou: needsYouCount({ ...view, now }).total };
 }
 
 /** Bounded, because the event may belong to another log. */
@@ -74,6 +82,17 @@ export function attentionActions(options: { state: StateAccess; append: Append }
     );
   };
 
+  function refuseStanding(item: AttentionItem): void {
+    if (!causeStands(boardOf(state), item)) return;
+    const { id, message, remedy } = item;
+    const snooze = `svc attention snooze ${id} --for 2h`;
+    throw new Failure(
+      'not-allowed-now',
+      `${id} cannot be resolved: its cause still exists. ${message}.`,
+      remedy === null ? `Hide it for a while: ${snooze}` : `${remedy}, or hide it for a while: ${snooze}`,
+    );
+  }
+
   async function record(
     item: AttentionItem,
     content: AttentionContent,
@@ -98,14 +117,60 @@ export function attentionActions(options: { state: StateAccess; append: Append }
       const item = itemOf(id);
       return record(item, { event: 'comms.attention_snoozed', detail: { ...namesOf(item), by, until } });
     },
-    async handOver({ id, by, to, note }: { id: string; by: string; to: string; note?: string | undefined }) {
+    /** `isAsked`: by another machine of the team. In a team, only to one of its persons. */
+    async handOver({
+      id,
+      by,
+      to,
+      note,
+      isAsked = false,
+    }: {
+      id: string;
+      by: string;
+      to: string;
+      note?: string | undefined;
+      isAsked?: boolean;
+    }) {
       const item = itemOf(id);
-      const detail = { ...namesOf(item), by, to, ...(note !== undefined && { note }) };
+      const persons = new Set([...boardOf(state).members.values()].map(({ person }) => person));
+      if (persons.size > 0 && !persons.has(to))
+        throw new Failure(
+          'usage',
+          `No person of the team is named ${to}.`,
+          `Hand it over to one of: ${[...persons].toSorted().join(', ')}`,
+        );
+      const detail = {
+        ...namesOf(item),
+        by,
+        to,
+        ...(note !== undefined && { note }),
+        ...(isAsked && { received: false }),
+      };
       return record(item, { event: 'comms.attention_handed_over', detail });
     },
     async resolve({ id, by }: { id: string; by: string }) {
       const item = itemOf(id);
-      return record(item, { event: 'comms.attention_resolved', detail: { ...namesOf(item), by } });
+      refuseStanding(item);
+      const answer = await record(item, {
+        event: 'comms.attention_resolved',
+        detail: { ...namesOf(item), by },
+      });
+      // The cause came back while it was written: the board kept the item.
+      if (answer.item !== null) refuseStanding(answer.item);
+      return answer;
+    },
+    async undo({ id, by }: { id: string; by: string }) {
+      const last = boardOf(state).undoable.get(id);
+      const item = last?.before ?? itemOf(id);
+      if (last === undefined)
+        throw new Failure(
+          'not-allowed-now',
+          `Nobody has done anything with ${id} that can be undone.`,
+          'List the open items: svc attention',
+        );
+      const detail = { ...namesOf(item), by, line: last.seq };
+      const answer = await record(item, { event: 'comms.attention_undone', detail });
+      return { ...answer, action: last.action };
     },
   };
 }
@@ -128,6 +193,7 @@ export function attentionRoutes(options: {
       const others = handed.map(({ machine: id, value }) => ({
         ...value,
         machine: board.members.get(id)?.machine ?? id,
+        person: board.members.get(id)?.person ?? 'unknown',
       }));
       return attentionView(board, now(), others);
     });
@@ -137,6 +203,7 @@ export function attentionRoutes(options: {
     );
     route(app, api.handOverAttention, ({ body }) => actions.handOver(body));
     route(app, api.resolveAttention, ({ body }) => actions.resolve(body));
+    route(app, api.undoAttention, ({ body }) => actions.undo(body));
   };
 }
 

@@ -14,6 +14,8 @@ const described: [string, ApiRoute][] = Object.entries<ApiRoute>(api).filter(
 /** A body for every route that needs one. */
 const bodies: Partial<Record<keyof typeof api, object>> = {
   startRun: { project: '/acme', tickets: ['ABC-1'] },
+  checkStart: { project: '/acme', tickets: ['ABC-1'] },
+  startTask: { project: '/acme', text: 'Add the login form' },
   retryTicket: { ticket: 'ABC-1' },
   decideDeploy: { action: 'retry' },
   answerAgent: { request: '1', answer: 'allow_once' },
@@ -23,6 +25,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   snoozeAttention: { id: 'a/b/c', for: '2h' },
   handOverAttention: { id: 'a/b/c', to: 'kim' },
   resolveAttention: { id: 'a/b/c' },
+  undoAttention: { id: 'a/b/c' },
   createTeam: { relay: 'https://relay.example', name: 'web', person: 'kim', machine: 'laptop' },
   joinTeam: { invitation: 'https://relay.example/c#s.a', person: 'kim', machine: 'laptop' },
   removeFromTeam: { machine: 'laptop' },
@@ -34,6 +37,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   exchangeCode: { code: 'x' },
   askByHook: { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x', input: '{}' },
   answerSession: { session: 'claude/s-1', request: '1', answer: 'allow_once' },
+  relaxDeployPolicy: { repo: 'acme/web', by: 'kim' },
   reportHook: { agent: 'claude', event: 'Stop', session: 's-1', folder: '/acme', at: 1 },
 };
 

@@ -95,7 +95,7 @@ describe('start', () => {
         project,
         {
           status: 404,
-          body: { code: 'unknown-project', remedy: expect.stringContaining('check-project-setup.sh') },
+          body: { code: 'unknown-project', remedy: expect.stringContaining('svc check-project-setup') },
         },
       ]);
     expect(await post('/api/runs', { project: other, tickets: ['A-1'], dependencies: true })).toMatchObject({
@@ -258,9 +258,13 @@ describe('a ticket', () => {
     const signal = world.signal('ABC-1', { status: 'failed' });
     await world.signals.create(signal);
     world.report(signal);
-    world.project.checkAgents = () => Promise.reject(new Failure('start-failed', 'no claude', 'Install it'));
+    world.project.findMissing = async () => ({
+      missing: [{ problem: 'no claude', remedy: 'Install it' }],
+      checks: [],
+    });
     expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
-      body: { code: 'start-failed', error: 'no claude', remedy: 'Install it' },
+      status: 409,
+      body: { code: 'not-ready', error: 'no claude', remedy: 'Install it' },
     });
     expect([await statusIn(world, 'ABC-1'), world.appended]).toEqual(['failed', []]);
   });

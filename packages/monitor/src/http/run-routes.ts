@@ -11,19 +11,23 @@ import {
   runView,
   type SignalFile,
   type Topic,
+  trackerName,
+  trackerOf,
   workerKey,
 } from '@svc/core';
 import { Failure } from '../errors.ts';
+import type { AskServices } from '../orchestrate/runs/ask-services.ts';
 import {
   type AskDependencies,
-  beginRun,
   planByDependencies,
   refuseTaken,
+  refuseUnready,
 } from '../orchestrate/runs/begin-run.ts';
 import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
+import { preflight } from './preflight.ts';
 import { type Asked, type Routes, route } from './route.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
@@ -36,6 +40,7 @@ export function runRoutes(options: {
   folderOf: (ticket: string) => string | undefined;
   signals: SignalStore;
   dependenciesOf: AskDependencies;
+  askServices: AskServices;
   orchestrator: Pick<Orchestrator, 'holds' | 'checkNow'>;
   /** Resolves when the board has the current content of the worker's signal file. */
   sync: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
@@ -54,16 +59,28 @@ export function runRoutes(options: {
     const { tickets, waves, plan, dependencies, ...asked } = body;
     const given = {
       ...asked,
-      plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) },
+      ...planned({ tickets, waves, plan }),
       project: await servedProject(asked.project ?? folderOf(tickets ?? []), options.served),
     };
     const { request, outside } = dependencies
       ? await planByDependencies(given, projects, options.dependenciesOf)
       : { request: given, outside: [] };
-    const started = await beginRun({ request, board: boardOf(state), projects, now: now() });
+    const { started, missing, notes } = await preflight(options, request, request);
+    refuseUnready(missing);
     await appendAndWait(options, started);
     await orchestrator.checkNow();
-    return { ...viewOf(runOf(started.scope.orchestrator)), outsideBlockers: outside };
+    return { ...viewOf(runOf(started.scope.orchestrator)), outsideBlockers: outside, notes };
+  }
+
+  async function check(
+    body: Asked<typeof api.checkStart>['body'],
+  ): Promise<ApiAnswer<typeof api.checkStart>> {
+    const { tickets, waves, plan, task, ...asked } = body;
+    const project = await servedProject(asked.project ?? folderOf(tickets ?? []), options.served);
+    const work = task === undefined ? planned({ tickets, waves, plan }) : { task };
+    const { missing, notes, checks } = await preflight(options, { ...asked, project, by: '' }, work);
+    const tracker = trackerName(trackerOf((await projects.of(project)).config));
+    return { ready: missing.length === 0, missing, notes, agents: checks, tracker };
   }
 
   function folderOf(tickets: readonly string[]): string {
@@ -161,11 +178,38 @@ export function runRoutes(options: {
     const read = await signals.read(run.orchestrator, ticket);
     if (read.state === 'corrupt') throw notNow(ticket, { ok: false, why: read.state });
     if (read.state === 'ok' && !isUnmerged(read.signal.status)) throw notNow(ticket, { ok: true });
-    if (run.plan !== null) await (await projects.of(run.plan.project)).checkAgents(run.plan, [ticket]);
+    const isIdle = agentOf(run, ticket)?.state === 'idle';
+    refuseWhileWorking(run, ticket);
+    if (run.plan !== null) {
+      const { findMissing } = await projects.of(run.plan.project);
+      refuseUnready((await findMissing(run.plan, [ticket])).missing);
+    }
     const word = eventOf(run, 'orchestrator.worker.retried', { by }, ticket);
+    // A process that only waits is ended: a new one has the current environment.
+    if (isIdle) {
+      await setStatus(run, ticket, 'canceled');
+      await orchestrator.checkNow();
+    }
     // Launches are compared with the machine's clock; the event's own time may be ahead of it.
     await appendAndWait(options, { ...word, occurredAt: now().toISOString() });
     await setStatus(run, ticket, 'dispatched');
+  }
+
+  function agentOf({ orchestrator: of }: Run, ticket: string) {
+    return boardOf(state).workers.get(workerKey(of, ticket))?.agent;
+  }
+
+  /** Otherwise a retry would either do nothing, or end work that nobody wanted to end. */
+  function refuseWhileWorking(run: Run, ticket: string): void {
+    const agent = agentOf(run, ticket);
+    if (agent?.state !== 'running' && agent?.state !== 'needs-permission' && agent?.state !== 'needs-input')
+      return;
+    const doing = agent.state === 'running' ? 'is working' : 'waits for an answer';
+    throw new Failure(
+      'not-allowed-now',
+      `The agent of ${ticket} ${doing}, so there is nothing to retry.`,
+      `Stop it first: svc agent stop ${ticket}`,
+    );
   }
 
   /** After the merge the deploy decides, whatever the file contains. */
@@ -177,6 +221,7 @@ export function runRoutes(options: {
 
   return (app) => {
     route(app, api.startRun, ({ body }) => begin(body));
+    route(app, api.checkStart, ({ body }) => check(body));
     route(app, api.listRuns, () => {
       const runs = [...boardOf(state).runs.values()].toSorted((one, other) => other.lastSeq - one.lastSeq);
       return { runs: runs.map(viewOf) };
@@ -196,6 +241,14 @@ export function runRoutes(options: {
       return viewOf(runOf(run.orchestrator));
     });
   };
+}
+
+function planned({
+  tickets,
+  waves,
+  plan,
+}: Pick<Asked<typeof api.startRun>['body'], 'tickets' | 'waves' | 'plan'>) {
+  return { plan: { file: plan ?? (tickets === undefined ? { waves } : { tickets }) } };
 }
 
 function runNamed(state: StateAccess, name: string): Run {

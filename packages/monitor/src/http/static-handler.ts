@@ -151,7 +151,7 @@ function isKnown(given: string | undefined, etag: string): boolean {
 const notBuilt = `<!doctype html><html lang="en"><title>svc</title><body>
 <p>The dashboard is not built. Build it and start the daemon again:</p>
 <pre>npm run build
-svc-monitor.sh restart</pre>
+svc monitor restart</pre>
 <p>The command line works without it: <code>svc board</code></p>
 </body></html>
 `;

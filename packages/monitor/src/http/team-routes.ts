@@ -1,5 +1,5 @@
 // The team: who is in it, what its machines work on, and how it changes.
-import { api, type Board, commandViews, type Since } from '@svc/core';
+import { api, type Board, commandViews, memberNamed, type Since } from '@svc/core';
 import { Failure } from '../errors.ts';
 import type { Team } from '../team/team.ts';
 import { momentIn, type Routes, route } from './route.ts';
@@ -22,8 +22,8 @@ export function teamRoutes(options: {
       const board = moment === undefined ? boardOf(state) : await boardAt(moment, gone.signal);
       const view = team.view(board, moment === undefined);
       if (machine === undefined) return view;
-      const machines = view.machines.filter((one) => one.machine === machine || one.id === machine);
-      if (machines.length > 0) return { ...view, machines };
+      const named = memberNamed(view.machines, machine);
+      if (named !== undefined) return { ...view, machines: [named] };
       throw new Failure(
         'usage',
         `No machine of the team is named ${machine}.`,
@@ -34,7 +34,7 @@ export function teamRoutes(options: {
       await team.create(body);
       return answer();
     });
-    route(app, api.inviteToTeam, () => team.invite());
+    route(app, api.inviteToTeam, ({ body }) => team.invite(body));
     route(app, api.joinTeam, async ({ body }) => {
       await team.join(body);
       return answer();

@@ -1,4 +1,5 @@
-import { type EventDraft, parseEventDraft } from '@svc/core';
+import { type EventDraft, emptyBoard, parseEventDraft } from '@svc/core';
+import { mergedPullRequest, sampleBoard, verifiedPolicy } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { type MoveEnding, type TicketMove, TicketNotMoved } from '../tracker/move-ticket.ts';
@@ -16,7 +17,7 @@ const move: TicketMove = {
   remedy: null,
 };
 
-async function world(ending?: MoveEnding) {
+async function world(ending?: MoveEnding, board = emptyBoard()) {
   const reported: EventDraft[] = [];
   const asked: [string, number][] = [];
   const server = createHttpServer({
@@ -26,6 +27,11 @@ async function world(ending?: MoveEnding) {
     onAnswer: () => undefined,
     routes: [
       phaseRoutes({
+        state: {
+          board: () => board,
+          reached: async () => undefined,
+          progress: () => ({ ready: true, seq: 0, logSeq: 0 }),
+        },
         report: async (draft) => ({ seq: reported.push(draft) + 40 }),
         outcomeOf: async (key, timeoutMs) => {
           asked.push([key, timeoutMs]);
@@ -128,4 +134,18 @@ test.each([
     body: { code: 'usage', error: expect.stringContaining(message) },
   });
   expect(reported).toEqual([]);
+});
+
+test('done is held while its repository requires a verified deployment, and reported all the same', async () => {
+  const projects = [
+    { project: '/p', deploy: { 'acme/web': verifiedPolicy }, relaxes: [], others: 'default' as const },
+  ];
+  const board = sampleBoard({ projects, pullRequests: [mergedPullRequest()] });
+  const { post, reported, asked } = await world({ state: 'ended', move }, board);
+  expect(await post('ENG-1', { phase: 'merge-pr' })).toMatchObject({
+    status: 200,
+    body: { outcome: 'held', why: 'acme/web requires a verified deployment, and none was seen' },
+  });
+  expect(await post('ENG-1', { phase: 'inReview' })).toMatchObject({ body: { outcome: 'moved' } });
+  expect([reported.length, asked.length]).toEqual([2, 1]);
 });

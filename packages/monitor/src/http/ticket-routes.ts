@@ -1,15 +1,21 @@
-// One ticket: why it is in its state, whether it shipped, its trace, its agent's output, its workflow phase, and a
+// One ticket: its text, why it is in its state, whether it shipped, its trace, its agent's output, its workflow phase, and a
 // person's decision on its deploy.
 import {
   type ApiAnswer,
   api,
+  boundedTicket,
   createLookup,
   type DetailOf,
   deployStep,
   type EventDraft,
+  hasTracker,
+  heldBack,
   phaseNamed,
   receipt,
   scopeOfWorker,
+  shownBounds,
+  type Ticket,
+  trackerOf,
   type Why,
   type Worker,
   why,
@@ -109,6 +115,35 @@ export function changesRoutes({ state, projects }: { state: StateAccess; project
     });
 }
 
+/** From the tracker of the project whose run has the ticket, else of the project with its prefix. */
+export function ticketTextRoutes(options: {
+  state: StateAccess;
+  projects: Pick<RunProjects, 'of'>;
+  folderOf: (ticket: string) => string | undefined;
+}): Routes {
+  const { state, projects, folderOf } = options;
+  return (app) =>
+    route(app, api.getTicket, async ({ params: { ticket } }) => {
+      const board = boardOf(state);
+      const orchestrator = createLookup(board).ofTicket(ticket)?.worker?.orchestrator ?? '';
+      const folder = board.runs.get(orchestrator)?.plan?.project ?? folderOf(ticket);
+      const setUp = 'Set the tracker up: svc init, in the folder of the project.';
+      if (folder === undefined)
+        throw notReadable('no project of the daemon has tickets with this prefix, or several have', setUp);
+      const { config, readTicket } = await projects.of(folder);
+      const content = await readTicket(ticket);
+      if (content !== null) return boundedTicket(content, shownBounds);
+      const tracker = trackerOf(config);
+      throw hasTracker(config) && tracker.provider === undefined
+        ? notReadable(tracker.why, tracker.remedy)
+        : notReadable('its project has no issue tracker', setUp);
+
+      function notReadable(reason: string, remedy: string): Failure {
+        return new Failure('not-configured', `The text of ${ticket} cannot be read: ${reason}.`, remedy);
+      }
+    });
+}
+
 export function workerNamed(state: StateAccess, ticket: string, orchestrator: string | undefined): Worker {
   const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;
   if (!worker) throw unknownTicket(ticket, orchestrator);
@@ -159,18 +194,21 @@ const MOVED_WITHIN_MS = 15_000;
  * caller learns the result.
  */
 export function phaseRoutes(options: {
+  state: StateAccess;
   /** Resolves when the event is durable. */
   report: (draft: EventDraft) => Promise<{ seq: number }>;
   /** The outcome of an effect within a time; undefined when it has not started. */
   outcomeOf: (key: string, timeoutMs: number) => Promise<MoveEnding | undefined>;
   timeoutMs?: number;
 }): Routes {
-  const { report, outcomeOf, timeoutMs = MOVED_WITHIN_MS } = options;
+  const { state, report, outcomeOf, timeoutMs = MOVED_WITHIN_MS } = options;
   return (app) =>
     route(app, api.setTicketPhase, async ({ params: { ticket }, body }) => {
       const named = phaseNamed(body.phase);
       if (!named.ok) throw new Failure('usage', `phase: ${named.problem}`);
       const { phase, skill } = named;
+      const before = boardOf(state).tickets.get(ticket);
+      const held = phase === 'done' ? heldBack(boardOf(state), ticket) : null;
       const { seq } = await report({
         event: 'workflow.ticket.phase_changed',
         source: 'cli',
@@ -178,9 +216,22 @@ export function phaseRoutes(options: {
         scope: { ticket, ...(body.orchestrator !== undefined && { orchestrator: body.orchestrator }) },
         detail: { to: phase, ...(skill !== undefined && { skill }) },
       });
+      if (held !== null)
+        return { ticket, phase, outcome: 'held' as const, from: null, to: null, why: held, remedy: null };
+      if (before?.local === true) {
+        await state.reached(seq);
+        return { ticket, phase, ...movedHere(before, boardOf(state).tickets.get(ticket)) };
+      }
       const ending = await outcomeOf(`${seq}:move-ticket:${ticket}`, timeoutMs);
       return { ticket, phase, ...resultOf(ending) };
     });
+}
+
+/** Nobody but svc keeps the state of a local ticket. */
+function movedHere(before: Ticket, after: Ticket = before) {
+  const [from, to] = [before.state?.name ?? null, after.state?.name ?? null];
+  const outcome = from === to ? ('already' as const) : ('moved' as const);
+  return { outcome, from, to, why: 'svc keeps the state of a local ticket', remedy: null };
 }
 
 function resultOf(

@@ -1,9 +1,9 @@
 // A line of the log together with its location. Parsing is strict: what is not a valid line is null.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { EventHost, EventLine } from '@svc/core';
 import { ifPresentSync } from '@svc/lib/files';
+import { readTextNow } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
 
@@ -116,7 +116,7 @@ export class TailTooSlow extends Error {
 
 export async function identifyHost(dataDir: string): Promise<EventHost> {
   const file = join(dataDir, 'host-id');
-  const known = ifPresentSync(() => readFileSync(file, 'utf8').trim());
+  const known = ifPresentSync(() => readTextNow(file).trim());
   if (known !== undefined && /^[0-9a-f-]{36}$/.test(known)) return { id: known, name: hostname() };
   const id = crypto.randomUUID();
   await writeFileAtomically(file, `${id}\n`, { mode: 0o600, folderMode: 0o700 });

@@ -5,16 +5,15 @@ import {
   fdatasync,
   fstatSync,
   ftruncateSync,
-  openSync,
   readdirSync,
   readSync,
   type Stats,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemErrorCode } from '@svc/lib/errors';
+import { lookNow, openNow } from '@svc/lib/paths';
 import { makeFolder, syncFolderNow } from '../disk/private-file.ts';
 import type { LogTail } from './log-entry.ts';
 
@@ -47,9 +46,12 @@ export function listMonthFiles(folder: string): string[] {
 
 /** The same without empty files: a month without a line yet does not exist for a reader. */
 export function listFilledMonthFiles(folder: string): string[] {
-  return listMonthFiles(folder).filter(
-    (name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
-  );
+  return listMonthFiles(folder).filter((name) => {
+    const look = lookNow(join(folder, name));
+    return (
+      look.state === 'unreadable' || (look.state === 'present' && (look.kind !== 'file' || look.size > 0))
+    );
+  });
 }
 
 export type MonthBytes = {
@@ -63,7 +65,7 @@ export type MonthBytes = {
 /** Null when the month's file does not exist. */
 export function openMonth(folder: string, file: string): MonthBytes | null {
   try {
-    const descriptor = openSync(join(folder, file), 'r');
+    const descriptor = openNow(join(folder, file));
     return {
       size: () => fstatSync(descriptor).size,
       read: (target, start, length, position) => readSync(descriptor, target, start, length, position),
@@ -256,12 +258,12 @@ function statusIn({ size, dev, ino }: Stats): FileStatus {
 export const realDisk: LogDisk = {
   open(path) {
     makeFolder(dirname(path), 0o700);
-    return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    return openNow(path, { flags: constants.O_RDWR | constants.O_CREAT, mode: 0o600 });
   },
   status: (descriptor) => statusIn(fstatSync(descriptor)),
   statusOf(path) {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats === undefined ? null : statusIn(stats);
+    const look = lookNow(path);
+    return look.state === 'present' ? { length: look.size, id: look.inode } : null;
   },
   write: (descriptor, bytes, position) => writeSync(descriptor, bytes, 0, bytes.byteLength, position),
   sync: (descriptor) => flush(descriptor),

@@ -1,10 +1,14 @@
 // Reads the log forwards from any position, across months, in chunks: memory use does not depend on the size of the
 // files. Only whole lines are returned; anything else is skipped and reported.
-import { open } from 'node:fs/promises';
+import { closeSync, read } from 'node:fs';
 import { join } from 'node:path';
-import { ifPresent } from '@svc/lib/files';
+import { promisify } from 'node:util';
+import { ifPresentSync } from '@svc/lib/files';
+import { openNow } from '@svc/lib/paths';
 import { LONGEST_LINE_BYTES, type LogEntry, type Position, parseEntry, type RawLine } from './log-entry.ts';
 import { listMonthFiles, type MonthBytes, openMonth } from './month-file.ts';
+
+const readAt = promisify(read);
 
 const CHUNK = 256 * 1024;
 const NEWLINE = 0x0a;
@@ -50,20 +54,20 @@ export async function* readFileLines(
   options: ReadOptions & { file: string; offset: number },
 ): AsyncGenerator<RawLine[]> {
   const { folder, file, offset, signal, onCorrupt, chunkBytes = CHUNK } = options;
-  const month = await ifPresent(open(join(folder, file), 'r'));
+  const month = ifPresentSync(() => openNow(join(folder, file)));
   if (month === undefined) return;
   try {
     const splitter = createLineSplitter({ file, offset, chunkBytes, onCorrupt });
     for (;;) {
       if (signal?.aborted === true) return;
       const { target, free, position } = splitter.space();
-      const { bytesRead } = await month.read(target, free.start, free.length, position);
+      const { bytesRead } = await readAt(month, target, free.start, free.length, position);
       if (bytesRead === 0) return;
       const lines = splitter.take(bytesRead);
       if (lines.length > 0) yield lines;
     }
   } finally {
-    await month.close();
+    closeSync(month);
   }
 }
 

@@ -1,8 +1,9 @@
 // Recovers the log after a crash: finds the last whole line of the newest file, from its end and in chunks, and moves
 // everything after it into quarantine. Nothing there was acknowledged. A power cut may lose one page of the last commit
 // and keep the next one: whole lines after such a hole go with it.
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { openNow } from '@svc/lib/paths';
 import { makeFolder, syncFolderNow } from '../disk/private-file.ts';
 import { LARGEST_COMMIT_BYTES, LONGEST_LINE_BYTES, type LogTail, parseLine } from './log-entry.ts';
 import { listFilledMonthFiles } from './month-file.ts';
@@ -22,7 +23,7 @@ export function recoverTail({ folder, now }: { folder: string; now: number }): R
   const torn: TornTail[] = [];
   for (const file of listFilledMonthFiles(folder).toReversed()) {
     const path = join(folder, file);
-    const descriptor = openSync(path, 'r+');
+    const descriptor = openNow(path, { flags: constants.O_RDWR });
     try {
       const size = fstatSync(descriptor).size;
       const last = findLastLine(descriptor, findHole(descriptor, size));
@@ -129,7 +130,10 @@ function quarantine({
   const quarantineFolder = join(folder, 'quarantine');
   makeFolder(quarantineFolder, 0o700);
   const path = join(quarantineFolder, `${file}-${offset}-${now}.torn`);
-  const copy = openSync(path, 'w', 0o600);
+  const copy = openNow(path, {
+    flags: constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC,
+    mode: 0o600,
+  });
   try {
     const chunk = Buffer.allocUnsafe(CHUNK);
     for (let at = offset; at < size; ) {

@@ -1,10 +1,11 @@
 // Events that helper scripts could not send because the daemon was down: one file each, written atomically. The daemon
 // takes them in the order of their names. A file is removed only when its line is durable; a crash in between makes no
 // second line, because the line has the file's name as its delivery id.
-import { mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EventDraft, parseEventDraft } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { readdir, readText, reasonOf } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { LogNotWritable } from './log-entry.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -50,6 +51,7 @@ export async function drainSpool(folder: string, appendOnce: AppendOnce): Promis
       const name = some[index];
       if (name === undefined || result === 'not-now') continue;
       drained.left -= 1;
+      if (result === 'gone') continue;
       if (result === 'taken') {
         await unlink(join(folder, name));
         drained.taken += 1;
@@ -117,15 +119,16 @@ async function listSpool(folder: string): Promise<string[]> {
 
 type Problem = { problem: string };
 
-async function readDraft(path: string, name: string): Promise<EventDraft | Problem> {
-  const { size } = await stat(path);
-  if (size > LARGEST_FILE) return { problem: `${size} bytes is too large for one event` };
+async function readDraft(path: string, name: string): Promise<EventDraft | Problem | 'gone' | 'not-now'> {
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(path, 'utf8'));
+    value = JSON.parse(await readText(path, { most: LARGEST_FILE, links: 'keep' }));
   } catch (error) {
     if (error instanceof SyntaxError) return { problem: 'not JSON' };
-    throw error;
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    if (code === 'ENOENT') return 'gone';
+    return code === 'ETIMEDOUT' ? 'not-now' : { problem: reasonOf(error) };
   }
   const parsed = parseEventDraft(value);
   if (!parsed.ok) return { problem: parsed.problem };
@@ -133,10 +136,10 @@ async function readDraft(path: string, name: string): Promise<EventDraft | Probl
 }
 
 async function take(
-  draft: EventDraft | Problem,
+  draft: EventDraft | Problem | 'gone' | 'not-now',
   appendOnce: AppendOnce,
-): Promise<'taken' | 'not-now' | Problem> {
-  if ('problem' in draft) return draft;
+): Promise<'taken' | 'gone' | 'not-now' | Problem> {
+  if (typeof draft === 'string' || 'problem' in draft) return draft;
   try {
     await appendOnce(draft);
     return 'taken';

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { effectLanes, laneOf, lanes } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createOutboxStore, type OutboxStore, openOutboxDatabase } from './outbox-store.ts';
+import { createOutboxStore, DUE, type OutboxStore, openOutboxDatabase } from './outbox-store.ts';
 
 import { append, move, openStore } from './testing/sample-outbox.ts';
 
@@ -77,24 +78,52 @@ describe('accepting', () => {
 describe('what is due', () => {
   test('comes in order, and only the first pending one of each order key', () => {
     const store = newStore();
-    store.accept([move(1, 'A'), append(1), move(2, 'A'), move(2, 'B'), append(3)], 3);
-    expect(keys(store.due(1_000, 10))).toEqual(keys([move(1, 'A'), append(1), move(2, 'B'), append(3)]));
-    expect(keys(store.due(1_000, 2))).toEqual(keys([move(1, 'A'), append(1)]));
+    store.accept([move(1, 'A'), move(1, 'C'), move(2, 'A'), move(2, 'B'), move(3, 'D')], 3);
+    const due = (limit: number) => keys(store.due('tracker', 1_000, limit));
+    expect(due(10)).toEqual(keys([move(1, 'A'), move(1, 'C'), move(2, 'B'), move(3, 'D')]));
+    expect(due(2)).toEqual(keys([move(1, 'A'), move(1, 'C')]));
     store.retry(move(1, 'A').key, 'busy', 5_000);
-    expect(keys(store.due(1_000, 10))).toEqual(keys([append(1), move(2, 'B'), append(3)]));
+    expect(due(10)).toEqual(keys([move(1, 'C'), move(2, 'B'), move(3, 'D')]));
     expect(store.nextDueAfter(1_000)).toBe(5_000);
     store.giveUp(move(1, 'A').key, 'no');
-    expect(keys(store.due(1_000, 10))).toContain(move(2, 'A').key);
+    expect(due(10)).toContain(move(2, 'A').key);
     expect(store.nextDueAfter(1_000)).toBeNull();
+  });
+
+  test('each row is due in the lane of its kind, and one of an unknown kind in the local lane', () => {
+    const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
+    const store = createOutboxStore({ database, lastSeq: 0, clock: { now: () => 1_000 } });
+    onTestFinished(() => store.close());
+    const kinds = [...Object.keys(effectLanes), 'of-a-later-version'];
+    store.accept(
+      kinds.map((_, index) => move(index, `T-${index}`)),
+      kinds.length,
+    );
+    for (const [seq, kind] of kinds.entries())
+      database.prepare('UPDATE outbox_effect SET kind = ? WHERE seq = ?').run(kind, seq);
+    const dueIn = Object.fromEntries(
+      lanes.map((lane) => [lane, store.due(lane, 1_000, 100).map(({ kind }) => kind)]),
+    );
+    expect(dueIn).toEqual(
+      Object.fromEntries(lanes.map((lane) => [lane, kinds.filter((kind) => laneOf(kind) === lane)])),
+    );
+  });
+
+  test('is found by an index, so thousands of rows in another lane cost nothing', () => {
+    const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
+    onTestFinished(() => database.close());
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${DUE}`).all('local', 1, 1, 4);
+    expect(plan.map(({ detail }) => detail)[0]).toContain('outbox_lane');
+    expect(JSON.stringify(plan)).not.toContain('TEMP B-TREE');
   });
 
   test('includes what a clock that was set back would postpone forever', () => {
     const store = newStore();
     store.accept([move(1)], 1);
     store.retry(move(1).key, 'busy', 1_000 + 900 * HOUR);
-    expect(keys(store.due(1_000, 10))).toEqual([move(1).key]);
+    expect(keys(store.due('tracker', 1_000, 10))).toEqual([move(1).key]);
     store.retry(move(1).key, 'busy', 1_000 + HOUR);
-    expect(store.due(1_000, 10)).toEqual([]);
+    expect(store.due('tracker', 1_000, 10)).toEqual([]);
   });
 
   test('a row that cannot be read is returned without its effect', () => {
@@ -104,7 +133,7 @@ describe('what is due', () => {
     store.accept([move(1), move(2, 'B'), move(3, 'C')], 3);
     database.prepare('UPDATE outbox_effect SET payload = ? WHERE seq = 1').run('{"ki');
     database.prepare('UPDATE outbox_effect SET payload = ? WHERE seq = 2').run('null');
-    expect(store.due(1_000, 10).map(({ effect }) => effect)).toEqual([null, null, move(3, 'C')]);
+    expect(store.due('tracker', 1_000, 10).map(({ effect }) => effect)).toEqual([null, null, move(3, 'C')]);
   });
 });
 
@@ -183,7 +212,7 @@ test('whatever happens, each effect has one row, and those of a ticket end in or
           expect(store.accept(effects, from)).toBe(0);
           accepted.push(...added);
         } else if (each.do === 'work') {
-          const [row] = store.due(1_000, 1);
+          const [row] = store.due('tracker', 1_000, 1);
           if (row === undefined) continue;
           if (each.how === 'retry') store.retry(row.key, 'busy', 1_000);
           else {

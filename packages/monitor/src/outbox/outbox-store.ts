@@ -7,7 +7,7 @@
 // which finds on its own what still differs. `started` reports that.
 
 import type { SQLOutputValue } from 'node:sqlite';
-import { cutText, type Effect, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
+import { cutText, type Effect, effectLanes, type Lane, LONGEST_RETRY_WAIT_MS, orderKeyOf } from '@svc/core';
 import type { WallClock } from '@svc/lib/clock';
 import { type Database, openDatabase } from '../disk/sqlite.ts';
 
@@ -31,8 +31,8 @@ export type OutboxStore = {
   cursor: () => number;
   /** All effects of the lines up to `cursor`, and the cursor, or nothing. Returns the number of new rows. */
   accept: (effects: readonly Effect[], cursor: number) => number;
-  /** Rows that may be tried now, in order; only the first pending one of each order key. */
-  due: (now: number, limit: number) => OutboxRow[];
+  /** Rows of a lane that may be tried now, in order; only the first pending one of each order key. */
+  due: (lane: Lane, now: number, limit: number) => OutboxRow[];
   /** The next time after `now` at which a row is due; null when none is. */
   nextDueAfter: (now: number) => number | null;
   finish: (key: string, outcome: string) => void;
@@ -58,11 +58,20 @@ export type OutboxStore = {
 
 const MAX_LIST = 1_000;
 const MAX_TEXT = 500;
+/** The lane of a row, as `laneOf` returns it. */
+const LANE = `CASE kind ${Object.entries(effectLanes)
+  .map(([kind, lane]) => `WHEN '${kind}' THEN '${lane}'`)
+  .join(' ')} ELSE 'local' END`;
 /** The row `effect` of a query, if no earlier one with its order key is pending. */
 const IS_FIRST = `(effect.order_key IS NULL OR NOT EXISTS (
   SELECT 1 FROM outbox_effect AS earlier
   WHERE earlier.state = 'pending' AND earlier.order_key = effect.order_key
     AND (earlier.seq, earlier.position) < (effect.seq, effect.position)))`;
+
+/** What is due in a lane; exported for the test of its index. */
+export const DUE = `SELECT * FROM outbox_effect AS effect
+  WHERE state = 'pending' AND ${LANE} = ? AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
+  ORDER BY seq, position LIMIT ?`;
 
 /** `lastSeq` is the log's last line now; see above for how a fresh outbox uses it. */
 export function createOutboxStore({
@@ -81,11 +90,7 @@ export function createOutboxStore({
     ),
     move: database.prepare('UPDATE outbox_cursor SET seq = max(seq, ?)'),
     cursor: database.prepare('SELECT seq FROM outbox_cursor'),
-    due: database.prepare(
-      `SELECT * FROM outbox_effect AS effect
-       WHERE state = 'pending' AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
-       ORDER BY seq, position LIMIT ?`,
-    ),
+    due: database.prepare(DUE),
     next: database.prepare(
       `SELECT min(next_at) AS at FROM outbox_effect INDEXED BY outbox_next
        WHERE state = 'pending' AND next_at > ?`,
@@ -162,7 +167,7 @@ export function createOutboxStore({
         return added;
       });
     },
-    due: (now, limit) => sql.due.all(now, now + LONGEST_RETRY_WAIT_MS, limit).map(toRow),
+    due: (lane, now, limit) => sql.due.all(lane, now, now + LONGEST_RETRY_WAIT_MS, limit).map(toRow),
     nextDueAfter(now) {
       const at = sql.next.get(now)?.['at'];
       return typeof at === 'number' ? at : null;
@@ -307,6 +312,14 @@ const outboxMigrations = [
   CREATE INDEX outbox_unsent ON outbox_effect (seq, position) WHERE unsent = 1;
   UPDATE outbox_effect SET kind = 'message-worker', payload = json_set(payload, '$.kind', 'message-worker')
   WHERE kind = 'tell-worker' AND json_valid(payload)`,
+  // The expression is that of LANE; if LANE changes without a new index, a lane is only found more slowly.
+  `CREATE INDEX outbox_lane ON outbox_effect ((
+    CASE kind WHEN 'write-signal' THEN 'local' WHEN 'append' THEN 'local' WHEN 'refresh-pull-request' THEN 'local'
+      WHEN 'start-run' THEN 'programs' WHEN 'start-task' THEN 'programs' WHEN 'team-command' THEN 'programs' WHEN 'run-command' THEN 'programs'
+      WHEN 'prove-descendant' THEN 'codehost' WHEN 'message-worker' THEN 'codehost'
+      WHEN 'move-ticket' THEN 'tracker' WHEN 'file-remediation' THEN 'tracker'
+      WHEN 'notify' THEN 'notifiers' WHEN 'notify-rule' THEN 'notifiers' ELSE 'local' END
+  ), seq, position) WHERE state = 'pending'`,
 ];
 
 /** Open the log first: it sets a damaged file aside, and the outbox then starts in the new one. */

@@ -45,20 +45,41 @@ function setUp(options: Partial<OutboxRunnerOptions> & { path?: string } = {}) {
 const answering = (outcome: Outcome) => () => Promise.resolve(outcome);
 
 describe('order', () => {
-  test('at most four at once, and one at a time per ticket', async () => {
+  test('at most four at once in a lane, and one at a time per ticket', async () => {
     const { clock, store, runner, started } = setUp();
-    store.accept([move(1, 'A'), move(2, 'A'), append(3), append(4), append(5), append(6)], 6);
+    const others = ['B', 'C', 'D', 'E'].map((ticket, index) => move(index + 3, ticket));
+    store.accept([move(1, 'A'), move(2, 'A'), ...others], 6);
     runner.start();
     await clock.settle();
     const keys = () => started.map(({ key }) => key);
-    expect(keys()).toEqual([move(1, 'A'), append(3), append(4), append(5)].map(({ key }) => key));
-    started[1]?.answer({ done: 'appended' });
+    expect(keys()).toEqual([move(1, 'A'), ...others.slice(0, 3)].map(({ key }) => key));
+    started[1]?.answer({ done: 'moved' });
     await clock.settle();
-    expect(keys()[4]).toBe(append(6).key);
+    expect(keys()[4]).toBe(move(6, 'E').key);
     started[0]?.answer({ done: 'moved' });
     await clock.settle();
     expect(keys()[5]).toBe(move(2, 'A').key);
     expect(runner.figures()).toMatchObject({ pending: 4, running: 4 });
+  });
+
+  test('lines of the log do not wait behind a service that does not answer, nor behind its retries', async () => {
+    const { clock, store, runner, started } = setUp();
+    const moves = Array.from({ length: 40 }, (_, index) => move(index + 1, `T-${index}`));
+    store.accept(moves, 40);
+    runner.start();
+    await clock.settle();
+    expect(started).toHaveLength(4);
+    store.accept([append(41), append(42)], 42);
+    runner.wake();
+    await clock.settle();
+    expect(started.slice(4).map(({ key }) => key)).toEqual([append(41).key, append(42).key]);
+    for (const { answer } of started) answer({ failed: 'busy' });
+    await clock.settle();
+    store.accept([append(43)], 43);
+    runner.wake();
+    await clock.settle();
+    expect(started.map(({ key }) => key)).toContain(append(43).key);
+    expect(runner.figures().running).toBe(5);
   });
 
   test('an effect that is retried delays those after it', async () => {

@@ -1,10 +1,11 @@
 // Executes the effects in the outbox. A row is:
-// - waiting: not due yet, or after an earlier one with the same order key. Ends when it is due.
-// - running: its handler is working, one of at most four. Ends with the handler's result or after 30 s.
+// - waiting: not due yet, after an earlier one with the same order key, or for a slot of its lane. Ends when it is due
+//   and the lane has a slot; other lanes never delay it.
+// - running: its handler is working. Ends with the handler's result or after 30 s.
 // - retrying: waiting again after a failure, longer each time, at most five minutes.
 // - done, or given up: after a permanent failure, or after too many attempts. Giving up is reported.
 // After a kill at any point the row is still pending and is executed again: handlers are idempotent.
-import { isTimeToGiveUp, retryWaitMs } from '@svc/core';
+import { isTimeToGiveUp, type Lane, laneOf, laneSlots, lanes, retryWaitMs } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
 import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } from './outbox-store.ts';
@@ -108,7 +109,6 @@ export type OutboxRunnerOptions = {
   onSettled?: (row: OutboxRow, settled: Settled) => void;
   /** The reason why the outbox itself cannot work (for example a full disk), and null when it works again. */
   onFailing?: (reason: string | null) => void;
-  atOnce?: number;
   timeoutMs?: number;
   waitMs?: (attempts: number, random: number, askedMs?: number) => number;
 };
@@ -126,11 +126,10 @@ export function createOutboxRunner({
   onGaveUp,
   onSettled = () => undefined,
   onFailing = () => undefined,
-  atOnce = 4,
   timeoutMs = 30_000,
   waitMs = retryWaitMs,
 }: OutboxRunnerOptions): OutboxRunner {
-  const running = new Map<string, { abort: () => void; settled: Promise<void> }>();
+  const running = new Map<string, { lane: Lane; abort: () => void; settled: Promise<void> }>();
   /** Keys and order keys whose handler has not ended, possibly after its timeout. */
   const held = new Set<string>();
   const waiters = createWaiters(clock.after);
@@ -173,15 +172,24 @@ export function createOutboxRunner({
     cancelTimer = null;
     try {
       const now = clock.now();
-      const free = atOnce - running.size;
-      const due = free > 0 ? store.due(now, free + held.size) : [];
-      for (const row of due.filter(isFree).slice(0, free)) startRow(row);
+      for (const lane of lanes) startLane(lane, now);
       const next = store.nextDueAfter(now);
       if (next !== null) cancelTimer = clock.after(Math.min(next - now, LONGEST_TIMER_MS), startDue);
       note('store', null);
     } catch (error) {
       pause(error);
     }
+  }
+
+  function startLane(lane: Lane, now: number): void {
+    const taken = [...running.values()].filter((row) => row.lane === lane).length;
+    const free = laneSlots[lane] - taken;
+    if (free <= 0) return;
+    for (const row of store
+      .due(lane, now, free + held.size)
+      .filter(isFree)
+      .slice(0, free))
+      startRow(row);
   }
 
   function wake(): void {
@@ -203,7 +211,7 @@ export function createOutboxRunner({
     const run = handlerFor(handlers, row);
     const attempt = startAttempt({ run, number: row.attempts + 1, timeoutMs, clock });
     const settled = settleAtEnd(row, attempt.end);
-    running.set(row.key, { abort: attempt.abort, settled });
+    running.set(row.key, { lane: laneOf(row.kind), abort: attempt.abort, settled });
     void letGo(holds, Promise.all([attempt.over, settled]));
   }
 

@@ -1,5 +1,5 @@
 // Archives and the daemon's own logs.
-import { lstat, realpath, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type Board,
@@ -10,7 +10,8 @@ import {
   retentionOfWorktree,
   retentionPolicy,
 } from '@svc/core';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { lstat, namesIn, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
 import { pruneArchives } from '../archive/prune.ts';

@@ -36,7 +36,7 @@ function world(retention: object = policies, more: { everyMs?: number; archiveDa
   const worktrees = repository.worktrees();
   const projects = { of: async () => ({ worktrees }) } as unknown as RunProjects;
   const stopping = new AbortController().signal;
-  const clock = { now: NOW };
+  const clock = { now: NOW, newest: NOW };
   const fold = (event: string, scope: object, detail: object = {}, at = THEN): void => {
     const ts = new Date(at).toISOString();
     const line = { event, source: 'orchestrator', via: 'local', scope, detail, seq: board.seq + 1, ts };
@@ -52,7 +52,11 @@ function world(retention: object = policies, more: { everyMs?: number; archiveDa
     cleanUp: createCleanUp({ projects, stopping, logger }).run,
     locks,
     processStarts: async (pids) => new Map(pids.map((pid) => [pid, processes.get(pid) ?? { state: 'gone' }])),
-    append: async (line) => lines.push(line),
+    log: {
+      append: async (line) => lines.push(line),
+      lastSeqAt: async (time) => Math.min(clock.newest, time),
+      timeOf: (seq) => seq,
+    },
     logger,
     now: () => new Date(clock.now),
     ...more,
@@ -367,8 +371,13 @@ test('the daemon removes by itself only when that is configured', async () => {
     made.run('run-1', 'ENG-1');
     await made.sweep();
     made.start();
-    if (automatic) await vi.waitFor(() => expect(made.lines).not.toEqual([]), { timeout: 60_000 });
-    else await made.report();
+    if (automatic) {
+      await vi.waitFor(async () => expect((await made.report()).last).not.toBeNull(), { timeout: 60_000 });
+      expect(made.lines).toEqual([]);
+      made.clock.now += DAY_MS;
+      made.clock.newest = made.clock.now;
+      await vi.waitFor(() => expect(made.lines).not.toEqual([]), { timeout: 60_000 });
+    } else await made.report();
     expect(made.lines.length > 0).toBe(automatic);
   }
 });
@@ -378,4 +387,33 @@ test('a size that takes too long to measure is unknown', async () => {
   writeFileSync(join(folder, 'a'), 'abc');
   expect(await bytesIn(folder, performance.now() + 60_000)).toBe(3);
   expect(await bytesIn(folder, performance.now() - 1)).toBeNull();
+});
+
+test('nothing is removed while the clock is far ahead of the newest event that is a day old', async () => {
+  const made = world();
+  made.run('run-1', 'ENG-1');
+  await made.sweep();
+  made.clock.newest = NOW - 300 * DAY_MS;
+  expect(await made.apply('kim')).toEqual({ removed: [], failed: [] });
+  const reasons = (await made.items('runs')).map(({ reason }) => reason);
+  expect(reasons).toEqual([expect.stringContaining('the clock may be wrong: there is no event for 300 d')]);
+  made.clock.newest = NOW - 2 * DAY_MS;
+  expect((await made.apply('kim')).removed).not.toEqual([]);
+});
+
+test('what was noted as due with a clock that was ahead is due from now on', async () => {
+  const made = world({ ...policies, automatic: true }, { everyMs: 20 });
+  made.run('run-1', 'ENG-1');
+  await made.sweep();
+  const noted = { [join(made.runsDir, 'run-1')]: new Date(NOW + 365 * DAY_MS).toISOString() };
+  writeFileSync(join(made.dataDir, 'retention-due.json'), JSON.stringify(noted));
+  made.start();
+  await vi.waitFor(
+    () => {
+      const text = readFileSync(join(made.dataDir, 'retention-due.json'), 'utf8');
+      expect(JSON.parse(text)).toMatchObject({ [join(made.runsDir, 'run-1')]: new Date(NOW).toISOString() });
+    },
+    { timeout: 60_000 },
+  );
+  expect(made.lines).toEqual([]);
 });

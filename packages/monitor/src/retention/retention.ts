@@ -1,10 +1,11 @@
 // Removes old data by the policy in `svc.retention` and `archive.retention`. Everything is looked at again right before it
 // is removed; what cannot be looked at is kept. Each removal is one line of the log.
 import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  CLOCK_PROOF_MS,
   type Config,
+  clockDoubt,
   type EventDraft,
   judgeRetention,
   type Retention as Report,
@@ -17,10 +18,15 @@ import {
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { lstat, readdir } from '@svc/lib/paths';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { singleFlight } from '@svc/lib/single-flight';
 import type { Logger } from 'pino';
+import { z } from 'zod';
+import { readJsonFile } from '../config/read-json.ts';
+import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { Failure } from '../errors.ts';
+import type { EventLog } from '../log/event-log.ts';
 import {
   archiveCandidates,
   type Candidate,
@@ -45,12 +51,12 @@ export type Retention = {
 
 export function createRetention(
   options: Sources & {
-    append: (draft: EventDraft) => Promise<unknown>;
+    log: Pick<EventLog, 'lastSeqAt' | 'timeOf'> & { append: (draft: EventDraft) => Promise<unknown> };
     logger: Logger;
     everyMs?: number;
   },
 ): Retention {
-  const { machine, config, append, logger, now } = options;
+  const { machine, config, log, logger, now } = options;
   let last: Report['last'] = null;
   let rounds: Rounds | null = null;
   let stopping = false;
@@ -62,9 +68,20 @@ export function createRetention(
   };
   const isDue = (candidate: Candidate): boolean => judged(candidate, { inUse: [], unsaved: [] }).remove;
 
-  async function verdictOn(candidate: Candidate): Promise<RetentionVerdict> {
+  async function doubt(): Promise<string | null> {
+    const time = now().getTime();
+    const seq = await log.lastSeqAt(time - CLOCK_PROOF_MS).catch((error: unknown) => {
+      logger.warn({ err: error }, 'the time of the newest event is not known');
+      return undefined;
+    });
+    if (seq === undefined) return clockDoubt(undefined, time);
+    return clockDoubt(seq === 0 ? null : log.timeOf(seq), time);
+  }
+
+  async function verdictOn(candidate: Candidate, clock: string | null): Promise<RetentionVerdict> {
     const quick = judged(candidate, { inUse: [], unsaved: [] });
     if (!quick.remove) return quick;
+    if (clock !== null) return { remove: false, reason: clock };
     const looked = await candidate.look().catch((error: unknown) => {
       logger.warn({ err: error, path: candidate.path }, 'old data cannot be checked');
       return { inUse: null, unsaved: null };
@@ -92,11 +109,12 @@ export function createRetention(
     const found = await candidates(items);
     const deadline = performance.now() + MEASURE_MS;
     const eventLog = await eventLogItem(machine.eventsDir, deadline);
+    const clock = await doubt();
     for (const candidate of found) {
       const isWithRun = candidate.kind === 'journals' && isRunDue(items, candidate.name);
       const verdict = isWithRun
         ? { remove: false, reason: 'removed with its run' }
-        : await verdictOn(candidate);
+        : await verdictOn(candidate, clock);
       items.push(await itemOf(candidate, verdict, deadline));
     }
     items.push(eventLog);
@@ -105,12 +123,20 @@ export function createRetention(
 
   const apply = singleFlight(async (by: string): Promise<RetentionEnd> => {
     const end: RetentionEnd = { removed: [], failed: [] };
+    const clock = await doubt();
+    const noted = by === DAEMON ? await readDue(machine.dataDir) : undefined;
+    const due: Record<string, string> = {};
     options.board();
     await restoreInterrupted(machine.runsDir);
     for (const candidate of await candidates([])) {
       if (stopping) break;
-      const verdict = await verdictOn(candidate);
+      const verdict = await verdictOn(candidate, clock);
       if (!verdict.remove) continue;
+      if (noted !== undefined) {
+        const since = dueSince(noted[candidate.path], now());
+        due[candidate.path] = since.toISOString();
+        if (now().getTime() - since.getTime() < TWICE_MS) continue;
+      }
       const item = await itemOf(candidate, verdict, performance.now() + MEASURE_MS);
       try {
         await candidate.remove(() => !stopping && isDue(candidate));
@@ -121,8 +147,10 @@ export function createRetention(
         continue;
       }
       end.removed.push(item);
-      await append(lineOf(item, by));
+      await log.append(lineOf(item, by));
     }
+    if (noted !== undefined && JSON.stringify(noted) !== JSON.stringify(due))
+      await writeFileAtomically(dueFile(machine.dataDir), JSON.stringify(due), { mode: 0o600 });
     last = { at: now().toISOString(), removed: end.removed.length, failed: end.failed };
     return end;
   });
@@ -134,7 +162,7 @@ export function createRetention(
       rounds = every(
         options.everyMs ?? EVERY_MS,
         async () => {
-          if (config().svc.retention.automatic && !stopping) await apply('the daemon');
+          if (config().svc.retention.automatic && !stopping) await apply(DAEMON);
         },
         (error) => logger.error({ err: error }, 'old data cannot be removed'),
       );
@@ -144,6 +172,25 @@ export function createRetention(
       await rounds?.stop();
     },
   };
+}
+
+// The daemon removes by itself only what it found due a day before too: nobody looks at the list first.
+
+const DAEMON = 'the daemon';
+const TWICE_MS = 86_400_000;
+const Due = z.record(z.string(), z.iso.datetime());
+
+const dueFile = (dataDir: string): string => join(dataDir, 'retention-due.json');
+
+async function readDue(dataDir: string): Promise<Record<string, string>> {
+  const read = await readJsonFile(dueFile(dataDir));
+  return (read.state === 'read' ? Due.safeParse(read.data).data : undefined) ?? {};
+}
+
+/** A time that the clock has not reached was noted with another clock. */
+function dueSince(noted: string | undefined, now: Date): Date {
+  const since = new Date(noted ?? now);
+  return since > now ? now : since;
 }
 
 /** The kinds with a policy, in the order in which they are removed: the run's files need no worktree. */

@@ -1,8 +1,9 @@
 // The files of ended runs, and the output of their agents. Only what the archive has, byte for byte, is removed.
-import { lstat, rename, unlink } from 'node:fs/promises';
+import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArchivedFile, type Board, retentionOfRun, retentionPolicy, safeSegment } from '@svc/core';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { lstat, namesIn } from '@svc/lib/paths';
 import { rootFrom } from '../archive/archive-index.ts';
 import { type BlobFolder, createBlobFolder, hashOf } from '../archive/blobs.ts';
 import { readManifest } from '../archive/manifest-file.ts';

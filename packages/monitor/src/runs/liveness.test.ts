@@ -177,3 +177,12 @@ test('no pid, a removed file, an unknown process, a failing check: nothing is re
   expect([without, removed, unknown, failing].map(({ topics }) => topics())).toEqual([[], [], [], []]);
   expect(failing.onProblem).toHaveBeenCalledWith(new Error('no ps'));
 });
+
+test.each([0, 1, -1, -process.pid])(
+  'process %i is neither alive nor dead: nothing is reported',
+  async (pid) => {
+    const { topics, settle, onProblem } = setUp(pid, null);
+    await settle();
+    expect([topics(), onProblem.mock.calls]).toEqual([[], []]);
+  },
+);

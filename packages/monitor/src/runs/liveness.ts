@@ -51,8 +51,9 @@ export type Liveness = {
   stop: () => Promise<void>;
 };
 
-export function createLiveness({
+export function createLiveness<Worker extends WatchedWorker>({
   workers,
+  matters = ({ status }) => isAgentsWork(status),
   append,
   processStarts,
   willRevive = () => false,
@@ -62,7 +63,9 @@ export function createLiveness({
   everyMs = 5_000,
   confirmMs = CONFIRM_MS,
 }: {
-  workers: () => Iterable<WatchedWorker>;
+  workers: () => Iterable<Worker>;
+  /** Whether it makes a difference that the process of the worker has ended. */
+  matters?: (worker: Worker) => boolean;
   append: (draft: EventDraft) => Promise<{ seq: number }>;
   processStarts: ReadProcessStarts;
   /** Whether a new process is about to be started for the worker. */
@@ -86,7 +89,7 @@ export function createLiveness({
     const watched = new Map<string, WatchedWorker & { pid: number }>();
     for (const worker of workers()) {
       const pid = worker.signal?.pid;
-      if (typeof pid === 'number' && isAgentsWork(worker.status) && !worker.removed)
+      if (typeof pid === 'number' && matters(worker) && !worker.removed)
         watched.set(`${worker.orchestrator}/${worker.ticket}`, { ...worker, pid });
     }
     for (const key of memories.keys()) if (!watched.has(key)) memories.delete(key);

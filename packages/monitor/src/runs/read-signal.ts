@@ -1,18 +1,16 @@
 // Reads one signal file: whole, bounded, never through a link, and only if its content matches its name.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
 import { dirname } from 'node:path';
 import { canonicalJson, SignalFile } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { ifAllowed } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { exactLstat, identityOf, lookAt, lstat, readFile, reasonOf, Unreadable } from '@svc/lib/paths';
 import { parseJson } from '../config/read-json.ts';
 import type { SignalLocation } from './signal-folder.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** Neither follows a link nor blocks on a pipe. */
-const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * `identity` changes whenever the file is written. It is null when the file was changed so recently that the next change
@@ -45,37 +43,25 @@ export async function readSignal(location: SignalLocation): Promise<SignalReadin
     identity: null,
     foreign: true,
   });
-  let handle: FileHandle;
   try {
     if (!(await inPlainFolders(path))) return foreign('is behind a link, which is not followed.');
-    handle = await open(path, flags);
+    const { bytes, stats } = await readFile(path, { most: MAX_BYTES, links: 'keep' });
+    if (bytes.length !== Number(stats.size)) return corrupt('was written to while it was read.');
+    return parseSignal(location, bytes, settledIdentity(stats));
   } catch (error) {
     const code = systemErrorCode(error);
+    if (code === undefined) throw error;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'missing' };
-    if (code === 'ENXIO') return foreign('is not a regular file.');
-    if (code === 'ELOOP') return foreign('is a link, which is not followed.');
-    return corrupt(cannotBeRead(error));
-  }
-  try {
-    const stats = await handle.stat({ bigint: true });
-    const identity = settledIdentity(stats);
-    if (!stats.isFile()) return foreign('is not a regular file.');
-    if (stats.size > MAX_BYTES)
-      return corrupt(`has ${stats.size} bytes; at most ${MAX_BYTES} are read.`, identity);
-    const bytes = await readWhole(handle, Number(stats.size));
-    if (bytes === null) return corrupt('was written to while it was read.');
-    return parseSignal(location, bytes, identity);
-  } catch (error) {
-    return corrupt(cannotBeRead(error));
-  } finally {
-    await handle.close();
+    if (!(error instanceof Unreadable)) return corrupt(reasonOf(error));
+    if (code === 'EFBIG') return corrupt(error.reason, await settledNow(path));
+    return code === 'ETIMEDOUT' ? corrupt(error.reason) : foreign(error.reason);
   }
 }
 
 /** The current `identity` of a file; null when it cannot be determined. */
 export async function identityNow(path: string): Promise<string | null> {
-  const stats = await ifAllowed(lstat(path, { bigint: true }));
-  return stats === undefined ? null : identityOf(stats);
+  const look = await lookAt(path, 'keep');
+  return look.state === 'present' ? look.identity : null;
 }
 
 /**
@@ -116,31 +102,14 @@ async function inPlainFolders(path: string): Promise<boolean> {
   return stats.every((folder) => folder.isDirectory());
 }
 
-/** Null when the file has grown since its size was read. */
-async function readWhole(handle: FileHandle, size: number): Promise<Buffer | null> {
-  const buffer = Buffer.alloc(size + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) return buffer.subarray(0, length);
-    length += bytesRead;
-  }
-  return null;
-}
-
 /** File systems may have clocks as coarse as this. */
 const SLOWEST_TICK_MS = 2_000;
 
+async function settledNow(path: string): Promise<string | null> {
+  const stats = await ifPresent(exactLstat(path));
+  return stats === undefined ? null : settledIdentity(stats);
+}
+
 function settledIdentity(stats: BigIntStats): string | null {
   return Date.now() - Number(stats.ctimeMs) > SLOWEST_TICK_MS ? identityOf(stats) : null;
-}
-
-function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-}
-
-function cannotBeRead(error: unknown): string {
-  const code = systemErrorCode(error);
-  if (code === undefined) throw error;
-  return `cannot be read (${code}).`;
 }

@@ -3,13 +3,15 @@
 // is not.
 
 import type { Stats } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { entriesIn, lstat, stat } from '@svc/lib/paths';
 
+/** Of all runs, and of one: an agent can write into the folder of its own run. */
 const MAX_FILES = 20_000;
+export const MAX_PER_RUN = 1_000;
 const SUFFIX = '.json';
 
 export type SignalLocation = { orchestrator: string; ticket: string; path: string };
@@ -39,7 +41,7 @@ export async function runsIdentity(runsDir: string): Promise<string | null> {
 export async function listRuns(runsDir: string): Promise<RunFolders> {
   const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: 0, problems: [] };
   if (found.identity === null) return found;
-  const entries = (await ifPresent(readdir(runsDir, { withFileTypes: true }))) ?? [];
+  const entries = (await ifPresent(entriesIn(runsDir))) ?? [];
   for (const entry of entries) {
     // Files beside the runs, and hidden folders, are not ours.
     if (entry.isFile() || entry.name.startsWith('.')) continue;
@@ -84,24 +86,27 @@ async function readRun(runsDir: string, orchestrator: string): Promise<RunFolder
 export type SignalLocations = {
   files: SignalLocation[];
   ignored: number;
-  /** More files than are read. */
-  tooMany: boolean;
+  /** The runs with more files than are read. */
+  tooMany: string[];
   problems: string[];
 };
 
 export async function listSignals(runs: readonly RunFolder[]): Promise<SignalLocations> {
-  const listed: SignalLocations = { files: [], ignored: 0, tooMany: false, problems: [] };
+  const listed: SignalLocations = { files: [], ignored: 0, tooMany: [], problems: [] };
   for (const { orchestrator, workers } of runs) {
     if (workers === null) continue;
     try {
-      const entries = (await ifPresent(readdir(workers.path, { withFileTypes: true }))) ?? [];
+      const entries = (await ifPresent(entriesIn(workers.path))) ?? [];
+      const found: SignalLocation[] = [];
       for (const entry of entries) {
         const location = locationOf(orchestrator, workers.path, entry.name);
         if (location === null) continue;
         if (location === 'ignored' || !entry.isFile()) listed.ignored += 1;
-        else if (listed.files.length < MAX_FILES) listed.files.push(location);
-        else listed.tooMany = true;
+        else found.push(location);
       }
+      const most = Math.min(MAX_PER_RUN, MAX_FILES - listed.files.length);
+      listed.files.push(...found.slice(0, most));
+      if (found.length > most) listed.tooMany.push(orchestrator);
     } catch (error) {
       listed.problems.push(problemOf(error));
     }

@@ -19,6 +19,7 @@ import type { SignalLocation } from './signal-folder.ts';
 const AT_ONCE = 16;
 /** A file that never stops changing is reported as unreadable after this many grace periods. */
 const MOST_GRACES = 10;
+const MOST_NAMED = 10;
 
 type Unsure = { since: number; last: number; identity: string | null };
 
@@ -41,7 +42,7 @@ export type SignalReads = {
   soon: (location: SignalLocation) => void;
   now: (location: SignalLocation) => Promise<void>;
   locations: () => SignalLocation[];
-  figures: () => { files: number; corrupt: number };
+  figures: () => { files: number; corrupt: number; corruptFiles: string[] };
   stop: () => Promise<void>;
 };
 
@@ -161,10 +162,11 @@ export function createSignalReads({
     soon: (location) => checkIn(stateOf(location), debounceMs),
     now: (location) => checkFile(stateOf(location)),
     locations: () => [...states.values()].map(({ location }) => location),
-    figures: () => ({
-      files: states.size,
-      corrupt: [...states.values()].filter(({ corrupt }) => corrupt).length,
-    }),
+    figures() {
+      const corrupt = [...states.values()].filter((state) => state.corrupt);
+      const corruptFiles = corrupt.slice(0, MOST_NAMED).map(({ location }) => location.path);
+      return { files: states.size, corrupt: corrupt.length, corruptFiles };
+    },
     async stop() {
       stopped = true;
       for (const { timer } of states.values()) if (timer !== null) clearTimeout(timer);

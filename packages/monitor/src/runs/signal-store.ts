@@ -79,7 +79,7 @@ export function createSignalStore({
       return {
         signals,
         ignored: found.ignored + listed.ignored,
-        tooMany: listed.tooMany,
+        tooMany: listed.tooMany.length > 0,
         problems: [...found.problems, ...listed.problems],
       };
     },

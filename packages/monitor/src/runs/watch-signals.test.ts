@@ -324,3 +324,22 @@ test('links, strange names and unreadable folders are ignored, and the others co
   replace(path, sampleSignal({ status: 'done' }));
   await expect.poll(() => log.topics('ENG-1')).toEqual(['status_changed', 'status_changed']);
 });
+
+test('a run whose folder is flooded with files has a limit of its own, and the other runs go on', async () => {
+  const runsDir = join(temporaryFolder(), 'runs');
+  putSignal(runsDir, sampleSignal({ orchestrator: 'flooded', ticket: 'ENG-0' }));
+  const flooded = join(runsDir, 'flooded', 'workers');
+  for (let number = 1; number <= 1_500; number += 1) writeFileSync(join(flooded, `ENG-${number}.json`), '{');
+  putSignal(runsDir, sampleSignal({ orchestrator: 'other', ticket: 'ENG-7' }));
+  const { watcher, log } = start(runsDir, fakeLog(), { graceMs: 1 });
+  await watcher.rescan();
+  expect(log.folded.has('other/ENG-7')).toBe(true);
+  expect(watcher.figures().files).toBeLessThanOrEqual(1_001);
+  expect(watcher.figures().problem).toContain('The run flooded has too many signal files');
+  expect(watcher.figures().remedy).toContain('svc archive sweep');
+  for (let number = 2_000; number <= 2_500; number += 1)
+    writeFileSync(join(flooded, `ENG-${number}.json`), '{');
+  putSignal(runsDir, sampleSignal({ orchestrator: 'other', ticket: 'ENG-8' }));
+  await expect.poll(() => log.folded.has('other/ENG-8')).toBe(true);
+  expect(watcher.figures().files).toBeLessThanOrEqual(1_002);
+});

@@ -11,6 +11,7 @@ import {
   listRuns,
   listSignals,
   locationOf,
+  MAX_PER_RUN,
   type RunFolders,
   runsIdentity,
   type SignalLocation,
@@ -128,10 +129,14 @@ export type WatchSignalsOptions = ReporterOptions & {
 export type SignalFigures = {
   files: number;
   corrupt: number;
+  /** The first ten of them. */
+  corruptFiles: string[];
   /** Names that are not read: unsafe names, or not regular files. */
   ignored: number;
   lastScanAt: string | null;
   problem: string | null;
+  /** How to fix the problem. */
+  remedy: string;
 };
 
 export type SignalWatcher = {
@@ -152,7 +157,9 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   let ignored = 0;
   let lastScanAt: string | null = null;
   let scanTookMs = 0;
-  let scanProblem: string | null = null;
+  let scanProblem: Problem | null = null;
+  /** The files that are read, by run. */
+  const read = new Map<string, Set<string>>();
   let checkProblem: { message: string; at: number } | null = null;
   let scanTimer: NodeJS.Timeout | null = null;
   let stopped = false;
@@ -178,9 +185,20 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       }
       const location = name === null ? null : locationOf(orchestrator, folder, name);
       if (name === null) scanSoon();
-      else if (location !== null && location !== 'ignored') checks.soon(location);
+      else if (location !== null && location !== 'ignored') {
+        if (isRead(location)) checks.soon(location);
+        else scanSoon();
+      }
     },
   });
+
+  /** A run whose folder is flooded with files keeps nobody else's from being read. */
+  function isRead({ orchestrator, path }: SignalLocation): boolean {
+    const paths = read.get(orchestrator) ?? new Set();
+    read.set(orchestrator, paths);
+    if (paths.size < MAX_PER_RUN) paths.add(path);
+    return paths.has(path);
+  }
 
   function noteRepo(signal: SignalFile): void {
     const repo = repoOfSignal(signal);
@@ -210,12 +228,14 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       scanProblem = problemOf([...found.problems, ...listed.problems], listed.tooMany, watches.missing());
     } catch (error) {
       // The state of the files is unknown now; that is not the same as their being gone.
-      scanProblem = messageOf(error);
+      scanProblem = { message: messageOf(error), remedy: CHECK_FOLDER };
       onProblem?.(error);
       return;
     }
     scanTookMs = performance.now() - began;
-    const locations = new Map(listed.files.map((location) => [location.path, location]));
+    // Of a run with too many, those that were read so far stay.
+    for (const run of read.keys()) if (!listed.tooMany.includes(run)) read.delete(run);
+    const locations = new Map(listed.files.filter(isRead).map((location) => [location.path, location]));
     for (const location of [...checks.locations(), ...locationsInLog()])
       locations.set(location.path, location);
     await Promise.all([...locations.values()].map(checks.now));
@@ -273,7 +293,8 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       ...checks.figures(),
       ignored,
       lastScanAt,
-      problem: scanProblem ?? recent(checkProblem, rescanMs),
+      problem: scanProblem?.message ?? recent(checkProblem, rescanMs),
+      remedy: scanProblem?.remedy ?? CHECK_FOLDER,
     }),
     async stop() {
       stopped = true;
@@ -287,15 +308,24 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   };
 }
 
+type Problem = { message: string; remedy: string };
+const CHECK_FOLDER = 'Check the folder of runs and its permissions.';
+
 function problemOf(
   problems: readonly string[],
-  tooMany: boolean,
+  [tooMany]: readonly string[],
   unwatched: { folders: number; reason: string | null },
-): string | null {
-  if (problems[0] !== undefined) return problems[0];
-  if (tooMany) return 'There are too many signal files to watch; archive old runs.';
+): Problem | null {
+  if (problems[0] !== undefined) return { message: problems[0], remedy: CHECK_FOLDER };
+  if (tooMany !== undefined)
+    return {
+      message: `The run ${tooMany} has too many signal files: some of them are not read.`,
+      remedy:
+        'Archive old runs (svc archive sweep). If the run is not old, look into its folder: files that are not of its tickets do not belong there.',
+    };
   if (unwatched.folders === 0 || unwatched.reason === null) return null;
-  return `${unwatched.folders} folders cannot be watched (${unwatched.reason}); the rescan finds their changes.`;
+  const message = `${unwatched.folders} folders cannot be watched (${unwatched.reason}); the rescan finds their changes.`;
+  return { message, remedy: CHECK_FOLDER };
 }
 
 function recent(problem: { message: string; at: number } | null, withinMs: number): string | null {

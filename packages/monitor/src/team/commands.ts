@@ -8,9 +8,11 @@ import {
   commandViews,
   draft,
   type EventDraft,
+  isCommandRemedy,
   MAX_COMMAND_BYTES,
   MOST_COMMANDS_OF_MACHINE,
   MOST_OPEN_COMMANDS,
+  memberNamed,
   ResultValue,
   scopeOfCommand,
   type TeamCommand,
@@ -62,7 +64,7 @@ function answered(board: Board, self: string, { machine, key, value }: OpenedRec
     from: self,
     state,
     ...(why !== null && { why }),
-    ...(remedy !== null && { remedy }),
+    ...(remedy !== null && isCommandRemedy(remedy) && { remedy }),
   };
   const once = { via: 'live', deliveryId: `team-command-result:${key}` } as const;
   return [draft('team.command.ended', scopeOfCommand(known.command), detail, once)];
@@ -101,7 +103,7 @@ export function createCommands(options: {
   return {
     async send({ keys }: TeamFile, { machine: name, command, key: id = crypto.randomUUID(), by }: Asked) {
       const board = state.board();
-      const to = [...board.members.values()].find((one) => one.id === name || one.machine === name);
+      const to = memberNamed(board.members.values(), name);
       if (to === undefined || to.id === keys.id)
         throw new Failure(
           'usage',

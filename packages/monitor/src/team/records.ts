@@ -23,7 +23,9 @@ import {
   type TeamAccess,
 } from '@svc/core';
 import { z } from 'zod';
+import { type Admitted, isNameTaken } from './roster-changes.ts';
 import {
+  canShareKey,
   derived,
   isSigned,
   machineId,
@@ -36,25 +38,18 @@ import {
   unwrapKey,
   wrapKey,
 } from './seal.ts';
-import type { TeamFile } from './team-file.ts';
+import { newestKey, type TeamFile, withKey } from './team-file.ts';
 
-export type Refused = { refused: RecordRefusal };
+/** `isSigned`: by its machine; only the content is refused. */
+export type Refused = { refused: RecordRefusal; isSigned?: true };
 const refuse = (refused: RecordRefusal): Refused => ({ refused });
+const refuseContent = (refused: RecordRefusal): Refused => ({ refused, isSigned: true });
 
 const Sealed = z.object({ key: z.string(), value: z.unknown() });
 const JOIN_EPOCH = 0;
-/** Records of machines that have not published since a change of the key can still be read. */
-const KEPT_EPOCHS = 5;
 
 export const channelOf = ({ channelUrl }: Pick<TeamFile, 'channelUrl'>): string =>
   channelUrl.slice(channelUrl.lastIndexOf('/') + 1);
-export const newestKey = ({ teamKeys }: Pick<TeamFile, 'teamKeys'>) => teamKeys[0] ?? { epoch: 0, key: '' };
-export function withKey(
-  keys: TeamFile['teamKeys'],
-  newest: TeamFile['teamKeys'][number],
-): TeamFile['teamKeys'] {
-  return [newest, ...keys.filter(({ epoch }) => epoch !== newest.epoch)].slice(0, KEPT_EPOCHS);
-}
 export const readKeyOf = (file: TeamFile): Promise<string> => derived(newestKey(file).key, 'read');
 
 /** With which a member can always read the roster. */
@@ -91,6 +86,7 @@ export function parseStored({ path: text, body: bodyText }: StoredRecord): Parse
 export async function openRoster(
   file: TeamFile,
   stored: StoredRecord,
+  now: number,
 ): Promise<Refused | { file: TeamFile | undefined }> {
   const parsed = parseStored(stored);
   const access = parsed?.body.access;
@@ -104,11 +100,14 @@ export async function openRoster(
   const wrapped = access.keys[file.keys.id];
   if (wrapped === undefined)
     return { file: file.roster === null ? { ...file, adminAgree: access.agree } : undefined };
-  const key = await unwrapKey(wrapped, await sharedKey(file.keys.agree, access.agree, 'team key'));
+  const use = { channel: channelOf(file), epoch: body.epoch, member: file.keys.id };
+  const wrapping = await sharedKey(file.keys.agree, access.agree, 'team key').catch(() => '');
+  const key = await unwrapKey(wrapped, wrapping, use);
   if (key === undefined) return refuse('wrong-key');
   const sealed = await valueIn({ channel: channelOf(file), ...path }, key, body);
   const roster = Roster.safeParse(sealed?.value);
   if (!roster.success) return refuse('wrong-key');
+  const known = file.teamKeys.find(({ epoch }) => epoch === body.epoch);
   return {
     file: {
       ...file,
@@ -116,37 +115,51 @@ export async function openRoster(
       machines: access.machines,
       roster: roster.data,
       rosterVersion: body.version,
-      teamKeys: withKey(file.teamKeys, { epoch: body.epoch, key }),
+      teamKeys: withKey(file.teamKeys, { epoch: body.epoch, key, since: known?.since ?? now }),
       invitation: null,
     },
   };
 }
 
-/** By the administrator, from its file. */
-export async function makeRoster(file: TeamFile): Promise<StoredRecord> {
-  const { keys, roster, machines, rosterVersion } = file;
-  if (roster === null) throw new Error('there is no roster yet');
+/**
+ * By the administrator, from its file. A member with whom no key can be shared is left out, because the others must get
+ * their roster: `unusable` has its id. `now` by the own clock.
+ */
+export async function makeRoster(
+  file: TeamFile,
+  now: number,
+): Promise<{ record: StoredRecord; unusable: string[] }> {
+  const { keys, roster: whole, rosterVersion } = file;
+  if (whole === null) throw new Error('there is no roster yet');
   const { epoch, key } = newestKey(file);
+  const channel = channelOf(file);
   const access: TeamAccess = {
     readKey: await sha256Hex(await readKeyOf(file)),
-    machines,
+    machines: { ...file.machines },
     guests: {},
     agree: keys.agreePublic,
     keys: {},
   };
-  for (const { id, agree } of roster.members) {
-    access.keys[id] = await wrapKey(key, await sharedKey(keys.agree, agree, 'team key'));
+  const unusable: string[] = [];
+  for (const { id, agree } of whole.members) {
+    if (!(await canShareKey(keys.agree, agree))) {
+      unusable.push(id);
+      delete access.machines[id];
+      continue;
+    }
+    const wrapping = await sharedKey(keys.agree, agree, 'team key');
+    access.keys[id] = await wrapKey(key, wrapping, { channel, epoch, member: id });
     access.guests[id] = await sha256Hex(await sharedKey(keys.agree, agree, 'roster'));
   }
-  for (const { id, secret } of file.invitations.filter(({ expiresAt }) => expiresAt > rosterVersion))
+  for (const { id, secret } of file.invitations.filter((one) => one.listed && one.expiresAt > now))
     access.guests[id] = await sha256Hex((await invitationKeys(secret)).access);
+  const roster = { ...whole, members: whole.members.filter(({ id }) => !unusable.includes(id)) };
   const place = { machine: keys.id, kind: 'roster' as const, hash: ROSTER_HASH };
-  const channel = channelOf(file);
   const body = await seal({ channel, ...place }, { epoch, key }, rosterVersion, {
     key: 'roster',
     value: roster,
   });
-  return signRecord(keys, channel, formatRecordPath(place), { ...body, access });
+  return { record: await signRecord(keys, channel, formatRecordPath(place), { ...body, access }), unusable };
 }
 
 // Joining.
@@ -162,12 +175,15 @@ export async function makeJoin(file: TeamFile, secret: string): Promise<StoredRe
   return { ...(await signRecord(keys, channel, formatRecordPath(place), body)), access };
 }
 
-/** At the administrator's machine. `now` by its clock. */
+/**
+ * At the administrator's machine, before anything of it is stored: the only place where a stranger's bytes become part of
+ * what it keeps. `now` by its clock.
+ */
 export async function openJoin(
   file: TeamFile,
   stored: StoredRecord,
   now: number,
-): Promise<Refused | (JoinRequest & { id: string; invitation: string })> {
+): Promise<Refused | Admitted> {
   const parsed = parseStored(stored);
   if (parsed === undefined) return refuse('unreadable');
   const { path, body } = parsed;
@@ -177,10 +193,16 @@ export async function openJoin(
   if (now > invitation.expiresAt) return refuse('expired-invitation');
   const { join } = await invitationKeys(invitation.secret);
   const sealed = await valueIn({ channel: channelOf(file), ...path }, join, body);
-  const request = JoinRequest.safeParse(sealed?.value);
-  if (!request.success) return refuse('wrong-key');
-  if (!(await isSigned(request.data.sign, channelOf(file), stored))) return refuse('bad-signature');
-  return { ...request.data, id: await machineId(request.data.sign), invitation: invitation.id };
+  if (sealed === undefined) return refuse('wrong-key');
+  const request = JoinRequest.safeParse(sealed.value);
+  if (!request.success || path.hash !== ROSTER_HASH) return refuse('wrong-join');
+  const { sign, agree } = request.data;
+  if (!(await isSigned(sign, channelOf(file), stored))) return refuse('bad-signature');
+  const id = await machineId(sign);
+  const isKnown = file.machines[id] !== undefined || file.roster?.removed.includes(id) === true;
+  if (isKnown || !(await canShareKey(file.keys.agree, agree))) return refuse('wrong-join');
+  const admitted = { ...request.data, id, invitation: invitation.id };
+  return isNameTaken(file, admitted) ? refuse('taken-name') : admitted;
 }
 
 // Everything else.
@@ -213,13 +235,14 @@ export async function openRecord(
   if (!(await isSigned(signPublic, channelOf(file), stored))) return refuse('bad-signature');
   if (body.version < known) return refuse('old-version');
   const key = file.teamKeys.find(({ epoch }) => epoch === body.epoch)?.key;
-  if (key === undefined) return refuse('wrong-epoch');
+  if (key === undefined) return refuseContent('wrong-epoch');
   const sealed = await valueIn({ channel: channelOf(file), ...path }, key, body);
-  if (sealed === undefined) return refuse('wrong-key');
-  if ((await nameHash(file.roster.names, path.kind, sealed.key)) !== path.hash) return refuse('wrong-value');
+  if (sealed === undefined) return refuseContent('wrong-key');
+  if ((await nameHash(file.roster.names, path.kind, sealed.key)) !== path.hash)
+    return refuseContent('wrong-value');
   const { value } = sealed;
   const isValid = value === null ? body.gone === true : isValue(path.kind, value);
-  if (!isValid) return refuse('wrong-value');
+  if (!isValid) return refuseContent('wrong-value');
   return { ...path, key: sealed.key, version: body.version, epoch: body.epoch, value };
 }
 
@@ -232,16 +255,35 @@ export function sharedLines(
   if (!isSharedKind(kind) || (known?.version ?? 0) >= version || (value === null && known === undefined))
     return [];
   const detail = { machine, kind, key, version };
-  return value === null
-    ? [draft('team.record.removed', {}, detail, { via: 'live' })]
-    : [
-        draft(
-          'team.record.changed',
-          {},
-          { ...detail, value: value as Record<string, unknown> },
-          { via: 'live' },
-        ),
-      ];
+  if (value === null) return [draft('team.record.removed', {}, detail, { via: 'live' })];
+  // As it is read, without what is not accepted of another machine.
+  const read: Record<string, unknown> = { ...readShared(kind, value)?.value };
+  return [draft('team.record.changed', {}, { ...detail, value: read }, { via: 'live' })];
+}
+
+/** Lines of what a machine with these paths does not have any more. */
+export async function missingLines(
+  board: Board,
+  names: string,
+  of: string,
+  paths: ReadonlySet<string>,
+): Promise<EventDraft[]> {
+  const drafts: EventDraft[] = [];
+  for (const { machine, kind, key, version, value } of board.team.values()) {
+    if (value === null || machine !== of) continue;
+    const path = formatRecordPath({ machine, kind, hash: await nameHash(names, kind, key) });
+    if (!paths.has(path)) drafts.push(draft('team.record.removed', {}, { machine, kind, key, version }));
+  }
+  return drafts;
+}
+
+export function isRoster(record: StoredRecord): boolean {
+  return parseRecordPath(record.path)?.kind === 'roster';
+}
+
+/** Of records that members share. */
+export function isKnownKind(kind: string): boolean {
+  return kind === 'machine' || kind === 'command' || kind === 'result' || isSharedKind(kind);
 }
 
 function isValue(kind: RecordKind, value: unknown): boolean {

@@ -7,6 +7,8 @@ import { parseStored, type Refused } from './records.ts';
 const SHOWN_MS = 3_600_000;
 const HELD_MS = 5_000;
 const MOST = 2_000;
+/** One old version may have been on its way while the newer one was written: two are counted. */
+const LEAST: Partial<Record<RecordRefusal, number>> = { 'old-version': 2 };
 
 export function createRefusals({ logger, now }: { logger: Logger; now: () => number }) {
   const counted = new Map<string, { reason: RecordRefusal; machine: string; count: number; at: number }>();
@@ -41,7 +43,7 @@ export function createRefusals({ logger, now }: { logger: Logger; now: () => num
         held.delete(path);
       }
       return [...counted.values()]
-        .filter(({ at }) => now() - at < SHOWN_MS)
+        .filter(({ at, reason, count: times }) => now() - at < SHOWN_MS && times >= (LEAST[reason] ?? 1))
         .map((one) => ({ ...one, machine: nameOf(one.machine), at: new Date(one.at).toISOString() }));
     },
     clear(): void {

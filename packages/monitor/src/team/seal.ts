@@ -4,8 +4,9 @@
 // - A value is encrypted with the team key of an epoch (AES-256-GCM, a new random nonce each time). Channel, path, version
 //   and epoch are additional data, so a value that was moved to another path, or given another version, cannot be opened.
 // - A record is signed with the Ed25519 key of its machine, whose id is the hash of the public key.
+//   It is padded to steps of 1 KiB, so its size says little about what it is.
 // - A team key reaches a member in the roster, encrypted with a key that only that member and the administrator can derive
-//   (X25519, HKDF-SHA-256).
+//   (X25519, HKDF-SHA-256). Channel, epoch and member are additional data.
 import {
   createCipheriv,
   createDecipheriv,
@@ -30,6 +31,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const NOTHING = new Uint8Array(0);
 const ID_CHARACTERS = 22;
+const PADDED_TO_BYTES = 1024;
 
 type PrivateKey = webcrypto.JsonWebKey;
 
@@ -57,6 +59,12 @@ export async function machineId(signPublic: string): Promise<string> {
 
 export async function sha256Hex(value: string): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', text(value))).toString('hex');
+}
+
+/** Of a set of records: the same for two machines that have the same versions of the same paths. */
+export function recordsDigest(records: readonly (readonly [path: string, version: number])[]): string {
+  const lines = records.map(([path, version]) => `${path} ${version}`).toSorted();
+  return hash('sha256', lines.join('\n'), 'base64url');
 }
 
 export function newKey(): string {
@@ -127,6 +135,12 @@ function decrypted(key: string, nonce: Uint8Array, box: Uint8Array, also: Uint8A
   }
 }
 
+/** With spaces, which JSON ignores. */
+function padded(json: string): Uint8Array {
+  const length = Buffer.byteLength(json);
+  return Buffer.from(json + ' '.repeat(Math.ceil(length / PADDED_TO_BYTES) * PADDED_TO_BYTES - length));
+}
+
 /** The body of a record. `value` is JSON; null says that the thing no longer exists. */
 export async function seal(
   place: SealedPlace,
@@ -136,7 +150,7 @@ export async function seal(
 ): Promise<RecordBody> {
   const nonce = newNonce();
   const also = additionalData(place, version, key.epoch);
-  const box = encrypted(key.key, nonce, text(JSON.stringify(value)), also);
+  const box = encrypted(key.key, nonce, padded(JSON.stringify(value)), also);
   return {
     version,
     epoch: key.epoch,
@@ -208,6 +222,14 @@ async function deriveShared(own: PrivateKey, otherPublic: string, use: string): 
   return derived(written(bits), use);
 }
 
+/** Whether the machine with this public key and this one can derive a key together. */
+export async function canShareKey(own: PrivateKey, otherPublic: string): Promise<boolean> {
+  return deriveShared(own, otherPublic, 'team key').then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Another key for each use. */
 export async function derived(secret: string, use: string): Promise<string> {
   const key = await subtle.importKey('raw', bytes(secret), 'HKDF', false, ['deriveBits']);
@@ -219,15 +241,27 @@ export async function derived(secret: string, use: string): Promise<string> {
   return written(bits);
 }
 
-/** A key, encrypted with another: the nonce, then the box. */
-export async function wrapKey(key: string, wrapping: string): Promise<string> {
-  const nonce = newNonce();
-  return written(Buffer.concat([nonce, encrypted(wrapping, nonce, bytes(key), NOTHING)]));
+/** For whom a team key is wrapped, and which key it is. */
+export type WrappedFor = { channel: string; epoch: number; member: string };
+
+function wrappedData({ channel, epoch, member }: WrappedFor): Uint8Array {
+  return text(`svc-team-key-1\n${channel}\n${epoch}\n${member}`);
 }
 
-/** Undefined if it was not encrypted with this key. */
-export async function unwrapKey(wrapped: string, wrapping: string): Promise<string | undefined> {
+/** A key, encrypted with another: the nonce, then the box. */
+export async function wrapKey(key: string, wrapping: string, use: WrappedFor): Promise<string> {
+  const nonce = newNonce();
+  return written(Buffer.concat([nonce, encrypted(wrapping, nonce, bytes(key), wrappedData(use))]));
+}
+
+/** Undefined if it was not encrypted with this key, or for another use. */
+export async function unwrapKey(
+  wrapped: string,
+  wrapping: string,
+  use: WrappedFor,
+): Promise<string | undefined> {
   const all = bytes(wrapped);
-  const key = decrypted(wrapping, all.subarray(0, NONCE_BYTES), all.subarray(NONCE_BYTES), NOTHING);
+  const [nonce, box] = [all.subarray(0, NONCE_BYTES), all.subarray(NONCE_BYTES)];
+  const key = decrypted(wrapping, nonce, box, wrappedData(use));
   return key && written(key);
 }

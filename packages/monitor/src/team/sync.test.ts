@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import {
   type EventDraft,
   emptyBoard,
   foldLine,
+  formatInvitation,
+  INVITATION_MS,
   parseRecordBody,
   parseRecordPath,
   type RecordBody,
@@ -11,6 +15,7 @@ import {
 } from '@svc/core';
 import {
   answerWithJson,
+  createRandom,
   sampleAttention,
   sampleBoard,
   startRecordingServer,
@@ -20,39 +25,22 @@ import {
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StateFollower } from '../state/state-follower.ts';
-import { makeRecord } from './records.ts';
-import { nameHash, newKey, newMachineKeys } from './seal.ts';
+import { invitationKeys, makeRecord } from './records.ts';
+import { nameHash, newKey } from './seal.ts';
 import { createSync } from './sync.ts';
 import type { TeamFile } from './team-file.ts';
+import { hostileJoin } from './testing/hostile-joins.ts';
+import { testTeam } from './testing/test-team.ts';
 
 const [item] = sharedThings(sampleBoard({ attention: [sampleAttention()] }));
 
-async function twoMembers(channelUrl: string): Promise<[admin: TeamFile, member: TeamFile]> {
-  const [one, two] = [await newMachineKeys(), await newMachineKeys()];
-  const members = [
-    { id: one.id, person: 'kim', machine: 'one', role: 'admin' as const, agree: one.agreePublic },
-    { id: two.id, person: 'mia', machine: 'two', role: 'member' as const, agree: two.agreePublic },
-  ];
-  const shared = {
-    channelUrl,
-    admin: one.id,
-    adminAgree: one.agreePublic,
-    teamKeys: [{ epoch: 1, key: newKey() }],
-    rosterVersion: 1,
-    roster: { team: 'web', names: newKey(), members, removed: [] },
-    machines: { [one.id]: one.signPublic, [two.id]: two.signPublic },
-    invitation: null,
-    invitations: [],
-    used: [],
-  };
-  return [
-    { ...shared, keys: one as TeamFile['keys'], person: 'kim', machine: 'one' },
-    { ...shared, keys: two as TeamFile['keys'], person: 'mia', machine: 'two' },
-  ];
-}
-
 /** With a board in memory that knows the members. `beforeLine` may hold what is appended. */
-function createTestSync({ roster }: TeamFile, beforeLine: () => Promise<void> = async () => undefined) {
+function createTestSync(
+  { roster }: TeamFile,
+  beforeLine: () => Promise<void> = async () => undefined,
+  more: Partial<Parameters<typeof createSync>[0]> = {},
+) {
+  const configDir = temporaryFolder();
   const board = emptyBoard();
   const lines: EventDraft[] = [];
   const write = (line: EventDraft): { seq: number } => {
@@ -63,7 +51,7 @@ function createTestSync({ roster }: TeamFile, beforeLine: () => Promise<void> = 
   const machines = (roster?.members ?? []).map(({ agree: _agree, ...one }) => one);
   write({ event: 'team.roster.changed', source: 'monitor', via: 'local', scope: {}, detail: { machines } });
   const sync = createSync({
-    configDir: temporaryFolder(),
+    configDir,
     state: { board: () => board } as StateFollower,
     async append(line) {
       await beforeLine();
@@ -73,9 +61,10 @@ function createTestSync({ roster }: TeamFile, beforeLine: () => Promise<void> = 
     logger: pino({ level: 'silent' }),
     now: Date.now,
     onChange: () => undefined,
+    ...more,
   });
   onTestFinished(() => sync.stop());
-  return { sync, board, lines };
+  return { sync, board, lines, configDir };
 }
 
 const frame = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
@@ -117,7 +106,7 @@ test('a connection that is lost while what it brought is being stored removes no
     response.write(frame('ready', JSON.stringify({ position: 'e.1', complete: true })));
     if (isHeld) response.end();
   });
-  const [admin, member] = await twoMembers(`${relay.url}/channel`);
+  const [admin, member] = await testTeam(`${relay.url}/channel`);
   const publish = async (key: string): Promise<string> => {
     const hash = await nameHash(admin.roster?.names ?? '', 'attention', key);
     return JSON.stringify(
@@ -153,7 +142,7 @@ const THINGS = 20;
 
 /** A machine that has published some things and its heartbeat. */
 async function publishing(relay: Awaited<ReturnType<typeof startTestRelay>>) {
-  const [admin, member] = await twoMembers(relay.url);
+  const [admin, member] = await testTeam(relay.url);
   const { sync, board } = createTestSync(admin);
   for (let n = 0; n < THINGS; n += 1) board.attention.set(`${n}`, { ...sampleAttention(), id: `${n}` });
   await sync.resume(member);
@@ -192,7 +181,7 @@ test('a machine that could not leave stays in the team, and publishes again', as
 test('a list of members that could not be published is published later, and says so until then', async () => {
   let answer: 'failed' | 'old-version' | undefined;
   const relay = await startTestRelay(({ kind }) => (kind === 'roster' ? answer : undefined));
-  const [admin, { keys: removed }] = await twoMembers(relay.url);
+  const [admin, { keys: removed }] = await testTeam(relay.url);
   const { sync, board } = createTestSync(admin);
   await sync.resume(admin);
   await until(() => sync.mode().state === 'live');
@@ -221,7 +210,7 @@ test('a list of members that could not be published is published later, and says
 
 test('no stream is opened after a stop', async () => {
   const relay = await startTestRelay(() => undefined);
-  const [admin, member] = await twoMembers(relay.url);
+  const [admin, member] = await testTeam(relay.url);
   const { sync } = createTestSync(admin);
   const resumed = sync.resume(member);
   await sync.stop();
@@ -230,4 +219,166 @@ test('no stream is opened after a stop', async () => {
   await other.resume(member);
   await until(() => other.mode().state === 'live');
   expect(relay.requests.filter(({ url }) => url.endsWith('/records?raw=1'))).toHaveLength(1);
+});
+
+/** A relay whose stream shows what a test writes. */
+async function startShowingRelay() {
+  const streams: ServerResponse[] = [];
+  const puts: string[] = [];
+  const relay = await startRecordingServer(({ method, url }, response) => {
+    if (method !== 'GET') {
+      puts.push(parseRecordPath(url.slice(url.lastIndexOf('/') + 1))?.kind ?? '');
+      return answerWithJson(response, 200, { ok: true });
+    }
+    streams.push(response);
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Svc-Relay': '1; ping=30' });
+    response.write(frame('ready', JSON.stringify({ position: 'e.1', complete: true })));
+  });
+  const show = (record: object): void => void streams.at(-1)?.write(frame('record', JSON.stringify(record)));
+  return { url: `${relay.url}/channel`, puts, show };
+}
+
+const HOSTILE = 300;
+
+test('of 300 hostile requests to join none changes anything', async () => {
+  const relay = await startShowingRelay();
+  const [admin] = await testTeam(relay.url);
+  const secret = newKey();
+  const { id } = await invitationKeys(secret);
+  const open = { id, secret, expiresAt: Date.now() + INVITATION_MS, listed: true, person: null };
+  const { sync, board, configDir } = createTestSync(admin);
+  await sync.begin({ ...admin, invitations: [open] });
+  await sync.changeRoster((own) => own);
+  sync.enter('connecting');
+  await sync.open();
+  await until(() => sync.mode().state === 'live');
+  const stored = (): string => readFileSync(join(configDir, 'team.json'), 'utf8');
+  const [before, rosters] = [stored(), relay.puts.filter((kind) => kind === 'roster').length];
+  const random = createRandom(1);
+  const knowledge = {
+    invitation: formatInvitation({ channelUrl: relay.url, secret, admin: admin.keys.id }),
+    names: ['kim', 'mia', 'one', 'two'],
+    ids: Object.keys(admin.machines),
+  };
+  for (let count = 0; count < HOSTILE; count += 1) {
+    const { access: _access, ...record } = await hostileJoin(random, knowledge);
+    relay.show(record);
+  }
+  const refused = (): number => sync.figures().refused.reduce((sum, { count }) => sum + count, 0);
+  await until(() => refused() === HOSTILE);
+  expect(stored()).toBe(before);
+  expect(relay.puts.filter((kind) => kind === 'roster')).toHaveLength(rosters);
+  expect(board.members.size).toBe(2);
+  expect(sync.mode().state).toBe('live');
+});
+
+test('a member whose key cannot be used is left out and named; the others get their list', async () => {
+  const relay = await startTestRelay(() => undefined);
+  const [admin, member] = await testTeam(relay.url);
+  const members = (admin.roster?.members ?? []).map((one) =>
+    one.id === member.keys.id ? { ...one, agree: 'A'.repeat(43) } : one,
+  );
+  const damaged = { ...admin, roster: { ...admin.roster, members } } as TeamFile;
+  const { sync } = createTestSync(damaged);
+  await sync.resume(damaged);
+  const roster = relay.stored.find(({ kind }) => kind === 'roster');
+  expect(Object.keys(roster?.access?.machines ?? {})).toEqual([admin.keys.id]);
+  expect(sync.figures()).toMatchObject({ unusable: ['two'], rosterFailing: null });
+  await sync.remove(member.keys.id);
+  expect(sync.figures()).toMatchObject({ unusable: [] });
+});
+
+test('a change that could not be read again is dropped, and named until a list was published', async () => {
+  const relay = await startTestRelay(() => undefined);
+  const [admin] = await testTeam(relay.url);
+  const { sync, configDir } = createTestSync(admin);
+  await sync.begin(admin);
+  await sync.changeRoster((own) => own);
+  const stored = (): string => readFileSync(join(configDir, 'team.json'), 'utf8');
+  const before = stored();
+  const tooLong = { ...admin.roster, team: 'x'.repeat(101) } as TeamFile['roster'];
+  await expect(sync.changeRoster((own) => ({ ...own, roster: tooLong }))).rejects.toThrow('was dropped');
+  expect(stored()).toBe(before);
+  expect(sync.file()?.roster?.team).toBe('web');
+  expect(sync.figures().rosterFailing).toContain('was dropped');
+  await sync.retryRoster();
+  expect(sync.figures().rosterFailing).toBeNull();
+});
+
+test('one old version is no finding, the second is', async () => {
+  const relay = await startShowingRelay();
+  const [admin, member] = await testTeam(relay.url);
+  const { sync, board } = createTestSync(admin);
+  await sync.resume(member);
+  await until(() => sync.mode().state === 'live');
+  const publish = async (version: number): Promise<void> => {
+    const hash = await nameHash(admin.roster?.names ?? '', 'attention', 'a');
+    relay.show(
+      await makeRecord(admin, { kind: 'attention', hash }, version, { key: 'a', value: item?.value }),
+    );
+  };
+  const seen = (version: number) => until(() => board.team.values().next().value?.version === version);
+  await publish(5);
+  await publish(4);
+  await publish(6);
+  await seen(6);
+  expect(sync.figures().refused).toEqual([]);
+  await publish(3);
+  await publish(7);
+  await seen(7);
+  expect(sync.figures().refused).toMatchObject([{ reason: 'old-version', machine: 'one', count: 2 }]);
+});
+
+test('what a machine publishes above its budget becomes no lines, and is named', async () => {
+  const relay = await startShowingRelay();
+  const [admin, member] = await testTeam(relay.url);
+  let ahead = 0;
+  const { sync, board, lines } = createTestSync(admin, undefined, {
+    mostOfMachine: { lines: 3, bytes: 1_000_000 },
+    now: () => Date.now() + ahead,
+  });
+  await sync.resume(member);
+  await until(() => sync.mode().state === 'live');
+  const hash = await nameHash(admin.roster?.names ?? '', 'attention', 'a');
+  for (let version = 1; version <= 20; version += 1)
+    relay.show(
+      await makeRecord(admin, { kind: 'attention', hash }, version, { key: 'a', value: item?.value }),
+    );
+  // Refused, and so the last that was looked at.
+  for (const version of [2, 1])
+    relay.show(
+      await makeRecord(admin, { kind: 'attention', hash }, version, { key: 'a', value: item?.value }),
+    );
+  await until(() => sync.figures().refused.length > 0);
+  await until(() => lines.filter(({ event }) => event === 'team.record.changed').length === 3);
+  expect(sync.figures().exceeded).toEqual(['one']);
+  ahead = 3_600_000;
+  await until(async () => {
+    await sync.takeKept();
+    return board.team.values().next().value?.version === 20;
+  });
+  expect(lines.filter(({ event }) => event === 'team.record.changed')).toHaveLength(4);
+  expect(sync.figures().exceeded).toEqual([]);
+});
+
+test('after a team was begun one publisher runs, and none after a stop', async () => {
+  const relay = await startTestRelay(() => undefined);
+  const [admin] = await testTeam(relay.url);
+  const { sync } = createTestSync(admin, undefined, { heartbeatMs: 100 });
+  const beats = () => relay.stored.filter(({ kind }) => kind === 'machine');
+  await sync.begin(admin);
+  await sync.publishRoster();
+  sync.enter('connecting');
+  await sync.open();
+  await until(() => beats().length >= 5);
+  const versions = beats().map(({ version = 0 }) => version);
+  // Each names a later moment, about an interval after the one before.
+  expect(versions.every((version, index) => index === 0 || version - (versions[index - 1] ?? 0) > 50)).toBe(
+    true,
+  );
+  await sync.stop();
+  const count = beats().length;
+  const end = performance.now() + 500;
+  await until(() => performance.now() > end);
+  expect(beats()).toHaveLength(count);
 });

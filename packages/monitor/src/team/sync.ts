@@ -10,26 +10,27 @@
 // last: it is applied first, then the records, then what the relay no longer has is removed. A position is used only
 // when everything before it is durable.
 import {
-  draft,
   type EventDraft,
-  formatRecordPath,
+  HEARTBEAT_MS,
   Heartbeat,
-  isSharedKind,
   parseRecordPath,
   positionInReady,
   StoredRecord,
   type TeamStatus,
 } from '@svc/core';
-import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { StreamFrame } from '../tunnel/delivery.ts';
+import { createAdministrator } from './administrator.ts';
+import { createBudget } from './budget.ts';
 import { commandLines } from './commands.ts';
+import { receivedHandOvers } from './hand-overs.ts';
 import { createPublisher } from './publisher.ts';
 import {
-  makeRoster,
-  newestKey,
+  isKnownKind,
+  isRoster,
+  missingLines,
   type OpenedRecord,
   openJoin,
   openRecord,
@@ -40,12 +41,15 @@ import {
 } from './records.ts';
 import { createRefusals } from './refusals.ts';
 import { followRecords, isRefusedAs, type Lost, putRecord, type RecordStream } from './relay-link.ts';
-import { type Admitted, sameMembers, withMember, withoutMember } from './roster-changes.ts';
-import { nameHash } from './seal.ts';
-import { removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
+import { rosterLines } from './roster-changes.ts';
+import { newestKey, removeTeamFile, type TeamFile, writeTeamFile } from './team-file.ts';
+import { createWatch, ownPart } from './watch.ts';
 
 const FAILED_PAUSE_MS = 5_000;
-const DAY_MS = 86_400_000;
+const REJOIN_REMEDY =
+  'Ask for a new invitation (svc team invite), then: svc team leave, svc team join <invitation>';
+/** Everything is read again at most once in so many heartbeats because something of it is missing. */
+const REREAD_BEATS = 4;
 const OPENED_AT_ONCE = 16;
 /** Their lines share a commit. */
 const OPENED_TOGETHER = 500;
@@ -60,15 +64,26 @@ export type TeamOptions = {
   version: string;
   logger: Logger;
   now: () => number;
+  /** Milliseconds that only grow. */
+  tick?: () => number;
+  /** How often a machine is heard; the members of a team have the same. */
+  heartbeatMs?: number | undefined;
+  /** What becomes lines of another machine in an hour. */
+  mostOfMachine?: { lines: number; bytes: number };
 };
 
 export function createSync(options: TeamOptions & { onChange: () => void }) {
   const { configDir, state, append, logger, now } = options;
+  const { tick = () => performance.now(), heartbeatMs = HEARTBEAT_MS } = options;
   const oneAtATime = createLimit(1, 100);
   const refusals = createRefusals({ logger, now });
-  /** Versions of records that were received, and when machines were heard. */
+  /** Versions of records that were received. */
   const versions = new Map<string, number>();
-  const heard = new Map<string, number>();
+  const watch = createWatch({ heartbeatMs, now, tick, onMissing: readAgain });
+  const budget = createBudget<EventDraft>({ now, most: options.mostOfMachine });
+  /** Machines of which a complete stream may have left something out. */
+  const unconfirmed = new Set<string>();
+  let readAgainAt = Number.NEGATIVE_INFINITY;
   let file: TeamFile | undefined;
   let mode: Mode = { state: 'connecting', since: now(), why: null, remedy: null };
   let stream: RecordStream | undefined;
@@ -76,9 +91,8 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
   let position: string | null = null;
   /** The highest version of the roster that the relay has sent. */
   let rosterSeen = 0;
-  /** Why the relay does not have the roster of this machine, the administrator's; null if it has it. */
-  let rosterFailing: string | null = null;
   let collected: StoredRecord[] | undefined = [];
+  let opening: NodeJS.Timeout | undefined;
   let publisher = newPublisher();
   let stopped = false;
 
@@ -89,9 +103,15 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       put: (record) => putRecord(file?.channelUrl ?? '', record),
       version: options.version,
       now,
+      tick,
+      heartbeatMs,
+      heard: () => watch.beats(file?.keys.id ?? ''),
+      onBeat(version) {
+        if (watch.sentBeat(file?.keys.id ?? '', version)) readAgain();
+      },
       onFailure(error) {
         logger.warn({ err: error }, 'records of the team could not be published');
-        if (isRefusedAs(error, 'not-a-member')) republishLostRoster();
+        if (isRefusedAs(error, 'not-a-member')) admin.republishLost();
       },
     });
   }
@@ -103,8 +123,10 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
 
   // The stream.
 
-  async function open(): Promise<void> {
+  /** `isWhole`: from the beginning, whatever a frame that is being handled has reached. */
+  async function open(isWhole = false): Promise<void> {
     const own = file;
+    clearTimeout(opening);
     if (own === undefined || stopped) return;
     const keys = await streamKeys(own);
     // It was stopped, or the team was left, meanwhile.
@@ -113,6 +135,8 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     const key = keys[Math.min(keysTried, keys.length - 1)] ?? '';
     const before = stream;
     collected = [];
+    if (isWhole) position = null;
+    watch.opened();
     const opened: RecordStream = followRecords({
       channelUrl: own.channelUrl,
       key,
@@ -127,28 +151,26 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     void before?.stop();
   }
 
+  /** Once, however often it is asked for. */
+  function openLater(): void {
+    clearTimeout(opening);
+    opening = setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
+  }
+
   function lostStream({ why, remedy, isRefused }: Lost, keys: number): void {
     if (mode.state === 'removed') return;
-    if (isRefused) republishLostRoster();
+    if (isRefused) admin.republishLost();
     if (isRefused && keysTried < keys - 1) {
       keysTried += 1;
       void open();
       return;
     }
-    if (isRefused)
-      enter(
-        file?.roster === null ? 'joining' : 'unreachable',
-        file?.roster === null
-          ? 'the relay does not accept the invitation: it was used, or has expired'
-          : 'the relay does not accept the keys of this machine: it was probably removed from the team',
-        'Ask for a new invitation (svc team invite), then: svc team leave, svc team join <invitation>',
-      );
-    else
-      enter(
-        file?.roster === null ? 'joining' : 'unreachable',
-        why,
-        remedy ?? 'Check the network and the relay',
-      );
+    const isJoining = file?.roster === null;
+    const refusal = isJoining
+      ? 'the relay does not accept the invitation: it was used, or has expired'
+      : 'the relay does not accept the keys of this machine: it was probably removed from the team';
+    const fix = isRefused ? REJOIN_REMEDY : (remedy ?? 'Check the network and the relay');
+    enter(isJoining ? 'joining' : 'unreachable', isRefused ? refusal : why, fix);
   }
 
   /** A roster with another key opens another stream, which brings everything again; so does another connection. */
@@ -180,8 +202,15 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       // Everything comes again, and what is not in the log must not count as known.
       position = null;
       versions.clear();
-      setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
+      openLater();
     }
+  }
+
+  /** What is missing may have been lost on the way. */
+  function readAgain(): void {
+    if (tick() - readAgainAt < REREAD_BEATS * heartbeatMs) return;
+    readAgainAt = tick();
+    void open(true);
   }
 
   async function ready(): Promise<void> {
@@ -189,7 +218,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     if (keysTried > 0) {
       // Only the roster can be read with such a key, and it has brought nothing new.
       keysTried = 0;
-      setTimeout(() => void open(), FAILED_PAUSE_MS).unref();
+      openLater();
       return;
     }
     enter('live');
@@ -229,7 +258,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     if (file === undefined) return;
     const before = file;
     const version = parseStored(stored)?.body.version ?? 0;
-    const opened = await openRoster(before, stored);
+    const opened = await openRoster(before, stored, now());
     if ('refused' in opened) {
       // The administrator's own roster comes back while a newer one is on its way.
       const isOnItsWay = before.admin === before.keys.id && version > rosterSeen;
@@ -239,24 +268,13 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     rosterSeen = version;
     if (opened.file === undefined)
       return enter('removed', 'this machine was removed from the team', 'Remove its keys: svc team leave');
+    if (JSON.stringify(opened.file) !== JSON.stringify(before)) await writeTeamFile(configDir, opened.file);
     file = opened.file;
-    if (JSON.stringify(file) !== JSON.stringify(before)) await writeTeamFile(configDir, file);
     if (file.roster === null) return;
-    await logRoster(file);
+    watch.keepMachines(new Set(Object.keys(file.machines)));
+    await appendAll(rosterLines(state.board(), file));
     if (before.roster !== null && newestKey(before).key === newestKey(file).key) return;
-    keysTried = 0;
-    position = null;
-    await open();
-  }
-
-  async function logRoster({ roster, rosterVersion }: TeamFile): Promise<void> {
-    const machines = (roster?.members ?? []).map(({ agree: _agree, ...member }) => member);
-    const known = [...state.board().members.values()].map(
-      ({ lastSeq: _seq, lastAt: _at, ...member }) => member,
-    );
-    if (sameMembers(machines, known)) return;
-    const detail = { version: rosterVersion, machines, ...(roster !== null && { team: roster.team }) };
-    await append(draft('team.roster.changed', {}, detail));
+    await readWithNewKey();
   }
 
   /** Records that came before their roster. */
@@ -273,6 +291,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     if (path !== undefined && !isKnownKind(path.kind)) return [];
     const opened = await openRecord(own, stored, versions.get(stored.path) ?? 0);
     if ('refused' in opened) {
+      if (opened.isSigned === true) sawUnreadable(stored, own);
       // What a removed machine left at the relay is no news.
       if (opened.refused !== 'removed-machine' || isLive) refusals.add(opened, stored);
       return [];
@@ -280,24 +299,61 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     const { machine, kind, version } = opened;
     if (machine === own.keys.id) {
       publisher.note(opened, path?.hash ?? '');
+      if (kind === 'machine') watch.sawOwnBeat(machine, version);
       return [];
     }
+    if (path !== undefined) watch.sawRecord(path, stored.path, version, opened.value === null);
+    watch.sawKey(machine, opened, isLive, ownPart(own));
     // Another of the same path may have been opened meanwhile.
     if ((versions.get(stored.path) ?? 0) >= version) return [];
     versions.set(stored.path, version);
-    if (kind === 'machine') return receiveHeartbeat(opened, isLive);
-    if (kind !== 'command' && kind !== 'result') return sharedLines(state.board(), opened);
-    const lines = commandLines(state.board(), own, opened);
-    if (!('refused' in lines)) return lines;
+    budget.drop(machine, stored.path);
+    if (kind === 'machine') return receiveHeartbeat(opened, isLive, own);
+    const lines =
+      kind === 'command' || kind === 'result'
+        ? commandLines(state.board(), own, opened)
+        : sharedLines(state.board(), opened);
+    if (!('refused' in lines))
+      return lines.filter((line) => budget.take(machine, stored.path, line, stored.body.length));
     refusals.add(lines, stored);
     return [];
   }
 
-  function receiveHeartbeat({ machine, value }: OpenedRecord, isLive: boolean): EventDraft[] {
-    if (value === null) void admin.left(machine);
-    else heard.set(machine, isLive ? now() : Math.min(now(), Date.parse(Heartbeat.parse(value).at)));
+  /** Of what was kept, when its hour is over. */
+  async function takeKept(): Promise<void> {
+    const { values, isIncomplete } = budget.due();
+    await appendAll(values);
+    if (!isIncomplete) return;
+    versions.clear();
+    await open(true);
+  }
+
+  /** Its machine has signed it, but the key is not known here, or the content is wrong. */
+  function sawUnreadable(stored: StoredRecord, own: TeamFile): void {
+    const parsed = parseStored(stored);
+    if (parsed === undefined) return;
+    const { path, body } = parsed;
+    if (path.machine === own.keys.id) publisher.noteUnreadable(path, body.version);
+    else watch.sawRecord(path, stored.path, body.version, body.gone === true);
+  }
+
+  async function receiveHeartbeat(
+    { machine, value, version }: OpenedRecord,
+    isLive: boolean,
+    own: TeamFile,
+  ): Promise<EventDraft[]> {
     options.onChange();
-    return [];
+    if (value === null) {
+      void admin.left(machine);
+      return [];
+    }
+    const beat = Heartbeat.parse(value);
+    watch.heard(machine, version, beat, isLive, ownPart(own));
+    const person = own.roster?.members.find(({ id }) => id === machine)?.person ?? '';
+    return [
+      ...(isLive ? await confirmedLines(machine) : []),
+      ...receivedHandOvers(state.board(), publisher, { person, heard: beat.heard[own.keys.id] ?? 0 }),
+    ];
   }
 
   async function receiveJoin(stored: StoredRecord, invitation: string, isLive: boolean): Promise<[]> {
@@ -308,82 +364,41 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     return [];
   }
 
-  /** A complete stream has everything that exists. */
+  /** A complete stream has everything that exists, if the heartbeats of the machines say so too. */
   async function removeMissing(paths: ReadonlySet<string>): Promise<void> {
-    const names = file?.roster?.names;
-    if (names === undefined) return;
     publisher.keepOnly(paths);
-    const drafts: EventDraft[] = [];
-    for (const { machine, kind, key, version, value } of state.board().team.values()) {
-      if (value === null) continue;
-      const path = formatRecordPath({ machine, kind, hash: await nameHash(names, kind, key) });
-      if (!paths.has(path)) drafts.push(draft('team.record.removed', {}, { machine, kind, key, version }));
-    }
-    await appendAll(drafts);
+    watch.keepOnly(paths);
+    for (const machine of Object.keys(file?.machines ?? {})) unconfirmed.add(machine);
+    for (const machine of unconfirmed) await appendAll(await confirmedLines(machine));
   }
 
-  // The administrator's part: every change of the roster is on disk before the relay gets it.
-
-  async function changeRoster(change: (own: TeamFile) => TeamFile | undefined): Promise<void> {
-    await oneAtATime(async () => {
-      const next = file && change(file);
-      if (next === undefined) return;
-      file = { ...next, rosterVersion: Math.max(next.rosterVersion + 1, now()) };
-      await writeTeamFile(configDir, file);
-      await publishRoster();
-    });
+  async function confirmedLines(machine: string): Promise<EventDraft[]> {
+    const names = file?.roster?.names;
+    const paths = unconfirmed.has(machine) ? watch.confirmedPaths(machine) : undefined;
+    if (names === undefined || paths === undefined) return [];
+    unconfirmed.delete(machine);
+    return missingLines(state.board(), names, machine, paths);
   }
 
-  async function publishRoster(): Promise<void> {
-    if (file === undefined) return;
-    await putRecord(file.channelUrl, await makeRoster(file)).catch((error: unknown) => {
-      // The relay has this one already, or a later one, which the stream brings.
-      rosterFailing = isRefusedAs(error, 'old-version') ? null : messageOf(error);
-      throw error;
-    });
-    rosterFailing = null;
-    await logRoster(file);
-  }
+  // The administrator's part.
 
-  /** A relay that has lost the roster lets nobody read or write. */
-  function republishLostRoster(): void {
-    if (file?.admin === file?.keys.id) void oneAtATime(publishRoster).catch(failed);
-  }
+  const admin = createAdministrator({
+    configDir,
+    file: () => file,
+    setFile: (next) => (file = next),
+    oneAtATime,
+    async onPublished(own) {
+      watch.keepMachines(new Set(Object.keys(own.machines)));
+      await appendAll(rosterLines(state.board(), own));
+    },
+    onNewKey: readWithNewKey,
+    logger,
+    now,
+  });
 
-  const admin = {
-    async admit(join: Admitted): Promise<void> {
-      await changeRoster((own) => withMember(own, join)).catch(failed);
-    },
-    /** The machine has removed its heartbeat. */
-    async left(id: string): Promise<void> {
-      if (file?.admin === file?.keys.id) await admin.remove(id).catch(failed);
-    },
-    async remove(id: string): Promise<void> {
-      await changeRoster((own) => withoutMember(own, id));
-      keysTried = 0;
-      position = null;
-      await open();
-    },
-    /** Until then a machine that was removed can read, and one that was admitted cannot. */
-    async retry(): Promise<void> {
-      if (rosterFailing !== null) await oneAtATime(publishRoster).catch(failed);
-    },
-    /** The relay must not accept it any longer; what is left of it is remembered for a day, to name its use. */
-    async expire(): Promise<void> {
-      const isNews = file?.invitations.some(
-        ({ expiresAt }) => expiresAt < now() && expiresAt >= (file?.rosterVersion ?? 0),
-      );
-      if (isNews !== true) return;
-      const old = now() - DAY_MS;
-      await changeRoster((own) => ({
-        ...own,
-        invitations: own.invitations.filter(({ expiresAt }) => expiresAt > old),
-      })).catch(failed);
-    },
-  };
-
-  function failed(error: unknown): void {
-    logger.warn({ err: error }, 'the roster of the team could not be published');
+  async function readWithNewKey(): Promise<void> {
+    keysTried = 0;
+    await open(true);
   }
 
   function nameOf(id: string): string {
@@ -395,35 +410,33 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     mode: () => mode,
     enter,
     open,
-    changeRoster,
-    publishRoster,
-    remove: (id: string) => admin.remove(id),
-    retryRoster: () => admin.retry(),
-    expire: () => admin.expire(),
-    heardAt(id: string): number | undefined {
-      const at = id === file?.keys.id ? now() : heard.get(id);
-      // The clock was set back.
-      if (at !== undefined && at > now()) heard.set(id, now());
-      return at === undefined ? undefined : Math.min(at, now());
-    },
+    changeRoster: admin.changeRoster,
+    publishRoster: admin.publishRoster,
+    remove: admin.remove,
+    retryRoster: () => admin.retryRoster(),
+    expire: admin.expire,
+    heardAt: (id: string) => (id === file?.keys.id ? now() : watch.heardAt(id)),
+    silentMs: watch.silentMs,
+    takeKept,
     boardChanged(): void {
       if (file !== undefined) publisher.changed();
     },
     figures: () => ({
       ...publisher.figures(),
-      rosterFailing,
+      ...admin.figures(nameOf),
+      findings: watch.findings().map((finding) => ({ ...finding, name: nameOf(finding.machine) })),
+      exceeded: budget.exceeded().map(nameOf),
       refused: refusals.lately(newestKey(file ?? { teamKeys: [] }).epoch, nameOf),
     }),
     /** Of a team that this machine has just created or joined. */
     async begin(next: TeamFile): Promise<void> {
+      // Two would publish with different versions.
+      await publisher.stop();
       publisher = newPublisher();
-      versions.clear();
-      heard.clear();
-      refusals.clear();
+      for (const part of [versions, watch, budget, unconfirmed, refusals, admin]) part.clear();
       keysTried = 0;
       position = null;
       rosterSeen = 0;
-      rosterFailing = null;
       await writeTeamFile(configDir, next);
       file = next;
     },
@@ -431,8 +444,9 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     async resume(found: TeamFile): Promise<void> {
       if (stopped || file !== undefined) return;
       file = found;
+      watch.keepMachines(new Set(Object.keys(found.machines)));
       enter(found.roster === null ? 'joining' : 'connecting');
-      if (found.admin === found.keys.id) await publishRoster().catch(failed);
+      await admin.resume();
       await open();
     },
     async leave(own: TeamFile): Promise<void> {
@@ -440,8 +454,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
         await publisher.withdraw(own).catch(async (error: unknown) => {
           // It stays a member: what the relay still has is read back, and the rest is published again.
           publisher = newPublisher();
-          position = null;
-          await open();
+          await open(true);
           throw error;
         });
       else await publisher.stop();
@@ -456,12 +469,4 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       await stream?.stop();
     },
   };
-}
-
-function isRoster(record: StoredRecord): boolean {
-  return parseRecordPath(record.path)?.kind === 'roster';
-}
-
-function isKnownKind(kind: string): boolean {
-  return kind === 'machine' || kind === 'command' || kind === 'result' || isSharedKind(kind);
 }

@@ -4,6 +4,9 @@ import {
   draft,
   formatInvitation,
   INVITATION_MS,
+  LONGEST_CHOSEN_NAME,
+  memberNamed,
+  nameIn,
   parseInvitation,
   presenceOf,
   type RecordRefusal,
@@ -13,6 +16,7 @@ import {
   type TeamStatus,
   teamView,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
 import { Failure } from '../errors.ts';
@@ -24,16 +28,27 @@ import { isRefusedAs, putRecord } from './relay-link.ts';
 import { newKey, newMachineKeys } from './seal.ts';
 import { createSync, type TeamOptions } from './sync.ts';
 import { readTeamFile, removeTeamFile, type TeamFile } from './team-file.ts';
+import { findingTexts } from './watch.ts';
 
 const JOIN_WAIT_MS = 20_000;
 const CHECK_MS = 5_000;
 
-const FILE_REMEDY = 'Restore ~/.config/svc/team.json from a backup, or give it up: svc team leave';
 const LOOK_REMEDY = 'Someone may be changing records at the relay. See which: svc team status';
+const LEAVE_REMEDY = 'See: svc monitor logs. To give it up: svc team leave';
 const RETRY_REMEDY = 'It is tried again until it works. Check the network and the relay';
 const LARGE_REMEDY = 'They are shown only on this machine. The others see them when they are smaller';
+/** Of machines that were not admitted. */
+const joinRemedies: Partial<Record<string, string>> = {
+  'wrong-join': 'It was not admitted. Invite the machine that you expect again: svc team invite',
+  'taken-name':
+    'It was not admitted. If it belongs to that person: svc team invite --person <name>; otherwise it needs another name',
+};
+
+export type TeamProblem = { text: string; remedy: string };
 
 type Who = { person: string; machine: string };
+
+export type HeartbeatOption = Pick<TeamOptions, 'heartbeatMs'>;
 
 export type Team = ReturnType<typeof createTeam>;
 
@@ -53,7 +68,9 @@ export function createTeam({
     },
   });
   const commands = createCommands(options);
-  let problem: string | null = null;
+  let problem: TeamProblem | null = null;
+  /** Why the last round of checks did not end. */
+  let checkFailing: string | null = null;
   let checks: Rounds | undefined;
   let unsubscribe = nothing;
 
@@ -62,8 +79,8 @@ export function createTeam({
     if (file !== undefined) return file;
     throw new Failure(
       'not-allowed-now',
-      problem ?? 'This machine is in no team.',
-      'Create one: svc team create --relay <url>, or join one: svc team join <invitation>',
+      problem?.text ?? 'This machine is in no team.',
+      problem?.remedy ?? 'Create one: svc team create --relay <url>, or join one: svc team join <invitation>',
     );
   }
 
@@ -81,7 +98,7 @@ export function createTeam({
     if (sync.file() === undefined && problem === null) return;
     throw new Failure(
       'not-allowed-now',
-      problem ?? 'This machine is in a team already.',
+      problem?.text ?? 'This machine is in a team already.',
       'Leave it first: svc team leave',
     );
   }
@@ -97,17 +114,25 @@ export function createTeam({
     if (file === undefined) return;
     await sync.retryRoster();
     await sync.expire();
+    await sync.takeKept();
     await commands.expire(file);
+    checkFailing = null;
   }
 
-  const presence = (id: string) => presenceOf(sync.heardAt(id), now());
+  const presence = (id: string) => {
+    const doubts = sync.figures().findings.filter(({ machine }) => machine === id);
+    return presenceOf(sync.heardAt(id), now(), {
+      silentMs: sync.silentMs,
+      doubt: doubts.map(({ kind, name }) => findingTexts[kind].text.replace('%', () => name))[0] ?? null,
+    });
+  };
 
   function status(): TeamStatus | null {
     const file = sync.file();
     const mode = sync.mode();
     if (file === undefined) return null;
     const { keys, person, machine, roster, channelUrl, invitations, used } = file;
-    const { tooLarge: _large, failing: _failing, rosterFailing: _roster, ...figures } = sync.figures();
+    const { refused, published, pending } = sync.figures();
     return {
       name: roster?.team ?? 'unknown until this machine is admitted',
       relay: relayOfChannel(channelUrl) ?? '',
@@ -116,7 +141,10 @@ export function createTeam({
       role: file.admin === keys.id ? 'admin' : 'member',
       ...mode,
       since: new Date(mode.since).toISOString(),
-      ...figures,
+      refused,
+      published,
+      pending,
+      problems: problems(),
       invitations: invitations
         .filter(({ id, expiresAt }) => expiresAt > now() && !used.includes(id))
         .map(({ expiresAt }) => new Date(expiresAt).toISOString()),
@@ -128,12 +156,55 @@ export function createTeam({
     };
   }
 
+  /** Everything that is wrong while the relay can be reached, each with its fix. Refused records are listed apart. */
+  function problems(): TeamProblem[] {
+    const { pending, tooLarge, failing, rosterFailing, ...figures } = sync.figures();
+    const found: TeamProblem[] = figures.findings.map(({ kind, name, since }) => ({
+      text: `${findingTexts[kind].text.replace('%', () => name)}, since ${new Date(since).toISOString()}`,
+      remedy: findingTexts[kind].fix,
+    }));
+    const add = (text: string, remedy: string): void => void found.push({ text, remedy });
+    for (const name of figures.unusable)
+      add(
+        `the key of ${name} cannot be used, so it is left out of the team`,
+        'Remove it: svc team remove <machine>, then invite it again: svc team invite',
+      );
+    for (const name of figures.exceeded)
+      add(
+        `${name} publishes more than a machine may in an hour; its newest values are shown later`,
+        'Ask its person what runs there, or remove it: svc team remove <machine>',
+      );
+    if (figures.isAhead)
+      add(
+        'the list of members has a date in the future, because the clock of this machine was ahead',
+        'Set the clock. If it is right, invitations and removals work; only a new team (svc team create) notices again when a machine keeps an old key',
+      );
+    if (rosterFailing !== null)
+      add(
+        `the relay has not confirmed the newest list of members, so a machine that was removed may still read: ${rosterFailing}`,
+        RETRY_REMEDY,
+      );
+    if (failing !== null && !isDown()) add(`${pending} changes are not published: ${failing}`, RETRY_REMEDY);
+    if (tooLarge > 0) add(`${tooLarge} values are too large to be shared`, LARGE_REMEDY);
+    if (checkFailing !== null)
+      add(
+        `what is due in the team could not be done: ${checkFailing}`,
+        'It is tried again. See: svc monitor logs',
+      );
+    return found;
+  }
+
+  function isDown(): boolean {
+    const { state: current } = sync.mode();
+    return current === 'unreachable' || current === 'removed';
+  }
+
   /** Why it does not work; null if it does. Undefined: there is no team. */
   function health() {
     if (problem !== null)
       return {
-        why: problem,
-        remedy: FILE_REMEDY,
+        why: problem.text,
+        remedy: problem.remedy,
         published: 0,
         pending: 0,
         refused: [],
@@ -141,31 +212,24 @@ export function createTeam({
       };
     if (sync.file() === undefined) return undefined;
     const { state: current, since, why, remedy } = sync.mode();
-    const { refused, published, pending, tooLarge, failing, rosterFailing } = sync.figures();
-    const isDown = current === 'unreachable' || current === 'removed';
-    const problems: { text: string; fix: string }[] = [];
-    if (isDown)
-      problems.push({
-        text: `${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`,
-        fix: remedy ?? '',
-      });
+    const { refused, published, pending } = sync.figures();
+    const all: TeamProblem[] = isDown()
+      ? [
+          {
+            text: `${why ?? 'the relay cannot be reached'}, since ${new Date(since).toISOString()}`,
+            remedy: remedy ?? '',
+          },
+        ]
+      : [];
     for (const { reason, machine, count } of refused)
-      problems.push({
+      all.push({
         text: `${recordRefusals[reason as RecordRefusal]} (${machine}, ${count} in the last hour)`,
-        fix: LOOK_REMEDY,
+        remedy: joinRemedies[reason] ?? LOOK_REMEDY,
       });
-    if (rosterFailing !== null)
-      problems.push({
-        text: `the relay has not confirmed the newest list of members, so a machine that was removed may still read: ${rosterFailing}`,
-        fix: RETRY_REMEDY,
-      });
-    if (failing !== null && !isDown)
-      problems.push({ text: `${pending} changes are not published: ${failing}`, fix: RETRY_REMEDY });
-    if (tooLarge > 0)
-      problems.push({ text: `${tooLarge} values are too large to be shared`, fix: LARGE_REMEDY });
+    all.push(...problems());
     return {
-      why: problems.length === 0 ? null : problems.map(({ text }) => text).join('; '),
-      remedy: problems[0]?.fix ?? '',
+      why: all.length === 0 ? null : all.map(({ text }) => text).join('; '),
+      remedy: all[0]?.remedy ?? '',
       refused,
       published,
       pending,
@@ -178,7 +242,7 @@ export function createTeam({
     /** Of a past board nothing is known about presence. */
     view(board: Board, isLive: boolean): TeamBoard {
       const { keys } = requireTeam();
-      const unknown = { heardAt: null, presence: 'unknown' } as const;
+      const unknown = { heardAt: null, presence: 'unknown', doubt: null } as const;
       return teamView(board, { self: keys.id, presence: isLive ? presence : () => unknown });
     },
     health: () => health(),
@@ -186,9 +250,10 @@ export function createTeam({
       relay,
       name,
       createKey,
-      ...who
+      ...names
     }: Who & { relay: string; name: string; createKey?: string | undefined }) {
       requireNone();
+      const who = namesIn(names);
       const keys = await newMachineKeys();
       const made = await provisionOwnChannel(ownRelayUrl(relay), {
         post: fetch,
@@ -201,7 +266,7 @@ export function createTeam({
         channelUrl: made.url,
         admin: keys.id,
         adminAgree: keys.agreePublic,
-        teamKeys: [{ epoch: 1, key: newKey() }],
+        teamKeys: [{ epoch: 1, key: newKey(), since: now() }],
         rosterVersion: now(),
         roster: { team: name, names: newKey(), members: [self], removed: [] },
         machines: { [keys.id]: keys.signPublic },
@@ -214,18 +279,26 @@ export function createTeam({
       sync.enter('connecting');
       await sync.open();
     },
-    async invite() {
+    /** `person`: a member, whose further machine it is for. */
+    async invite({ person }: { person?: string | undefined }) {
       const { channelUrl, admin: id } = requireAdmin();
       const secret = newKey();
-      const invitation = { id: (await invitationKeys(secret)).id, secret, expiresAt: now() + INVITATION_MS };
+      const invitation = {
+        id: (await invitationKeys(secret)).id,
+        secret,
+        expiresAt: now() + INVITATION_MS,
+        listed: true,
+        person: person === undefined ? null : usableName('person', person),
+      };
       await sync.changeRoster((own) => ({ ...own, invitations: [...own.invitations, invitation] }));
       return {
         invitation: formatInvitation({ channelUrl, secret, admin: id }),
         expiresAt: new Date(invitation.expiresAt).toISOString(),
       };
     },
-    async join({ invitation: line, ...who }: Who & { invitation: string }) {
+    async join({ invitation: line, ...names }: Who & { invitation: string }) {
       requireNone();
+      const who = namesIn(names);
       const invitation = parseInvitation(line);
       if (invitation === undefined)
         throw new Failure(
@@ -252,7 +325,11 @@ export function createTeam({
         );
       });
       await sync.begin(next);
-      sync.enter('joining', 'waiting for the administrator’s machine', 'It answers when its daemon runs.');
+      sync.enter(
+        'joining',
+        'waiting for the administrator’s machine',
+        'It answers when its daemon runs. If it does, svc team status there shows whether it has refused this machine, and why.',
+      );
       await sync.open();
       const admitted = new Promise<void>((resolve) => {
         const check = (): void => (sync.mode().state === 'live' ? resolve() : undefined);
@@ -266,14 +343,23 @@ export function createTeam({
     command: (asked: Asked) => commands.send(requireTeam(), asked),
     async remove(machine: string) {
       const { roster, keys } = requireAdmin();
-      const member = roster?.members.find((one) => one.id === machine || one.machine === machine);
+      const member = memberNamed(roster?.members ?? [], machine);
       if (member === undefined || member.id === keys.id)
         throw new Failure(
           'usage',
           `No other machine of the team is named ${machine}.`,
           'List them: svc team members',
         );
-      await sync.remove(member.id);
+      await sync.remove(member.id).catch((error: unknown) => {
+        const isStored = sync.file()?.machines[member.id] === undefined;
+        throw new Failure(
+          'relay-unavailable',
+          isStored
+            ? `${member.machine} was removed here, but the relay has not confirmed it, so it can still read what is published: ${messageOf(error)}`
+            : `${member.machine} was not removed: ${messageOf(error)}`,
+          isStored ? `${RETRY_REMEDY}. See: svc team status` : 'Try it again. See: svc monitor logs',
+        );
+      });
     },
     async leave() {
       if (problem !== null) await removeTeamFile(configDir);
@@ -293,13 +379,17 @@ export function createTeam({
     },
     start(): void {
       unsubscribe = state.onChange(() => sync.boardChanged());
-      checks = every(CHECK_MS, runChecks, (error) =>
-        logger.warn({ err: error }, 'commands of the team could not be ended'),
-      );
+      checks = every(CHECK_MS, runChecks, (error) => {
+        checkFailing = messageOf(error);
+        logger.warn({ err: error }, 'what is due in the team could not be done');
+      });
       resume().catch((error: unknown) => {
         // It was stopped first.
         if (!state.progress().ready) return;
-        problem = error instanceof Failure ? error.message : 'the keys of the team cannot be read';
+        problem =
+          error instanceof Failure
+            ? { text: error.message, remedy: error.remedy ?? LEAVE_REMEDY }
+            : { text: `the team could not be opened: ${messageOf(error)}`, remedy: LEAVE_REMEDY };
         logger.error({ err: error }, 'the team could not be opened');
       });
     },
@@ -311,6 +401,20 @@ export function createTeam({
 }
 
 function nothing(): void {}
+
+function namesIn({ person, machine }: Who): Who {
+  return { person: usableName('person', person), machine: usableName('machine', machine) };
+}
+
+function usableName(option: string, text: string): string {
+  const name = nameIn(text);
+  if (name !== undefined) return name;
+  throw new Failure(
+    'usage',
+    `The name of the ${option} cannot be used.`,
+    `Choose another one: --${option} <name>. It has at most ${LONGEST_CHOSEN_NAME} letters of one script and digits, and not 22 characters like an id.`,
+  );
+}
 
 /** Before this machine is admitted. */
 function newcomer(keys: Awaited<ReturnType<typeof newMachineKeys>>, { person, machine }: Who) {

@@ -41,7 +41,7 @@ const rows: Row[] = [
     promise: 'a ticket has the text that was written, whatever it contains',
     async check(tracker, { addTicket }) {
       const ticket = addTicket({ title: hostile, text: `line\n${hostile}` });
-      expect(await tracker.issueText(ticket)).toEqual({ title: hostile, description: `line\n${hostile}` });
+      expect(await tracker.issueText(ticket)).toMatchObject({ title: hostile, body: `line\n${hostile}` });
     },
   },
   {
@@ -249,6 +249,40 @@ const rows: Row[] = [
       await tracker.issueText(ticket);
       await tracker.issueState(ticket);
       expect(tracker.calls() - before).toBe(2);
+    },
+  },
+  {
+    promise: 'the text of a ticket has labels, address, state and comments, oldest first',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'one' });
+      world.byHand(ticket, { label: 'urgent' });
+      world.comment(ticket, hostile, 'sam');
+      world.comment(ticket, 'mine', 'self');
+      const text = await tracker.issueText(ticket);
+      expect(text?.labels).toContain('urgent');
+      expect(text?.url).toMatch(/^https:/);
+      expect(text?.state).toMatch(/\S/);
+      expect(text?.comments).toMatchObject([
+        { author: 'sam', by: 'person', text: hostile },
+        { by: 'self', text: 'mine' },
+      ]);
+      expect(text?.commentCount).toBe(2);
+      const [one, two] = text?.comments ?? [];
+      expect(Date.parse(two?.at ?? '')).toBeGreaterThan(Date.parse(one?.at ?? ''));
+    },
+  },
+  {
+    promise: 'of 500 comments the newest 200 are read, and that there are more is known',
+    async check(tracker, world) {
+      const ticket = world.addTicket({ title: 'long' });
+      for (let number = 1; number <= 500; number += 1) world.comment(ticket, `words ${number}`, 'sam');
+      const before = tracker.calls();
+      const text = await tracker.issueText(ticket);
+      expect(tracker.calls() - before).toBe(2);
+      expect(text?.comments).toHaveLength(200);
+      expect(text?.comments[0]?.text).toBe('words 301');
+      expect(text?.comments.at(-1)?.text).toBe('words 500');
+      expect([500, null]).toContain(text?.commentCount);
     },
   },
 ];

@@ -151,6 +151,8 @@ describe('what changed at the tracker', () => {
     tracker.cloud.changeIssue(moved.id, { id: 'ABC-9' });
     expect(await mover.move('ABC-9', 'done')).toMatchObject({ outcome: 'moved', to: 'Done' });
     expect(stateOf('ABC-9')).toBe('Done');
+    // The cached id is not tried: it is the other team's.
+    expect(tracker.calls()).toEqual(['issue', 'teams', 'issueUpdate']);
   });
 });
 

@@ -110,7 +110,7 @@ export function createTicketMover(options: {
         to,
         stateId: state.id,
         why: outOfDate ? `the cached id of ${quoted(to)} is out of date` : `its phase is ${wanted.phase}`,
-        remedy: outOfDate ? 'Run: resolve-tracker-ids.sh --force' : null,
+        remedy: outOfDate ? 'Run: svc resolve-tracker-ids --force' : null,
       };
     };
     const state =

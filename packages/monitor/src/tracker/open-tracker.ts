@@ -40,7 +40,7 @@ export function requireLinear(project: Project, means: Omit<TrackerMeans, 'gh'>)
   throw new Failure(
     'not-configured',
     `The tickets of this project are the issues of ${chosen.teamId}: the hook of the code host reports them, and no other webhook is needed.`,
-    'Set that up: setup-webhooks.sh',
+    'Set that up: svc setup-webhooks',
   );
 }
 

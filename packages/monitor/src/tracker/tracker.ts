@@ -10,6 +10,7 @@ import type {
   TrackerRelation,
   TrackerTeam,
   WorkflowState,
+  WrittenTicket,
 } from '@svc/core';
 import { Failure, type FailureCode } from '../errors.ts';
 
@@ -32,8 +33,8 @@ export type Tracker = {
   issuesUpdatedSince: (teamId: string, since: string, open?: readonly string[]) => Promise<UpdatedIssues>;
   /** An issue, by id or by name (`ABC-1`), with its state; undefined if there is no such issue. */
   issueState: (issue: string) => Promise<TrackerIssueState | undefined>;
-  /** What an issue asks for, by id or by name; undefined if there is no such issue. */
-  issueText: (issue: string) => Promise<{ title: string; description: string | null } | undefined>;
+  /** What was written in an issue, by id or by name, with its newest comments; undefined if there is no such issue. */
+  issueText: (issue: string) => Promise<WrittenTicket | undefined>;
   /**
    * The issues of a team (`ABC`) with these numbers, each with its inverse relations: in a relation of type `blocks`,
    * `issue` blocks it. Issues that do not exist are left out.

@@ -153,7 +153,7 @@ export async function provisionOwnChannel(
     throw new Failure(
       'relay-unavailable',
       `The relay ${relay} returned a channel at another address: ${own ?? writeUrl}.`,
-      `Use that address: setup-webhooks.sh --relay ${own ?? writeUrl}; if it is wrong, start the relay with --public-url ${relay}`,
+      `Use that address: svc setup-webhooks --relay ${own ?? writeUrl}; if it is wrong, start the relay with --public-url ${relay}`,
     );
   return { url: writeUrl, readKey };
 }
@@ -265,7 +265,7 @@ export async function provisionChannel(relay: string, get: typeof fetch): Promis
     'relay-unavailable',
     `The relay ${relay} did not return a channel (it answered ${response.status}).`,
     response.status === 401 || response.status === 403
-      ? `If it is your own svc-relay, run: setup-webhooks.sh --relay ${relay}`
+      ? `If it is your own svc-relay, run: svc setup-webhooks --relay ${relay}`
       : 'Try again, or set SVC_RELAY_URL to another relay.',
   );
 }

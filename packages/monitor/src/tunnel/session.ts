@@ -271,7 +271,7 @@ export function wordsForError(error: unknown): Failure {
   return { why: `the connection failed: ${error instanceof Error ? error.message : 'unknown reason'}` };
 }
 
-const channelIsGone = 'Check the channel: svc config, or make a new one: setup-webhooks.sh --force';
+const channelIsGone = 'Check the channel: svc config, or make a new one: svc setup-webhooks --force';
 const byStatus: Readonly<Record<number, Failure>> = {
   403: { why: 'the relay refuses the channel (403)', remedy: channelIsGone, refusal: 'channel' },
   404: { why: 'the relay does not know the channel (404)', remedy: channelIsGone, refusal: 'channel' },
@@ -290,7 +290,7 @@ function wordsForReadKey(status: number, key: ReadKey | undefined): Failure {
   const variable = key?.variable ?? 'its variable';
   const file = key === undefined ? 'its file' : `the file ${key.fileName} next to the global configuration`;
   const where = `Put the channel's read key into ${variable}, or into ${file} (mode 600)`;
-  const restart = 'and run: svc-monitor.sh restart';
+  const restart = 'and run: svc monitor restart';
   if (key?.value === undefined)
     return {
       why: `the relay wants a read key (${status}), and ${variable} is not set`,
@@ -299,7 +299,7 @@ function wordsForReadKey(status: number, key: ReadKey | undefined): Failure {
     };
   return {
     why: `the relay does not accept the read key in ${variable} (${status})`,
-    remedy: `${where}, ${restart}; if it is lost, make a new channel: setup-webhooks.sh --force`,
+    remedy: `${where}, ${restart}; if it is lost, make a new channel: svc setup-webhooks --force`,
     refusal: 'read-key',
   };
 }

@@ -96,13 +96,13 @@ test('from idle to live: what it requests, what it passes on, what it shows', as
 
 test('disabled: nothing is opened, with the reason and the remedy', async () => {
   const { tunnel, relay, start, clock, mode } = setUp({
-    channel: { use: false, why: 'no relay channel is configured', remedy: 'Run: setup-webhooks.sh' },
+    channel: { use: false, why: 'no relay channel is configured', remedy: 'Run: svc setup-webhooks' },
   });
   await start();
   await clock.advance(600_000);
   expect(relay.requests).toEqual([]);
   expect(mode()).toMatchObject({ mode: 'disabled' });
-  expect(tunnel.state().grade).toMatchObject({ grade: 'disabled', remedy: 'Run: setup-webhooks.sh' });
+  expect(tunnel.state().grade).toMatchObject({ grade: 'disabled', remedy: 'Run: svc setup-webhooks' });
   expect(tunnel.stats()).toMatchObject({ connectedSince: null, cursor: null });
 });
 
@@ -132,18 +132,18 @@ test.each<[string, ScriptedConnection, RegExp]>([
 });
 
 test.each<[string, { status: number; key?: string }, RegExp, RegExp]>([
-  ['no key', { status: 401 }, /wants a read key \(401\), and READ_KEY is not set/, /svc-monitor\.sh restart/],
+  ['no key', { status: 401 }, /wants a read key \(401\), and READ_KEY is not set/, /svc monitor restart/],
   [
     'a wrong key',
     { status: 401, key: 'not-this-one' },
     /does not accept the read key in READ_KEY \(401\)/,
-    /setup-webhooks\.sh --force/,
+    /svc setup-webhooks --force/,
   ],
   [
     'a key that is not enough',
     { status: 403, key: 'not-this-one' },
     /does not accept the read key in READ_KEY \(403\)/,
-    /setup-webhooks\.sh --force/,
+    /svc setup-webhooks --force/,
   ],
 ])(
   '%s: blind at once with the remedy, retried less and less often, and recovers by itself',

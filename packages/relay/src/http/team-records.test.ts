@@ -1,5 +1,6 @@
 // Records of a team, through a relay on a real nats-server: who may write and read what, and what a reader gets.
 import { generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
 import { formatRecordPath, type RecordKind, ROSTER_HASH, signedText, type TeamAccess } from '@svc/core';
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -19,9 +20,9 @@ type Machine = ReturnType<typeof machine>;
 const noAccess: TeamAccess = { readKey: sha('x'), machines: {}, guests: {}, agree: 'AAAA', keys: {} };
 const hashOf = (name: string): string => hash('sha256', name, 'base64url').slice(0, 22);
 
-async function team() {
+async function team(given: Parameters<typeof relayForTest>[0] = {}) {
   const { engine, nats } = await engineForTest();
-  const relay = await relayForTest({ engine });
+  const relay = await relayForTest({ engine, ...given });
   const admin = machine();
   const made = await fetch(`${relay.url}/new`, { method: 'POST', body: JSON.stringify({ team: admin.key }) });
   const { channel, readKey } = (await made.json()) as { channel: string; readKey: string };
@@ -42,7 +43,11 @@ async function team() {
   ) => {
     const path =
       more.path ??
-      formatRecordPath({ machine: by.id, kind, hash: kind === 'roster' ? ROSTER_HASH : hashOf(name) });
+      formatRecordPath({
+        machine: by.id,
+        kind,
+        hash: kind === 'roster' || kind === 'join' ? ROSTER_HASH : hashOf(name),
+      });
     const box = Buffer.from(more.value ?? `${name} ${version}`).toString('base64url');
     const { access, gone } = more;
     const body = JSON.stringify({ version, epoch: 1, nonce: 'AAAA', box, gone, access });
@@ -199,6 +204,78 @@ test('a guest reads only the roster and writes one join', async () => {
   expect(await put(invitation, 'run', 'r', 1, { headers })).toBe('not-a-member');
   expect(await put(invitation, 'join', 'join', 1, { headers })).toBe(200);
   expect(await put(invitation, 'join', 'join', 1, { headers, value: 'other' })).toBe('old-version');
+});
+
+test('an invitation has one join, and a machine none, not even below its own id', async () => {
+  const { admin, put, roster, read, readKey } = await team();
+  const member = machine();
+  const secret = randomBytes(16).toString('hex');
+  const headers = { Authorization: `Bearer ${secret}` };
+  const invitation = { ...machine(), id: hashOf('invitation') };
+  const machines = { [admin.id]: admin.key, [member.id]: member.key };
+  await roster({ machines, guests: { [invitation.id]: sha(secret), [member.id]: sha(secret) } });
+  const paths = Array.from({ length: 40 }, (_, number) =>
+    formatRecordPath({ machine: invitation.id, kind: 'join', hash: hashOf(`join ${number}`) }),
+  );
+  for (const path of paths)
+    expect(await put(invitation, 'join', 'join', 1, { headers, path })).toBe('not-a-member');
+  expect(await put(member, 'join', 'join', 1, { headers })).toBe('not-a-member');
+  expect(await put(invitation, 'join', 'join', 1, { headers })).toBe(200);
+  const reader = await read(readKey);
+  await until(() => reader.ready() !== undefined);
+  expect(reader.values()).toEqual(['roster 1', 'join 1']);
+});
+
+test.each([
+  ['the memory of all bodies', 2 * 1024 * 1024, 29],
+  ['the part of one address', 100 * 1024 * 1024, 18],
+])('unfinished records stay below %s, which is free again afterwards', async (_, roomBytes, least) => {
+  const { admin, channel, put, roster, relay } = await team({ roomBytes });
+  await roster({ machines: { [admin.id]: admin.key } });
+  const path = formatRecordPath({ machine: admin.id, kind: 'roster', hash: ROSTER_HASH });
+  const signature = 'A'.repeat(86);
+  const stranger = { ...machine(), id: hashOf('stranger') };
+  const sockets: Socket[] = [];
+  let refused = 0;
+  const unfinished = (to: string): void => {
+    const socket = connect(relay.port, '127.0.0.1');
+    sockets.push(socket);
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('data', (data) => {
+      if (/^HTTP\/1.1 (?:403|503)/.test(data.toString())) refused += 1;
+    });
+    const head = `PUT /${channel}/${to} HTTP/1.1\r\nHost: x\r\nX-Svc-Signature: ${signature}\r\nContent-Length: 250000\r\n\r\n`;
+    socket.write(`${head}${'x'.repeat(200_000)}`);
+  };
+  for (let number = 0; number < 40; number += 1) unfinished(path);
+  await until(() => refused >= least);
+  for (let number = 0; number < 10; number += 1)
+    unfinished(formatRecordPath({ machine: stranger.id, kind: 'run', hash: hashOf('r') }));
+  await until(() => refused >= least + 10);
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await put(admin, 'run', 'r', 2)) === 200);
+});
+
+test('what is not signed by a member does not count for the limit of the channel', async () => {
+  const counted: string[] = [];
+  const limits = {
+    delivery: (id: string) => {
+      counted.push(id);
+      return 0;
+    },
+    weigh: (id: string | null) => void counted.push(id ?? 'stranger'),
+  };
+  const { admin, channel, put, roster } = await team({ limits });
+  await roster({ machines: { [admin.id]: admin.key } });
+  counted.length = 0;
+  const stranger = machine();
+  expect(await put(stranger, 'run', 'r', 1)).toBe('not-a-member');
+  expect(await put(admin, 'run', 'r', 1, { signature: '' })).toBe('bad-signature');
+  expect(await put(admin, 'run', 'r', 1, { signature: 'A'.repeat(86) })).toBe('bad-signature');
+  expect(counted).toEqual(['stranger']);
+  expect(await put(admin, 'run', 'r', 1)).toBe(200);
+  expect(counted).toEqual(['stranger', channel, channel]);
 });
 
 test('an ordinary channel has no records, and a team takes no deliveries', async () => {

@@ -20,7 +20,7 @@ import {
   signedText,
   type TeamAccess,
 } from '@svc/core';
-import { createByteBudget, readBody } from '@svc/lib/read-body';
+import { type ByteBudget, createByteBudget, readBody } from '@svc/lib/read-body';
 import type { Channel } from '../engine/engine.ts';
 import { relayAnnouncement } from '../protocol/event-stream.ts';
 import { formatPosition, parsePosition, senderTimeoutMs } from '../protocol/frame.ts';
@@ -39,15 +39,19 @@ const GONE_TTL_SECONDS = 30 * 86_400;
 /** An invitation is valid for an hour. */
 const JOIN_TTL_SECONDS = 86_400;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+/** From one address at once. */
+const MAX_UNCHECKED_BYTES = 4 * 1024 * 1024;
 const signatureForm = /^[A-Za-z0-9_-]{86}$/;
 
 type Refused = { code: RefusalCode; waitMs?: number };
 type Team = { channel: Channel & { admin: string }; access: TeamAccess | undefined };
 
 export function createTeamRecords(parts: RelayParts) {
-  const { engine, limits, settings, metrics, logger, now } = parts;
+  const { engine, limits, settings, metrics, logger, budget, now } = parts;
   const { records } = engine;
   const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
+  /** Of bodies in memory whose signature is not checked yet, by address. */
+  const shares = new Map<string, ByteBudget>();
   /** Those that are open, by channel. */
   const streams = new Map<string, Set<ServerResponse>>();
 
@@ -125,19 +129,60 @@ export function createTeamRecords(parts: RelayParts) {
     if (path === undefined) return { code: 'bad-request' } as const;
     const team = await teamOf(request, id);
     if ('code' in team) return team;
-    const waitMs = limits.delivery(id, now());
-    if (waitMs > 0) return { code: 'rate-limited', waitMs } as const;
+    const writer = writerOf(request, team, path);
+    if (writer === undefined) return { code: 'not-a-member' } as const;
+    const signature = signatureIn(request);
+    if (writer !== 'guest' && signature === undefined) return { code: 'bad-signature' } as const;
     const most = path.kind === 'roster' ? MAX_ROSTER_BYTES : MAX_RECORD_BYTES;
-    const read = await readBody(request, most, createByteBudget(most));
+    const address = limitKeyOf(request, settings);
+    const unchecked = uncheckedOf(address);
+    const read = await readBody(request, most, unchecked);
     if (typeof read === 'string') return { code: read === 'too-large' ? 'record-too-large' : read } as const;
-    limits.weigh(id, limitKeyOf(request, settings), read.length, now());
-    const text = read.toString();
-    const body = parseRecordBody(text);
-    if (body === undefined) return { code: 'bad-request' } as const;
-    const refused = writeRefusal(request, team, path, signedText(id, pathText, text), body);
-    if (refused !== undefined) return refused;
-    const signature = String(request.headers['x-svc-signature'] ?? '');
-    return store(team, path, { path: pathText, signature, body: text }, body, deadline);
+    try {
+      const text = read.toString();
+      const body = parseRecordBody(text);
+      const isSigned =
+        writer === 'guest' || isSignedBy(writer, signedText(id, pathText, text), signature ?? '');
+      // What a stranger sends does not count for the team's channel.
+      limits.weigh(isSigned ? id : null, address, read.length, now());
+      if (!isSigned) return { code: 'bad-signature' } as const;
+      if (body === undefined || (body.access !== undefined) !== (path.kind === 'roster'))
+        return { code: 'bad-request' } as const;
+      const waitMs = limits.delivery(id, now());
+      if (waitMs > 0) return { code: 'rate-limited', waitMs } as const;
+      return await store(
+        team,
+        path,
+        { path: pathText, signature: signature ?? '', body: text },
+        body,
+        deadline,
+      );
+    } finally {
+      unchecked.give(read.length);
+    }
+  }
+
+  /** A part of the memory for all bodies: who knows a channel can send a body, before its signature is checked. */
+  function uncheckedOf(address: string): ByteBudget {
+    const share = (): ByteBudget => {
+      const known = shares.get(address) ?? createByteBudget(MAX_UNCHECKED_BYTES);
+      shares.set(address, known);
+      return known;
+    };
+    return {
+      take(bytes) {
+        if (!share().take(bytes)) return false;
+        if (budget.take(bytes)) return true;
+        share().give(bytes);
+        return false;
+      },
+      give(bytes) {
+        budget.give(bytes);
+        share().give(bytes);
+        if (share().used() === 0) shares.delete(address);
+      },
+      used: () => share().used(),
+    };
   }
 
   return {
@@ -221,28 +266,31 @@ export function createTeamRecords(parts: RelayParts) {
   }
 }
 
-/** Whether the writer may write this; undefined if so. */
-function writeRefusal(
+/**
+ * Who may write this, before the body is read: the key that must have signed it, or the guest of an invitation, whose key
+ * the request brings; undefined for anyone else. An invitation has one join, and a machine none.
+ */
+function writerOf(
   request: IncomingMessage,
-  team: Team,
+  { channel, access }: Team,
   path: RecordPath,
-  text: string,
-  body: RecordBody,
-) {
-  const { channel, access } = team;
-  if ((body.access !== undefined) !== (path.kind === 'roster')) return { code: 'bad-request' } as const;
+): 'guest' | { key: string } | undefined {
   if (path.kind === 'join') {
-    const key = access?.guests[path.machine];
-    return key !== undefined && bringsKey(request, key) ? undefined : ({ code: 'not-a-member' } as const);
+    const isMachine = access?.machines[path.machine] !== undefined;
+    const key = isMachine || path.hash !== ROSTER_HASH ? undefined : access?.guests[path.machine];
+    return key !== undefined && bringsKey(request, key) ? 'guest' : undefined;
   }
   const key = path.kind === 'roster' ? channel.admin : access?.machines[path.machine];
-  if (key === undefined || machineIdOf(key) !== path.machine) return { code: 'not-a-member' } as const;
+  return key !== undefined && machineIdOf(key) === path.machine ? { key } : undefined;
+}
+
+function signatureIn(request: IncomingMessage): string | undefined {
   const signature = request.headers['x-svc-signature'];
-  const isSigned =
-    typeof signature === 'string' &&
-    signatureForm.test(signature) &&
-    verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'));
-  return isSigned ? undefined : ({ code: 'bad-signature' } as const);
+  return typeof signature === 'string' && signatureForm.test(signature) ? signature : undefined;
+}
+
+function isSignedBy({ key }: { key: string }, text: string, signature: string): boolean {
+  return verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'));
 }
 
 function rosterPath(admin: string): string {

@@ -23,8 +23,8 @@ export type Limits = {
   request: (address: string, now: number) => number;
   /** Before the body is read, once the channel is known to exist. */
   delivery: (channel: string, now: number) => number;
-  /** Counts the size of a delivery. */
-  weigh: (channel: string, address: string, bytes: number, now: number) => void;
+  /** Counts the size of a delivery. Null: of a stranger, for which the channel is not responsible. */
+  weigh: (channel: string | null, address: string, bytes: number, now: number) => void;
   newChannel: (address: string, now: number) => number;
   subscribersPerChannel: number;
   subscribersPerAddress: number;
@@ -65,7 +65,7 @@ export function createLimits(settings: LimitSettings): Limits {
       return wait;
     },
     weigh(channel, address, bytes, now) {
-      channelBytes.draw(channel, bytes, now);
+      if (channel !== null) channelBytes.draw(channel, bytes, now);
       addressBytes.draw(address, bytes, now);
     },
     newChannel(address, now) {

@@ -2,7 +2,7 @@
 // is in the text of a prompt: `say 3` writes three chunks, `ask` asks for a permission and says what was answered,
 // `wait` goes on until it is cancelled, `question` asks for something that no client offers, `work <name> 4 2` writes four
 // chunks with pauses and asks two permissions in between, `do [["chunks",3],["exit",1]]` takes steps, also where that is a
-// line of a longer prompt: it obeys anyone who wrote that. It writes each
+// line of a longer prompt: it obeys anyone who wrote that. A line `Write the word x.` adds a line to words.txt. It writes each
 // prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
 // other answers by method; null: none. STAYS keeps it alive without input.
@@ -121,14 +121,18 @@ const options = () => [
     options: [
       { value: 'ask', name: 'Ask' },
       { value: 'auto', name: 'Auto' },
+      // Offered, and refused when it is set.
+      ...(process.argv.includes('broken-mode') ? [{ value: 'broken', name: 'Broken' }] : []),
     ],
   },
 ];
 
 async function prompt(id: Message['id'], params: Record<string, unknown>): Promise<void> {
-  const [block] = params['prompt'] as { text: string }[];
-  const given = block?.text ?? '';
-  const command = /^do \[.*$/m.exec(given)?.[0] ?? given;
+  const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text);
+  const given = texts.join('\n');
+  const command = /^do \[.*$/m.exec(given)?.[0] ?? texts.at(-1) ?? '';
+  const [, word] = /^Write the word (\w+)\./m.exec(given) ?? [];
+  if (word !== undefined) appendFileSync('words.txt', `${word}\n`);
   const [what = '', amount = '1', ...numbers] = command.split(' ');
   note(`prompt ${given}`);
   const end = (stopReason: string): void => write({ id, result: { stopReason } });

@@ -64,7 +64,8 @@ export function createCodehostCloud(now: () => number) {
       {
         admin = true,
         owner: kind = 'Organization',
-      }: { admin?: boolean; owner?: 'Organization' | 'User' } = {},
+        isPrivate = false,
+      }: { admin?: boolean; owner?: 'Organization' | 'User'; isPrivate?: boolean } = {},
     ): RepoRow {
       const [owner = '', name = ''] = fullName.split('/');
       const key = owner.toLowerCase();
@@ -80,7 +81,7 @@ export function createCodehostCloud(now: () => number) {
         rules: [],
         labels: [],
       };
-      const settings = { default_branch: 'main' };
+      const settings = { default_branch: 'main', private: isPrivate };
       const people = new Map([[viewer, { association: 'MEMBER', permission: admin ? 'admin' : 'write' }]]);
       const maps = { commits: new Map(), goneIssues: new Map(), people };
       const repo: RepoRow = { id: nextId(), owner, name, admin, settings, ...maps, ...lists };
@@ -217,7 +218,13 @@ export function createCodehostCloud(now: () => number) {
       return row;
     },
     addCommit: (fullName: string, sha: string, ...parents: string[]): void =>
-      void repoOf(fullName).commits.set(sha, parents),
+      void repoOf(fullName).commits.set(sha, { parents, message: sha, tree: {} }),
+    /** What a commit says, and the content of its files. */
+    describeCommit(fullName: string, sha: string, what: { message?: string; tree?: Record<string, string> }) {
+      const { commits } = repoOf(fullName);
+      const before = commits.get(sha) ?? { parents: [], message: sha, tree: {} };
+      commits.set(sha, { ...before, ...what });
+    },
     addDeploymentStatus(deployment: DeploymentRow, state: string): DeploymentStatusRow {
       const status = { id: nextId(), state, description: `It is ${state}`, createdAt: now() };
       deployment.statuses.push(status);
@@ -290,6 +297,8 @@ export type PullRequestRow = {
   isDraft: boolean;
   branch: string;
   base: string;
+  /** The fork that its branch is in; null for one that was deleted. */
+  fork?: string | null;
   headSha: string;
   mergeSha: string | null;
   author: string;
@@ -304,13 +313,21 @@ export type PullRequestRow = {
   mergedAt: number | null;
 };
 
-export type DeploymentStatusRow = { id: number; state: string; description: string; createdAt: number };
+export type DeploymentStatusRow = {
+  id: number;
+  state: string;
+  /** Without one, that of the deployment. */
+  environment?: string;
+  description: string;
+  createdAt: number;
+};
 
 export type DeploymentRow = {
   id: number;
   sha: string;
   ref: string;
   environment: string;
+  task?: string;
   createdAt: number;
   updatedAt: number;
   statuses: DeploymentStatusRow[];
@@ -382,6 +399,8 @@ export type OrganizationRow = { login: string; hooks: HookRow[]; deliveries: Del
 
 type HookGiven = Partial<Omit<HookRow, 'config'>> & { config: Partial<HookConfig> };
 
+export type CommitRow = { parents: readonly string[]; message: string; tree: Record<string, string> };
+
 export type CheckRunRow = {
   /** Also the id of its job. */
   id: number;
@@ -418,6 +437,6 @@ export type RepoRow = {
   settings: Record<string, unknown>;
   /** The active rules of its main branch. */
   rules: object[];
-  /** The parents of each commit that a test compares. */
-  commits: Map<string, readonly string[]>;
+  /** Each commit that a test compares. */
+  commits: Map<string, CommitRow>;
 };

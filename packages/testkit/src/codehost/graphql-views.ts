@@ -123,9 +123,9 @@ export function createViews(cloud: CodehostCloud, caller: Caller) {
       closedAt: timeOf(row.closedAt),
       headRefName: row.branch,
       headRefOid: row.headSha,
-      headRepository: () => repository(repo),
-      headRepositoryOwner: () => owner(repo.owner),
-      isCrossRepository: false,
+      headRepository: () => (row.fork === undefined ? repository(repo) : forkOf(repo, row.fork)),
+      headRepositoryOwner: () => owner(row.fork?.split('/')[0] ?? repo.owner),
+      isCrossRepository: row.fork !== undefined,
       repository: () => repository(repo),
       baseRefName: row.base,
       mergeable: row.mergeable,
@@ -138,6 +138,10 @@ export function createViews(cloud: CodehostCloud, caller: Caller) {
       comments: (page: Page) => connection([], page, label),
     };
   };
+
+  /** The view of a repository that only its name is known of. */
+  const forkOf = (repo: RepoRow, fork: string | null): View | null =>
+    fork === null ? null : { ...repository(repo), id: `R_${fork}`, nameWithOwner: fork };
 
   const issue = ({ repo, row }: PlacedIssue): View => {
     const issues = (placed: PlacedIssue[]) => (page: Page) => connection(placed, page, issue);

@@ -12,6 +12,7 @@ import {
 import {
   type CheckRunRow,
   type CodehostCloud,
+  type CommitRow,
   type DeliveryRow,
   type DeploymentRow,
   type DeploymentStatusRow,
@@ -91,8 +92,23 @@ export function compareRoutes(): Route[] {
         behind_by: behind.length,
         total_commits: ahead.length,
         base_commit: { sha: base },
-        commits: ahead.map((sha) => ({ sha })),
-        files: [],
+        commits: ahead.map((sha) => ({ sha, commit: { message: repo.commits.get(sha)?.message ?? '' } })),
+        files: filesBetween(repo.commits.get(base), repo.commits.get(head)),
+      },
+    };
+  };
+  const commit = ({ repo, parts }: Call): Answer => {
+    const [sha = ''] = parts;
+    const row = repo.commits.get(sha);
+    if (row === undefined) throw notFound();
+    const { parents, message } = row;
+    return {
+      status: 200,
+      body: {
+        sha,
+        commit: { message },
+        parents: parents.map((parent) => ({ sha: parent })),
+        files: filesBetween(repo.commits.get(parents[0] ?? ''), row),
       },
     };
   };
@@ -103,7 +119,19 @@ export function compareRoutes(): Route[] {
       needs: 'read',
       answer: compare,
     },
+    { method: 'GET', path: /^commits\/([0-9a-f]{40,64})$/, needs: 'read', answer: commit },
   ];
+}
+
+function filesBetween(from: CommitRow | undefined, to: CommitRow | undefined): object[] {
+  const [before, after] = [from?.tree ?? {}, to?.tree ?? {}];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => before[name] !== after[name])
+    .map((filename) => ({
+      filename,
+      status: !(filename in before) ? 'added' : filename in after ? 'modified' : 'removed',
+    }));
 }
 
 function statusOf(ahead: number, behind: number): string {
@@ -114,7 +142,8 @@ function statusOf(ahead: number, behind: number): string {
 /** The commit and its ancestors, newest first. */
 function historyOf(repo: RepoRow, sha: string): Set<string> {
   const history = new Set([sha]);
-  for (const commit of history) for (const parent of repo.commits.get(commit) ?? []) history.add(parent);
+  for (const commit of history)
+    for (const parent of repo.commits.get(commit)?.parents ?? []) history.add(parent);
   return history;
 }
 
@@ -220,7 +249,7 @@ function deploymentView(base: string, repo: RepoRow, row: DeploymentRow): object
   return {
     url,
     id: row.id,
-    task: 'deploy',
+    task: row.task ?? 'deploy',
     original_environment: row.environment,
     environment: row.environment,
     description: null,
@@ -241,7 +270,7 @@ function statusView(deployment: DeploymentRow, row: DeploymentStatusRow): object
     id: row.id,
     state: row.state,
     description: row.description,
-    environment: deployment.environment,
+    environment: row.environment ?? deployment.environment,
     target_url: '',
     log_url: 'https://ci.example/log/1',
     environment_url: 'https://app.example',

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processExists, readPid } from '@svc/lib/pid';
 import type { Random } from '../random.ts';
 
 const claims = join(tmpdir(), 'svc-test-ports');
@@ -24,19 +25,10 @@ function claim(port: number): boolean {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    const holder = Number(readFileSync(file, 'utf8'));
-    if (holder === process.pid || isAlive(holder)) return false;
+    const holder = readPid(readFileSync(file, 'utf8'));
+    if (holder !== undefined && processExists(holder)) return false;
     writeFileSync(file, String(process.pid));
     return true;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

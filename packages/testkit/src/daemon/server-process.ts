@@ -31,6 +31,8 @@ export type ServerOptions = {
   announcedIn: string;
   /** Its output is appended here. */
   output: string;
+  /** The user that it runs as, if not the current one. Only root can choose. */
+  uid?: number;
 };
 
 export function startServer(options: ServerOptions): ServerProcess {
@@ -39,6 +41,7 @@ export function startServer(options: ServerOptions): ServerProcess {
     cwd: options.folder,
     env: { PATH: process.env['PATH'], ...options.environment },
     stdio: ['ignore', output, output],
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
   closeSync(output);
   const pid = child.pid;

@@ -38,7 +38,12 @@ export function createDaemonHome(name: string): DaemonHome {
 /** `svc monitor run` on a port of the loopback address; `nodeOptions` such as `--cpu-prof`. */
 export function startDaemon(
   { home, dataDir, output }: DaemonHome,
-  given: { port?: number; environment?: Record<string, string>; nodeOptions?: readonly string[] } = {},
+  given: {
+    port?: number;
+    environment?: Record<string, string>;
+    nodeOptions?: readonly string[];
+    uid?: number;
+  } = {},
 ): ServerProcess {
   return startServer({
     command: [
@@ -59,6 +64,7 @@ export function startDaemon(
     folder: home,
     announcedIn: join(dataDir, 'daemon.json'),
     output,
+    ...(given.uid !== undefined && { uid: given.uid }),
   });
 }
 

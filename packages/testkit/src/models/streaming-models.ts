@@ -1,6 +1,7 @@
 // One loopback server that answers as four model APIs do when they stream: Anthropic Messages, OpenAI Responses, OpenAI
 // chat completions and Gemini. What it answers is decided by a function that sees the last prompt, how many results of
 // tools came since, and which tools are offered. Shapes follow the vendors' published references.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +26,8 @@ export type Reply = {
   tool?: { name: string; input: object | string };
   /** A word at a time, so many milliseconds apart. */
   everyMs?: number;
+  /** After so many words it waits until then, or until the agent closes the connection. */
+  hold?: { afterWords: number; until: Promise<unknown> };
   /** Fails with this status instead. */
   status?: number;
 };
@@ -140,7 +143,8 @@ const anthropic: Format = {
       }));
     }),
   tools: (body) => listIn(body['tools']).map(({ name }) => String(name)),
-  async stream({ response, reply, request, number }) {
+  async stream(stream) {
+    const { response, reply, request, number } = stream;
     const event = (type: string, fields: object): void =>
       void response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
     const usage = {
@@ -168,7 +172,7 @@ const anthropic: Format = {
       ]);
     if (text !== undefined)
       await block({ type: 'text', text: '' }, () =>
-        mapped(wordsOf(reply), (word) => ({ type: 'text_delta', text: word })),
+        mapped(wordsOf(stream), (word) => ({ type: 'text_delta', text: word })),
       );
     if (tool !== undefined)
       await block({ type: 'tool_use', id: `toolu_${number}`, name: tool.name, input: {} }, () => [
@@ -208,7 +212,8 @@ const responses: Format = {
     ].flatMap(({ type, name, tools }) =>
       type === 'namespace' ? listIn(tools).map((one) => String(one['name'])) : [String(name ?? type)],
     ),
-  async stream({ response, reply, request, number }) {
+  async stream(stream) {
+    const { response, reply, request, number } = stream;
     let sequence = 0;
     const event = (type: string, fields: object): void => {
       response.write(
@@ -239,7 +244,7 @@ const responses: Format = {
         item: { ...item, status: 'in_progress', content: [] },
       });
       event('response.content_part.added', { ...at, part: empty });
-      for await (const word of wordsOf(reply)) event('response.output_text.delta', { ...at, delta: word });
+      for await (const word of wordsOf(stream)) event('response.output_text.delta', { ...at, delta: word });
       const done = { ...item, status: 'completed', content: [{ ...empty, text }] };
       event('response.output_item.done', { output_index: output.length, item: done });
       output.push(done);
@@ -289,7 +294,8 @@ const chat: Format = {
     })),
   tools: (body) =>
     listIn(body['tools']).map(({ function: one }) => String((one as Json | undefined)?.['name'])),
-  async stream({ response, reply, request, number }) {
+  async stream(stream) {
+    const { response, reply, request, number } = stream;
     const about = {
       id: `chatcmpl-${number}`,
       object: 'chat.completion.chunk',
@@ -303,7 +309,7 @@ const chat: Format = {
     const { thought, text, tool } = reply;
     delta({ role: 'assistant', content: '' });
     if (thought !== undefined) delta({ reasoning_content: thought });
-    if (text !== undefined) for await (const word of wordsOf(reply)) delta({ content: word });
+    if (text !== undefined) for await (const word of wordsOf(stream)) delta({ content: word });
     if (tool !== undefined) {
       const call = { name: tool.name, arguments: JSON.stringify(tool.input) };
       delta({ tool_calls: [{ index: 0, id: `call_${number}`, type: 'function', function: call }] });
@@ -344,7 +350,8 @@ const gemini: Format = {
     listIn(body['tools']).flatMap(({ functionDeclarations }) =>
       listIn(functionDeclarations).map(({ name }) => String(name)),
     ),
-  async stream({ response, reply }) {
+  async stream(stream) {
+    const { response, reply } = stream;
     const send = (parts: object[], finish?: string): void => {
       const content = { role: 'model', parts };
       const candidates = [{ content, index: 0, ...(finish !== undefined && { finishReason: finish }) }];
@@ -358,7 +365,7 @@ const gemini: Format = {
     };
     const { thought, text, tool } = reply;
     if (thought !== undefined) send([{ text: `**Thinking** ${thought}`, thought: true }]);
-    if (text !== undefined) for await (const word of wordsOf(reply)) send([{ text: word }]);
+    if (text !== undefined) for await (const word of wordsOf(stream)) send([{ text: word }]);
     if (tool !== undefined) send([{ functionCall: { name: tool.name, args: tool.input } }]);
     send([{ text: '' }], 'STOP');
   },
@@ -377,8 +384,10 @@ const gemini: Format = {
 
 const formats: Readonly<Record<ModelFormat, Format>> = { anthropic, responses, chat, gemini };
 
-async function* wordsOf({ text = '', everyMs = 0 }: Reply): AsyncGenerator<string> {
+async function* wordsOf({ response, reply }: Stream): AsyncGenerator<string> {
+  const { text = '', everyMs = 0, hold } = reply;
   for (const [index, word] of text.split(/(?<= )/).entries()) {
+    if (index === hold?.afterWords) await Promise.race([hold.until, once(response, 'close')]);
     if (everyMs > 0 || index % 50 === 49) await sleep(everyMs);
     yield word;
   }

@@ -55,9 +55,12 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     retriedAt: null,
     reactions: noReactions,
     recall: null,
+    given: null,
     recalls: 0,
     spent: { attempts: [], days: [] },
     raised: [],
+    unseenSeq: null,
+    firstRepo: null,
     proofsAsked: [],
     lastSeq: 10,
     lastAt: sampleTime('09:00'),
@@ -142,14 +145,21 @@ export function mergedPullRequest(given: Partial<PullRequest> = {}): PullRequest
   });
 }
 
-export function sampleDeployment(given: Partial<Deployment> & Pick<Deployment, 'states'>): Deployment {
+type SampleState = Omit<Deployment['states'][number], 'environment'> & { environment?: string };
+
+/** Its states are of its own environment, unless they name another. */
+export function sampleDeployment(
+  given: Omit<Partial<Deployment>, 'states'> & { states: readonly SampleState[] },
+): Deployment {
   const last = given.states.at(-1);
+  const { environment = 'production' } = given;
   return {
     repo: 'acme/web',
     id: 41,
     sha: sampleMergeSha,
     ref: 'main',
-    environment: 'production',
+    task: 'deploy',
+    environment,
     production: true,
     state: last?.state ?? 'created',
     stateAt: last?.at ?? sampleTime('11:10'),
@@ -159,6 +169,7 @@ export function sampleDeployment(given: Partial<Deployment> & Pick<Deployment, '
     lastSeq: last?.seq ?? 50,
     lastAt: last?.at ?? sampleTime('11:10'),
     ...given,
+    states: given.states.map((state) => ({ environment, ...state })),
   };
 }
 

@@ -27,6 +27,9 @@ export type TrackerCloud = Tables & {
   issueOf: (id: string) => IssueRow;
   /** The first issue blocks the second, unless another type is given; both by id or by name. */
   relate: (issue: string, related: string, type?: string) => RelationRow;
+  /** On an issue, by id or by name. */
+  addComment: (issue: string, given: Given<CommentRow, 'body'>) => CommentRow;
+  attach: (issue: string, given: Given<AttachmentRow, 'title' | 'url'>) => AttachmentRow;
   addWebhook: (given: Given<WebhookRow, 'url'>) => WebhookRow;
   statesOf: (teamId: string) => StateRow[];
   identifierOf: (issue: IssueRow) => string;
@@ -40,6 +43,8 @@ export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
     users: [],
     issues: [],
     relations: [],
+    comments: [],
+    attachments: [],
     webhooks: [],
   };
   const row = () => {
@@ -89,6 +94,9 @@ export function createTrackerCloud(now: () => number = Date.now): TrackerCloud {
         issueId: issueOf(issue).id,
         relatedIssueId: issueOf(related).id,
       }),
+    addComment: (issue, given) =>
+      keep(tables.comments, { ...row(), issueId: issueOf(issue).id, userId: null, bot: null, ...given }),
+    attach: (issue, given) => keep(tables.attachments, { ...row(), issueId: issueOf(issue).id, ...given }),
     addWebhook: (given) =>
       keep(tables.webhooks, {
         ...row(),
@@ -109,6 +117,7 @@ const blankIssue = {
   description: null,
   priority: 0,
   assigneeId: null,
+  creatorId: null,
   labelIds: [],
   parentId: null,
   estimate: null,
@@ -141,6 +150,7 @@ export type IssueRow = Row & {
   stateId: string;
   priority: number;
   assigneeId: string | null;
+  creatorId: string | null;
   labelIds: string[];
   parentId: string | null;
   estimate: number | null;
@@ -152,6 +162,11 @@ export type IssueRow = Row & {
 
 /** `issueId` blocks, duplicates or is related to `relatedIssueId`. */
 export type RelationRow = Row & { type: string; issueId: string; relatedIssueId: string };
+
+/** Without a user it was written by an integration. */
+export type CommentRow = Row & { issueId: string; body: string; userId: string | null; bot: string | null };
+
+type AttachmentRow = Row & { issueId: string; title: string; url: string };
 
 export type WebhookRow = Row & {
   url: string;
@@ -172,5 +187,7 @@ export type Tables = {
   users: UserRow[];
   issues: IssueRow[];
   relations: RelationRow[];
+  comments: CommentRow[];
+  attachments: AttachmentRow[];
   webhooks: WebhookRow[];
 };

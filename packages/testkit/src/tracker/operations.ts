@@ -1,5 +1,6 @@
 // The tracker's queries and mutations over the rows.
 import {
+  type CommentRow,
   type IssueRow,
   type LabelRow,
   type RelationRow,
@@ -50,6 +51,21 @@ function createViews(cloud: TrackerCloud, pageLimit: number) {
     priorityLabel: priorityLabels[row.priority] ?? '',
     team: () => team(teamOf(cloud, row.teamId)),
     assignee: () => userById(row.assigneeId),
+    creator: () => userById(row.creatorId),
+    attachments: (listing: PageArguments) =>
+      connectionOf(
+        cloud.attachments.filter(({ issueId }) => issueId === row.id),
+        listing,
+        pageLimit,
+        (attachment) => ({ ...attachment }),
+      ),
+    comments: (listing: PageArguments) =>
+      connectionOf(
+        cloud.comments.filter(({ issueId }) => issueId === row.id),
+        listing,
+        pageLimit,
+        comment,
+      ),
     parent: () => (row.parentId === null ? null : issue(cloud.issueOf(row.parentId))),
     state: () => {
       const found = cloud.states.find(({ id }) => id === row.stateId);
@@ -68,6 +84,11 @@ function createViews(cloud: TrackerCloud, pageLimit: number) {
         listing,
         label,
       ),
+  });
+  const comment = (row: CommentRow): View => ({
+    ...row,
+    user: () => userById(row.userId),
+    botActor: row.bot === null ? null : { name: row.bot },
   });
   const relation = (row: RelationRow): View => ({
     ...row,

@@ -38,6 +38,11 @@ const CodehostFeed = z
         'Watched repositories, besides the project’s own, in which you allowed svc to create a webhook',
       default: [],
     }),
+    pollRepos: field(kinds.repoList, {
+      layers: global,
+      description: 'Repositories that are only polled: no webhook is created there',
+      default: [],
+    }),
   })
   .prefault({});
 
@@ -155,7 +160,7 @@ export const Retention = z
   .object({
     automatic: field(kinds.flag, {
       layers: global,
-      description: 'Let the daemon remove by itself, every hour, what `svc retention` lists',
+      description: 'Let the daemon remove by itself what `svc retention` lists for a day',
       default: false,
     }),
     worktreeDays: keptFor('the worktree of an ended run, if it is clean and pushed'),
@@ -209,7 +214,11 @@ export const Summaries = z
 
 export const Briefing = z
   .object({
-    gateway: optionalField(safeUrl, { layers: secrets, description: 'Gateway URL for the briefing' }),
+    gateway: optionalField(safeUrl, {
+      layers: secrets,
+      opens: 'gateway',
+      description: 'Gateway URL for the briefing',
+    }),
     provider: field(oneOf(['provider-a', 'provider-b']), {
       layers: secrets,
       description: 'Model vendor for the briefing',
@@ -235,12 +244,13 @@ export const Team = z
   .object({
     allow: field(
       {
-        schema: z.record(z.string().min(1).max(100), z.array(z.enum(commandVerbs))),
-        expects: `an object of persons, machines or * with lists of ${commandVerbs.join(', ')}`,
+        schema: z.record(z.string().min(1).max(120), z.array(z.enum(commandVerbs))),
+        expects: `an object of id:<id>, machine:<name>, person:<name> or * with lists of ${commandVerbs.join(', ')}`,
       },
       {
         layers: ['global'],
-        description: 'What members of the team may do on this machine, by person, machine or * for all',
+        description:
+          'What members of the team may do on this machine, by id:<id>, machine:<name>, person:<name> or * for all',
         default: { '*': ['hand-over'] },
       },
     ),

@@ -194,6 +194,12 @@ export const Orchestration = z
       description: 'Seconds without output or a signal file change after which a worker counts as stalled',
       default: 1800,
     }),
+    idleAgentMinutes: field(orNull(wholeNumber(1)), {
+      layers: agentLayers,
+      description:
+        'Minutes after which an agent that has nothing to do is ended; its next message starts it again with its conversation; null: never',
+      default: 30,
+    }),
     maxAwaitingReview: field(orNull(wholeNumber(1)), {
       layers,
       description: 'Pause dispatch while more pull requests than this wait for a person; null: never',

@@ -85,7 +85,7 @@ export const Tracker = z
     }),
     teamId: field(orNull(kinds.text), {
       layers,
-      description: 'Team UUID, or owner/repo of the issues; cached by resolve-tracker-ids.sh',
+      description: 'Team UUID, or owner/repo of the issues; cached by svc resolve-tracker-ids',
       default: null,
     }),
     stateMap: StateMap,

@@ -26,7 +26,8 @@ export const deployment = (
   state: DeploymentState,
   sha = 'merge',
   environment = 'production',
-): PlainFact => ({ kind: 'deployment', id, state, sha, environment });
+  task: string | null = 'deploy',
+): PlainFact => ({ kind: 'deployment', id, state, sha, environment, task });
 export const contains = (sha: string): PlainFact => ({ kind: 'contains', sha });
 export const claimed = (status: DeployWorker['status']): PlainFact => ({ kind: 'claimed', status });
 export const retry: PlainFact = { kind: 'person', action: 'retry', by: 'ada' };
@@ -43,7 +44,7 @@ export function effectText(effect: DeployEffect): string {
     case 'report':
       return `report ${effect.topic}`;
     case 'prove':
-      return `prove ${effect.sha}`;
+      return effect.base === 'merge' ? `prove ${effect.sha}` : `prove ${effect.sha} from ${effect.base}`;
     case 'move-ticket':
       return `move-ticket ${effect.phase}`;
     case 'write-signal':

@@ -1,6 +1,7 @@
 // Lines for tests, with only the fields that matter.
+import type { DeployPolicy } from '../../api/deploy.ts';
 import { typedLine } from '../../log/typed-line.ts';
-import type { FoldedLine } from '../board.ts';
+import type { Board, FoldedLine } from '../board.ts';
 import type { LineOf } from '../fold-context.ts';
 
 export type LineFields = Partial<Omit<FoldedLine, 'event'>>;
@@ -24,6 +25,13 @@ export function logged(seq: number, event: string, more: LineFields = {}): Folde
     detail: {},
     ...more,
   };
+}
+
+/** The board of a project that states this policy. */
+export function withPolicyOf(board: Board, repo: string, policy: DeployPolicy): Board {
+  const stated = { project: '/web', deploy: { [repo]: policy }, relaxes: [], others: 'default' as const };
+  board.projects.set('/web', stated);
+  return board;
 }
 
 /** A method, because a reducer takes only lines of its own topics. */

@@ -217,13 +217,6 @@ function createWorld({ below, chance, pick }: Chance) {
       branch: `eng-${number}`,
       ...(chance(0.6) && { pr: { number, url: null } }),
     };
-    const policy = {
-      timeoutSec: 1800,
-      productionEnvironment: 'production',
-      stagingEnvironment: 'staging',
-      skipDeployVerification: scope.orchestrator === 'run-1',
-      acceptDescendants: true,
-    };
     const action = pick([
       'dispatched',
       'status_changed',
@@ -236,15 +229,29 @@ function createWorld({ below, chance, pick }: Chance) {
     ]);
     return own(`orchestrator.worker.${action}`, scope, {
       signal,
-      policy,
       hash: `h${counter}`,
       path: '/f',
       problem: 'torn',
     });
   }
 
+  /** What a project says about a repository changes now and then; the first is never verified. */
+  function configured(): Draft {
+    const policy = {
+      timeoutSec: 1800,
+      productionEnvironment: 'production',
+      stagingEnvironment: 'staging',
+      skipDeployVerification: false,
+      acceptDescendants: true,
+    };
+    const policies = Object.fromEntries(repos.slice(1).map((repo) => [repo, policy]));
+    const detail = { project: '/src', served: chance(0.9), keys: [], deploy: policies, others: 'default' };
+    return { event: 'monitor.config.applied', source: 'monitor', via: 'local', scope: {}, detail };
+  }
+
   function ours(): Draft {
     counter += 1;
+    if (counter === 1 || chance(0.02)) return configured();
     const scope = { orchestrator: pick(orchestrators), ticket: pick(tickets) };
     const merged = pulls.find((pull) => pull.merged);
     const reason = pick(['worker-dead', 'pr-closed', 'deploy-timeout', 'feed-blind', 'other']);

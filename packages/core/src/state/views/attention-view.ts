@@ -23,7 +23,7 @@ export function handedTo<Row extends Received>(
 export function attentionView(
   board: Pick<Board, 'attention'>,
   now: number,
-  others: readonly (AttentionItem & { machine: string })[] = [],
+  others: readonly (AttentionItem & { machine: string; person: string })[] = [],
 ): AttentionView {
   const entries = [...board.attention.values(), ...others]
     .map((item) => ({ ...item, ageMs: Math.max(0, now - Date.parse(item.openedAt)) }))

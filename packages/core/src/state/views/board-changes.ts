@@ -176,7 +176,8 @@ function track(board: Board, mostGone: number): Tracked {
       const views: object[] = [];
       for (const [key, { entity, seq }] of seen[kind]) {
         if (seq <= after) continue;
-        if (isShown(kind, entity as never, from)) views.push(view(key, entity as never, subjectOfWorker));
+        if (isShown(kind, entity as never, from))
+          views.push(view(key, entity as never, subjectOfWorker, board));
         else left[kind].push(key);
       }
       for (const [key, seq] of gone[kind]) if (seq > after) left[kind].push(key);

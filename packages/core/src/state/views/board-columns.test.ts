@@ -9,7 +9,7 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import type { DeployProgress } from '../../api/deploy.ts';
+import type { WorkerAgent } from '../../agent/schemas.ts';
 import type { WorkerStatus } from '../../runs/signal-file.ts';
 import { workerStatuses } from '../../runs/worker-statuses.ts';
 import type { AttentionItem, PullRequest, Ticket, Worker } from '../board-types.ts';
@@ -57,24 +57,10 @@ describe('the column of a worker', () => {
   });
 
   test.each<[string, Partial<Worker>, BoardColumn | OffBoard]>([
-    ['dead during agent work', { process: dead }, 'needs-you'],
-    ['dead, and about to be restarted', { process: { ...dead, reviving: true } }, 'working'],
-    ['process state unknown', { process: { ...dead, state: 'unknown' } }, 'working'],
-    ['dead, but in review', { status: 'pr-created', process: dead }, 'in-review'],
-    ['dead, but deploying', { status: 'deploying', process: dead }, 'shipping'],
     ['done before midnight', { status: 'done', statusSince: '2026-01-01T23:59:59.999Z' }, 'earlier'],
     ['done at midnight', { status: 'done', statusSince: sampleTime('00:00') }, 'done-today'],
     ['its signal file was deleted', { status: 'stalled', removed: true }, 'removed'],
   ])('%s', (_what, given, column) => expect(columnOfWorker(sampleWorker(given), calm)).toBe(column));
-
-  test.each<[WorkerStatus, DeployProgress['result'], BoardColumn]>([
-    ['deploy-failed', null, 'shipping'],
-    ['deploy-failed', 'budget-exhausted', 'needs-you'],
-    ['stalled', 'timeout', 'needs-you'],
-    ['deploying', null, 'shipping'],
-  ])('%s with the result %s is %s', (status, result, column) =>
-    expect(columnOfWorker(mergedWorker({ status }, { result }), calm)).toBe(column),
-  );
 
   test('a merged pull request is shipping, even if the worker does not know it yet', () => {
     const worker = sampleWorker({ status: 'pr-created' });
@@ -99,6 +85,92 @@ function keysOf(given: Parameters<typeof columnsOf>[0]): Partial<Record<BoardCol
       .map((name) => [name, columns[name].map(({ key }) => key)]),
   );
 }
+
+const agent: WorkerAgent = {
+  attempt: 1,
+  name: 'codex',
+  version: null,
+  protocol: true,
+  reason: null,
+  state: 'running',
+  since: sampleTime('11:45'),
+  sessionId: null,
+  message: null,
+  doing: null,
+  mode: null,
+  model: null,
+  context: null,
+  tokens: null,
+  cost: null,
+  costOf: 'process',
+  open: [],
+  limit: null,
+  stopped: null,
+  problem: null,
+};
+const failure = { deploymentId: 1, state: 'failure', failedAt: sampleTime('11:10') } as const;
+
+describe('the state of a worker alone', () => {
+  const claim = { status: 'pr-created' } as const;
+  test.each<[string, Worker, PullRequest[], BoardColumn]>([
+    ['dead during agent work', sampleWorker({ process: dead }), [], 'needs-you'],
+    [
+      'dead, and about to be restarted',
+      sampleWorker({ process: { ...dead, reviving: true } }),
+      [],
+      'working',
+    ],
+    ['process state unknown', sampleWorker({ process: { ...dead, state: 'unknown' } }), [], 'working'],
+    ['dead, but in review', sampleWorker({ ...claim, process: dead }), [samplePullRequest()], 'in-review'],
+    ['dead, and its pull request was not seen', sampleWorker({ ...claim, process: dead }), [], 'needs-you'],
+    ['its pull request was not seen yet', sampleWorker(claim), [], 'in-review'],
+    ['not by a poll since either', sampleWorker({ ...claim, unseenSeq: 11 }), [], 'needs-you'],
+    ['not by a poll before the claim', sampleWorker({ ...claim, unseenSeq: 9 }), [], 'in-review'],
+    [
+      'its pull request was closed',
+      sampleWorker(claim),
+      [samplePullRequest({ state: 'closed' })],
+      'needs-you',
+    ],
+    ['dead, but deploying', sampleWorker({ status: 'deploying', process: dead }), [], 'shipping'],
+    ['its agent works', sampleWorker({ agent }), [], 'working'],
+    [
+      'its agent asks for permission',
+      sampleWorker({ agent: { ...agent, state: 'needs-permission' } }),
+      [],
+      'needs-you',
+    ],
+    [
+      'its agent asks a question',
+      sampleWorker({ agent: { ...agent, state: 'needs-input' } }),
+      [],
+      'needs-you',
+    ],
+    ['its agent has stopped', sampleWorker({ agent: { ...agent, state: 'idle' } }), [], 'needs-you'],
+    ['failed', sampleWorker({ status: 'failed' }), [], 'needs-you'],
+    ['stalled', sampleWorker({ status: 'stalled' }), [], 'needs-you'],
+    ['deploying', mergedWorker({ status: 'deploying' }), [], 'shipping'],
+    ['a deploy failed', mergedWorker({ status: 'deploy-failed' }, { attempts: [failure] }), [], 'needs-you'],
+    ['the deadline passed', mergedWorker({ status: 'stalled' }, { result: 'timeout' }), [], 'needs-you'],
+  ])('%s', (_what, worker, pullRequests, column) => {
+    expect(keysOf({ workers: [worker], pullRequests })).toEqual({ [column]: [worker.key] });
+  });
+
+  const waiting = sampleWorker({ agent: { ...agent, state: 'needs-permission' } });
+  test.each<[string, Partial<AttentionItem> | null]>([
+    ['resolved', null],
+    ['snoozed', { snoozedUntil: sampleTime('23:00') }],
+    ['acknowledged', { acknowledged: { by: 'kim', at: sampleTime('11:50') } }],
+    ['handed over', { handedOver: { to: 'mira', by: 'kim', at: sampleTime('11:50'), note: null } }],
+  ])('an agent that waits stays in needs-you although its item is %s', (_what, item) => {
+    const attention = item === null ? [] : [sampleAttention({ reason: 'agent-needs-permission', ...item })];
+    const { columns } = columnsOf({ workers: [waiting], attention });
+    expect(columns['needs-you'].map(({ key }) => key)).toEqual([waiting.key]);
+    const [card] = columns['needs-you'];
+    if (item === null) expect(card?.since).toBe(agent.since);
+    expect(card).toMatchObject({ snoozedUntil: item?.snoozedUntil ?? null });
+  });
+});
 
 describe('what needs a person', () => {
   const worker = sampleWorker({ status: 'deploying' });

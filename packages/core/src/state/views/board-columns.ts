@@ -5,10 +5,10 @@ import type { BoardView } from '../../api/board.ts';
 import type { PullRequestView, WorkerView } from '../../api/entities.ts';
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
 import { ticketsNotOver } from '../../tracker/dependencies.ts';
-import type { AttentionItem, Worker } from '../board-types.ts';
+import type { AttentionItem } from '../board-types.ts';
 
-/** In the order of the work; a narrow screen shows what needs a person first. */
-export const boardColumnNames = ['working', 'needs-you', 'in-review', 'shipping', 'done-today'] as const;
+/** What needs a person comes first, then the order of the work. */
+export const boardColumnNames = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'] as const;
 export type BoardColumn = (typeof boardColumnNames)[number];
 
 /** Why a worker is in no column. */
@@ -29,6 +29,8 @@ export type WorkerCard = {
   ticket: TicketRow | null;
   /** Open and not snoozed, the longest open first. */
   attention: AttentionRow[];
+  /** Until when its first snoozed item is hidden; null if none is. */
+  snoozedUntil: string | null;
 };
 /** An open pull request without a worker on the board. */
 export type PullRequestCard = {
@@ -78,7 +80,7 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   const pullRequests = new Map([...board.pullRequests].map((one) => [one.key, one]));
   const tickets = new Map([...board.tickets].map((one) => [one.ticket.toUpperCase(), one]));
   const attention = Map.groupBy(
-    [...board.attention].filter((item) => item.ticket !== null && isAwake(item, now)).toSorted(byOpening),
+    [...board.attention].filter(({ ticket }) => ticket !== null).toSorted(byOpening),
     ({ ticket }) => ticket?.toUpperCase() ?? '',
   );
   const ticketOf = (name: string | null): TicketRow | null => tickets.get(name?.toUpperCase() ?? '') ?? null;
@@ -95,13 +97,12 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   const shown = new Set<string>();
 
   for (const worker of board.workers) {
-    const { key, orchestrator, pullRequestKey } = worker;
-    const items = itemsOf(worker.ticket).filter(
-      (item) =>
-        item.machine === worker.machine && (item.orchestrator === null || item.orchestrator === orchestrator),
-    );
+    const { key, pullRequestKey } = worker;
+    const own = itemsOf(worker.ticket).filter((item) => isOf(item, worker));
+    const items = own.filter((item) => isAwake(item, now));
+    const snoozedUntil = own.find((item) => !isAwake(item, now))?.snoozedUntil ?? null;
     const pullRequest = pullRequests.get(pullRequestKey ?? '') ?? null;
-    const column = columnOfWorker(worker, { pullRequest, needsPerson: items.length > 0, dayStart });
+    const column = columnOfWorker(worker, { pullRequest, needsPerson: needsPerson(worker, items), dayStart });
     if (isOff(column)) {
       off[column] += 1;
       continue;
@@ -109,13 +110,16 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
     if (pullRequestKey !== null) shown.add(pullRequestKey);
     const since = column === 'needs-you' ? waitingSince(worker, items) : worker.statusSince;
     const ticket = ticketOf(worker.ticket);
-    columns[column].push({ kind: 'worker', key, since, worker, pullRequest, ticket, attention: items });
+    const card = { key, since, worker, pullRequest, ticket, attention: items, snoozedUntil };
+    columns[column].push({ kind: 'worker', ...card });
   }
   for (const pullRequest of pullRequests.values()) {
     const { key, state, author, lastAt } = pullRequest;
     if (state !== 'open' || shown.has(key) || (pullRequest.ticket === null && author === null)) continue;
     // An item with a run belongs to a worker that is not on the board.
-    const items = itemsOf(pullRequest.ticket).filter(({ orchestrator }) => orchestrator === null);
+    const items = itemsOf(pullRequest.ticket).filter(
+      (item) => item.orchestrator === null && isAwake(item, now),
+    );
     const [first] = items;
     columns[first === undefined ? 'in-review' : 'needs-you'].push({
       kind: 'pull-request',
@@ -131,21 +135,70 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   return { columns, off };
 }
 
-type Placed = Pick<Worker, 'status' | 'statusSince' | 'removed' | 'process' | 'deploy'>;
+export type NeedsYou = {
+  /** Workers and pull requests: the cards of the column. */
+  cards: number;
+  /** What has no card: agents that people started, and problems of svc itself. */
+  others: number;
+  total: number;
+};
+
+/** How much needs a person: the one number of the column, the navigation, the tab, the command line and the API. */
+export function needsYouCount({
+  sessions,
+  ...board
+}: Omit<BoardColumnsInput, 'dayStart'> & { sessions: Iterable<BoardView['sessions'][number]> }): NeedsYou {
+  const { columns } = boardColumns({ ...board, dayStart: board.now });
+  const cards = columns['needs-you'].length;
+  const waiting = [...sessions].filter(({ state }) => state.startsWith('needs-')).length;
+  const own = [...board.attention].filter(
+    ({ ticket, session, acknowledged, handedOver, ...item }) =>
+      ticket === null && session === null && !acknowledged && !handedOver && isAwake(item, board.now),
+  ).length;
+  return { cards, others: waiting + own, total: cards + waiting + own };
+}
+
+/**
+ * Whether a person has to act on the worker: its own state says so, whatever was done with its attention items, or an
+ * item is open and not snoozed. Every count of what needs a person comes from here.
+ */
+export function needsPerson({ needs }: Pick<WorkerView, 'needs'>, items: readonly AttentionItem[]): boolean {
+  return needs.length > 0 || items.length > 0;
+}
+
+/** The items of a worker that are open and not snoozed. */
+export function itemsOfWorker<Item extends AttentionRow>(
+  worker: Pick<WorkerView, 'ticket' | 'orchestrator'> & OnMachine,
+  items: Iterable<Item>,
+  now: number,
+): Item[] {
+  const name = worker.ticket.toUpperCase();
+  return [...items].filter(
+    (item) => item.ticket?.toUpperCase() === name && isAwake(item, now) && isOf(item, worker),
+  );
+}
+
+function isOf(
+  item: AttentionRow,
+  { machine, orchestrator }: Pick<WorkerView, 'orchestrator'> & OnMachine,
+): boolean {
+  return item.machine === machine && (item.orchestrator === null || item.orchestrator === orchestrator);
+}
+
+type Placed = Pick<WorkerView, 'status' | 'statusSince' | 'removed'>;
 
 /** The column of one worker, or why it has none. Whatever needs a person is in `needs-you`, at any stage of the work. */
 export function columnOfWorker(
   worker: Placed,
   given: {
     pullRequest: Pick<PullRequestView, 'state'> | null;
-    /** An attention item for it is open and not snoozed. */
     needsPerson: boolean;
     dayStart: number;
   },
 ): BoardColumn | OffBoard {
   if (worker.removed) return 'removed';
   if (worker.status === 'canceled') return 'canceled';
-  if (given.needsPerson || onlyPersonMoves(worker)) return 'needs-you';
+  if (given.needsPerson) return 'needs-you';
   switch (worker.status) {
     case 'dispatched':
     case 'researching':
@@ -169,15 +222,7 @@ export function columnOfWorker(
   }
 }
 
-/** Its agent is gone or has given up, or its deploy budget is exhausted. */
-function onlyPersonMoves({ status, process, deploy }: Placed): boolean {
-  if (status === 'failed' || status === 'stalled') return true;
-  if (status === 'deploy-failed') return deploy?.result === 'budget-exhausted';
-  // Once there is a pull request, no process is needed.
-  return isAgentsWork(status) && process.state === 'dead' && process.reviving !== true;
-}
-
-function isAwake({ snoozedUntil }: AttentionItem, now: number): boolean {
+function isAwake({ snoozedUntil }: Pick<AttentionItem, 'snoozedUntil'>, now: number): boolean {
   return snoozedUntil === null || Date.parse(snoozedUntil) <= now;
 }
 
@@ -185,9 +230,13 @@ function isOff(column: BoardColumn | OffBoard): column is OffBoard {
   return column === 'canceled' || column === 'removed' || column === 'earlier';
 }
 
-/** Since its first item was opened; without an item, since its process died or its status changed. */
-function waitingSince({ statusSince, status, process }: WorkerView, [first]: AttentionRow[]): string {
+/** Since its first item was opened; without an item, since its agent asked, its process died or its status changed. */
+function waitingSince(
+  { statusSince, status, process, agent, needs }: WorkerView,
+  [first]: AttentionRow[],
+): string {
   if (first !== undefined) return first.openedAt;
+  if (agent !== null && needs.some((reason) => reason.startsWith('agent-'))) return agent.since;
   return isAgentsWork(status) ? process.since : statusSince;
 }
 

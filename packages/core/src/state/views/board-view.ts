@@ -7,6 +7,8 @@ import { DEPLOY_BUDGET, isEnded } from '../../deploy/deploy-worker.ts';
 import { pullRequestKey } from '../board-entities.ts';
 import type { Board, BoardKind, PullRequest, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
+import { processOf } from '../known-process.ts';
+import { needsOf } from '../worker-attention.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { ruleOf, waitOf } from './rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from './subject.ts';
@@ -27,6 +29,7 @@ export type KindView<Kind extends BoardKind> = {
     key: string,
     entity: EntityOf<Kind>,
     subjectOfWorker: (worker: Worker) => Subject,
+    board: Board,
   ) => BoardView[Kind][number];
 };
 
@@ -38,7 +41,8 @@ export const kindViews: { [Kind in BoardKind]: KindView<Kind> } = {
   workers: {
     isSettled: ({ removed, status }) => removed || isEnded(status),
     lastAt,
-    view: (_key, worker, subjectOfWorker) => workerView(worker, subjectOfWorker(worker)),
+    view: (_key, worker, subjectOfWorker, board) =>
+      workerView(worker, subjectOfWorker(worker), needsOf(board, worker)),
   },
   pullRequests: {
     isSettled: ({ state }) => state !== 'open',
@@ -71,7 +75,7 @@ export function boardView(
     const views: BoardView[Kind][number][] = [];
     const entities = board[kind] as Map<string, EntityOf<Kind>>;
     for (const [key, entity] of entities)
-      if (isShown(kind, entity, from)) views.push(view(key, entity, lookup.ofWorker));
+      if (isShown(kind, entity, from)) views.push(view(key, entity, lookup.ofWorker, board));
     return views;
   };
   return {
@@ -122,13 +126,15 @@ function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView
   return { key, ...shown, name: nameOfPullRequest(pullRequest), readiness: mergeReadiness(pullRequest) };
 }
 
-function workerView(whole: Worker, subject: Subject): WorkerView {
-  const { signal, hash, raised, proofsAsked, spent, ...worker } = whole;
+function workerView(whole: Worker, subject: Subject, needs: string[]): WorkerView {
+  const { signal, hash, firstRepo, raised, given, unseenSeq, proofsAsked, spent, ...worker } = whole;
   const { pullRequest } = subject;
   return {
     ...worker,
+    process: processOf(whole),
     error: signal?.error ?? null,
     cost: costOfWorker(whole),
+    ...(spent.days.length > 0 && { costByDay: spent.days }),
     attempts: worker.deploy?.attempts.length ?? 0,
     budget: DEPLOY_BUDGET,
     pullRequest: pullRequest && nameOfPullRequest(pullRequest),
@@ -136,5 +142,6 @@ function workerView(whole: Worker, subject: Subject): WorkerView {
     rule: ruleOf(subject),
     ...waitOf(subject),
     contradictions: contradictionsIn(subject),
+    needs,
   };
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EventLine } from '../../log/event-line.ts';
 import { type Board, emptyBoard, foldLine } from '../board.ts';
+import { withPolicyOf } from '../testing/lines.ts';
 import { attentionView } from './attention-view.ts';
 import { boardView } from './board-view.ts';
 import { receipt } from './receipt.ts';
@@ -43,7 +44,7 @@ const opened: Line = {
 const created: Line = {
   event: 'orchestrator.worker.dispatched',
   scope: worker,
-  detail: { signal: signal('pr-created'), hash: 'h1', policy },
+  detail: { signal: signal('pr-created'), hash: 'h1' },
 };
 const merged: Line = {
   event: 'codehost.pr.merged',
@@ -58,7 +59,7 @@ const status = (state: string, via: EventLine['via'] = 'live'): Line => ({
 });
 
 function boardOf(...lines: Line[]): Board {
-  const board = emptyBoard();
+  const board = withPolicyOf(emptyBoard(), 'acme/web', policy);
   lines.forEach((line, index) =>
     foldLine(board, {
       source: 'codehost.webhook',
@@ -134,7 +135,7 @@ describe('from dispatch to production', () => {
     expect(facts).toEqual([
       'fetched: The tracker reports In Review.',
       'fetched: acme/web#12 was opened.',
-      'claimed: The signal file reports pr-created.',
+      'claimed: The agent says: pr-created.',
       'fetched: acme/web#12 was closed without a merge.',
     ]);
   });
@@ -184,13 +185,13 @@ describe('from dispatch to production', () => {
     const claim: Line = {
       event: 'orchestrator.worker.status_changed',
       scope: worker,
-      detail: { from: 'pr-created', to: 'done', signal: signal('done'), hash: 'h2', policy },
+      detail: { from: 'pr-created', to: 'done', signal: signal('done'), hash: 'h2' },
     };
     expect(whyTicket(boardOf(opened, created, claim), 'ENG-1', now)).toMatchObject({
       status: 'pr-created',
-      rule: 'The signal file reports done, but no observed event proves it, so the status stays pr-created.',
+      rule: 'The agent says: done, but no observed event proves it, so the status stays pr-created.',
       waitsFor: 'a merge, or a person: svc deploy accept ENG-1',
-      contradictions: ['The signal file reports done, but the observed events show pr-created.'],
+      contradictions: ['The agent says: done, but the observed events show pr-created.'],
     });
   });
 });

@@ -1,9 +1,11 @@
 // Where the known facts contradict each other, and what is not known. Both are shown to the user.
 import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/deploy-worker.ts';
+import { isAgentsWork } from '../../runs/worker-statuses.ts';
 import type { Board, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
+import { processOf } from '../known-process.ts';
 import { nameOf } from './rule.ts';
-import { type Subject, shortSha } from './subject.ts';
+import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 
 /** Deployments of other commits that are listed one by one. */
 const MOST_UNPROVEN = 5;
@@ -14,13 +16,14 @@ export function contradictionsIn(subject: Subject): string[] {
   const { claim, status, process, removed } = worker;
   const found: string[] = [];
   if (claim !== null && claim.status !== status)
-    found.push(`The signal file reports ${claim.status}, but the observed events show ${status}.`);
+    found.push(`The agent says: ${claim.status}, but the observed events show ${status}.`);
   found.push(
+    ...withClaimedPullRequest(subject, worker),
     ...withPullRequest(subject, worker),
     ...withDeployments(subject, worker),
     ...withTracker(subject, worker),
   );
-  if (isWorking(worker) && process.state === 'dead')
+  if (isWorking(worker) && isAgentsWork(status) && process.state === 'dead')
     found.push(`The process is not running, but the status is ${status}.`);
   if (isWorking(worker) && removed) found.push(`The signal file was deleted, but the status was ${status}.`);
   return found;
@@ -39,6 +42,16 @@ function withPullRequest(subject: Subject, worker: Worker): string[] {
     : [];
 }
 
+/** The file names a pull request that was seen, but is not the worker's own. */
+function withClaimedPullRequest({ foreign }: Subject, { branch, ticket }: Worker): string[] {
+  if (foreign === null) return [];
+  const whose = foreign.ticket ?? `the branch ${foreign.branch ?? 'unknown'}`;
+  const ours = branch === null ? ticket : `${ticket} (branch ${branch})`;
+  return [
+    `The signal file names ${nameOfPullRequest(foreign)}, which belongs to ${whose}, not to ${ours}, or ended before the worker started. It does not count.`,
+  ];
+}
+
 function withDeployments(subject: Subject, { status, deploy }: Worker): string[] {
   if (deploy === null || status === 'done') return [];
   const success = subject.counted.find(({ states }) => states.some(({ state }) => state === 'success'));
@@ -46,7 +59,7 @@ function withDeployments(subject: Subject, { status, deploy }: Worker): string[]
   const seen = `Deployment ${success.id} of ${shortSha(success.sha)} to ${deploy.environment} succeeded`;
   return [
     deploy.result === 'budget-exhausted'
-      ? `${seen}, but the budget was already exhausted: a person has to decide.`
+      ? `${seen} after the budget was exhausted, so production has it. A person has to confirm it: svc deploy accept ${subject.ticket}.`
       : `${seen}, but the worker is ${status}.`,
   ];
 }
@@ -54,16 +67,17 @@ function withDeployments(subject: Subject, { status, deploy }: Worker): string[]
 function withTracker({ tracked }: Subject, worker: Worker): string[] {
   const type = tracked?.state?.type;
   const ended = type === 'completed' || type === 'canceled';
-  return ended && !isEnded(worker.status)
-    ? [`The tracker reports ${tracked?.state?.name ?? type}, but the worker is ${worker.status}.`]
+  return tracked !== null && ended && !isEnded(worker.status)
+    ? [
+        `${tracked.local === true ? 'The local ticket is' : 'The tracker reports'} ${tracked.state?.name ?? type}, but the worker is ${worker.status}.`,
+      ]
     : [];
 }
 
 export function unknownsIn(board: Board, subject: Subject, now: number): string[] {
   const { worker, pullRequest, ticket } = subject;
   const found = blindFeeds(board);
-  if (worker === null)
-    found.push(`There is no signal file for ${ticket}, so it is not known whether anyone works on it.`);
+  if (worker === null) found.push(`No run works on ${ticket}. To start one: svc orchestrate start ${ticket}`);
   else found.push(...ofWorker(subject, worker, now));
   if (pullRequest?.state === 'open' && mergeReadiness(pullRequest).ready === null)
     found.push(`It is not known whether ${nameOf(subject)} can be merged.`);
@@ -80,11 +94,11 @@ function blindFeeds(board: Board): string[] {
 }
 
 function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
-  const { process, corrupt, repo, pr, merge, deploy } = worker;
+  const { corrupt, repo, pr, merge, deploy } = worker;
   const found: string[] = [];
   if (corrupt !== null)
     found.push("The signal file cannot be read, so the worker's current status is not known.");
-  if (isWorking(worker) && process.state === 'unknown')
+  if (isWorking(worker) && processOf(worker).state === 'unknown')
     found.push('It is not known whether the process is running.');
   if (pr !== null && subject.pullRequest === null)
     found.push(

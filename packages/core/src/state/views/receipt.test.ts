@@ -8,6 +8,7 @@ import {
   sampleTicket,
   sampleTime,
   sampleWorker,
+  verifiedPolicy,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import type { Receipt } from '../../api/workers.ts';
@@ -34,6 +35,20 @@ const signal = (given: Partial<SignalFile>): SignalFile => ({
   ...given,
 });
 
+const unreadable = { project: '/p', deploy: {}, relaxes: [], others: 'unknown' as const };
+const required = (environment: string) => ({
+  repo: 'acme/web',
+  relaxed: null,
+  requiredBy: [
+    {
+      project: '/p',
+      policy: { ...verifiedPolicy, productionEnvironment: environment },
+      at: sampleTime('08:00'),
+      seq: 1,
+    },
+  ],
+});
+
 const short = (given: Receipt | undefined) => ({
   grades: given?.links.map(({ grade }) => grade).join(' '),
   shipped: given?.shipped,
@@ -51,6 +66,8 @@ test('every link of a shipped ticket, with its event', () => {
     ticket: 'ENG-1',
     orchestrator: 'run-1',
     status: 'done',
+    missing: null,
+    next: null,
     links: [
       {
         link: 'ticket',
@@ -165,7 +182,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       {
         grades: 'observed missing missing missing missing',
         shipped: false,
-        flagged: ['The signal file reports done, but the observed events show implementing.'],
+        flagged: ['The agent says: done, but the observed events show implementing.'],
       },
     ],
     [
@@ -195,9 +212,9 @@ describe('grades, whether it shipped, and what is flagged', () => {
       },
       {
         grades: `${links} observed`,
-        shipped: true,
+        shipped: false,
         flagged: [
-          'Deployment 44 of aaaaaaa to production succeeded, but the budget was already exhausted: a person has to decide.',
+          'Deployment 44 of aaaaaaa to production succeeded after the budget was exhausted, so production has it. A person has to confirm it: svc deploy accept ENG-1.',
         ],
       },
     ],
@@ -219,14 +236,62 @@ describe('grades, whether it shipped, and what is flagged', () => {
       { grades: 'claimed observed observed missing missing', shipped: false, flagged: [] },
     ],
     [
-      'no worker, a merge: the policy is unknown',
+      'no worker, a merge that needs no proof',
       { pullRequests: [mergedPullRequest()] },
+      { grades: 'claimed observed observed observed not-required', shipped: true, flagged: [] },
+    ],
+    [
+      'no worker, a merge, and the configuration cannot be read',
+      { pullRequests: [mergedPullRequest()], projects: [unreadable] },
       { grades: 'claimed observed observed observed missing', shipped: null, flagged: [] },
     ],
     [
-      'no worker, but in production',
-      { pullRequests: [mergedPullRequest()], deployments: [deployed('live')] },
+      'no worker, a merge that needs proof: whether a later deployment contains it was not checked',
+      { pullRequests: [mergedPullRequest()], policies: [required('live')] },
+      { grades: 'claimed observed observed observed missing', shipped: null, flagged: [] },
+    ],
+    [
+      'no worker, and deployed to an environment that does not count',
+      { pullRequests: [mergedPullRequest()], deployments: [deployed('live')], policies: [required('live')] },
+      { grades: 'claimed observed observed observed missing', shipped: null, flagged: [] },
+    ],
+    [
+      'no worker, and deployed to the environment that counts',
+      {
+        pullRequests: [mergedPullRequest()],
+        deployments: [deployed('live', { environment: 'Live' })],
+        policies: [required('live')],
+      },
       { grades: 'claimed observed observed observed observed', shipped: true, flagged: [] },
+    ],
+    [
+      'a success in staging, and the same deployment under way in production',
+      {
+        ...merged,
+        workers: [mergedWorker({ status: 'deploying' })],
+        deployments: [
+          sampleDeployment({
+            states: [
+              { state: 'success', environment: 'staging', at: sampleTime('11:05'), seq: 50, via: 'live' },
+              { state: 'in_progress', at: sampleTime('11:10'), seq: 51, via: 'live' },
+            ],
+          }),
+        ],
+      },
+      { grades: `${links} missing`, shipped: false, flagged: [] },
+    ],
+    [
+      'canceled, although it was merged and deployed',
+      {
+        ...merged,
+        workers: [mergedWorker({ status: 'canceled', deploy: null })],
+        deployments: [deployed('live')],
+      },
+      {
+        grades: `${links} observed`,
+        shipped: false,
+        flagged: ['acme/web#12 is merged, but the worker is canceled.'],
+      },
     ],
   ])('%s', (_, given, expected) => {
     expect(short(receipt(sampleBoard(given), 'ENG-1'))).toEqual(expected);
@@ -242,6 +307,26 @@ test('the worker still knows what the board has dropped', () => {
   });
 });
 
+test('of two runs the one that started last answers, whichever was touched last, unless it was given up', () => {
+  const run = (orchestrator: string, startedAt: string, given: object) =>
+    sampleWorker({ orchestrator, signal: signal({ orchestrator, startedAt }), ...given });
+  const first = run('run-1', sampleTime('08:00'), { ...shippedWorker, lastSeq: 99, signal: signal({}) });
+  const second = run('run-2', sampleTime('10:00'), { lastSeq: 50 });
+  const of = (other: typeof second) =>
+    receipt(sampleBoard({ workers: [first, other], pullRequests: [mergedPullRequest()] }), 'ENG-1');
+  expect(of(second)).toMatchObject({ orchestrator: 'run-2', shipped: false });
+  expect(of({ ...second, status: 'canceled' })).toMatchObject({ orchestrator: 'run-1', shipped: true });
+});
+
 test('an unknown ticket', () => {
   expect(receipt(sampleBoard(), 'ENG-1')).toBeUndefined();
+});
+
+test.each([
+  ['open in the tracker', 'started', false],
+  ['completed in the tracker, by whatever', 'completed', null],
+])('without a run and a pull request, a ticket that is %s', (_, type, shipped) => {
+  const state = { id: 's', name: 'State', type };
+  const board = sampleBoard({ tickets: [sampleTicket({ state })] });
+  expect(receipt(board, 'ENG-1')).toMatchObject({ shipped });
 });

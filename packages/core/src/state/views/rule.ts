@@ -2,6 +2,7 @@
 import { pausedBy } from '../../agent/limits.ts';
 import type { DeployProgress } from '../../api/deploy.ts';
 import { DEPLOY_BUDGET, isPreMerge, waitsForPolicy } from '../../deploy/deploy-worker.ts';
+import { claimsPullRequest, isAgentsWork } from '../../runs/worker-statuses.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
@@ -18,12 +19,18 @@ export function ruleOf(subject: Subject): string {
   if (waitsForPolicy(worker))
     return `${nameOf(subject)} is merged, but the project's configuration cannot be read, so it is unknown whether ${worker.repo ?? 'its repository'} requires a verified deployment.`;
   if (worker.claim !== null)
-    return `The signal file reports ${worker.claim.status}, but no observed event proves it, so the status stays ${worker.status}.`;
-  if (worker.status === 'canceled')
-    return 'The signal file reports canceled. A merge or deployment does not change that.';
+    return `The agent says: ${worker.claim.status}, but no observed event proves it, so the status stays ${worker.status}.`;
+  if (worker.status === 'canceled') return 'It was canceled. A merge or deployment does not change that.';
+  if (isUnseen(subject, worker)) return 'The worker claims a pull request; none was seen.';
+  if (worker.status === 'dispatched')
+    return hasStarted(worker) ? 'The agent has not said yet what it does.' : 'The agent is starting.';
   return isPreMerge(worker.status)
-    ? `The signal file reports ${worker.status}, and nothing newer is known.`
-    : `The signal file reports ${worker.status}, and no merge has been seen since.`;
+    ? `The agent says: ${worker.status}.`
+    : `The agent says: ${worker.status}, and no merge has been seen since.`;
+}
+
+function hasStarted({ agent }: Worker): boolean {
+  return agent !== null && agent.state !== null && agent.state !== 'starting';
 }
 
 export function waitOf(subject: Subject): Wait {
@@ -48,7 +55,26 @@ export function waitOf(subject: Subject): Wait {
   if (limit !== null) return { waitsFor: 'the end of the provider’s usage limit', until: limit.resumeAt };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge, or a person: svc deploy accept ${worker.ticket}`, until: null };
+  if (isUnseen(subject, worker)) return { waitsFor: waitOfClaim(worker), until: null };
+  if (isIdle(worker)) return { waitsFor: `a person: svc agent send ${worker.ticket}`, until: null };
   return isPreMerge(worker.status) ? { waitsFor: waitOfPullRequest(subject), until: null } : nothing;
+}
+
+/** Its agent has ended its turn before its work was done, or a person stopped it. The fold has decided the first. */
+function isIdle({ status, removed, raised, agent }: Worker): boolean {
+  if (removed || !isAgentsWork(status)) return false;
+  return raised.includes('agent-needs-input') || (agent?.state === 'idle' && agent.stopped !== null);
+}
+
+function isUnseen({ pullRequest }: Subject, { status, removed }: Worker): boolean {
+  return pullRequest === null && !removed && claimsPullRequest(status);
+}
+
+/** The fold has decided whether it needs a person already. */
+function waitOfClaim({ raised, agent, ticket }: Worker): string {
+  const seen = 'its pull request to be seen on the code host';
+  if (!raised.includes('pr-unproven')) return seen;
+  return `${seen}, or a person: ${agent === null ? 'open it in its worktree' : `svc agent send ${ticket}`}`;
 }
 
 function whyDone(subject: Subject, worker: Worker): string {
@@ -93,7 +119,9 @@ function waitOfDeploy({ status, ticket, merge }: Worker, deploy: DeployProgress)
 function waitOfPullRequest(subject: Subject): string {
   const { pullRequest, worker } = subject;
   if (pullRequest === null || pullRequest.state !== 'open')
-    return worker?.status === 'dispatched' ? 'the worker to start' : "the worker's next update";
+    return worker?.status === 'dispatched' && !hasStarted(worker)
+      ? 'the agent to start'
+      : "the agent's next update";
   const { ready, reasons } = mergeReadiness(pullRequest);
   const name = nameOf(subject);
   if (ready === true) return `${name} to be merged (it is ready)`;

@@ -3,7 +3,7 @@
 import type { BoardView } from '../../api/board.ts';
 import type { CommandValue, ResultValue } from '../../team/command.ts';
 import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
-import type { SharedOf, SharedThing } from '../../team/shared.ts';
+import { type SharedOf, type SharedThing, withShortTexts } from '../../team/shared.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
 
@@ -62,8 +62,11 @@ export function sharedInView(
       .filter(({ state }) => state !== 'ended')
       .map((session) => ({ kind: 'session' as const, key: session.key, value: sharedSession(session) })),
   ];
-  if (things.length <= most) return things;
-  return things.toSorted((one, other) => seqOf(other) - seqOf(one)).slice(0, most);
+  const newest =
+    things.length <= most
+      ? things
+      : things.toSorted((one, other) => seqOf(other) - seqOf(one)).slice(0, most);
+  return newest.map(withShortTexts);
 }
 
 function seqOf({ value }: SharedThing): number {

@@ -1,10 +1,14 @@
 // What the board knows about one ticket: its worker, its pull request, its state in the tracker, and the deployments
 // of its merge. Names of tickets and repositories are case-insensitive.
+import type { DeployWorker } from '../../api/deploy.ts';
 import { repoKey } from '../../codehost/repo-name.ts';
-import { isSameEnvironment } from '../../deploy/policy.ts';
-import { commitKey, linked, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
-
+import { mergesOf } from '../../deploy/deploy-worker.ts';
+import { deployStep, isDeployTask } from '../../deploy/lifecycle.ts';
+import { deployPolicyFor, isSameEnvironment } from '../../deploy/policy.ts';
+import { commitKey, isOwn, linked, mayBeOf, pullRequestKey, pullRequestOfWorker } from '../board-entities.ts';
 import type { Board, Deployment, PullRequest, Ticket, Worker } from '../board-types.ts';
+import { currentWorker } from '../current-worker.ts';
+import { factsOfCommit } from '../known-facts.ts';
 
 export type Subject = {
   ticket: string;
@@ -12,10 +16,14 @@ export type Subject = {
   /** Workers of other runs for the same ticket. */
   others: Worker[];
   pullRequest: PullRequest | null;
+  /** A pull request that the worker names, although it is not its own. */
+  foreign: PullRequest | null;
+  /** The deploy lifecycle's verdict: of the worker, or of the pull request if no run has a worker for the ticket. */
+  judged: DeployWorker | null;
   tracked: Ticket | null;
-  /** Deployments in the gating environment of the merge, or of a commit proven to contain it; oldest first. */
+  /** Deployments of the merge, or of a commit proven to contain it, with their states in the gating environment. */
   counted: Deployment[];
-  /** Deployments of the same commits in other environments. */
+  /** The same deployments with their states in other environments, and what was no deploy. */
   elsewhere: Deployment[];
   /** The newest deployments of other commits in the gating environment, newest first. */
   uncounted: () => Deployment[];
@@ -35,8 +43,6 @@ export type Names = {
   /** Pull requests that name the ticket. */
   pullRequests: (name: string) => readonly PullRequest[];
 };
-
-const PRODUCTION = 'production';
 
 export function createLookup(board: Board): Lookup {
   const names = namesOn(board);
@@ -58,8 +64,8 @@ export function createLookup(board: Board): Lookup {
       const ours = names
         .workers(name)
         .filter((worker) => orchestrator === undefined || worker.orchestrator === orchestrator);
-      const newest = ours.toSorted((a, b) => a.lastSeq - b.lastSeq).at(-1);
-      if (newest !== undefined) return ofWorker(newest);
+      const current = currentWorker(ours);
+      if (current !== undefined) return ofWorker(current);
       if (orchestrator !== undefined) return undefined;
       const known = names.ticket(name)?.ticket ?? names.pullRequests(name)[0]?.ticket ?? null;
       return known === null ? undefined : subjectOf(board, names, known, null, []);
@@ -88,8 +94,10 @@ export function subjectOf(
   const name = ticket.toUpperCase();
   const pullRequest = pullRequestFor(board, names, name, worker);
   const repo = repoOf(worker, pullRequest);
-  const environment = worker?.deploy?.environment ?? worker?.policy.productionEnvironment ?? PRODUCTION;
-  const isThere = (one: Deployment): boolean => isSameEnvironment(one.environment, environment);
+  const judged = worker ?? (pullRequest && judgedWithoutWorker(board, pullRequest));
+  const { environment } = judged?.deploy ?? { environment: judged?.policy.productionEnvironment ?? '' };
+  const isThere = (state: Deployment['states'][number]): boolean =>
+    isSameEnvironment(state.environment, environment);
   const commits = commitsOf(worker, pullRequest);
   const own = deploymentsOf(board, repo, commits);
   return {
@@ -97,11 +105,43 @@ export function subjectOf(
     worker,
     others,
     pullRequest,
+    foreign: worker && foreignTo(board, worker),
+    judged,
     tracked: names.ticket(name) ?? null,
-    counted: own.filter(isThere),
-    elsewhere: own.filter((one) => !isThere(one)),
-    uncounted: () => newestOf(board, repo).filter((one) => isThere(one) && !commits.includes(one.sha)),
+    counted: own.flatMap((one) => (isDeployTask(one.task) ? withStates(one, isThere) : [])),
+    elsewhere: own.flatMap((one) => withStates(one, (state) => !isDeployTask(one.task) || !isThere(state))),
+    uncounted: () =>
+      newestOf(board, repo).filter((one) => one.states.some(isThere) && !commits.includes(one.sha)),
   };
+}
+
+function foreignTo({ pullRequests }: Board, worker: Worker): PullRequest | null {
+  const { repo, pr } = worker;
+  const named = repo === null || pr === null ? undefined : pullRequests.get(pullRequestKey(repo, pr.number));
+  return named === undefined || isOwn(named, worker) ? null : named;
+}
+
+/** The deployment with these of its states; nothing if it has none of them. */
+function withStates(
+  deployment: Deployment,
+  isWanted: (state: Deployment['states'][number]) => boolean,
+): Deployment[] {
+  const states = deployment.states.filter(isWanted);
+  const environment = states.at(-1)?.environment;
+  return environment === undefined ? [] : [{ ...deployment, environment, states }];
+}
+
+/** The same lifecycle for a pull request that no run works on. Only deployments of the merge commit itself count. */
+function judgedWithoutWorker(board: Board, { repo, merge }: PullRequest): DeployWorker {
+  const policy = deployPolicyFor(board, repo, merge);
+  const open: DeployWorker = { status: 'pr-created', claim: null, policy, merge: null, deploy: null };
+  if (merge === null) return open;
+  const deployed = merge.sha === null ? [] : factsOfCommit(board, repo, merge.sha);
+  const facts = deployed.toSorted((one, other) => one.seq - other.seq);
+  return [{ kind: 'merged', ...merge } as const, ...facts].reduce(
+    (judged, fact) => deployStep(judged, fact).worker,
+    open,
+  );
 }
 
 /** The worker's own pull request, as in the lifecycle; else the last one that names the ticket. */
@@ -143,15 +183,9 @@ export function shortSha(sha: string): string {
 
 /** The merge commit, and the commits proven to contain it. */
 export function commitsOf(worker: Worker | null, pullRequest: PullRequest | null): string[] {
-  const sha = (worker?.merge ?? pullRequest?.merge)?.sha ?? null;
-  return sha === null ? [] : [sha, ...(worker?.deploy?.containedIn ?? [])];
-}
-
-/** From the same repository, and not closed before the worker started. */
-function mayBeOf({ repo, state, merge, closedAt }: PullRequest, worker: Worker): boolean {
-  if (worker.repo !== null && repoKey(worker.repo) !== repoKey(repo)) return false;
-  const ended = Date.parse(merge?.at ?? closedAt ?? '');
-  return state === 'open' || ended >= Date.parse(worker.signal?.startedAt ?? '');
+  if (worker?.merge) return [...mergesOf(worker), ...(worker.deploy?.containedIn ?? [])];
+  const sha = pullRequest?.merge?.sha ?? null;
+  return sha === null ? [] : [sha];
 }
 
 function rank({ state }: PullRequest): number {

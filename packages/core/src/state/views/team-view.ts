@@ -6,12 +6,17 @@ import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
 
 type Shown = TeamBoard['machines'][number];
-type Presence = Pick<Shown, 'heardAt' | 'presence'>;
+type Presence = Pick<Shown, 'heardAt' | 'presence' | 'doubt'>;
 
-export function presenceOf(heardAt: number | undefined, now: number): Presence {
-  if (heardAt === undefined) return { heardAt: null, presence: 'unknown' };
-  const isSilent = now - heardAt > SILENT_MS;
-  return { heardAt: new Date(heardAt).toISOString(), presence: isSilent ? 'silent' : 'here' };
+/** `doubt`: why what is shown of it may be incomplete. Such a machine is never shown as one that has nothing to do. */
+export function presenceOf(
+  heardAt: number | undefined,
+  now: number,
+  { silentMs = SILENT_MS, doubt = null }: { silentMs?: number; doubt?: string | null } = {},
+): Presence {
+  if (heardAt === undefined) return { heardAt: null, presence: 'unknown', doubt };
+  const presence = now - heardAt > silentMs ? 'silent' : doubt === null ? 'here' : 'incomplete';
+  return { heardAt: new Date(heardAt).toISOString(), presence, doubt };
 }
 
 /** `self` is the id of this machine. */

@@ -46,12 +46,18 @@ describe('the rule, what it waits for, and until when', () => {
       sampleWorker(),
       {},
       {
-        rule: 'The signal file reports implementing, and nothing newer is known.',
-        waitsFor: "the worker's next update",
+        rule: 'The agent says: implementing.',
+        waitsFor: "the agent's next update",
         until: null,
       },
     ],
-    ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the worker to start' }],
+    ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the agent to start' }],
+    [
+      'dispatched, and its agent needs a person',
+      sampleWorker({ status: 'dispatched', raised: ['agent-needs-input'] }),
+      {},
+      { waitsFor: 'a person: svc agent send ENG-1' },
+    ],
     [
       'pr-created and ready',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
@@ -135,7 +141,7 @@ describe('the rule, what it waits for, and until when', () => {
       'stalled, as it reports itself',
       sampleWorker({ status: 'stalled' }),
       {},
-      { rule: 'The signal file reports stalled, and no merge has been seen since.', waitsFor: null },
+      { rule: 'The agent says: stalled, and no merge has been seen since.', waitsFor: null },
     ],
     [
       'done by a deployment',
@@ -179,7 +185,7 @@ describe('contradictions', () => {
       'an unproven claim',
       sampleWorker({ claim: { status: 'done', at: sampleTime('10:00'), seq: 20 } }),
       {},
-      ['The signal file reports done, but the observed events show implementing.'],
+      ['The agent says: done, but the observed events show implementing.'],
     ],
     [
       'a merge of a canceled worker',
@@ -204,7 +210,7 @@ describe('contradictions', () => {
       mergedWorker({ status: 'deploy-failed' }, { attempts: exhausted, result: 'budget-exhausted' }),
       { ...merged, deployments: [success({ id: 44 })] },
       [
-        'Deployment 44 of aaaaaaa to production succeeded, but the budget was already exhausted: a person has to decide.',
+        'Deployment 44 of aaaaaaa to production succeeded after the budget was exhausted, so production has it. A person has to confirm it: svc deploy accept ENG-1.',
       ],
     ],
     [
@@ -326,7 +332,7 @@ test('facts in log order, each with how it is known', () => {
   expect(facts.map(({ seq, source, text }) => [seq, source, text])).toEqual([
     [2, 'claimed', 'Run run-0 also has a worker for this ticket: failed.'],
     [5, 'observed', 'The tracker reports In Progress.'],
-    [10, 'claimed', 'The signal file reports implementing.'],
+    [10, 'claimed', 'The agent says: implementing.'],
     [10, 'observed', 'The process is running.'],
     [20, 'observed', 'acme/web#12 was opened.'],
     [30, 'observed', 'Checks, build: success.'],
@@ -339,7 +345,7 @@ test('facts in log order, each with how it is known', () => {
 test('the end of standard error of a dead process', () => {
   const process = { state: 'dead', since: sampleTime('09:30'), seq: 12, stderr: 'a\nb' } as const;
   expect(whyOf(sampleWorker({ process })).facts.map(({ text }) => text)).toEqual([
-    'The signal file reports implementing.',
+    'The agent says: implementing.',
     'The process is not running.',
     'Its standard error ends with: a | b',
   ]);
@@ -380,7 +386,7 @@ describe('by name', () => {
       since: null,
       rule: 'No run has a worker for this ticket.',
       waitsFor: 'acme/web#12 to be merged (it is ready)',
-      unknown: ['There is no signal file for ENG-1, so it is not known whether anyone works on it.'],
+      unknown: ['No run works on ENG-1. To start one: svc orchestrate start ENG-1'],
     });
   });
 

@@ -1,13 +1,16 @@
 // Why a ticket is in its state: the rule, the facts, what it waits for, where the facts disagree, and what is not known.
 import { nothingSpent } from '../../agent/cost.ts';
-import { limitText, pausedBy } from '../../agent/limits.ts';
+import { limitText, pausedBy, suspendedText } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle } from '../../deploy/deploy-worker.ts';
+import { isDeployTask } from '../../deploy/lifecycle.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
+import { processOf } from '../known-process.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
 import { contradictionsIn, unknownsIn } from './inconsistencies.ts';
+import { evidenceOf, proofOf } from './proof.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
 import { createLookup, type Subject, shortSha } from './subject.ts';
 
@@ -46,7 +49,16 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
   const from = board.members.get(newest?.machine ?? '');
   if (newest === undefined || newest.value === null || from === undefined) return undefined;
   const { value: worker, lastAt } = newest;
-  const folded = { signal: null, hash: null, raised: [], spent: nothingSpent, proofsAsked: [] };
+  const folded = {
+    signal: null,
+    hash: null,
+    raised: [],
+    spent: nothingSpent,
+    firstRepo: null,
+    given: null,
+    unseenSeq: null,
+    proofsAsked: [],
+  };
   const subject = createLookup(board).ofWorker({ ...worker, ...folded });
   // Its events are in the log of the other machine.
   const published = ofWorker(subject).map(
@@ -62,6 +74,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     facts: [...factsOf({ ...subject, worker: null }), ...published].toSorted(byTime),
     waitsFor,
     until,
+    shipped: status === 'done',
     contradictions,
     unknown: [`The rest of its history is on ${from.machine}: events, output and changes are not shared.`],
     from: { id: from.id, machine: from.machine, person: from.person, receivedAt: lastAt },
@@ -86,6 +99,7 @@ function whyOf(board: Board, subject: Subject, now: number): Why {
     rule: ruleOf(subject),
     facts: factsOf(subject),
     ...waitOf(subject),
+    shipped: proofOf(board, subject).shipped,
     contradictions: contradictionsIn(subject),
     unknown: unknownsIn(board, subject, now),
   };
@@ -121,7 +135,15 @@ function ofTracker({ tracked }: Subject): Fact[] {
   const source = evidenceOf(tracked.via);
   if (removed) facts.push({ at, seq, source, text: 'The ticket was removed from the tracker.' });
   else if (typeof state?.name === 'string')
-    facts.push({ at, seq, source, text: `The tracker reports ${state.name}.` });
+    facts.push({
+      at,
+      seq,
+      source,
+      text:
+        tracked.local === true
+          ? `Its state is ${state.name}, kept by svc alone.`
+          : `The tracker reports ${state.name}.`,
+    });
   if (phase !== null)
     facts.push({
       at: phase.at,
@@ -141,7 +163,8 @@ function dispatchText({ because, by, run, reason }: NonNullable<Ticket['dispatch
 
 function ofWorker({ worker }: Subject): Fact[] {
   if (worker === null) return [];
-  const { claim, deploy, process, corrupt, signal } = worker;
+  const { claim, deploy, corrupt, signal } = worker;
+  const process = processOf(worker);
   const facts: Fact[] = [];
   const isFromFile = !isInLifecycle(worker);
   const reported =
@@ -151,7 +174,7 @@ function ofWorker({ worker }: Subject): Fact[] {
       at: reported.at,
       seq: reported.seq,
       source: 'claimed',
-      text: `The signal file reports ${reported.status}.`,
+      text: `The agent says: ${reported.status}.`,
     });
   if (typeof signal?.error === 'string')
     facts.push({
@@ -225,7 +248,8 @@ function ofAgent({ agent, lastSeq: seq }: Worker): Fact[] {
     ? `The agent ${name}`
     : `The agent ${name} runs as a command line (${reason ?? 'unknown'}) and`;
   const now = doing === null || state !== 'running' ? '' : `: ${doing}`;
-  const known = state === null ? 'does not report what it does' : `${agentStateTexts[state]}${now}`;
+  const rest = agent.suspended === undefined ? '' : `. It was ${suspendedText(agent.suspended)}`;
+  const known = state === null ? 'does not report what it does' : `${agentStateTexts[state]}${now}${rest}`;
   const facts: Fact[] = [{ at, seq, source: 'observed', text: `${what} ${known}.` }];
   const limit = pausedBy(agent);
   if (limit !== null) facts.push({ at: limit.at, seq, source: 'observed', text: limitText(limit) });
@@ -270,21 +294,24 @@ function ofPullRequest(subject: Subject): Fact[] {
   return facts;
 }
 
-function factsAbout(deployments: readonly Deployment[], note = ''): Fact[] {
-  return deployments.flatMap(({ id, sha, environment, states }) =>
-    states.map(({ state, at, seq, via }) => ({
-      at,
-      seq,
-      source: evidenceOf(via),
-      text: `Deployment ${id} of ${shortSha(sha)} to ${environment}: ${state}.${note}`,
-    })),
+function factsAbout(deployments: readonly Deployment[], awaited?: string): Fact[] {
+  return deployments.flatMap((deployment) =>
+    deployment.states.map(({ state, environment, at, seq, via }) => {
+      const { id, sha } = deployment;
+      const text = `Deployment ${id} of ${shortSha(sha)} to ${environment}: ${state}.`;
+      const note = awaited === undefined ? '' : ` It does not count: ${whyNot(deployment, awaited)}.`;
+      return { at, seq, source: evidenceOf(via), text: `${text}${note}` };
+    }),
   );
+}
+
+function whyNot({ task }: Deployment, awaited: string): string {
+  return isDeployTask(task) ? `svc.deploy waits for ${awaited}` : `its task is ${task}, not deploy`;
 }
 
 function ofDeployments({ worker, counted, elsewhere }: Subject): Fact[] {
   if (worker === null || worker.deploy === null || worker.status === 'done') return factsAbout(counted);
-  const note = ` It does not count: svc.deploy waits for ${worker.deploy.environment}.`;
-  return [...factsAbout(counted), ...factsAbout(elsewhere, note)];
+  return [...factsAbout(counted), ...factsAbout(elsewhere, worker.deploy.environment)];
 }
 
 // How something is known: observed in a delivery, fetched by a poll, claimed by the worker, or decided by a person.
@@ -298,8 +325,3 @@ export type Fact = {
   source: Evidence;
   text: string;
 };
-
-/** `via` of a code host or tracker event. */
-export function evidenceOf(via: string): 'observed' | 'fetched' {
-  return via === 'poll' ? 'fetched' : 'observed';
-}

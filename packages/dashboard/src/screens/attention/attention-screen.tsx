@@ -15,8 +15,10 @@ import { ScreenHead } from '../../parts/panel.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { useKeys } from '../../parts/use-keys.ts';
 import type { SearchOf } from '../../shell/link-to.ts';
+import { NotifySwitch } from '../../shell/needs-you.tsx';
 import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
-import { inbox, moved, neighbour, type Tab, tabs } from './inbox.ts';
+import { ActionNotice } from './action-notice.tsx';
+import { inbox, isStanding, moved, neighbour, type Tab, tabs } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
 import { type Item, ItemRow, nameOf } from './item-row.tsx';
 import { type ItemAction, predicted, useItemActions } from './use-item-actions.ts';
@@ -128,6 +130,8 @@ export function AttentionScreen() {
   const attention = isTeam ? board.attention : items;
   const actions = useItemActions(attention);
   const [opened, setOpened] = useState<Opened>(null);
+  /** Resolving it was refused: its cause still exists. */
+  const [refused, setRefused] = useState<Item | null>(null);
   const [most, setMost] = useState(PAGE);
   const list = useRef<HTMLUListElement>(null);
 
@@ -149,8 +153,14 @@ export function AttentionScreen() {
     list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
   };
   const act = (item: Item, action: ItemAction): void => {
+    if (action.kind === 'resolve' && isStanding(item, board)) return setRefused(item);
+    setRefused(null);
     void actions.send(item, action);
     go({ tab, id: isNarrow ? undefined : neighbour(ids, item.id) });
+  };
+  const undo = (item: AttentionItem): void => {
+    void actions.undo(item);
+    go({ tab: undefined, id: item.id });
   };
   const onSelected = (handle: (item: AttentionItem) => void) => (event: KeyboardEvent) => {
     if (selected === undefined || selected.machine !== undefined || disabledBecause !== null) return;
@@ -162,6 +172,11 @@ export function AttentionScreen() {
     k: () => move(-1),
     e: onSelected((item) => item.acknowledged === null && act(item, { kind: 'ack' })),
     r: onSelected((item) => act(item, { kind: 'resolve' })),
+    u: (event) => {
+      if (actions.done === null || disabledBecause !== null) return;
+      event.preventDefault();
+      undo(actions.done.item);
+    },
     s: onSelected(() => setOpened('snooze')),
     h: onSelected(() => setOpened('hand-over')),
     Enter: (event) => {
@@ -186,7 +201,10 @@ export function AttentionScreen() {
       onAction={(action) => act(item, action)}
       opened={opened}
       onOpened={setOpened}
-      isReadOnly={disabledBecause !== null}
+      board={board}
+      isPast={moment !== null}
+      disabledBecause={disabledBecause}
+      isStanding={isStanding(item, board)}
     />
   );
   return (
@@ -197,6 +215,7 @@ export function AttentionScreen() {
           <>
             <TeamSwitch />
             <MachineField />
+            {moment === null && !isTeam && <NotifySwitch />}
             {disabledBecause === null && !isTeam && <YourName />}
           </>
         }
@@ -252,6 +271,20 @@ export function AttentionScreen() {
           </div>
         )}
       </Tabs.Content>
+      <ActionNotice
+        done={actions.done}
+        refused={refused}
+        onUndo={undo}
+        onSnooze={(item) => {
+          setRefused(null);
+          go({ id: item.id });
+          setOpened('snooze');
+        }}
+        onClose={() => {
+          setRefused(null);
+          actions.dismissDone();
+        }}
+      />
     </Tabs.Root>
   );
 }

@@ -1,6 +1,6 @@
 import { sampleAttention, sampleTime } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { inbox, isWaiting, moved, neighbour, tabOf } from './inbox.ts';
+import { inbox, isStanding, isWaiting, moved, needsYou, neighbour, tabOf } from './inbox.ts';
 
 const now = Date.parse(sampleTime('12:00'));
 const acknowledged = { by: 'kim', at: sampleTime('11:40') };
@@ -12,6 +12,7 @@ test.each([
   ['taken', { acknowledged }],
   ['taken', { handedOver }],
   ['waiting', { handedOver, isForMe: true }],
+  ['waiting', { handedOver: { ...handedOver, pending: true as const } }],
   ['snoozed', { snoozedUntil: sampleTime('12:01') }],
   ['snoozed', { snoozedUntil: sampleTime('12:01'), acknowledged }],
 ])('%s: %j', (tab, given) => {
@@ -29,6 +30,32 @@ test('the most urgent items come first, then those open longest', () => {
     sampleAttention({ ticket: 'E', severity: 'medium', openedSeq: 1 }),
   ];
   expect(inbox(items, now).waiting.map(({ ticket }) => ticket)).toEqual(['D', 'C', 'E', 'A', 'B']);
+});
+
+type Worker = Parameters<typeof needsYou>[0];
+const worker = (needs: string[]): Worker =>
+  ({ ticket: 'ENG-1', orchestrator: 'run-1', needs }) as unknown as Worker;
+
+test.each([
+  [['agent-needs-permission'], [], true],
+  [['agent-needs-permission'], [{ snoozedUntil: sampleTime('13:00') }], true],
+  [[], [{ acknowledged }], true],
+  [[], [{ snoozedUntil: sampleTime('13:00') }], false],
+  [[], [], false],
+])('a worker with the needs %j and the items %j needs a person: %s', (needs, given, expected) => {
+  const items = given.map((item) => ({ ...sampleAttention(item), key: 'a' }));
+  const attention = new Map(items.map((item) => [item.id, item]));
+  expect(needsYou(worker(needs), { attention }, now)).toBe(expected);
+});
+
+test.each([
+  [['deploy-timeout'], 'deploy-timeout', true],
+  [[], 'deploy-timeout', false],
+  [['deploy-timeout'], 'rule-slow', false],
+])('a worker with the needs %j keeps the item %s open: %s', (needs, reason, expected) => {
+  const workers = new Map([['run-1/ENG-1', worker(needs)]]);
+  const board = { workers, sessions: new Map(), feeds: new Map() };
+  expect(isStanding(sampleAttention({ reason }), board)).toBe(expected);
 });
 
 test('j and k', () => {

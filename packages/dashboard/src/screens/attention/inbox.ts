@@ -1,5 +1,13 @@
 // The attention items by what a person has done with them, the most urgent first.
 import type { AttentionItem } from '@svc/core';
+import {
+  hasStandingCause,
+  itemsOfWorker,
+  type NeedsYou,
+  needsPerson,
+  needsYouCount,
+} from '@svc/core/browser';
+import type { LiveBoard } from '../../live/board-store.ts';
 
 export const tabs = ['waiting', 'taken', 'snoozed'] as const;
 export type Tab = (typeof tabs)[number];
@@ -33,6 +41,42 @@ function rank({ severity }: AttentionItem): number {
   return index < 0 ? severities.length : index;
 }
 
+type Row<Kind extends keyof LiveBoard> =
+  LiveBoard[Kind] extends ReadonlyMap<string, infer Entity> ? Entity : never;
+
+/** Whether the worker needs a person: the column of the board, by the same rule. */
+export function needsYou(
+  worker: Row<'workers'>,
+  { attention }: Pick<LiveBoard, 'attention'>,
+  now: number,
+): boolean {
+  return needsPerson(worker, itemsOfWorker(worker, attention.values(), now));
+}
+
+/** The number of everything that needs a person, by the same rule as the column. */
+export function needsYouOf(board: LiveBoard, now: number): NeedsYou {
+  return needsYouCount({
+    workers: board.workers.values(),
+    pullRequests: board.pullRequests.values(),
+    tickets: board.tickets.values(),
+    attention: board.attention.values(),
+    sessions: board.sessions.values(),
+    now,
+  });
+}
+
+/** Whether its cause still exists, so that it can be snoozed but not resolved. */
+export function isStanding(
+  item: AttentionItem,
+  { workers, sessions, feeds }: Pick<LiveBoard, 'workers' | 'sessions' | 'feeds'>,
+): boolean {
+  return hasStandingCause(item, {
+    needs: workers.get(`${item.orchestrator}/${item.ticket}`)?.needs ?? [],
+    session: sessions.get(item.session ?? '')?.state,
+    grade: feeds.get(item.feed ?? '')?.grade,
+  });
+}
+
 /** The next selection for `j` and `k`; the list does not wrap around. */
 export function moved(ids: readonly string[], from: string | undefined, by: 1 | -1): string | undefined {
   const index = from === undefined ? -1 : ids.indexOf(from);
@@ -58,7 +102,8 @@ function isSnoozed({ snoozedUntil }: Pick<Item, 'snoozedUntil'>, now: number): b
 }
 
 function isTaken({ acknowledged, handedOver, isForMe }: Item): boolean {
-  return acknowledged !== null || (handedOver !== null && isForMe !== true);
+  const isElsewhere = handedOver !== null && handedOver.pending !== true && isForMe !== true;
+  return acknowledged !== null || isElsewhere;
 }
 
 /** The attention reasons as text. A reason that is not listed is shown as written. */
@@ -68,6 +113,7 @@ const reasonTexts: Record<string, string> = {
   'deploy-timeout': 'Deploy timed out',
   'done-unproven': 'Done, but not proven',
   'pr-closed': 'Pull request closed',
+  'pr-unproven': 'Pull request not seen',
   'worker-dead': 'Worker process exited',
   'worker-stalled': 'Worker stalled',
   'signal-corrupt': 'Signal file unreadable',
@@ -77,9 +123,11 @@ const reasonTexts: Record<string, string> = {
   'feed-blind': 'Feed is blind',
   'auth-failing': 'Webhook signatures rejected',
   'outbox-gave-up': 'Action failed after retries',
+  'task-refused': 'Task was not started',
   question: 'Question from a worker',
   'agent-needs-permission': 'Agent needs a permission',
   'agent-needs-input': 'Agent has a question',
+  'agent-stopped': 'Agent stopped before its work was done',
   'agent-limit': 'Usage limit reached',
   'budget-reached': 'Budget used up',
   'budget-unknown': 'Cost not known',

@@ -4,17 +4,21 @@ import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { LiveBoard } from '../../live/board-store.ts';
 import { useLiveBoard, useNow, useTeam } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
 import { clockWords } from '../../parts/format.ts';
+import { Key } from '../../parts/key.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { useOwner } from '../../shell/team.tsx';
 import { reasonWords } from './inbox.ts';
+import { ItemPacket, isAnsweredHere } from './item-packet.tsx';
 import { type Item, nameOf } from './item-row.tsx';
 import { actionsOf } from './remedy-action.ts';
 import type { ItemAction } from './use-item-actions.ts';
@@ -83,7 +87,7 @@ function SnoozeMenu({
 const field =
   'w-full rounded-control border border-line bg-surface px-2.5 py-1.5 text-small text-text placeholder:text-muted hover:border-line-strong';
 
-/** Asks for a name and a note; in a team it offers the other persons. */
+/** Asks for a name and a note; in a team it must be one of the other persons. */
 function HandOver({
   item,
   open,
@@ -123,20 +127,25 @@ function HandOver({
             <Dialog.Title className="text-lead">Hand over {nameOf(item)}</Dialog.Title>
             <label className="flex flex-col gap-1 text-small text-muted">
               To
-              <input
-                required
-                maxLength={100}
-                value={to}
-                onChange={(event) => setTo(event.target.value)}
-                autoComplete="off"
-                list="persons"
-                className={field}
-              />
-              <datalist id="persons">
-                {[...persons].map((person) => (
-                  <option key={person} value={person} />
-                ))}
-              </datalist>
+              {team === null ? (
+                <input
+                  required
+                  maxLength={100}
+                  value={to}
+                  onChange={(event) => setTo(event.target.value)}
+                  autoComplete="off"
+                  className={field}
+                />
+              ) : (
+                <select required value={to} onChange={(event) => setTo(event.target.value)} className={field}>
+                  <option value="">Choose a person of the team</option>
+                  {[...persons].toSorted().map((person) => (
+                    <option key={person} value={person}>
+                      {shownText(person)}
+                    </option>
+                  ))}
+                </select>
+              )}
             </label>
             <label className="flex flex-col gap-1 text-small text-muted">
               Note (optional)
@@ -149,7 +158,9 @@ function HandOver({
               />
             </label>
             <p className="text-tiny text-muted">
-              This is recorded in the log. svc does not notify the person.
+              {team === null
+                ? 'This is recorded in the log. svc does not notify the person.'
+                : 'The person finds it in the own list.'}
             </p>
             <div className="flex justify-end gap-2">
               <Dialog.Close asChild>
@@ -173,16 +184,26 @@ export function ItemDetail({
   onAction,
   opened,
   onOpened,
-  isReadOnly,
+  board,
+  isPast,
+  disabledBecause,
+  isStanding,
 }: {
   item: Item;
   onAction: (action: ItemAction) => void;
   /** Which of the two dialogs is open; a key may open it. */
   opened: Opened;
   onOpened: (opened: Opened) => void;
-  isReadOnly: boolean;
+  board: LiveBoard;
+  /** A past time is viewed. */
+  isPast: boolean;
+  disabledBecause: string | null;
+  /** Its cause still exists: it cannot be resolved. */
+  isStanding: boolean;
 }) {
   const now = useNow();
+  const isReadOnly = disabledBecause !== null;
+  const isAnswered = !isPast && isAnsweredHere(item, board);
   const { ticket, orchestrator, machine, acknowledged, handedOver, snoozedUntil } = item;
   const owner = useOwner(machine);
   const isElsewhere = machine !== undefined;
@@ -211,8 +232,13 @@ export function ItemDetail({
             <OutsideText className="text-tiny text-muted">{item.severity}</OutsideText>
           )}
         </span>
-        <OutsideText className="text-body text-text">{item.message}</OutsideText>
+        {/* The request below has the same text, whole. */}
+        {!isAnswered && <OutsideText className="text-body text-text">{item.message}</OutsideText>}
       </header>
+      <ItemPacket item={item} board={board} isPast={isPast} disabledBecause={disabledBecause} />
+      {!isAnswered && (
+        <Fix item={item} isReadOnly={isReadOnly || isElsewhere} from={isElsewhere ? owner : null} />
+      )}
       {!isReadOnly && isElsewhere && <div className="flex">{handOver}</div>}
       {!isReadOnly && !isElsewhere && (
         <div className="flex flex-wrap gap-2">
@@ -231,11 +257,23 @@ export function ItemDetail({
             </Button>
           </SnoozeMenu>
           {handOver}
-          <Button onClick={() => onAction({ kind: 'resolve' })} title="Reopens if the cause occurs again">
+          <Button
+            aria-disabled={isStanding}
+            onClick={() => onAction({ kind: 'resolve' })}
+            title={
+              isStanding ? 'Its cause still exists: snooze it instead' : 'Reopens if the cause occurs again'
+            }
+            className={isStanding ? 'cursor-not-allowed opacity-50' : undefined}
+          >
             <CheckCheck aria-hidden="true" className="size-3.5" />
             Resolve <Key>r</Key>
           </Button>
         </div>
+      )}
+      {!isReadOnly && !isElsewhere && isStanding && (
+        <p className="text-small text-muted">
+          It is resolved by itself when its cause is gone. Until then you can snooze it.
+        </p>
       )}
       {isElsewhere && owner !== null && (
         <p className="text-small text-muted">
@@ -243,17 +281,6 @@ export function ItemDetail({
           Texts of agents are not shared.
         </p>
       )}
-      {ticket !== null && !isElsewhere && item.reason.startsWith('agent-needs-') && (
-        <Link
-          to="/tickets/$ticket"
-          params={{ ticket }}
-          search={{ run: orchestrator ?? undefined }}
-          className={link}
-        >
-          Answer on the page of {ticket}
-        </Link>
-      )}
-      <Fix item={item} isReadOnly={isReadOnly || isElsewhere} />
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-6 gap-y-2 text-small">
         {ticket !== null && (
           <Fact name="Ticket">
@@ -307,6 +334,7 @@ export function ItemDetail({
         {handedOver !== null && (
           <Fact name="Handed over">
             to {handedOver.to} by {handedOver.by}, <Age at={handedOver.at} /> ago
+            {handedOver.pending === true && '; no machine of that person has it yet'}
             {handedOver.note !== null && (
               <OutsideText className="mt-1 block text-muted">{handedOver.note}</OutsideText>
             )}
@@ -319,14 +347,27 @@ export function ItemDetail({
 }
 
 /** The command that fixes it, to copy, and to run where the daemon can. */
-function Fix({ item, isReadOnly }: { item: AttentionItem; isReadOnly: boolean }) {
+function Fix({
+  item,
+  isReadOnly,
+  from,
+}: {
+  item: AttentionItem;
+  isReadOnly: boolean;
+  /** Another machine of the team, which suggests it. */
+  from: { machine: string; person: string } | null;
+}) {
   const { runs } = useLiveBoard();
   const isManaged = (runs.get(item.orchestrator ?? '')?.plan ?? null) !== null;
   const actions = isReadOnly ? [] : actionsOf(item, { isManaged });
   if (item.remedy === null && actions.length === 0) return null;
+  const title =
+    from === null ? 'How to fix it' : `${from.machine} (${from.person}) suggests; not checked here`;
   return (
-    <section aria-label="How to fix it" className="flex flex-col gap-2 rounded-control bg-sunken p-3">
-      <h3 className="text-small">How to fix it</h3>
+    <section aria-label={title} className="flex flex-col gap-2 rounded-control bg-sunken p-3">
+      <h3 className="text-small">
+        <OutsideText>{title}</OutsideText>
+      </h3>
       <Remedy text={item.remedy} />
       {actions.length > 0 && (
         <div className="flex flex-wrap gap-2">
@@ -366,11 +407,3 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const link =
   'font-medium text-ink underline decoration-line-strong underline-offset-2 hover:decoration-current';
-
-function Key({ children }: { children: string }) {
-  return (
-    <kbd aria-hidden="true" className="rounded-sm bg-sunken px-1 text-tiny text-muted max-wide:hidden">
-      {children}
-    </kbd>
-  );
-}

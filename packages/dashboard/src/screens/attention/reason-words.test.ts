@@ -5,6 +5,7 @@ test.each([
   ['worker-dead', 'Worker process exited'],
   ['agent-needs-permission', 'Agent needs a permission'],
   ['agent-needs-input', 'Agent has a question'],
+  ['agent-stopped', 'Agent stopped before its work was done'],
   ['low-disk', 'Low disk'],
   ['constructor', 'Constructor'],
   ['', ''],

@@ -46,7 +46,7 @@ describe('the request for a command', () => {
     'svc outbox retry',
     'svc outbox retry a b',
     'svc orchestrate cancel run-1 ENG-1',
-    'setup-webhooks.sh',
+    'svc setup-webhooks',
     '',
   ])('%j can only be copied', (command) => expect(actionOfCommand(item, command)).toBeNull());
 });

@@ -48,7 +48,11 @@ async function askMachine(
   const asked = { verb: 'hand-over' as const, item, to, ...(note !== '' && { note }) };
   const { command } = await client.post('/api/team/commands', { body: { machine, command: asked, ...by } });
   if (command.state === 'done' || command.state === 'open') return;
-  throw new Error([command.why ?? command.state, command.remedy].filter((text) => text !== null).join('. '));
+  throw new Error(
+    [`${command.machine}: ${command.why ?? command.state}`, command.remedy]
+      .filter((text) => text !== null)
+      .join('. '),
+  );
 }
 
 export function sendAction(
@@ -67,11 +71,17 @@ export function sendAction(
   return client.post(`/api/attention/${action.kind}`, { body: { id, ...by } });
 }
 
+/** The last action of this page, which can be undone. */
+export type DoneAction = { item: AttentionItem; action: ItemAction['kind'] };
+
+const errorOf = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 type Pending = { action: ItemAction; base: AttentionItem; at: number };
 
 export function useItemActions(items: ReadonlyMap<string, AttentionItem>) {
   const [pending, setPending] = useState<ReadonlyMap<string, Pending>>(new Map());
   const [failure, setFailure] = useState<{ item: AttentionItem; error: Error } | null>(null);
+  const [done, setDone] = useState<DoneAction | null>(null);
   const latest = useRef(items);
   latest.current = items;
 
@@ -93,16 +103,37 @@ export function useItemActions(items: ReadonlyMap<string, AttentionItem>) {
     async (item: AttentionItem & { machine?: string }, action: ItemAction): Promise<void> => {
       const one: Pending = { action, base: latest.current.get(item.id) ?? item, at: Date.now() };
       setFailure(null);
+      setDone(null);
       setPending((before) => new Map(before).set(item.id, one));
       try {
         await sendAction(item.id, action, actor(), item.machine);
+        // Another machine does not undo.
+        if (item.machine === undefined) setDone({ item, action: action.kind });
         setTimeout(() => forget(item.id, one), PENDING_TIMEOUT_MS);
       } catch (error) {
         forget(item.id, one);
-        setFailure({ item, error: error instanceof Error ? error : new Error(String(error)) });
+        setFailure({ item, error: errorOf(error) });
       }
     },
     [forget],
   );
-  return { pending, send, failure, dismissFailure: useCallback(() => setFailure(null), []) };
+  const undo = useCallback(async (item: AttentionItem): Promise<void> => {
+    setFailure(null);
+    setDone(null);
+    try {
+      await client.post('/api/attention/undo', { body: { id: item.id, ...actor() } });
+    } catch (error) {
+      setFailure({ item, error: errorOf(error) });
+    }
+  }, []);
+  const dismissDone = useCallback(() => setDone(null), []);
+  return {
+    pending,
+    send,
+    done,
+    undo,
+    dismissDone,
+    failure,
+    dismissFailure: useCallback(() => setFailure(null), []),
+  };
 }

@@ -9,21 +9,19 @@ import { Failed } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, TimeChart } from '../../parts/time-chart.tsx';
 import { conditionsOf, type EventFilters } from './wait-for-command.ts';
 
-// The chart colour of each topic family. Colours only distinguish the families; the legend names them.
+// The series of the chart: a colour for each of the frequent topic families; the rare ones share one. Colours only
+// distinguish them; the legend names them.
 
-const familyColours: Record<EventFamily, ChartSeries['colour']> = {
+const familyColours: Partial<Record<EventFamily, ChartSeries['colour']>> = {
   codehost: 'series-1',
   tracker: 'series-2',
   orchestrator: 'series-3',
   workflow: 'series-4',
-  comms: 'series-5',
-  monitor: 'series-2',
-  feedback: 'series-3',
-  archive: 'series-4',
   agent: 'series-5',
-  session: 'series-1',
-  team: 'series-2',
+  session: 'series-6',
+  monitor: 'series-7',
 };
+const OTHERS = { label: 'other', colour: 'series-8' } as const;
 
 const REFRESH_MS = 10_000;
 
@@ -63,7 +61,7 @@ export function CountsChart({ filters }: { filters: EventFilters }) {
       {error ? (
         <Failed error={error} again={() => void refetch()} />
       ) : (
-        <TimeChart caption={`Events in the last ${since}`} times={times} series={series} bars height={96} />
+        <TimeChart caption={`Events in the last ${since}`} times={times} series={series} bars />
       )}
       {!error && (
         <p className="mt-1 text-tiny text-muted">
@@ -76,17 +74,20 @@ export function CountsChart({ filters }: { filters: EventFilters }) {
   );
 }
 
-function seriesOf(counts: EventCounts | undefined): { times: number[]; series: ChartSeries[] } {
+export function seriesOf(counts: EventCounts | undefined): { times: number[]; series: ChartSeries[] } {
   if (counts === undefined) return { times: [], series: [] };
-  const families = eventFamilies.filter((family) =>
-    counts.buckets.some(({ families: found }) => found[family] !== undefined),
-  );
+  const valuesOf = (families: readonly EventFamily[]): number[] =>
+    counts.buckets.map((bucket) => families.reduce((sum, family) => sum + (bucket.families[family] ?? 0), 0));
+  const others = eventFamilies.filter((family) => familyColours[family] === undefined);
+  const series = [
+    ...eventFamilies.flatMap((family) => {
+      const colour = familyColours[family];
+      return colour === undefined ? [] : [{ label: family, colour, values: valuesOf([family]) }];
+    }),
+    { ...OTHERS, values: valuesOf(others) },
+  ];
   return {
     times: counts.buckets.map(({ at }) => Date.parse(at)),
-    series: families.map((family) => ({
-      label: family,
-      colour: familyColours[family],
-      values: counts.buckets.map(({ families: found }) => found[family] ?? 0),
-    })),
+    series: series.filter(({ values }) => values.some((value) => value > 0)),
   };
 }

@@ -5,8 +5,10 @@ import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
+import { shownText } from '../../parts/agent-text.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { exactWords } from '../../parts/format.ts';
+import { viaWords } from '../../parts/line-gist.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { waitForLine } from './wait-for-command.ts';
@@ -64,7 +66,7 @@ function Line({ line }: { line: EventLine }) {
           <Fact name="Occurred">{exactWords(Date.parse(line.occurredAt))}</Fact>
         )}
         <Fact name="Source">
-          {line.source}, {line.via}
+          {line.source}, {line.via}: {viaWords(line.via)}
         </Fact>
         {line.actor && (
           <Fact name="Actor">
@@ -110,7 +112,7 @@ function Line({ line }: { line: EventLine }) {
         tabIndex={0}
         className="overflow-x-auto rounded-control bg-sunken p-3 text-tiny leading-5 whitespace-pre-wrap text-text [overflow-wrap:anywhere]"
       >
-        {JSON.stringify(line, null, 2)}
+        {shownText(JSON.stringify(line, null, 2))}
       </pre>
     </>
   );

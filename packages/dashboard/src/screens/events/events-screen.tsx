@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useLiveBoard } from '../../live/live.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { viaWords } from '../../parts/line-gist.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
@@ -101,12 +102,27 @@ export function EventsScreen() {
           )}
         </div>
       )}
+      {lines.length > 0 && <ViaKey />}
       {lines.length === 0 && selected !== null && !loading && (
         <Panel title={`Event ${selected}`} className="mt-4">
           <EventDetail seq={selected} known={undefined} close={() => select(null)} />
         </Panel>
       )}
     </>
+  );
+}
+
+/** What the last column means. */
+function ViaKey() {
+  return (
+    <dl className="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-tiny text-muted max-wide:hidden">
+      {(['live', 'replay', 'poll', 'local'] as const).map((via) => (
+        <div key={via} className="flex gap-1.5">
+          <dt className="font-mono text-text">{via}</dt>
+          <dd>{viaWords(via)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

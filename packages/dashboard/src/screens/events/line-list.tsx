@@ -5,31 +5,28 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { classNames } from '../../parts/class-names.ts';
 import { exactWords } from '../../parts/format.ts';
+import { lineGist, viaWords } from '../../parts/line-gist.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 
-/** What an event is about: ticket, pull request, commit, environment, and its message. */
+/** What an event is about: ticket, pull request, commit, environment, and its message or what changed. */
 export function subjectOf({ scope, detail, actor }: Pick<EventLine, 'scope' | 'detail' | 'actor'>): string {
   const { ticket, repo, pr, orchestrator, environment, sha, mergeSha } = scope;
   const commit = mergeSha ?? sha;
+  const gist = lineGist({ detail });
+  // What changed comes first: the end of a row is cut on a narrow page.
+  const isChange = detail['to'] !== undefined;
   const words = [
     ticket,
+    isChange ? gist : undefined,
     pr === undefined ? repo : `${repo ?? ''}#${pr}`,
     ticket === undefined ? orchestrator : undefined,
     environment,
     commit?.slice(0, 8),
-    firstText(detail, ['message', 'title', 'reason', 'status', 'state', 'feed']),
+    isChange ? undefined : gist,
     actor && `by ${actor.login}`,
   ];
   return words.filter((word) => word !== undefined && word !== '').join('  ');
-}
-
-function firstText(detail: Record<string, unknown>, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = detail[name];
-    if (typeof value === 'string' && value !== '') return value.slice(0, 300);
-  }
-  return undefined;
 }
 
 export function LineList({
@@ -119,7 +116,12 @@ export function LineList({
               <span className="min-w-0 flex-1 truncate text-muted max-wide:basis-full">
                 <OutsideText>{subjectOf(line)}</OutsideText>
               </span>
-              <span className="w-12 shrink-0 text-right text-muted max-wide:hidden">{line.via}</span>
+              <span
+                title={viaWords(line.via)}
+                className="w-12 shrink-0 text-right text-muted max-wide:hidden"
+              >
+                {line.via}
+              </span>
             </div>
           );
         })}

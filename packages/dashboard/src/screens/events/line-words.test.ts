@@ -11,5 +11,9 @@ test.each([
     { scope: { orchestrator: 'run-1' }, detail: { message: '', reason: 'worker-dead' } },
     'run-1  worker-dead',
   ],
-  [{ scope: {}, detail: { title: 7 } }, ''],
+  [
+    { scope: { ticket: 'A-1', repo: 'o/r' }, detail: { from: 'planning', to: 'implementing', signal: {} } },
+    'A-1  planning → implementing  o/r',
+  ],
+  [{ scope: {}, detail: { title: {} } }, ''],
 ])('%j is %s', (line, words) => expect(subjectOf(line)).toBe(words));

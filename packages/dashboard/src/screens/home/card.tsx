@@ -5,7 +5,6 @@ import { Bot, GitPullRequest, Hand } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
-import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords, spentWords } from '../../parts/format.ts';
 import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
@@ -13,6 +12,7 @@ import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 import { Tip } from '../../parts/tip.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
+import { hasAnswer } from './card-answer.tsx';
 import { checksOf, deployOf, errorsOf, isShownBy, reviewOf, statusOf, titleOf } from './card-words.ts';
 import { type Step, type StepState, stateNames, stepsOf, stepWords } from './phase-steps.ts';
 
@@ -140,6 +140,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
   // Not heard: what it does now is not known.
   const status = isOutdated ? { ...known, meaning: 'unknown' as const } : known;
   const [item] = attention;
+  const isAnswered = hasAnswer(card, at);
   const errors = errorsOf(card);
   const steps = worker === null ? [] : stepsOf(worker);
   return (
@@ -150,6 +151,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         'flex flex-col gap-1.5 rounded-card border border-line bg-surface p-3 text-small',
         isOutdated && 'border-unknown-mark border-dashed',
         needsYou && !isOutdated && 'border-l-3 border-l-you-mark hover:border-l-you-mark',
+        isAnswered && 'rounded-b-none border-b-0',
         textOf[status.meaning],
       )}
     >
@@ -162,8 +164,8 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         {steps.some(({ state }) => state !== 'ahead') && <StepRow steps={steps} now={status.meaning} />}
         <span className="font-medium">{status.words}</span>
       </span>
-      {worker !== null && worker.agent !== null && <AgentLine {...worker.agent} />}
-      {needsYou && (
+      {worker !== null && worker.agent !== null && <AgentLine {...worker.agent} isAnswered={isAnswered} />}
+      {needsYou && !(item !== undefined && isAskedAbove(item, worker)) && (
         <OutsideText className="line-clamp-3 text-tiny text-text">
           {item?.message ?? worker?.error}
         </OutsideText>
@@ -176,12 +178,13 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
       {pullRequest !== null && <PullRequestLine {...pullRequest} />}
       {worker !== null && !isShownBy(item, 'deploy') && <Words {...deployOf(worker)} />}
       {item !== undefined && <Handled {...item} />}
+      {card.kind === 'worker' && item === undefined && <Snoozed until={card.snoozedUntil} />}
       {worker !== null && <OwnerLine owner={owner} />}
       <span className="flex justify-between gap-2 text-tiny text-muted">
         <OutsideText className="min-w-0 truncate">
-          {worker?.orchestrator ?? `by ${pullRequest?.author ?? 'unknown'}`}
+          {worker?.orchestrator ?? (pullRequest?.author ? `by ${pullRequest.author}` : '')}
         </OutsideText>
-        {worker !== null && (
+        {worker !== null && isCostKnown(worker) && (
           <span className="shrink-0">
             <span className="sr-only">Cost </span>
             {spentWords(worker.cost)}
@@ -191,6 +194,8 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
     </CardLink>
   );
 }, isSameCard);
+
+const isCostKnown = ({ cost }: Pick<WorkerView, 'cost'>): boolean => cost !== null && cost.usd !== null;
 
 /** A finished ticket: two short lines. */
 export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
@@ -233,9 +238,16 @@ function isSameCard(
     one.worker === other.worker &&
     one.pullRequest === other.pullRequest &&
     one.ticket === other.ticket &&
+    (one.kind === 'worker' ? one.snoozedUntil : null) ===
+      (other.kind === 'worker' ? other.snoozedUntil : null) &&
     one.attention.length === other.attention.length &&
     one.attention.every((item, index) => item === other.attention[index])
   );
+}
+
+/** The line of the agent shows the same request. */
+function isAskedAbove({ reason }: BoardCard['attention'][number], worker: BoardCard['worker']): boolean {
+  return reason.startsWith('agent-needs-') && (worker?.agent?.open.length ?? 0) > 0;
 }
 
 function Name({ card: { worker, pullRequest } }: { card: BoardCard }) {
@@ -293,12 +305,30 @@ function Words({ meaning, words }: Partial<StateLabel>) {
   return <span className={classNames('text-tiny', textOf[meaning])}>{words}</span>;
 }
 
+/** Of a long text also the end, which may be what matters. The ticket's page has all of it. */
+function withEnd(text: string): string {
+  return text.length <= 120 ? text : `${text.slice(0, 70)} … ${text.slice(-50)}`;
+}
+
 /** What the agent does now, and whether it waits for a person. Of a command line only its name is known. */
-function AgentLine({ name, state, limit, doing, open, protocol }: NonNullable<WorkerView['agent']>) {
-  const { meaning, words } = agentLabel({ state, limit });
+function AgentLine({
+  name,
+  state,
+  limit,
+  suspended,
+  doing,
+  open,
+  protocol,
+  isAnswered,
+}: NonNullable<WorkerView['agent']> & {
+  /** What it asks for is below the card, with the answer. */
+  isAnswered: boolean;
+}) {
+  const { meaning, words } = agentLabel({ state, limit, suspended });
   const isWaiting = meaning === 'you';
   const Icon = isWaiting ? Hand : Bot;
-  const now = isWaiting ? (open[0]?.title ?? null) : state === 'running' ? doing : null;
+  const waitsFor = isAnswered ? null : (open[0]?.command ?? open[0]?.title ?? null);
+  const now = isWaiting ? waitsFor : state === 'running' ? doing : null;
   return (
     <span
       className={classNames(
@@ -306,20 +336,22 @@ function AgentLine({ name, state, limit, doing, open, protocol }: NonNullable<Wo
         isWaiting && 'bg-you-soft px-2 py-1 text-you',
       )}
     >
-      <span className="flex min-w-0 items-center gap-1.5">
+      <span className="flex min-w-0 items-start gap-1.5">
         <Icon aria-hidden="true" className={classNames('size-3.5 shrink-0', !isWaiting && 'text-muted')} />
-        <OutsideText className={classNames('min-w-0 truncate', !isWaiting && 'text-text')}>
-          {shownText(name)}
-        </OutsideText>
-        {(protocol || state !== null || meaning !== 'unknown') && (
-          <span className={classNames('shrink-0', meaning === null ? 'text-muted' : textOf[meaning])}>
-            {words}
-          </span>
-        )}
+        <span className="flex min-w-0 flex-wrap gap-x-1.5">
+          <OutsideText className={classNames('max-w-full truncate', !isWaiting && 'text-text')}>
+            {name}
+          </OutsideText>
+          {(protocol || state !== null || meaning !== 'unknown') && (
+            <span className={classNames('min-w-0', meaning === null ? 'text-muted' : textOf[meaning])}>
+              {words}
+            </span>
+          )}
+        </span>
       </span>
       {now !== null && (
         <OutsideText className="line-clamp-2 pl-5 text-text">
-          {shownText(now.slice(0, 300)).replaceAll('\n', ' ')}
+          {withEnd(now).replaceAll('\n', ' ')}
         </OutsideText>
       )}
     </span>
@@ -339,6 +371,13 @@ function PullRequestLine(pullRequest: NonNullable<BoardCard['pullRequest']>) {
       {!isOpen && <span className="text-muted">{pullRequest.state}</span>}
     </span>
   );
+}
+
+/** It still needs a person: only its attention item is hidden. */
+function Snoozed({ until }: { until: string | null }) {
+  const now = useNow();
+  if (until === null) return null;
+  return <span className="text-tiny text-muted">snoozed until {clockWords(Date.parse(until), now)}</span>;
 }
 
 /** Who has the item, if anyone. */

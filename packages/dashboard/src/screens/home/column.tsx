@@ -1,5 +1,6 @@
 // A column of the board. A long one renders only the visible cards.
 import type { BoardCard, BoardColumn } from '@svc/core';
+import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
@@ -7,6 +8,7 @@ import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useView } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, DoneRow } from './card.tsx';
+import { CardAnswer } from './card-answer.tsx';
 
 /** Up to this many cards are all rendered, so the browser's search finds them. */
 const LONG = 60;
@@ -27,18 +29,29 @@ export const Column = memo(function Column({
   cards,
   at,
   filtered,
+  others = 0,
 }: {
   name: BoardColumn;
   cards: readonly BoardCard[];
   at: string | null;
   filtered: boolean;
+  /** What belongs to it and has no card. */
+  others?: number;
 }) {
   const isTeam = useView() === 'team';
   const { title, empty } = isTeam && name === 'needs-you' ? needsPerson : names[name];
   const rows = name === 'done-today';
   const draw = (card: BoardCard): ReactNode =>
-    rows ? <DoneRow card={card} at={at} /> : <Card card={card} column={name} at={at} />;
+    rows ? (
+      <DoneRow card={card} at={at} />
+    ) : (
+      <>
+        <Card card={card} column={name} at={at} />
+        <CardAnswer card={card} at={at} />
+      </>
+    );
   const id = `column-${name}`;
+  const count = cards.length + others;
   return (
     <Collapsible.Root asChild defaultOpen>
       <section aria-labelledby={id} className="flex min-w-0 flex-col">
@@ -49,10 +62,10 @@ export const Column = memo(function Column({
           <span
             className={classNames(
               'rounded-full px-1.5 text-tiny font-medium',
-              name === 'needs-you' && cards.length > 0 ? 'bg-you-soft text-you' : 'bg-sunken text-muted',
+              name === 'needs-you' && count > 0 ? 'bg-you-soft text-you' : 'bg-sunken text-muted',
             )}
           >
-            {cards.length}
+            {count}
           </span>
           <ChevronDown
             aria-hidden="true"
@@ -60,7 +73,14 @@ export const Column = memo(function Column({
           />
         </Collapsible.Trigger>
         <Collapsible.Content>
-          {cards.length === 0 ? (
+          {others > 0 && (
+            <p className="mb-2 text-tiny text-muted">
+              <Link to="/attention" className="underline underline-offset-2">
+                {others} without a ticket
+              </Link>
+            </p>
+          )}
+          {count > 0 && cards.length === 0 ? null : cards.length === 0 ? (
             <p className="rounded-card border border-line border-dashed p-3 text-tiny text-muted">
               {filtered ? 'No matches.' : empty}
             </p>
@@ -69,7 +89,7 @@ export const Column = memo(function Column({
           ) : (
             <ul className={classNames('flex flex-col', !rows && 'gap-2')}>
               {cards.map((card) => (
-                <li key={card.key} className="flex flex-col">
+                <li key={card.key} data-card={card.key} className="flex flex-col">
                   {draw(card)}
                 </li>
               ))}
@@ -117,6 +137,7 @@ function LongList({
             key={key}
             ref={virtual.measureElement}
             data-index={index}
+            data-card={card.key}
             aria-setsize={cards.length}
             aria-posinset={index + 1}
             className="absolute inset-x-0 top-0 flex flex-col"

@@ -1,25 +1,28 @@
 // The board, live or at a past time.
 import type { BoardCard, ProjectList } from '@svc/core';
-import { type BoardColumn, type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
+import { type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { X } from 'lucide-react';
+import { History, X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useBoard, useHealth, useLink, useNow, useView } from '../../live/live.tsx';
+import { useBoard, useLink, useNow, useView } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { useMatchesFull } from '../../parts/narrow.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { ChoiceField, SearchField } from '../../parts/search-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
+import { useKeys } from '../../parts/use-keys.ts';
 import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
+import { needsYouOf } from '../attention/inbox.ts';
+import { NewTaskButton } from '../start/new-task.tsx';
 import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.ts';
+import { focusCard } from './card-answer.tsx';
 import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
-import { FirstRun } from './first-run.tsx';
+import { FirstBoard } from './first-board.tsx';
 import { Sessions } from './sessions.tsx';
 
 // The placeholder while the board loads.
@@ -98,19 +101,8 @@ export function FilterBar({
   );
 }
 
-/** On a narrow screen the two most important columns come first. */
-const narrowOrder: readonly BoardColumn[] = ['needs-you', 'working', 'in-review', 'shipping', 'done-today'];
-
 export function HomeScreen() {
   const { board, moment, failure } = useBoard();
-  const { data: health } = useHealth();
-  const isEmpty =
-    moment === null &&
-    board.members.size === 0 &&
-    board.workers.size === 0 &&
-    board.pullRequests.size === 0 &&
-    board.sessions.size === 0;
-  const isNew = useIsNew(isEmpty && board.seq !== null);
   if (failure !== null) return <Failed error={failure} />;
   if (board.seq === null)
     return (
@@ -119,24 +111,20 @@ export function HomeScreen() {
         <BoardSkeleton />
       </>
     );
-  if (isEmpty && isNew && health !== undefined)
-    return (
-      <>
-        <ScreenHead title="Board" />
-        <FirstRun health={health} runs={board.runs.size} />
-      </>
-    );
   return <WholeBoard board={board} moment={moment} />;
 }
 
 function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null }) {
   const search = useSearch({ from: '/' });
-  const order = useMatchesFull() ? boardColumnNames : narrowOrder;
   const isLost = useLink().state === 'lost' && moment === null;
   const projects = useProjects();
   const { columns, off } = useColumns(board);
+  const [isTimeOpen, setTimeOpen] = useState(false);
+  const now = useNow();
+  const { others } = needsYouOf(board, now);
   const { run, repo, machine, q: text } = search;
   const isTeam = useView() === 'team';
+  const isNew = useIsNew(moment === null && !isTeam && board.workers.size === 0);
   const project = projects.find(({ id }) => id === search.project);
   const filtered = isFiltering({ run, project, repo, machine, text });
   const shown = useMemo(() => {
@@ -145,6 +133,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
       ? mapColumns(columns, (cards) => cards.filter((card) => matches(card, filter, board.runs)))
       : columns;
   }, [columns, board.runs, run, project, repo, machine, text]);
+  useKeys({ j: () => focusCard(1), k: () => focusCard(-1) });
   const cards = boardColumnNames.flatMap((name) => columns[name]);
   const runs = [...new Set(cards.flatMap(({ worker }) => worker?.orchestrator ?? []))].toSorted();
   const repos = [...new Set(cards.flatMap((card) => repoOf(card) ?? []))].toSorted();
@@ -154,7 +143,14 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
         title="Board"
         aside={
           <>
+            {moment === null && !isTeam && <NewTaskButton />}
             <TeamSwitch />
+            {moment === null && (
+              <Button quiet aria-pressed={isTimeOpen} onClick={() => setTimeOpen(!isTimeOpen)}>
+                <History aria-hidden="true" className="size-4" />
+                History
+              </Button>
+            )}
             <FilterBar
               isFiltered={filtered}
               runs={runs.map((value) => ({ value, text: board.runs.get(value)?.name ?? value }))}
@@ -164,9 +160,10 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
           </>
         }
       />
+      {isNew && <FirstBoard project={projects.length === 1 ? projects[0]?.folder : undefined} />}
       {moment === null && <NotHeard />}
       {moment === null && !isTeam && <ChangesLine />}
-      <TimeScrubber />
+      {(isTimeOpen || moment !== null) && <TimeScrubber />}
       <Sessions sessions={board.sessions} />
       <div
         className={classNames(
@@ -174,8 +171,15 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
           isLost && 'outline-2 outline-unknown-mark outline-offset-8 outline-dashed',
         )}
       >
-        {order.map((name) => (
-          <Column key={name} name={name} cards={shown[name]} at={moment} filtered={filtered} />
+        {boardColumnNames.map((name) => (
+          <Column
+            key={name}
+            name={name}
+            cards={shown[name]}
+            at={moment}
+            filtered={filtered}
+            others={name === 'needs-you' && !filtered && !isTeam ? others : 0}
+          />
         ))}
       </div>
       <OffBoardLine {...off} />
@@ -233,7 +237,7 @@ function useProjects(): ProjectList['projects'] {
   return data?.projects ?? [];
 }
 
-/** Whether svc has never seen any work. An empty board may just have settled, so the full one is loaded. */
+/** Whether no agent ever worked. A board without workers may just have settled, so the full one is loaded. */
 function useIsNew(isAsked: boolean): boolean {
   const { data } = useQuery({
     queryKey: ['board-all'],
@@ -241,5 +245,5 @@ function useIsNew(isAsked: boolean): boolean {
     enabled: isAsked,
     staleTime: 60_000,
   });
-  return data !== undefined && data.workers.length === 0 && data.pullRequests.length === 0;
+  return isAsked && data !== undefined && data.workers.length === 0;
 }

@@ -1,5 +1,4 @@
 // Agents that people started themselves, by folder and branch.
-import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useDisabledBecause } from '../../live/live.tsx';
 import { For } from '../../parts/age.tsx';
@@ -8,8 +7,7 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
-import { actor } from '../attention/your-name.ts';
-import { AgentRequests } from '../ticket/agent-requests.tsx';
+import { SessionAnswer } from '../answer/answer-box.tsx';
 
 type SessionOnBoard = LiveBoard['sessions'] extends ReadonlyMap<string, infer Row> ? Row : never;
 
@@ -26,22 +24,9 @@ export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
           <li key={session.key}>
             <SessionRow {...session} />
             {session.open.length > 0 && session.machine === undefined && (
-              <AgentRequests
-                name={session.agent}
-                open={session.open}
-                disabledBecause={disabledBecause}
-                onAnswer={(request, { answer }) =>
-                  client.post('/api/sessions/answer', {
-                    // The request offers nothing else.
-                    body: {
-                      session: session.key,
-                      request,
-                      answer: answer === 'allow_once' ? answer : 'reject_once',
-                      ...actor(),
-                    },
-                  })
-                }
-              />
+              <div className="border-line border-t p-4">
+                <SessionAnswer session={session} place="page" keys={null} disabledBecause={disabledBecause} />
+              </div>
             )}
           </li>
         ))}

@@ -70,7 +70,7 @@ test('it counts done and working tickets, those that need a person, and the cost
     run: run({}),
     view: null,
     board: { ...none, workers },
-    needsYou: (ticket) => ticket === 'A-2',
+    needsYou: ({ ticket }) => ticket === 'A-2',
   });
   expect(model).toMatchObject({
     done: 1,

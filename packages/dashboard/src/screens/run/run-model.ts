@@ -66,8 +66,7 @@ export function runModel({
   /** Null for a past time. */
   view: RunDetail | null;
   board: Boards;
-  /** Whether an attention item of the ticket is waiting. */
-  needsYou: (ticket: string) => boolean;
+  needsYou: (worker: WorkerRow) => boolean;
 }): RunModel | null {
   const known = run ?? view;
   if (known === null) return null;
@@ -78,16 +77,17 @@ export function runModel({
   const waves = (run === null ? wavesOfView(view) : wavesOfRun(run)).map(({ wave, state, tickets }) => ({
     wave,
     state,
-    tickets: tickets.map((ticket) =>
-      ticketOf({
+    tickets: tickets.map((ticket) => {
+      const worker = board.workers.get(`${orchestrator}/${ticket}`) ?? null;
+      return ticketOf({
         ticket,
         wave,
         board,
-        worker: board.workers.get(`${orchestrator}/${ticket}`) ?? null,
+        worker,
         view: views.get(ticket) ?? null,
-        needsYou: needsYou(ticket),
-      }),
-    ),
+        needsYou: worker !== null && needsYou(worker),
+      });
+    }),
   }));
   const tickets = waves.flatMap((wave) => wave.tickets);
   return {

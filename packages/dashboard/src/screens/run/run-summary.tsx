@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { costWords, countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -88,7 +89,7 @@ function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
       const { summary, provider, model, cost, tokens, cached, generatedAt } = answer.summary;
       return (
         <>
-          <p className="from-outside max-w-prose whitespace-pre-wrap text-text">{summary}</p>
+          <p className="from-outside max-w-prose whitespace-pre-wrap text-text">{shownText(summary)}</p>
           <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-tiny text-muted">
             <span>
               {provider}, {model}

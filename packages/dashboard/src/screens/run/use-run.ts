@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useMemo, useRef } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
 import { useBoard, useLines, useNow } from '../../live/live.tsx';
-import { isWaiting } from '../attention/inbox.ts';
+import { needsYou } from '../attention/inbox.ts';
 import { type RunModel, type RunRow, runModel } from './run-model.ts';
 
 /** A burst of events causes one request. */
@@ -32,14 +32,10 @@ export function useRun(name: string): ShownRun {
   const row = board.runs.get(name) ?? null;
   const detail = moment === null && view.data?.orchestrator === name ? view.data : null;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
-  const model = useMemo(() => {
-    const waiting = new Set(
-      [...board.attention.values()]
-        .filter((item) => item.orchestrator === name && isWaiting(item, now))
-        .map((item) => item.ticket),
-    );
-    return runModel({ run: row, view: detail, board, needsYou: (ticket) => waiting.has(ticket) });
-  }, [board, row, detail, name, minute]);
+  const model = useMemo(
+    () => runModel({ run: row, view: detail, board, needsYou: (worker) => needsYou(worker, board, now) }),
+    [board, row, detail, minute],
+  );
   const refused = view.error instanceof ApiFailure && view.error.code === 'unknown-run';
   return {
     model,

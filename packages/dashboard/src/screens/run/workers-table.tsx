@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
 import { runCostWords } from '../../parts/format.ts';
 import { type Meaning, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
@@ -155,7 +156,10 @@ function Row({
           >
             {ticket.ticket}
           </Link>
-          <span className="truncate text-text" title={ticket.title ?? undefined}>
+          <span
+            className="truncate text-text"
+            title={ticket.title === null ? undefined : shownText(ticket.title)}
+          >
             <OutsideText>{ticket.title ?? 'Title unknown'}</OutsideText>
           </span>
         </span>

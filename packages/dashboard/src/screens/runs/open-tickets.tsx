@@ -1,23 +1,22 @@
-// Open tickets of the tracker that are in no run, each with a button that starts one.
+// Open tickets that are in no run, each with a button that starts one.
 import type { BoardView } from '@svc/core';
 import { openTickets } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { client } from '../../api/client.ts';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/confirm.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { StartDialog } from '../start/start-dialog.tsx';
 
 const FIRST = 20;
 
 type TicketRow = BoardView['tickets'][number];
 
 /** Nothing while the tracker has reported no open ticket. */
-export function OpenTickets() {
+export function OpenTickets({ first = FIRST, className = '' }: { first?: number; className?: string }) {
   const { board } = useBoard();
   const disabledBecause = useDisabledBecause();
   const [all, setAll] = useState(false);
@@ -26,9 +25,9 @@ export function OpenTickets() {
     [board],
   );
   if (tickets.length === 0) return null;
-  const shown = all ? tickets : tickets.slice(0, FIRST);
+  const shown = all ? tickets : tickets.slice(0, first);
   return (
-    <Panel title={`Open tickets without a run (${tickets.length})`} className="mt-6" flush>
+    <Panel title={`Open tickets without a run (${tickets.length})`} className={className} flush>
       <ul aria-label="Open tickets without a run, newest first">
         {shown.map((ticket) => (
           <TicketLine key={ticket.key} ticket={ticket} disabledBecause={disabledBecause} />
@@ -47,6 +46,7 @@ export function OpenTickets() {
 
 function TicketLine({ ticket: row, disabledBecause }: { ticket: TicketRow; disabledBecause: string | null }) {
   const { ticket, title, state, assignee, lastAt, dispatch } = row;
+  const [starting, setStarting] = useState(false);
   return (
     <li className="flex items-center justify-between gap-3 border-line border-b px-4 py-2.5 text-small last:border-b-0">
       <div className="min-w-0">
@@ -71,26 +71,15 @@ function TicketLine({ ticket: row, disabledBecause }: { ticket: TicketRow; disab
         )}
       </div>
       <div className="shrink-0">
-        <Confirm
-          trigger={
-            <>
-              <Play aria-hidden="true" className="size-4" />
-              Start a run
-            </>
-          }
-          title={`Start a run for ${ticket}`}
-          label="Start the run"
-          disabledBecause={disabledBecause}
-          onConfirm={() => client.post('/api/runs', { body: { tickets: [ticket] } })}
+        <Button
+          disabled={disabledBecause !== null}
+          title={disabledBecause ?? undefined}
+          onClick={() => setStarting(true)}
         >
-          <p>
-            An agent starts in a new worktree, with your permissions, and works on “
-            <OutsideText>{title ?? ticket}</OutsideText>”.
-          </p>
-          <p className="text-muted">
-            It follows the text of the ticket. Read it first if others can write tickets.
-          </p>
-        </Confirm>
+          <Play aria-hidden="true" className="size-4" />
+          Start a run
+        </Button>
+        {starting && <StartDialog ticket={row} onClose={() => setStarting(false)} />}
       </div>
     </li>
   );

@@ -14,7 +14,7 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
-import { isWaiting } from '../attention/inbox.ts';
+import { needsYou } from '../attention/inbox.ts';
 import { type RunModel, runModel } from '../run/run-model.ts';
 import { useRefresh } from '../run/use-run.ts';
 import { OpenTickets } from './open-tickets.tsx';
@@ -42,7 +42,7 @@ export function RunsScreen() {
           {isNarrow ? <RunsList models={models} /> : <RunsTable models={models} />}
         </div>
       )}
-      <OpenTickets />
+      <OpenTickets className="mt-6" />
     </div>
   );
 }
@@ -184,16 +184,11 @@ function useRuns() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
   const models = useMemo(() => {
     const byName = new Map(listed?.map((view) => [view.orchestrator, view]) ?? []);
-    const waiting = new Set(
-      [...board.attention.values()]
-        .filter((item) => isWaiting(item, now))
-        .map((item) => `${item.orchestrator}/${item.ticket}`),
-    );
     return [...new Set([...byName.keys(), ...board.runs.keys()])]
       .flatMap((name) => {
         const run = board.runs.get(name) ?? null;
-        const needsYou = (ticket: string): boolean => waiting.has(`${name}/${ticket}`);
-        return runModel({ run, view: byName.get(name) ?? null, board, needsYou }) ?? [];
+        const view = byName.get(name) ?? null;
+        return runModel({ run, view, board, needsYou: (worker) => needsYou(worker, board, now) }) ?? [];
       })
       .toSorted((one, other) => (other.startedAt ?? '').localeCompare(one.startedAt ?? ''));
   }, [board, listed, tick]);

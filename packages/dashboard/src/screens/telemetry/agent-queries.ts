@@ -12,13 +12,13 @@ export type MetricsPanel = {
 /** Over windows of the step, so a bar shows what was spent in it. */
 export const metricsPanels = (step: string): MetricsPanel[] => [
   {
-    title: 'Agent cost',
+    title: 'Cost over time',
     query: `sum(increase(claude_code_cost_usage_USD_total[${step}]))`,
     amount: costWords,
     by: null,
   },
   {
-    title: 'Agent tokens',
+    title: 'Tokens over time',
     query: `sum by (type) (increase(claude_code_token_usage_tokens_total[${step}]))`,
     amount: countWords,
     by: 'type',

@@ -6,7 +6,6 @@ import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { ChartLegend, type ChartSeries, seriesColours, TimeChart } from '../../parts/time-chart.tsx';
@@ -90,29 +89,49 @@ export function BackendPanels({ range }: { range: Range }) {
   });
   if (error) return <Failed error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading what="the backends" />;
+  const { metrics, logs } = data;
   return (
-    <div className="grid gap-4 full:grid-cols-2">
-      {data.metrics.state === 'disabled' ? (
-        <Off title="Cost and tokens over time" name="Metrics" backend={data.metrics} />
-      ) : (
-        metricsPanels(range.step).map((panel) => <Metrics key={panel.title} panel={panel} range={range} />)
+    <>
+      {metrics.state !== 'disabled' && (
+        <p className="-mb-2 text-small text-muted">
+          The charts are from your metrics backend: it has every session that sends metrics to it, also those
+          that people start outside svc, so its sums differ from those above.
+        </p>
       )}
-      {data.logs.state === 'disabled' ? (
-        <Off title="Tool usage and API errors" name="Logs" backend={data.logs} />
-      ) : (
-        logsPanels.map((panel) => <Logs key={panel.title} panel={panel} range={range} />)
-      )}
-    </div>
+      <div className="grid gap-4 full:grid-cols-2">
+        {metrics.state !== 'disabled' &&
+          metricsPanels(range.step).map((panel) => <Metrics key={panel.title} panel={panel} range={range} />)}
+        {logs.state !== 'disabled' &&
+          logsPanels.map((panel) => <Logs key={panel.title} panel={panel} range={range} />)}
+      </div>
+      <Off metrics={metrics} logs={logs} />
+    </>
   );
 }
 
-function Off({ title, name, backend }: { title: string; name: string; backend: Backend }) {
+/** What can be switched on, and how, said once. */
+function Off({ metrics, logs }: { metrics: Backend; logs: Backend }) {
+  const off = [
+    { name: 'cost and tokens over time', backend: metrics },
+    { name: 'tool usage and API errors', backend: logs },
+  ].filter(({ backend }) => backend.state === 'disabled');
+  if (off.length === 0) return null;
+  const remedies = [...new Set(off.map(({ backend }) => backend.remedy))];
   return (
-    <Panel title={title}>
-      <div className="flex flex-col items-start gap-2">
-        <Pill meaning="unknown">{name} are off</Pill>
-        <p className="text-small text-muted">{backend.why}</p>
-        <Remedy text={backend.remedy} />
+    <Panel title="Switched off">
+      <div className="flex flex-col items-start gap-2 text-small">
+        <p className="text-text">
+          Charts of {off.map(({ name }) => name).join(', and of ')} come from your own metrics and log
+          backends.
+        </p>
+        {[...new Set(off.map(({ backend }) => backend.why))].map((why) => (
+          <p key={why} className="text-muted">
+            {why}
+          </p>
+        ))}
+        {remedies.map((remedy) => (
+          <Remedy key={remedy} text={remedy} />
+        ))}
       </div>
     </Panel>
   );

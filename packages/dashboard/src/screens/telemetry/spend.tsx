@@ -1,6 +1,5 @@
 // The cost that the workers on the board report, by run. It is not an invoice.
 import type { WorkerView } from '@svc/core';
-import { costSummary } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useLiveBoard } from '../../live/live.tsx';
 import { countWords, spentWords } from '../../parts/format.ts';
@@ -41,16 +40,11 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
 export function Spend() {
   const { workers } = useLiveBoard();
   const rows = spendByRun([...workers.values()]);
-  const { perTicket, perShipped } = costSummary([...workers.values()]);
   const most = Math.max(...rows.map(({ usd }) => usd), 0.01);
   return (
     <Panel
       title="Cost and tokens by run"
-      aside={
-        <span className="text-tiny text-muted">
-          {spentWords(perTicket)} per ticket, {spentWords(perShipped)} per shipped ticket
-        </span>
-      }
+      aside={<span className="text-tiny text-muted">as the agents reported it, since each run began</span>}
     >
       {rows.length === 0 ? (
         <Empty title="No worker has reported a cost." />

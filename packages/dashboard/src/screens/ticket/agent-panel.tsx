@@ -14,9 +14,12 @@ import { agentLabel } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { AgentRequests } from '../answer/agent-requests.tsx';
+import { sendMessage } from '../answer/answer-box.tsx';
+import { newKey } from '../answer/reply.tsx';
 import { actor } from '../attention/your-name.ts';
-import { AgentRequests } from './agent-requests.tsx';
-import { Composer, newKey, Steering } from './agent-steering.tsx';
+import { Composer, Steering } from './agent-steering.tsx';
+import { Attempts } from './attempts.tsx';
 import { ChangesTab, useChanges } from './changes-tab.tsx';
 import { Conversation } from './conversation.tsx';
 import type { Comments } from './diff-list.tsx';
@@ -63,11 +66,7 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
     useMemo(() => items.filter(isEndedChange).length, [items]),
   );
   const [comments, setComments] = useState<Comments>(new Map());
-  const send = (text: string, key: string) =>
-    client.post('/api/workers/{ticket}/agent/message', {
-      params: { ticket },
-      body: { text, key, orchestrator: run, ...actor() },
-    });
+  const send = (text: string, key: string) => sendMessage({ ticket, orchestrator: run }, text, key);
   return (
     <Panel
       title="Agent"
@@ -92,18 +91,23 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
       <div className="border-line border-b px-4 py-3">
         <AgentFacts agent={agent} />
       </div>
-      <AgentRequests
-        name={agent.name}
-        open={agent.open}
-        items={items}
-        disabledBecause={disabledBecause}
-        onAnswer={(request, answer) =>
-          client.post('/api/workers/{ticket}/agent/answer', {
-            params: { ticket },
-            body: { request, orchestrator: run, ...answer, ...actor() },
-          })
-        }
-      />
+      {agent.open.length > 0 && (
+        <div className="border-line border-b p-4">
+          <AgentRequests
+            name={agent.name}
+            open={agent.open}
+            items={state.view === null ? null : items}
+            keys={always}
+            disabledBecause={disabledBecause}
+            onAnswer={(request, answer) =>
+              client.post('/api/workers/{ticket}/agent/answer', {
+                params: { ticket },
+                body: { request, orchestrator: run, ...answer, ...actor() },
+              })
+            }
+          />
+        </div>
+      )}
       <Plan items={items} />
       <Tabs.Root defaultValue="conversation">
         <Tabs.List aria-label="Agent" className="flex gap-1 border-line border-b px-3">
@@ -113,7 +117,9 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
           </Tab>
         </Tabs.List>
         <Tabs.Content value="conversation">
-          <ConversationTab state={state} />
+          <Attempts ticket={ticket} run={run} newest={agent.attempt}>
+            <ConversationTab state={state} />
+          </Attempts>
         </Tabs.Content>
         <Tabs.Content value="changes">
           <ChangesTab
@@ -134,6 +140,9 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
     </Panel>
   );
 }
+
+/** The page is of one ticket: its keys answer its agent. */
+const always = (): boolean => true;
 
 const changing = new Set(['edit', 'execute', 'delete', 'move']);
 
@@ -227,6 +236,9 @@ function AgentFacts({ agent }: { agent: WorkerAgent }) {
           <Pill meaning={meaning}>{words}</Pill>
         )}
         {agent.state !== null && <For at={agent.since} className="text-muted text-small" />}
+        {agent.suspended && (
+          <span className="text-muted text-small">It continues with your next message.</span>
+        )}
         {agent.doing !== null && agent.state === 'running' && (
           <span className="from-outside min-w-0 max-w-full truncate text-small text-text">
             {shownText(agent.doing.slice(0, 300)).replaceAll('\n', ' ')}
@@ -268,13 +280,13 @@ function amountWords({ amount, currency }: { amount: number; currency: string })
   return currency === 'USD' ? costWords(amount) : `${amount.toFixed(2)} ${currency.slice(0, 10)}`;
 }
 
+/** What the agent does not report is left out. */
 function Fact({ name, children }: { name: string; children: string | null }) {
+  if (children === null) return null;
   return (
     <div className="flex min-w-0 flex-col">
       <dt className="text-muted text-tiny">{name}</dt>
-      <dd className={classNames('from-outside', children === null ? 'text-unknown' : 'text-ink')}>
-        {children === null ? 'unknown' : shownText(children.slice(0, 100))}
-      </dd>
+      <dd className="from-outside text-ink">{shownText(children.slice(0, 100))}</dd>
     </div>
   );
 }

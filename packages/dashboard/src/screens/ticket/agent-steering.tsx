@@ -1,16 +1,12 @@
 // How a person steers an agent: a message, stop, resume.
 import type { WorkerAgent } from '@svc/core';
 import { CircleStop, Play, SendHorizontal } from 'lucide-react';
-import { useId, useRef, useState } from 'react';
+import { useId } from 'react';
 import { AgentText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { useSending } from './agent-requests.tsx';
-
-/** The same key twice acts once: a message that is sent again after a failure keeps its key. */
-export function newKey(): string {
-  return `page-${Date.now()}-${Math.random().toString(36).slice(2)}`;
-}
+import { LONGEST_MESSAGE, sends, useDraft } from '../answer/reply.tsx';
+import { useSending } from '../answer/use-sending.ts';
 
 export function Steering({
   agent: { state },
@@ -52,8 +48,6 @@ export function Steering({
   );
 }
 
-const LONGEST = 100_000;
-
 export function Composer({
   waiting,
   isBusy,
@@ -65,20 +59,8 @@ export function Composer({
   disabledBecause: string | null;
   onSend: (text: string, key: string) => Promise<{ queued: string }>;
 }) {
-  const { busy, failure, send } = useSending();
-  const [text, setText] = useState('');
-  const [result, setResult] = useState<string | null>(null);
-  const key = useRef(newKey());
+  const { text, write, submit, busy, failure, result } = useDraft(onSend, disabledBecause !== null);
   const id = useId();
-  const isOff = busy || disabledBecause !== null;
-  const submit = async (): Promise<void> => {
-    if (isOff || text.trim() === '') return;
-    setResult(null);
-    const isSent = await send(async () => setResult((await onSend(text, key.current)).queued));
-    if (!isSent) return;
-    key.current = newKey();
-    setText('');
-  };
   return (
     <form
       aria-label="Send a message"
@@ -109,15 +91,12 @@ export function Composer({
         id={id}
         rows={2}
         value={text}
-        maxLength={LONGEST}
+        maxLength={LONGEST_MESSAGE}
         disabled={disabledBecause !== null}
         title={disabledBecause ?? undefined}
-        onChange={({ target }) => {
-          setText(target.value);
-          key.current = newKey();
-        }}
+        onChange={({ target }) => write(target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          if (!sends(event)) return;
           event.preventDefault();
           void submit();
         }}
@@ -125,7 +104,7 @@ export function Composer({
       />
       {failure && <Failed error={failure} />}
       <div className="flex flex-wrap items-center gap-3">
-        <Button type="submit" loud disabled={isOff || text.trim() === ''}>
+        <Button type="submit" loud disabled={disabledBecause !== null || busy || text.trim() === ''}>
           <SendHorizontal aria-hidden="true" className="size-3.5" />
           {busy ? 'Sending' : 'Send'}
         </Button>
@@ -133,7 +112,7 @@ export function Composer({
           {result ??
             (isBusy
               ? 'The agent is busy: it gets the message when it is idle, or at once if it can.'
-              : 'Ctrl+Enter sends it.')}
+              : 'Enter sends it, Shift+Enter starts a line.')}
         </span>
       </div>
     </form>

@@ -7,7 +7,7 @@ import { client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { useSending } from './agent-requests.tsx';
+import { useSending } from '../answer/use-sending.ts';
 import { type Comments, DiffList, keyOf, type LineComment, type OnComments, parsed } from './diff-list.tsx';
 
 /** `ended`: how many tools that may change files have ended; the changes are loaded again when it grows. */

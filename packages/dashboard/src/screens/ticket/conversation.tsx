@@ -14,7 +14,6 @@ import {
   Clock,
   FileText,
   Globe,
-  Hand,
   type LucideIcon,
   MessageSquare,
   Pencil,
@@ -38,6 +37,7 @@ import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { DiffBox, DiffCounts } from '../../parts/diff-box.tsx';
 import { type Meaning, textOf } from '../../parts/meaning.ts';
+import { RequestRow, TurnRow } from './conversation-rows.tsx';
 
 export type ToolItem = Extract<ConversationItem, { kind: 'tool' }>;
 type ItemOf<Kind extends ConversationItem['kind']> = Extract<ConversationItem, { kind: Kind }>;
@@ -96,7 +96,7 @@ export function Conversation({
           {journal !== null && (
             <>
               {' '}
-              Everything is in <code className="from-outside text-tiny">{journal}</code>
+              Everything is in <code className="from-outside text-tiny">{shownText(journal)}</code>
             </>
           )}
         </p>
@@ -185,7 +185,7 @@ function isRunning(item: ConversationItem): boolean {
 
 /** Close enough that the scroll bar does not jump. */
 function estimate(item: ConversationItem | undefined): number {
-  if (item?.kind === 'prompt' || item?.kind === 'message')
+  if ((item?.kind === 'prompt' && item.by !== 'svc') || item?.kind === 'message')
     return 44 + 22 * Math.min(60, Math.ceil(item.text.length / 110));
   return item?.kind === 'tool' && (item.paths.length > 0 || item.command !== null) ? 66 : 46;
 }
@@ -203,7 +203,7 @@ const Row = memo(function Row({
 }) {
   switch (item.kind) {
     case 'prompt':
-      return <Prompt item={item} />;
+      return <Prompt item={item} isOpen={isOpen} toggle={toggle} />;
     case 'message':
       return (
         <article aria-label="Message of the agent" className="max-w-4xl py-0.5">
@@ -216,9 +216,9 @@ const Row = memo(function Row({
     case 'tool':
       return <Tool item={item} isOpen={isOpen} toggle={toggle} />;
     case 'request':
-      return <Request item={item} />;
+      return <RequestRow item={item} />;
     case 'turn':
-      return <Turn item={item} />;
+      return <TurnRow item={item} />;
     case 'plan':
       return null;
   }
@@ -228,18 +228,30 @@ function Shortened() {
   return <p className="pt-1 text-tiny text-muted">Shortened. The journal has everything.</p>;
 }
 
-function Prompt({ item: { text, by } }: { item: ItemOf<'prompt'> }) {
+/** What svc wrote is folded: it is long, and the same for every ticket. */
+function Prompt({ item, isOpen, toggle }: { item: ItemOf<'prompt'>; isOpen: boolean; toggle: Toggle }) {
+  const { id, text, by } = item;
+  const isOurs = by === 'svc';
+  const from = (
+    <span className="flex items-center gap-1.5 text-tiny text-muted">
+      <MessageSquare aria-hidden="true" className="size-3.5" />
+      {by === null ? (
+        'Prompt, sender unknown'
+      ) : (
+        <span className="from-outside">Prompt from {shownText(by)}</span>
+      )}
+    </span>
+  );
   return (
     <article aria-label="Prompt" className="rounded-card border border-line bg-ground px-3 py-2">
-      <p className="mb-1 flex items-center gap-1.5 text-tiny text-muted">
-        <MessageSquare aria-hidden="true" className="size-3.5" />
-        {by === null ? (
-          'Prompt, sender unknown'
-        ) : (
-          <span className="from-outside">Prompt from {shownText(by)}</span>
-        )}
-      </p>
-      <AgentText text={text} className="max-w-4xl" />
+      {isOurs ? (
+        <Fold id={id} isOpen={isOpen} toggle={toggle}>
+          {from}
+        </Fold>
+      ) : (
+        <div className="mb-1">{from}</div>
+      )}
+      {(!isOurs || isOpen) && <AgentText text={text} className="max-w-4xl" />}
     </article>
   );
 }
@@ -387,43 +399,5 @@ function ToolContent({ item: { command, output, diffs, cut, toolKind } }: { item
       )}
       {cut && <Shortened />}
     </div>
-  );
-}
-
-function Request({ item: { request, answer, by } }: { item: ItemOf<'request'> }) {
-  return (
-    <p
-      className={classNames(
-        'flex items-start gap-2 px-3 text-small',
-        answer === null ? 'text-you' : 'text-muted',
-      )}
-    >
-      <Hand aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
-      <span className="from-outside min-w-0">
-        {request.kind === 'permission' ? 'Asked for permission: ' : 'Asked: '}
-        <span className="text-text">{shownText(request.title.slice(0, 400))}</span>
-        {answer === null ? (
-          '. Waiting for an answer, above.'
-        ) : (
-          <>
-            . Answer: <span className="text-text">{shownText(answer.slice(0, 200))}</span>
-            {by !== null && `, by ${shownText(by.slice(0, 100))}`}
-          </>
-        )}
-      </span>
-    </p>
-  );
-}
-
-function Turn({ item: { ok, reason } }: { item: ItemOf<'turn'> }) {
-  return (
-    <p className={classNames('flex items-center gap-3 text-tiny', ok ? 'text-muted' : 'text-broken')}>
-      <span aria-hidden="true" className="h-px flex-1 bg-line" />
-      <span className="from-outside max-w-[80%]">
-        {ok ? 'Turn ended' : 'Turn failed'}
-        {reason !== '' && `: ${shownText(reason.slice(0, 300))}`}
-      </span>
-      <span aria-hidden="true" className="h-px flex-1 bg-line" />
-    </p>
   );
 }

@@ -5,6 +5,7 @@ import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
+import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -161,7 +162,7 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
         <div className="border-line border-t px-4 py-2.5 text-small">
           <p className="text-muted">End of standard error:</p>
           <pre className="from-outside mt-1 whitespace-pre-wrap font-mono text-broken text-tiny">
-            {output.errors}
+            {shownText(output.errors)}
           </pre>
         </div>
       )}
@@ -297,7 +298,7 @@ function Line({ line: { kind, text, ok, cut } }: { line: OutputLine }) {
           ok === false && 'text-broken',
         )}
       >
-        {text}
+        {shownText(text)}
         {cut && <span className="text-muted"> … truncated</span>}
       </span>
     </div>

@@ -8,6 +8,8 @@ const receipt: Receipt = {
   orchestrator: 'run-1',
   status: 'done',
   shipped: true,
+  missing: null,
+  next: null,
   flagged: [],
   links: [
     { link: 'ticket', value: 'ABC-1', grade: 'observed', at: '2026-11-09T10:00:00.000Z', seq: 3 },

@@ -1,9 +1,12 @@
-// The header of a ticket's page: title, state, run, pull request and cost.
+// The header of a ticket's page: title, state, run, pull request and cost. What is not known is left out, except whether
+// the process of an agent that should be working runs.
 import type { BoardView } from '@svc/core';
+import { claimsPullRequest, isAgentsWork } from '@svc/core/browser';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Ago, For } from '../../parts/age.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
 import { countWords, spentWords } from '../../parts/format.ts';
 import { type StateLabel, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
@@ -31,6 +34,7 @@ export function TicketHead({
   aside: ReactNode;
 }) {
   const title = tracked?.title ?? pullRequest?.title ?? null;
+  const repo = worker?.repo ?? pullRequest?.repo ?? null;
   return (
     <header className="mb-4 flex flex-col gap-3">
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
@@ -41,11 +45,7 @@ export function TicketHead({
             {worker && <For at={worker.statusSince} className="text-muted" />}
           </p>
           <h1 className="line-clamp-3 text-title">
-            {title === null ? (
-              <span className="text-muted">Title unknown</span>
-            ) : (
-              <OutsideText>{title}</OutsideText>
-            )}
+            <OutsideText>{title ?? ticket}</OutsideText>
           </h1>
         </div>
         <div className="flex flex-wrap gap-2">{aside}</div>
@@ -61,9 +61,11 @@ export function TicketHead({
           </Item>
         )}
         {worker?.wave !== null && worker?.wave !== undefined && <Item name="Wave">{worker.wave}</Item>}
-        <Item name="Repository">
-          <OutsideText>{worker?.repo ?? pullRequest?.repo ?? 'unknown'}</OutsideText>
-        </Item>
+        {repo !== null && (
+          <Item name="Repository">
+            <OutsideText>{repo}</OutsideText>
+          </Item>
+        )}
         <Item name="Pull request">
           <PullRequestName worker={worker} pullRequest={pullRequest} />
         </Item>
@@ -72,21 +74,30 @@ export function TicketHead({
             <OutsideText>{tracked.state.name}</OutsideText>
           </Item>
         )}
-        {worker && (
-          <>
-            <Item name="Cost">{spentWords(worker.cost)}</Item>
-            <Item name="Tokens in, out">
-              {worker.cost === null
-                ? 'unknown'
-                : `${countWords(worker.cost.inputTokens)}, ${countWords(worker.cost.outputTokens)}`}
-            </Item>
-            <Item name="Process">
-              <Process process={worker.process} />
-            </Item>
-          </>
+        {worker && <Spent cost={worker.cost} />}
+        {worker && (worker.process.state !== 'unknown' || isAgentsWork(worker.status)) && (
+          <Item name="Process">
+            <Process process={worker.process} />
+          </Item>
         )}
       </dl>
     </header>
+  );
+}
+
+/** Left out as far as it is not known. */
+function Spent({ cost }: { cost: WorkerRow['cost'] }) {
+  if (cost === null) return null;
+  const { inputTokens, outputTokens } = cost;
+  return (
+    <>
+      {cost.usd !== null && <Item name="Cost">{spentWords(cost)}</Item>}
+      {(inputTokens !== null || outputTokens !== null) && (
+        <Item name="Tokens in, out">
+          {countWords(inputTokens)}, {countWords(outputTokens)}
+        </Item>
+      )}
+    </>
   );
 }
 
@@ -116,7 +127,7 @@ function RunLink({ run }: { run: string }) {
       params={{ run }}
       className="from-outside underline decoration-line-strong underline-offset-2 hover:decoration-current"
     >
-      {run}
+      {shownText(run)}
     </Link>
   );
 }
@@ -161,7 +172,10 @@ function PullRequestName({
   pullRequest: PullRequestRow | null;
 }) {
   const number = pullRequest?.number ?? worker?.pr?.number ?? null;
-  if (number === null) return <span className="text-muted">none yet</span>;
+  if (number === null) {
+    const isClaimed = worker !== null && claimsPullRequest(worker.status);
+    return <span className="text-muted">{isClaimed ? 'claimed, none was seen' : 'none yet'}</span>;
+  }
   const state = pullRequest === null ? 'claimed' : pullRequest.draft === true ? 'draft' : pullRequest.state;
   return (
     <span className="inline-flex items-center gap-1.5">
@@ -177,7 +191,7 @@ function Process({ process }: { process: WorkerRow['process'] }) {
   const isAlive = process.state === 'alive';
   return (
     <>
-      {isAlive ? 'running' : process.reviving === true ? 'restarting, exited' : 'exited'}{' '}
+      {isAlive ? 'running' : process.reviving === true ? 'restarting, ended' : 'ended'}{' '}
       {isAlive ? <For at={process.since} /> : <Ago at={process.since} />}
     </>
   );

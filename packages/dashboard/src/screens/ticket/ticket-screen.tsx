@@ -16,8 +16,9 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
-import { isWaiting, reasonWords } from '../attention/inbox.ts';
+import { isWaiting, needsYou, reasonWords } from '../attention/inbox.ts';
 import { AgentPanel } from './agent-panel.tsx';
+import { FailedDeploy, failedDeployment } from './failed-deploy.tsx';
 import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
@@ -129,6 +130,8 @@ export function TicketScreen() {
   );
 
   const agent = worker?.agent ?? null;
+  const failed = worker && failedDeployment(worker, board.deployments.values());
+  const receipt = <ReceiptPanel ticket={ticket} run={shownRun} />;
   if (loading) return <Loading what="the board" lines={6} />;
   if (from !== undefined)
     return (
@@ -167,14 +170,7 @@ export function TicketScreen() {
         choices={choices}
         tracked={tracked}
         pullRequest={pullRequest}
-        label={
-          worker &&
-          workerLabel(
-            worker,
-            items.some((item) => isWaiting(item, now)),
-            pullRequest,
-          )
-        }
+        label={worker && workerLabel(worker, needsYou(worker, board, now), pullRequest)}
         aside={
           worker && (
             <WorkerActions
@@ -196,6 +192,12 @@ export function TicketScreen() {
           <p className="rounded-control bg-sunken px-3 py-2 text-small text-muted">
             Only the header shows the past. Agent, trace, explanation, receipt, output and events are current.
           </p>
+        )}
+        {worker !== null && failed !== null && (
+          <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
+            <FailedDeploy deployment={failed} attempts={worker.attempts} budget={worker.budget} />
+            {receipt}
+          </div>
         )}
         {worker !== null && agent !== null && (
           <AgentPanel
@@ -221,9 +223,7 @@ export function TicketScreen() {
             )}
           </div>
           <div className="contents full:flex full:min-w-0 full:flex-col full:gap-4">
-            <div className="max-full:order-1">
-              <ReceiptPanel ticket={ticket} run={shownRun} />
-            </div>
+            {failed === null && <div className="max-full:order-1">{receipt}</div>}
             <div className="max-full:order-3">
               <WorkerEvents ticket={ticket} />
             </div>

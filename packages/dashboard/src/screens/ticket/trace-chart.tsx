@@ -3,6 +3,7 @@
 import type { Trace, TraceSpan } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../../parts/format.ts';
 import { type Meaning, statusMeaning, statusWords, textOf } from '../../parts/meaning.ts';
@@ -15,8 +16,10 @@ import {
   type TimeAxis,
   useShowEnd,
   useWidth,
+  WiderMark,
 } from '../../parts/time-axis.tsx';
 import { Tip } from '../../parts/tip.tsx';
+import { reasonWords } from '../attention/inbox.ts';
 
 // The position of every bar, label, break and tick, in pixels. A label is inside its bar if it fits, else beside it;
 // no label overlaps another bar or label.
@@ -27,6 +30,8 @@ const LANE_PADDING = 8;
 const LEAST_BAR = 6;
 const GAP = 6;
 const LABEL_PADDING = 8;
+/** A short label can be wider than its letters are on average. */
+const LABEL_SLACK = 6;
 const LONGEST_LABEL = 34;
 /** Beyond this many rows a lane drops labels instead of growing. */
 const MOST_ROWS = 8;
@@ -61,7 +66,7 @@ export function layoutTrace(
 ): TraceLayout {
   const { axis, spans, now } = trace;
   const nowTime = Date.parse(now);
-  const { xOf, breaks, ticks, nowX } = layoutAxis(axis, nowTime, width);
+  const { xOf, breaks, ticks, nowX, widerX } = layoutAxis(axis, nowTime, width, newestOf(spans));
 
   const lanes: Lane[] = [];
   let y = 0;
@@ -73,7 +78,17 @@ export function layoutTrace(
     lanes.push({ kind, y, height, bars });
     y += height;
   }
-  return { height: y, lanes, breaks, ticks, nowX };
+  return { height: y, lanes, breaks, ticks, nowX, widerX };
+}
+
+/** The steps that stay readable however short they are. */
+const NEWEST = 3;
+
+/** When the newest phases of the ticket began; null for one that has only a few. */
+function newestOf(spans: readonly TraceSpan[]): number | null {
+  const starts = spans.filter(({ kind }) => kind === 'phase').map(({ start }) => Date.parse(start));
+  const from = starts.toSorted((one, other) => other - one)[NEWEST - 1];
+  return starts.length > NEWEST && from !== undefined ? from : null;
 }
 
 const BAR_HEIGHT = 20;
@@ -125,7 +140,7 @@ function labelFor(
   width: number,
 ): NonNullable<PlacedBar['label']> {
   // A longer name is truncated when rendered.
-  const wide = Math.min(name.length, LONGEST_LABEL) * LETTER_WIDTH;
+  const wide = Math.min(name.length, LONGEST_LABEL) * LETTER_WIDTH + LABEL_SLACK;
   if (wide + 2 * LABEL_PADDING <= bar.width)
     return { text: name, x: bar.x + LABEL_PADDING, width: wide, inside: true };
   const right = bar.x + bar.width + 4;
@@ -173,6 +188,7 @@ export function TraceChart({ trace, isProven }: { trace: Trace; isProven: boolea
           {layout.lanes.flatMap(({ bars }) =>
             bars.map((bar) => <Bar key={bar.span.id} bar={bar} now={now} isProven={isProven} />),
           )}
+          <WiderMark x={layout.widerX} height={layout.height} />
           <NowLine x={layout.nowX} height={layout.height} width={width} />
         </div>
       </div>
@@ -200,7 +216,7 @@ function Bar({
   isProven: boolean;
 }) {
   const meaning = spanMeaning(span, isProven);
-  const name = spanLabel(span, isProven);
+  const name = shownText(spanLabel(span, isProven));
   const words = spanWords(span, now);
   return (
     <>
@@ -209,7 +225,9 @@ function Bar({
           <div className="flex flex-col gap-0.5">
             <span className="from-outside font-medium text-ink">{name}</span>
             <span>{words}</span>
-            {span.reason !== null && <span className="from-outside text-muted">{span.reason}</span>}
+            {span.reason !== null && (
+              <span className="from-outside text-muted">{shownText(span.reason)}</span>
+            )}
             <span className="text-muted">From {exactWords(Date.parse(span.start))}</span>
             {span.end !== null && <span className="text-muted">To {exactWords(Date.parse(span.end))}</span>}
             <span className="font-mono text-tiny text-muted">
@@ -315,13 +333,31 @@ export function spanMeaning(span: TraceSpan, isProven: boolean): SpanMeaning {
 }
 
 function waitMeaning(label: string): SpanMeaning {
-  if (label.startsWith('Needs a person')) return 'you';
+  if (label.startsWith(NEEDS)) return 'you';
   if (label.startsWith('No process running')) return 'broken';
   return /review/i.test(label) ? 'review' : 'plain';
 }
 
-/** A phase shows its status; other spans show their own label. */
-export function spanLabel({ kind, label, state }: TraceSpan, isProven: boolean): string {
+const NEEDS = 'Needs a person: ';
+
+/** What the agent waits for, by the reason of its attention item. */
+const waits: Record<string, string> = {
+  'agent-needs-permission': 'your permission',
+  'agent-needs-input': 'your answer',
+  question: 'your answer',
+};
+
+function waitLabel(label: string, isOver: boolean): string {
+  if (!label.startsWith(NEEDS)) return label;
+  const reason = label.slice(NEEDS.length);
+  const wait = Object.hasOwn(waits, reason) ? waits[reason] : undefined;
+  if (wait !== undefined) return `${isOver ? 'Waited' : 'Waiting'} for ${wait}`;
+  return `${isOver ? 'Needed you' : 'Needs you'}: ${reasonWords(reason)}`;
+}
+
+/** A phase shows its status, a wait for a person what it waited for; other spans show their own label. */
+export function spanLabel({ kind, label, state, end }: TraceSpan, isProven: boolean): string {
+  if (kind === 'wait') return waitLabel(label, end !== null);
   if (kind !== 'phase') return label;
   return state === 'succeeded' && !isProven ? `${statusWords(label)}, claimed` : statusWords(label);
 }

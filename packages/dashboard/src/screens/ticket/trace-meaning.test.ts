@@ -46,3 +46,14 @@ test('the text of a bar', () => {
     /^\d\d:\d\d, succeeded$/,
   );
 });
+
+test.each([
+  ['Needs a person: agent-needs-permission', null, 'Waiting for your permission'],
+  ['Needs a person: agent-needs-permission', '2026-11-09T08:10:00.000Z', 'Waited for your permission'],
+  ['Needs a person: agent-needs-input', '2026-11-09T08:10:00.000Z', 'Waited for your answer'],
+  ['Needs a person: deploy-failed', null, 'Needs you: Deploy failed'],
+  ['Needs a person: low-disk', '2026-11-09T08:10:00.000Z', 'Needed you: Low disk'],
+  ['Waiting for review', null, 'Waiting for review'],
+])('%s until %s is %s', (label, end, words) =>
+  expect(spanLabel(span({ kind: 'wait', label, end }), true)).toBe(words),
+);

@@ -7,6 +7,7 @@ import { client } from '../../api/client.ts';
 import { useLines } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
+import { lineGist } from '../../parts/line-gist.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -46,37 +47,6 @@ function useTicketLines(
     }, EVERY_MS);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
-}
-
-// A short text for an event, from its detail.
-
-/** The screen truncates it further; this only bounds the page. */
-const MOST = 400;
-/** Shown elsewhere, or of no use to a reader. */
-const hidden = new Set(['signal', 'hash', 'policy', 'changed', 'by', 'id', 'evidence']);
-
-export function lineGist({ detail }: Pick<EventLine, 'detail'>): string {
-  const { from, to, message, summary, reason, state, conclusion, title, ...rest } = detail;
-  const first = [message, summary, title].find((text) => typeof text === 'string');
-  if (typeof first === 'string') return cut(first);
-  if (isPlain(to)) return isPlain(from) ? `${from} to ${to}` : String(to);
-  const states = [state, conclusion, reason].filter(isPlain).map(String);
-  if (states.length > 0) return cut(states.join(', '));
-  return cut(
-    Object.entries(rest)
-      .filter(([name, value]) => !hidden.has(name) && isPlain(value))
-      .slice(0, 3)
-      .map(([name, value]) => `${name} ${String(value)}`)
-      .join(', '),
-  );
-}
-
-function isPlain(value: unknown): value is string | number | boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value) && value !== '';
-}
-
-function cut(text: string): string {
-  return text.slice(0, MOST).replaceAll(/\s+/g, ' ').trim();
 }
 
 /** The loaded events and those that arrived since, each once, newest first. */

@@ -2,6 +2,7 @@
 // timeout; `check-project-setup.sh` runs them in order, because later ones need what earlier ones found.
 import {
   type CheckFinding,
+  type DiskSpace,
   type DoctorFinding,
   type DoctorPart,
   doctorFinding,
@@ -31,7 +32,7 @@ export type DoctorTools = {
   host: Pick<Host, 'program'>;
   run: RunCommand;
   fetch: typeof fetch;
-  freeBytes: (folder: string) => Promise<number>;
+  diskSpace: (folder: string) => Promise<DiskSpace>;
   /** Creates a small new file. */
   writeFile: (path: string) => Promise<void>;
   /** For each check. */

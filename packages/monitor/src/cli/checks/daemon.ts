@@ -75,7 +75,7 @@ async function checkPort(
     return doctorFinding(isRunning ? 'daemon' : 'port', isRunning ? 'warning' : 'broken', what, {
       evidence: `pid ${other.pid}, ${other.url}`,
       remedy: isRunning
-        ? 'Stop the one you do not need: SVC_DATA_DIR=<its data root> svc-monitor.sh stop'
+        ? 'Stop the one you do not need: SVC_DATA_DIR=<its data root> svc monitor stop'
         : `Stop it with its own SVC_DATA_DIR (if that was deleted, check that it is svc: ps -p ${other.pid}; then: kill ${other.pid}), ${otherPort}`,
     });
   }

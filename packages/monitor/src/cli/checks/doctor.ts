@@ -15,6 +15,7 @@ import {
 import { runCommand } from '@svc/lib/process';
 import { singleFlight } from '@svc/lib/single-flight';
 import { thisProcess } from '../../control/control.ts';
+import { diskSpaceOf } from '../../disk/disk-space.ts';
 import { Failure } from '../../errors.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { checkService, managerIfAny } from '../service/service.ts';
@@ -37,7 +38,6 @@ import {
   checkRetention,
   checkSpool,
   checkWorktrees,
-  freeBytesOf,
   writeSmallFile,
 } from './machine.ts';
 import { checkVersion } from './project-setup.ts';
@@ -48,7 +48,7 @@ export const doctorTools: DoctorTools = {
   host: thisProcess,
   run: runCommand,
   fetch: (...request) => fetch(...request),
-  freeBytes: freeBytesOf,
+  diskSpace: diskSpaceOf,
   writeFile: writeSmallFile,
   timeoutMs: 10_000,
 };
@@ -193,7 +193,7 @@ function notServed({ configuration }: ServedFolders, { projects }: DoctorProject
     .map(({ folder }) =>
       doctorFinding('configuration', 'warning', `the daemon does not serve ${folder}`, {
         evidence: 'svc.projects of the global file does not list it',
-        remedy: `Register it: cd '${folder}' && check-project-setup.sh`,
+        remedy: `Register it: cd '${folder}' && svc check-project-setup`,
       }),
     );
 }

@@ -1,18 +1,19 @@
 // The disk of the data root: free space, write access, rejected facts of helpers, and the database.
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type DoctorFinding,
   doctorFinding,
+  filesRemedy,
   hookedAgents,
   judgeDisk,
   type Retention,
   spaceRemedy,
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { isThere, namesIn, stat } from '@svc/lib/paths';
 import { hookScriptProblem } from '../../agent-hooks/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../agent-hooks/settings.ts';
 import type { Machine } from '../../config/environment.ts';
@@ -29,7 +30,7 @@ import type { DoctorProject, DoctorProjects } from './configuration.ts';
 
 export async function checkDisk(
   machine: Machine,
-  { freeBytes, writeFile: write }: DoctorTools,
+  { diskSpace, writeFile: write }: DoctorTools,
 ): Promise<DoctorFinding[]> {
   const { dataDir, eventsDir, runsDir, databaseFile } = machine;
   const byDisk = new Map<number, string>();
@@ -39,12 +40,12 @@ export async function checkDisk(
     const stats = await ifPresent(stat(folder));
     if (stats === undefined) continue;
     if (!byDisk.has(stats.dev)) byDisk.set(stats.dev, folder);
-    const problem = await cannotWrite(folder, write);
+    const problem = await cannotWrite(folder, write, diskSpace);
     if (problem !== undefined)
       written.push(doctorFinding('disk', 'broken', `${folder} cannot be written`, problem));
   }
   const space = await Promise.all(
-    [...byDisk.values()].map(async (folder) => judgeDisk(folder, await freeBytes(folder))),
+    [...byDisk.values()].map(async (folder) => judgeDisk(folder, await diskSpace(folder))),
   );
   return [...written, ...space];
 }
@@ -54,8 +55,7 @@ export function checkRetention({ totals, items, last }: Retention): DoctorFindin
   const sizes = totals
     .map(({ kind, bytes }) => `${kind} ${bytes === null ? 'of unknown size' : bytesText(bytes)}`)
     .join(', ');
-  const due = items.filter(({ remove }) => remove).length;
-  const remedy = `${due} can be removed: svc retention`;
+  const remedy = removableWords(items.filter(({ remove }) => remove));
   const [failed] = last?.failed ?? [];
   if (failed === undefined) return doctorFinding('disk', 'ok', `svc uses: ${sizes}`, { remedy });
   return doctorFinding('disk', 'warning', 'old data could not be removed', {
@@ -64,9 +64,11 @@ export function checkRetention({ totals, items, last }: Retention): DoctorFindin
   });
 }
 
-export async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+/** `2 can be removed (runs 1, archives 1): svc retention`. */
+function removableWords(due: Retention['items']): string {
+  if (due.length === 0) return 'nothing of it is old enough to be removed: svc retention';
+  const kinds = [...Map.groupBy(due, ({ kind }) => kind)].map(([kind, all]) => `${kind} ${all.length}`);
+  return `${due.length} can be removed (${kinds.join(', ')}): svc retention`;
 }
 
 export function writeSmallFile(path: string): Promise<void> {
@@ -88,6 +90,7 @@ export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]
 async function cannotWrite(
   folder: string,
   write: DoctorTools['writeFile'],
+  diskSpace: DoctorTools['diskSpace'],
 ): Promise<{ evidence: string; remedy: string } | undefined> {
   const file = join(folder, `.doctor-${randomUUID()}`);
   try {
@@ -95,9 +98,12 @@ async function cannotWrite(
     return undefined;
   } catch (error) {
     const isFull = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
+    const { freeFiles } = isFull ? await diskSpace(folder) : { freeFiles: null };
     return {
       evidence: messageOf(error),
-      remedy: isFull ? spaceRemedy(folder) : `Check it: ls -ld '${folder}'; you must own it, with mode 700`,
+      remedy: isFull
+        ? (freeFiles === 0 ? filesRemedy : spaceRemedy)(folder)
+        : `Check it: ls -ld '${folder}'; you must own it, with mode 700`,
     };
   } finally {
     // On a full disk the file may exist but be empty.
@@ -130,7 +136,7 @@ try {
 }`;
 
 export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTools): Promise<DoctorFinding[]> {
-  if (!existsSync(databaseFile)) return [doctorFinding('database', 'ok', 'there is no database yet')];
+  if (!(await isThere(databaseFile))) return [doctorFinding('database', 'ok', 'there is no database yet')];
   const end = await tools.run({
     file: process.execPath,
     args: ['--no-warnings', '-e', SCRIPT, databaseFile],
@@ -151,7 +157,7 @@ export async function checkDatabase({ databaseFile }: Machine, tools: DoctorTool
   return [
     doctorFinding('database', 'broken', `the database is damaged: ${databaseFile}`, {
       evidence: problems.join('; ').slice(0, 300),
-      remedy: 'Run: svc-monitor.sh restart. It sets the file aside and rebuilds the index from the log',
+      remedy: 'Run: svc monitor restart. It sets the file aside and rebuilds the index from the log',
     }),
   ];
 }
@@ -163,7 +169,7 @@ export async function checkHooks(
   { machine }: Session,
 ): Promise<DoctorFinding[]> {
   const { dataDir } = machine;
-  const script = hookScriptProblem(machine);
+  const script = await hookScriptProblem(machine);
   const findings: DoctorFinding[] = [];
   for (const agent of hookedAgents) {
     const settings = await readHookSettings(agent, { dataDir, home, environment }).catch((error: unknown) => {

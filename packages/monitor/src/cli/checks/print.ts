@@ -1,5 +1,5 @@
 // Findings as text: a few lines each, with nothing that controls the terminal.
-import { type DoctorFinding, doctorParts, type SetupFinding, setupParts } from '@svc/core';
+import { type DoctorFinding, doctorParts, isOff, type SetupFinding, setupParts } from '@svc/core';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 
@@ -8,12 +8,10 @@ const gradeWidth = 'warning'.length;
 export const partWidth = Math.max(...doctorParts.map((part) => part.length));
 
 /** A finding of the doctor: grade, part and what was found, then the evidence and how to fix it. */
-export function printFinding(
-  terminal: Terminal,
-  { part, grade, what, evidence, remedy }: DoctorFinding,
-): void {
+export function printFinding(terminal: Terminal, finding: DoctorFinding): void {
+  const { part, grade, what, evidence, remedy } = finding;
   // Shown although nothing is wrong: the sizes on the disk, and what can be turned on.
-  const shownGrade = grade === 'ok' && part !== 'disk' ? 'off' : grade;
+  const shownGrade = isOff(finding) ? 'off' : grade;
   const mark = paint(terminal, colours[grade], shownGrade.padEnd(gradeWidth));
   const indent = ' '.repeat(gradeWidth + partWidth + 4);
   terminal.out(`${mark}  ${part.padEnd(partWidth)}  ${onOneLine(what)}`);

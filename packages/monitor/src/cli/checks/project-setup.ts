@@ -31,7 +31,7 @@ export async function* checkProjectSetup(
   let repository: Repository | undefined;
   let isLoggedIn = false;
   /** Undefined without a project: nothing is written for such a folder. */
-  const project = (): string | undefined => {
+  const project = async (): Promise<string | undefined> => {
     const { folder } = loaded.files.project;
     return folder === undefined ? undefined : lastingFolder(folder, repository, terminal.home);
   };
@@ -64,17 +64,17 @@ export async function* checkProjectSetup(
     {
       part: 'registration',
       async run() {
-        const folder = project();
+        const folder = await project();
         return folder === undefined ? [] : [await register(session, loaded.files, folder)];
       },
     },
     {
       part: 'workflow-context',
-      run: async () => (project() === undefined ? [] : [await checkContext(terminal, session)]),
+      run: async () => ((await project()) === undefined ? [] : [await checkContext(terminal, session)]),
     },
     {
       part: 'daemon',
-      run: async () => [await checkDaemonForSetup(terminal, session, { host, project: project() })],
+      run: async () => [await checkDaemonForSetup(terminal, session, { host, project: await project() })],
     },
     { part: 'version', run: async () => [await checkVersion(session)] },
   ]);
@@ -82,7 +82,7 @@ export async function* checkProjectSetup(
 
 /** The workflow context of the worktree; created if missing. */
 async function checkContext(terminal: Terminal, { locks }: Session): Promise<SetupFinding> {
-  const root = worktreeRoot(terminal.folder);
+  const root = await worktreeRoot(terminal.folder);
   const store = createContextStore({ root, locks, now: terminal.now });
   const present = await store.read();
   const { currentTicket } = present ?? (await store.change((context) => context));

@@ -1,5 +1,4 @@
 // Registers the project in the global file, so the daemon serves it wherever it is started.
-import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type SetupFinding, setupFinding } from '@svc/core';
 import type { ConfigFiles } from '../../config/load.ts';
@@ -16,10 +15,14 @@ const KEY = ['svc', 'projects'] as const;
  * The folder that identifies the project. A linked worktree exists only as long as its ticket, so the same folder of the
  * main worktree is used if it has the project too.
  */
-export function lastingFolder(folder: string, repository: Repository | undefined, home: string): string {
+export async function lastingFolder(
+  folder: string,
+  repository: Repository | undefined,
+  home: string,
+): Promise<string> {
   if (repository?.main === undefined) return folder;
   const inMain = join(repository.main, relative(repository.root, folder));
-  return existsSync(inMain) && locateProject(inMain, home).folder === inMain ? inMain : folder;
+  return (await locateProject(inMain, home)).folder === inMain ? inMain : folder;
 }
 
 export async function register(
@@ -39,7 +42,7 @@ export async function register(
 export async function registeredFolder(terminal: Terminal): Promise<string> {
   const folder = await projectFolderOf(terminal);
   const { repository } = await checkRepository(terminal);
-  const lasting = lastingFolder(folder, repository, terminal.home);
+  const lasting = await lastingFolder(folder, repository, terminal.home);
   const session = openSession(terminal);
   const { file, changed } = await list(session, (await session.load()).files, lasting);
   if (changed) terminal.err(`Registered ${lasting} in ${file}. The daemon serves it from now on.`);

@@ -1,9 +1,10 @@
 // The files that hold secrets: whether they exist, and that no other user can read them or their folders. Their content
 // is neither read nor shown.
-import { chmod, stat } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doctorFinding, providerOf, type SetupFinding, setupFinding } from '@svc/core';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { namesIn, stat } from '@svc/lib/paths';
 import { hookMemoryFile } from '../../codehost/hooks.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';

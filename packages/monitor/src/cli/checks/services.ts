@@ -143,7 +143,8 @@ async function checkTracker(
           remedy: 'Correct it: svc config set svc.repository.name <name>, or log in: gh auth login',
         })
       : doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
-          remedy: 'Correct it: svc config set svc.tracker.teamKey <KEY>, then resolve-tracker-ids.sh --force',
+          remedy:
+            'Correct it: svc config set svc.tracker.teamKey <KEY>, then svc resolve-tracker-ids --force',
         });
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
@@ -180,7 +181,7 @@ export async function checkMergeSettings(terminal: Terminal, repo: string): Prom
   const facts = await readMergeFacts(gh, repo);
   if (facts.ok) return mergeFindings(facts.value);
   const { why, remedy: lasting } = codehostProblemWords(facts.problem);
-  const remedy = passesByItself(facts.problem) ? 'Try again later: check-project-setup.sh' : lasting;
+  const remedy = passesByItself(facts.problem) ? 'Try again later: svc check-project-setup' : lasting;
   return [
     setupFinding('merge-settings', 'warning', `${repo}: the merge settings cannot be read: ${why}`, {
       remedy,

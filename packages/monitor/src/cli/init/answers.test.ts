@@ -25,10 +25,12 @@ function asking(
     checkout: { root: '/w', repository: 'acme/web' },
     storedToken: async () => stored,
     otherPrefixes: new Set(),
+    relays: { publicRelay: 'https://relay.example', hasReadKey: false, isHooked: () => false },
     lookups: {
       checkout: async () => ({ root: '/w', repository: 'acme/web' }),
       repository: async (repository) =>
         repository === 'acme/gone' ? { ok: false, problem: 'no repository acme/gone' } : { ok: true },
+      visibility: async () => 'public',
       environments: async () => [{ name: 'production', production: true }],
       teams: async (token) =>
         token === 'right-token'
@@ -77,6 +79,7 @@ describe('with --yes', () => {
       token: { value: 'right-token', isNew: true },
       ticketPrefix: 'OPS',
       environment: 'production',
+      deliveries: { way: 'public-relay', relay: 'https://relay.example' },
       states: {},
     });
   });
@@ -176,8 +179,8 @@ describe('with --yes', () => {
 });
 
 describe('at a terminal', () => {
-  test('Enter five times accepts every suggestion', async () => {
-    const { prompter, said } = person('', '', '', '', '');
+  test('Enter six times accepts every suggestion', async () => {
+    const { prompter, said } = person('', '', '', '', '', '');
     expect(await collectAnswers(asking({ prompter, stored: 'right-token' }))).toMatchObject({
       repository: 'acme/web',
       projectKey: 'web',
@@ -185,11 +188,11 @@ describe('at a terminal', () => {
       ticketPrefix: 'ABC',
       environment: 'production',
     });
-    expect(said).toHaveLength(5);
+    expect(said).toHaveLength(6);
   });
 
-  test('Enter four times without a token: the issues of the repository', async () => {
-    const { prompter, said } = person('', '', '', '');
+  test('Enter five times without a token: the issues of the repository', async () => {
+    const { prompter, said } = person('', '', '', '', '');
     expect(await collectAnswers(asking({ prompter }))).toMatchObject({
       tracker: 'github',
       ticketPrefix: 'GH',
@@ -199,13 +202,14 @@ describe('at a terminal', () => {
 
   test('a flag is not asked again', async () => {
     const { prompter, said } = person('');
-    const given = { repo: 'acme/web', projectKey: 'k', token: 'right-token', team: 'OPS' };
+    const deliveries = { way: 'polling' } as const;
+    const given = { repo: 'acme/web', projectKey: 'k', token: 'right-token', team: 'OPS', deliveries };
     await collectAnswers(asking({ prompter, given }));
     expect(said).toEqual([expect.stringContaining('Deploy environment')]);
   });
 
   test('a rejected stored token is reported, and Enter then continues without a tracker', async () => {
-    const { prompter, said } = person('', '', '', '', '', 'none');
+    const { prompter, said } = person('', '', '', '', '', 'none', '');
     const answers = await collectAnswers(asking({ prompter, stored: 'old-token' }));
     expect(answers).toMatchObject({ token: undefined, ticketPrefix: undefined, environment: null });
     expect(said).toContain('refused');
@@ -213,7 +217,7 @@ describe('at a terminal', () => {
   });
 
   test('without a tracker the prefix of the tickets can be given', async () => {
-    const { prompter, said } = person('', '', 'none', 'a-b', 'XYZ', '');
+    const { prompter, said } = person('', '', 'none', 'a-b', 'XYZ', '', '');
     expect(await collectAnswers(asking({ prompter }))).toMatchObject({ ticketPrefix: 'XYZ' });
     expect(said).toContain('Expected letters and digits, such as ABC.');
   });

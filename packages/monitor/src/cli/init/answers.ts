@@ -1,4 +1,5 @@
-// The questions, in order: repository, project key, tracker (for Linear also token and team), deploy environment. Each
+// The questions, in order: repository, project key, tracker (for Linear also token and team), deploy environment, and how
+// deliveries may travel. Each
 // suggests the configured value, otherwise the detected one. An answer comes from its flag, from the suggestion (--yes) or from the
 // user, and is checked at once: a wrong one is explained and asked again, or, without a terminal, ends the command before
 // anything is written.
@@ -16,6 +17,7 @@ import {
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { plainText } from '../text.ts';
+import { type AskingDeliveries, askDeliveries, type Deliveries } from './deliveries.ts';
 import type { Checkout, Lookups } from './lookups.ts';
 import type { CheckForm, Prompter } from './prompter.ts';
 
@@ -32,9 +34,13 @@ type GivenAnswers = {
   team?: string | undefined;
   ticketPrefix?: string | undefined;
   environment?: string | undefined;
+  deliveries?: AskingDeliveries['given'];
 };
 
-export type Answers = ProjectAnswers & { token: { value: string; isNew: boolean } | undefined };
+export type Answers = ProjectAnswers & {
+  token: { value: string; isNew: boolean } | undefined;
+  deliveries: Deliveries;
+};
 
 export type Asking = {
   given: GivenAnswers;
@@ -44,6 +50,8 @@ export type Asking = {
   storedToken: (projectKey: string) => Promise<string | undefined>;
   /** Of tickets of other projects on this machine, in capitals. */
   otherPrefixes: ReadonlySet<string>;
+  /** How this machine gets deliveries now. */
+  relays: Pick<AskingDeliveries, 'publicRelay' | 'hasReadKey' | 'isHooked'>;
   lookups: Lookups;
   /** Undefined without questions: suggestions are used. */
   prompter: Prompter | undefined;
@@ -59,6 +67,14 @@ export async function collectAnswers(asking: Asking): Promise<Answers> {
   const ticketPrefix =
     tracker === 'github' ? await issuePrefix(asking, projectKey) : await askTeam(asking, teams);
   const environment = await askEnvironment(asking, repository);
+  const deliveries = await askDeliveries({
+    ...asking.relays,
+    repository,
+    config: asking.config,
+    given: asking.given.deliveries,
+    visibility: () => asking.lookups.visibility(repository),
+    prompter: asking.prompter,
+  });
   const states =
     token === undefined || ticketPrefix === undefined
       ? []
@@ -70,6 +86,7 @@ export async function collectAnswers(asking: Asking): Promise<Answers> {
     token,
     ticketPrefix,
     environment,
+    deliveries,
     states: fittingStates(asking.config.svc.tracker.stateMap, states),
   };
 }

@@ -10,6 +10,7 @@ import {
   type WorkflowState,
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
+import { z } from 'zod';
 import { createGh } from '../../codehost/gh.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -20,6 +21,9 @@ import { createGit } from '../../orchestrate/worktrees/git.ts';
 import { createLinearClient, type LinearClient } from '../../tracker/linear/client.ts';
 import { TrackerError } from '../../tracker/tracker.ts';
 import type { Terminal } from '../terminal.ts';
+import type { Visibility } from './deliveries.ts';
+
+const RepositoryAnswer = z.object({ private: z.boolean() });
 
 /** Short, because the user is waiting at the terminal. */
 const TIMEOUT_MS = 10_000;
@@ -37,6 +41,7 @@ type Teams =
 export type Lookups = {
   checkout: (folder: string) => Promise<Checkout>;
   repository: (repository: string) => Promise<Checked>;
+  visibility: (repository: string) => Promise<Visibility>;
   environments: (repository: string) => Promise<DeployEnvironment[]>;
   teams: (token: string) => Promise<Teams>;
   states: (token: string, team: string) => Promise<WorkflowState[]>;
@@ -86,6 +91,12 @@ export function createLookups(
         };
       const { why, remedy } = codehostProblemWords(asked.problem);
       return { ok: true, warning: `Cannot check whether ${repository} exists: ${why}. ${remedy}` };
+    },
+    async visibility(repository) {
+      const asked = await gh.request({ path: `repos/${repository}` });
+      const { success, data } = RepositoryAnswer.safeParse(asked.ok ? asked.value.json : undefined);
+      if (!success) return 'unknown';
+      return data.private ? 'private' : 'public';
     },
     async environments(repository) {
       const asked = await gh.request({ path: `repos/${repository}/deployments?per_page=100` });

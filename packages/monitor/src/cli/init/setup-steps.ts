@@ -1,16 +1,17 @@
 // The steps of the setup, from the answers. Each does what a separate command does, and is shown with that command when it
 // fails. Every file is written whole or not at all, so an interruption leaves valid files and the next run continues.
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '@svc/client';
-import { checkVerdict, projectChanges, verdictWords } from '@svc/core';
+import { checkVerdict, nextCommand, openTickets, projectChanges, verdictWords } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { readFile } from '@svc/lib/paths';
 import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { type Host, stopDaemon } from '../../control/control.ts';
 import { findDaemon } from '../../control/status.ts';
+import { Failure } from '../../errors.ts';
 import { requireTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';
 import type { DoctorResult, DoctorTools } from '../checks/check.ts';
@@ -22,7 +23,7 @@ import { openSession, requireConfig, type Session, trackerMeans } from '../sessi
 import { startFromTerminal } from '../start-from-terminal.ts';
 import { AnswerIsNo, Interrupted, type Terminal } from '../terminal.ts';
 import { counted } from '../text.ts';
-import { registerTrackerFeed, setUpCodehostFeed } from '../verbs/setup-webhooks.ts';
+import { pollOnly, registerTrackerFeed, setUpCodehostFeed } from '../verbs/setup-webhooks.ts';
 import type { Answers } from './answers.ts';
 import type { StepEnd, Steps } from './step.ts';
 
@@ -38,8 +39,8 @@ async function watchFiles(files: readonly string[]): Promise<() => Promise<strin
 }
 
 async function digestOf(file: string): Promise<string | undefined> {
-  const bytes = await ifPresent(readFile(file));
-  return bytes && createHash('sha256').update(bytes).digest('hex');
+  const read = await ifPresent(readFile(file));
+  return read && createHash('sha256').update(read.bytes).digest('hex');
 }
 
 // A daemon that has just started needs a moment to connect to the relay and to create its hooks. Checking it before that
@@ -74,14 +75,12 @@ function areSettled({ tunnels, repos, codehost }: FeedsReport): boolean {
 
 export type SetupOptions = {
   answers: Answers;
-  relay: string | undefined;
-  webhooks: boolean;
   startDaemon: boolean;
   host: Host;
   doctor: DoctorTools;
 };
 
-export type SetupResult = { url: string | null; findings: DoctorResult[] };
+export type SetupResult = { url: string | null; findings: DoctorResult[]; next: string };
 
 const TEAM_KEY = ['svc', 'tracker', 'teamKey'];
 
@@ -97,14 +96,16 @@ export async function setUpProject(
   options: SetupOptions,
 ): Promise<SetupResult> {
   const session = openSession(terminal);
-  const { answers, relay, host } = options;
+  const { answers, host } = options;
+  const { way, relay } = answers.deliveries;
   const { files } = await session.load();
   const changed = await watchFiles([
     files.project.file,
     files.global,
     ...secretFilesIn(session.machine.configDir),
   ]);
-  const relayFlag = relay === undefined ? '' : ` --relay ${relay}`;
+  const ownRelay = way === 'own-relay' && relay !== null ? relay : undefined;
+  const relayFlag = ownRelay === undefined ? '' : ` --relay ${ownRelay}`;
   const run: Steps['run'] = (name, again, work) => {
     // Between two steps, so nothing is half done.
     if (terminal.interrupted.aborted) throw new Interrupted();
@@ -137,29 +138,24 @@ export async function setUpProject(
           ),
     );
     await run('code-host-feed', `svc setup-webhooks${relayFlag}`, (quiet) =>
-      options.webhooks
-        ? feedStep(
+      way === 'polling'
+        ? pollingStep(quiet, session, answers.repository)
+        : feedStep(
             session,
-            () => setUpCodehostFeed(quiet, session, relay === undefined ? {} : { relay }),
+            () => setUpCodehostFeed(quiet, session, ownRelay === undefined ? {} : { relay: ownRelay }),
             'relay channel and secret of the code host',
-          )
-        : Promise.resolve(
-            skipped('webhooks are off; the repository is polled', `svc setup-webhooks${relayFlag}`),
           ),
     );
     if (!byGithub)
       await run('tracker-feed', `svc setup-webhooks --linear-register${relayFlag}`, (quiet) =>
-        !options.webhooks
+        way === 'polling'
           ? Promise.resolve(
-              skipped(
-                'webhooks are off; the tracker is polled',
-                `svc setup-webhooks --linear-register${relayFlag}`,
-              ),
+              skipped('the tracker is polled', `svc setup-webhooks --linear-register${relayFlag}`),
             )
           : isReachable && hasIds && answers.ticketPrefix !== undefined
             ? feedStep(
                 session,
-                () => registerTrackerFeed(quiet, session, relay === undefined ? {} : { relay }),
+                () => registerTrackerFeed(quiet, session, ownRelay === undefined ? {} : { relay: ownRelay }),
                 'webhook of the issue tracker',
               )
             : Promise.resolve(
@@ -188,7 +184,25 @@ export async function setUpProject(
     if (verdict.ok) return { outcome: 'done', what: verdictWords(verdict) };
     throw new AnswerIsNo(verdictWords(verdict));
   });
-  return { url, findings };
+  return { url, findings, next: url === null ? 'svc monitor start' : await nextStep(session, url) };
+}
+
+/** The command to run next, as the first board shows it. */
+async function nextStep(session: Session, url: string): Promise<string> {
+  const daemon = daemonAt(session.machine, url, REQUEST_TIMEOUT_MS);
+  try {
+    const project = (await session.load()).files.project.folder;
+    const [{ agents }, feeds, { tickets, runs }] = await Promise.all([
+      daemon.get('/api/agents', { query: { project } }),
+      daemon.get('/api/feeds'),
+      daemon.get('/api/board'),
+    ]);
+    return nextCommand({ agents, feeds, ticket: openTickets({ tickets, runs })[0]?.ticket });
+  } catch (error) {
+    // What it does is over; a daemon that is still reading its log must not fail the setup.
+    if (error instanceof Failure) return 'svc board';
+    throw error;
+  }
 }
 
 async function writeProjectFile(quiet: Terminal, session: Session, answers: Answers): Promise<StepEnd> {
@@ -245,7 +259,7 @@ async function registerProject(terminal: Terminal, session: Session): Promise<St
   const { folder = terminal.folder } = files.project;
   const { repository } = await checkRepository(terminal);
   const changed = await watchFiles([files.global]);
-  const { what } = await register(session, files, lastingFolder(folder, repository, terminal.home));
+  const { what } = await register(session, files, await lastingFolder(folder, repository, terminal.home));
   return { outcome: (await changed()).length > 0 ? 'done' : 'unchanged', what };
 }
 
@@ -280,6 +294,11 @@ async function feedStep(session: Session, work: () => Promise<void>, what: strin
   await work();
   const isChanged = (await changed()).length > 0;
   return { outcome: isChanged ? 'done' : 'unchanged', what: `${what}: ${isChanged ? 'set up' : 'kept'}` };
+}
+
+async function pollingStep(quiet: Terminal, session: Session, repository: string): Promise<StepEnd> {
+  const isChanged = await pollOnly(quiet, session, repository);
+  return { outcome: isChanged ? 'done' : 'unchanged', what: `${repository} is polled, without a webhook` };
 }
 
 /** Keeps a running daemon that serves the project, if nothing has changed. */

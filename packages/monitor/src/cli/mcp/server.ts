@@ -19,7 +19,7 @@ import { VERSION } from '../version.ts';
 import { answerText, flagWith, type Scope, type Tool, type ToolContext } from './tool.ts';
 import { agentActTool, agentTool } from './tools/agents.ts';
 import { attentionActTool, attentionTool } from './tools/attention.ts';
-import { boardTool, receiptTool, statusTool, summarizeTool, whyTool } from './tools/board.ts';
+import { boardTool, receiptTool, statusTool, summarizeTool, ticketTool, whyTool } from './tools/board.ts';
 import { eventsTool, waitForTool } from './tools/events.ts';
 import { addFindingTool, findingsTool } from './tools/findings.ts';
 
@@ -29,6 +29,7 @@ const tools: readonly Tool[] = [
   boardTool,
   eventsTool,
   waitForTool,
+  ticketTool,
   whyTool,
   receiptTool,
   attentionTool,

@@ -1,7 +1,6 @@
 // Installs and removes the daemon as a service of systemd (Linux, for the user) or launchd (macOS). Both can be repeated;
 // neither touches a file that svc did not write. Commands go through one runner, which tests replace.
-import { existsSync } from 'node:fs';
-import { readFile, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
@@ -21,6 +20,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { lookNow, readText } from '@svc/lib/paths';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { type System, system } from '@svc/lib/system';
 import type { Machine } from '../../config/environment.ts';
@@ -229,7 +229,7 @@ export function factsFor(
 
 /** The text of the service file, if it exists. */
 function readService(file: string): Promise<string | undefined> {
-  return ifPresent(readFile(file, 'utf8'));
+  return ifPresent(readText(file));
 }
 
 export type Installed = { changed: boolean; wasActive: boolean };
@@ -283,7 +283,7 @@ export async function findService(
 /** Node and the start file of svc may move with an upgrade; the service would fail at the next login. */
 export async function checkService(
   manager: Pick<ServiceManager, 'name' | 'file'>,
-  exists: (path: string) => boolean = existsSync,
+  exists: (path: string) => boolean = (path) => lookNow(path).state === 'present',
 ): Promise<DoctorFinding[]> {
   const text = await readService(manager.file);
   if (text === undefined || !isOwnService(text)) return [];

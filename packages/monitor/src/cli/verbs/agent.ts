@@ -1,26 +1,23 @@
-// svc agent show | answer | send | stop | changes
+// svc agent show | follow | answer | send | stop
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { costText, hookAnswers, limitText, pausedBy } from '@svc/core';
+import { costText, limitText, pausedBy, suspendedText } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon, requestedBy } from '../session.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText, counted, plainText, utcText } from '../text.ts';
+import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
+import { ageText, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { commandMachine, getTeamBoard, onMachineOption } from './team.ts';
+import { answerVerb, printRequest } from './agent-answer.ts';
+import { changesVerb } from './agent-changes.ts';
+import { commandMachine, onMachineOption } from './team.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
 type Item = AgentView['items'][number];
-type Request = NonNullable<AgentView['agent']>['open'][number];
-type Answered = (typeof answers)[number];
 
 const ROUTE = '/api/workers/{ticket}/agent';
 const SHOWN_ITEMS = 20;
 const SHOWN_LINES = 20;
-const answers = ['allow_once', 'allow_always', 'reject_once', 'reject_always', 'accept', 'decline'] as const;
-/** What people type most. */
-const shortAnswers: Readonly<Record<string, Answered>> = { allow: 'allow_once', reject: 'reject_once' };
 
 export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
@@ -29,7 +26,14 @@ export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
       summary: "Show what a ticket's agent does, answer it, steer it",
       example: ['svc agent show ABC-12', 'svc agent answer ABC-12 allow'],
     },
-    [showVerb(terminal), answerVerb(terminal), sendVerb(terminal), stopVerb(terminal), changesVerb(terminal)],
+    [
+      showVerb(terminal),
+      followVerb(terminal),
+      answerVerb(terminal),
+      sendVerb(terminal),
+      stopVerb(terminal),
+      changesVerb(terminal),
+    ],
   );
 }
 
@@ -52,89 +56,76 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function answerVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('answer', {
-    summary: "Answer an agent's request for a permission or input",
-    details: `Answers: allow, reject, ${answers.slice(1).join(', ')}. Without an answer, shows what is asked. An agent that you started yourself is named by its session, and needs: svc hooks install <agent> --answer`,
-    example: [
-      'svc agent answer ABC-12 allow',
-      'svc agent answer ABC-12 allow_always --confirm',
-      'svc agent answer ABC-12 accept --value database=postgres',
-      'svc agent answer claude/3f2a91c0 allow',
-      'svc agent answer ABC-12 allow --machine kim-laptop',
-    ],
-    route: 'POST /api/workers/:ticket/agent/answer, POST /api/sessions/answer, POST /api/team/commands',
+function followVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('follow', {
+    summary: 'Show what an agent does and asks, as it happens',
+    details: 'Until Ctrl-C. It continues after a restart of the daemon or of the agent.',
+    example: 'svc agent follow ABC-12',
+    route: 'GET /api/workers/:ticket/agent',
   })
     .argument('<ticket>')
-    .argument('[answer]')
-    .option('--request <id>', 'request to answer, if several are open')
-    .option(
-      '--value <name=value>',
-      'field of a question; repeatable',
-      (value: string, before: string[]) => [...before, value],
-      [] as string[],
-    )
-    .option('--confirm', 'confirm an answer that also decides later requests')
     .option('--orchestrator <run>', 'worker of this run (default: the newest)')
-    .option(...onMachineOption)
-    .option('--json', 'print JSON')
-    .action(async (ticket, given, { request: named, value, confirm, orchestrator, machine, json }) => {
-      if (machine !== undefined) {
-        const asked = requestIn(ticket, await openOnMachine(terminal, machine, ticket), named);
-        if (given === undefined)
-          return json ? printJson(terminal, asked) : printRequest(terminal, asked, ticket);
-        const answer = answerOfSession(shortAnswers[given] ?? given);
-        const command = {
-          verb: 'answer',
-          subject: ticket,
-          request: asked.request,
-          answer,
-          orchestrator,
-        } as const;
-        return commandMachine(terminal, machine, command, { json });
+    .action(async (ticket, { orchestrator }) => {
+      const print = createFollower(terminal);
+      let known: { after: number; instanceId: string } | undefined;
+      let isLost = false;
+      while (!terminal.interrupted.aborted) {
+        try {
+          const daemon = await needDaemon(terminal);
+          const query = { orchestrator, ...known };
+          const view = await daemon.get(ROUTE, { params: { ticket }, query });
+          known = { after: view.rev, instanceId: view.instanceId };
+          print(view);
+          isLost = false;
+        } catch (error) {
+          const isGone = error instanceof Failure && lostDaemon.has(error.code);
+          if (!isGone || known === undefined) throw error;
+          if (!isLost)
+            terminal.err('The daemon does not answer. Waiting for it; start it: svc monitor start');
+          isLost = true;
+        }
+        await sleep(FOLLOW_EVERY_MS, undefined, { signal: terminal.interrupted }).catch(() => undefined);
       }
-      const daemon = await needDaemon(terminal);
-      const isSession = ticket.includes('/');
-      const view = isSession
-        ? null
-        : await daemon.get(ROUTE, { params: { ticket }, query: { orchestrator } });
-      const open = view?.agent?.open ?? (isSession ? await openOfSession(daemon, ticket) : []);
-      const request = requestIn(ticket, open, named);
-      if (given === undefined) {
-        if (json) return printJson(terminal, request);
-        return printRequest(terminal, request, ticket);
-      }
-      const answer = shortAnswers[given] ?? answers.find((one) => one === given);
-      if (answer === undefined)
-        throw new Failure(
-          'usage',
-          `Unknown answer ${given}.`,
-          `Use one of: allow, reject, ${answers.join(', ')}`,
-        );
-      const result =
-        view === null
-          ? await daemon.post('/api/sessions/answer', {
-              body: {
-                session: ticket,
-                request: request.request,
-                answer: answerOfSession(answer),
-                ...requestedBy(terminal),
-              },
-            })
-          : await daemon.post('/api/workers/{ticket}/agent/answer', {
-              params: { ticket },
-              body: {
-                request: request.request,
-                answer,
-                confirm,
-                orchestrator: view.orchestrator,
-                ...(value.length > 0 && { content: contentOf(request, value) }),
-                ...requestedBy(terminal),
-              },
-            });
-      if (json) return printJson(terminal, result);
-      terminal.out(`Answered ${result.answered}: ${plainText(request.command ?? request.title)}`);
     });
+}
+
+const FOLLOW_EVERY_MS = 500;
+const lostDaemon: ReadonlySet<string> = new Set(['daemon-needed', 'not-answering', 'state-not-ready']);
+
+/** Prints each item once, and a message line by line while the agent writes it. */
+function createFollower(terminal: Terminal): (view: AgentView) => void {
+  const shown = new Map<string, string>();
+  const asked = new Set<string>();
+  /** The start of a line that is not complete yet. */
+  let rest = '';
+  const endLine = (): void => {
+    if (rest !== '') terminal.out(plainText(rest));
+    rest = '';
+  };
+  return ({ ticket, agent, attempt, items }) => {
+    if (agent === null) return;
+    for (const item of shown.size === 0 ? items.slice(-SHOWN_ITEMS) : items) {
+      // Of the items, not of the agent: when it has just been started again, the board is a moment behind.
+      const key = `${attempt} ${item.id}`;
+      const text = item.kind === 'message' ? item.text : JSON.stringify({ ...item, rev: 0 });
+      const before = shown.get(key) ?? '';
+      if (text === before) continue;
+      shown.set(key, text);
+      if (before === '' || item.kind !== 'message') endLine();
+      if (item.kind !== 'message') printItem(terminal, item);
+      else {
+        const lines = (rest + text.slice(before.length)).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) terminal.out(plainText(line));
+      }
+    }
+    if (agent.state !== 'running') endLine();
+    for (const request of agent.open) {
+      const key = `${agent.attempt} ${request.request}`;
+      if (!asked.has(key)) printRequest(terminal, request, ticket);
+      asked.add(key);
+    }
+  };
 }
 
 function sendVerb(terminal: Terminal): CommandUnknownOpts {
@@ -186,61 +177,6 @@ function stopVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-/** What is asked there is not shared, only that something is. */
-async function openOnMachine(terminal: Terminal, machine: string, subject: string): Promise<Request[]> {
-  const [shown] = (await getTeamBoard(terminal, { machine })).machines;
-  if (subject.includes('/')) return shown?.sessions.find(({ key }) => key === subject)?.open ?? [];
-  return shown?.workers.findLast(({ ticket }) => ticket === subject)?.agent?.open ?? [];
-}
-
-async function openOfSession(daemon: DaemonClient, key: string): Promise<Request[]> {
-  const { sessions } = await daemon.get('/api/board');
-  return sessions.find((session) => session.key === key)?.open ?? [];
-}
-
-function answerOfSession(answer: string): (typeof hookAnswers)[number] {
-  const found = hookAnswers.find((one) => one === answer);
-  if (found !== undefined) return found;
-  throw new Failure('usage', `This request cannot be answered with ${answer}.`, 'Use: allow, reject');
-}
-
-function requestIn(ticket: string, open: readonly Request[], named: string | undefined): Request {
-  const [first, second] = named === undefined ? open : open.filter(({ request }) => request === named);
-  if (first === undefined)
-    throw new Failure(
-      'not-allowed-now',
-      `${ticket} has no open request${named === undefined ? '' : ` ${named}`}.`,
-      ticket.includes('/')
-        ? 'If the agent asks, answer it in the terminal in which it runs. See what can be answered: svc board'
-        : `See what it does: svc agent show ${ticket}`,
-    );
-  if (second === undefined) return first;
-  const ids = open.map(({ request, title }) => `${request} (${title})`).join(', ');
-  throw new Failure('usage', `${ticket} has several open requests: ${ids}.`, 'Choose one with --request.');
-}
-
-function contentOf(
-  { fields }: Request,
-  values: readonly string[],
-): Record<string, string | number | boolean> {
-  return Object.fromEntries(
-    values.map((given) => {
-      const at = given.indexOf('=');
-      const name = given.slice(0, at);
-      const text = given.slice(at + 1);
-      const field = fields.find((one) => one.name === name);
-      if (at < 1 || field === undefined)
-        throw new Failure(
-          'usage',
-          `Unknown field ${given}.`,
-          `The fields are: ${fields.map((one) => one.name).join(', ')}`,
-        );
-      if (field.type === 'number') return [name, Number(text)];
-      return [name, field.type === 'flag' ? text === 'true' : text];
-    }),
-  );
-}
-
 export function printAgent(
   terminal: Terminal,
   { agent, ticket, cost, waiting, items, journal }: AgentView,
@@ -257,6 +193,7 @@ export function printAgent(
   const until = pause?.resumeAt ? ` until ${utcText(pause.resumeAt)}` : '';
   const shown = pause === null ? (state ?? 'unknown') : `paused${until}`;
   terminal.out(`State: ${shown}, since ${ageText(pause?.at ?? since, terminal.now())}`);
+  if (agent.suspended) terminal.out(`Process: ${suspendedText(agent.suspended)}`);
   if (pause !== null) terminal.out(paint(terminal, 'yellow', plainText(limitText(pause))));
   if (protocol)
     terminal.out(
@@ -319,82 +256,4 @@ function printText(terminal: Terminal, colour: 'cyan' | 'dim' | 'red' | null, te
     terminal.out(colour === null ? plainText(line) : paint(terminal, colour, plainText(line)));
   if (lines.length > SHOWN_LINES)
     terminal.out(paint(terminal, 'dim', `… ${lines.length - SHOWN_LINES} more lines`));
-}
-
-export function printRequest(terminal: Terminal, request: Request, ticket: string): void {
-  const { kind, title, command, paths, options, fields } = request;
-  terminal.out(
-    paint(
-      terminal,
-      'yellow',
-      `The agent asks ${kind === 'permission' ? 'for permission' : 'a question'}: ${plainText(title)}`,
-    ),
-  );
-  if (command !== null && command !== title) terminal.out(`  command: ${plainText(command)}`);
-  for (const path of paths) terminal.out(`  file: ${plainText(path)}`);
-  for (const { kind: answer, name } of options) terminal.out(`  ${answer}: ${plainText(name)}`);
-  for (const { name, title: label, choices } of fields)
-    terminal.out(
-      `  ${plainText(name)}: ${plainText(label)}${choices.length === 0 ? '' : ` (${choices.map(plainText).join(', ')})`}`,
-    );
-  terminal.out(
-    `Answer: svc agent answer ${plainText(ticket)} ${kind === 'permission' ? 'allow|reject' : 'accept --value <name=value>'}`,
-  );
-}
-
-// svc agent changes
-
-type Changes = Answer<'GET', '/api/workers/{ticket}/changes'>;
-type ChangedFile = Changes['files'][number];
-
-export function changesVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('changes', {
-    summary: 'Show the changes in a ticket’s worktree against its base',
-    details: 'Committed, uncommitted and untracked files since the branch left its base.',
-    example: ['svc agent changes ABC-12', 'svc agent changes ABC-12 --stat'],
-    route: 'GET /api/workers/:ticket/changes',
-  })
-    .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
-    .option('--stat', 'show only the files and the number of changed lines')
-    .option('--json', 'print JSON')
-    .action(async (ticket, { orchestrator, stat, json }) => {
-      const daemon = await needDaemon(terminal);
-      const changes = await daemon.get('/api/workers/{ticket}/changes', {
-        params: { ticket },
-        query: { orchestrator },
-      });
-      if (json) return printJson(terminal, changes);
-      printFiles(terminal, changes);
-      if (!stat) for (const { diff } of changes.files) printDiff(terminal, diff);
-    });
-}
-
-function printFiles(terminal: Terminal, { files, worktree, base, baseSha, cut }: Changes): void {
-  const where = `${plainText(worktree)} since ${plainText(base)} (${plainText(baseSha.slice(0, 12))})`;
-  terminal.out(`${counted(files.length, 'changed file')} in ${where}`);
-  printTable(
-    terminal,
-    files.map((file) => [`  ${file.status}`, linesOf(file), plainText(nameOf(file))]),
-  );
-  if (cut) terminal.out('  There are more files than shown.');
-}
-
-function nameOf({ path, from }: ChangedFile): string {
-  return from === null ? path : `${from} -> ${path}`;
-}
-
-function linesOf({ added, removed, cut }: ChangedFile): string {
-  const counts = added === null ? (cut ? 'lines unknown' : 'binary') : `+${added} -${removed ?? 0}`;
-  return cut ? `${counts}, diff too long` : counts;
-}
-
-function printDiff(terminal: Terminal, diff: string): void {
-  for (const line of diff.split('\n').slice(0, -1)) {
-    // Tabs are harmless, and part of the code.
-    const text = line.split('\t').map(plainText).join('\t');
-    if (line.startsWith('+')) terminal.out(paint(terminal, 'green', text));
-    else if (line.startsWith('-')) terminal.out(paint(terminal, 'red', text));
-    else terminal.out(line.startsWith('diff --git ') ? paint(terminal, 'bold', text) : text);
-  }
 }

@@ -1,9 +1,10 @@
 // svc agents list | check
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
+import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
-import { needDaemon } from '../session.ts';
+import { needDaemon, openSession } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -33,20 +34,27 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async ({ json }) => {
       const { agents } = await listed(terminal);
       if (json) return printJson(terminal, agents);
-      printTable(
-        terminal,
-        agents.map(({ name, program, mode, install }) => [
-          name,
-          plainText(program ?? 'not installed'),
-          plainText((program === null ? install : mode && `mode ${mode}`) ?? ''),
-        ]),
-      );
+      printTable(terminal, await Promise.all(agents.map((agent) => rowOf(terminal, agent))));
     });
+}
+
+/** The daemon has the PATH of the shell that started it; a person may have installed the agent since. */
+async function rowOf(terminal: Terminal, agent: Listed): Promise<string[]> {
+  const { name, program, mode, install } = agent;
+  if (program !== null) return [name, plainText(program), plainText(mode === null ? '' : `mode ${mode}`)];
+  const own = await locateAgent({ ...agent, env: {} }, { PATH: terminal.environment['PATH'] ?? '' });
+  if (own === null) return [name, 'not installed', plainText(install ?? '')];
+  return [
+    name,
+    `only in your PATH (${plainText(own)})`,
+    'the daemon was started without it: svc monitor restart',
+  ];
 }
 
 async function listed(terminal: Terminal) {
   const daemon = await needDaemon(terminal);
-  const project = await registeredFolder(terminal);
+  const { folder } = (await openSession(terminal).load()).files.project;
+  const project = folder === undefined ? undefined : await registeredFolder(terminal);
   return { daemon, project, ...(await daemon.get('/api/agents', { query: { project } })) };
 }
 
@@ -87,7 +95,8 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
     if (fix !== null) terminal.out(`  ${onOneLine(fix)}`);
     return;
   }
-  const { name, ok, program, version, protocolVersion, capabilities, modes, mode, problem, remedy } = agent;
+  const { name, ok, program, version, protocolVersion, capabilities, modes, models, mode, problem, remedy } =
+    agent;
   const { loginNeeded } = agent;
   terminal.out(`${name}: ${ok ? paint(terminal, 'green', 'usable') : paint(terminal, 'red', 'not usable')}`);
   if (problem !== null) terminal.out(`  ${onOneLine(problem)}`);
@@ -100,6 +109,7 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
     ['can', capabilities.join(', ') || 'none of resume, load, close, steer'],
     ['modes', modes.join(', ') || 'unknown'],
     ['mode', mode ?? 'its own default'],
+    ['models', models.join(', ') || 'unknown'],
   ];
   printTable(
     terminal,

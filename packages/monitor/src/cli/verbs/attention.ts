@@ -1,4 +1,4 @@
-// svc attention [list] | ack | snooze | hand-over | resolve
+// svc attention [list] | ack | snooze | hand-over | resolve | undo
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { attentionView } from '@svc/core';
@@ -44,7 +44,8 @@ export function attentionVerbs(terminal: Terminal): CommandUnknownOpts {
     .addCommand(ackVerb(terminal))
     .addCommand(snoozeVerb(terminal))
     .addCommand(handOverVerb(terminal))
-    .addCommand(resolveVerb(terminal));
+    .addCommand(resolveVerb(terminal))
+    .addCommand(undoVerb(terminal));
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
@@ -82,6 +83,8 @@ function ackVerb(terminal: Terminal): CommandUnknownOpts {
 function resolveVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('resolve', {
     summary: 'Resolve an item; it returns when its cause does',
+    details:
+      'While svc sees that the cause exists (an agent waits, a deploy failed, a feed is blind), it is refused with exit code 1: fix the cause, or snooze the item.',
     example: 'svc attention resolve run-1/ABC-12/deploy-timeout',
     route: 'POST /api/attention/resolve',
   })
@@ -91,6 +94,30 @@ function resolveVerb(terminal: Terminal): CommandUnknownOpts {
       const daemon = await needDaemon(terminal);
       const answer = await daemon.post('/api/attention/resolve', { body: { id, ...requestedBy(terminal) } });
       print(terminal, json, id, answer, () => 'resolved');
+    });
+}
+
+const undone = {
+  acknowledge: 'acknowledgement',
+  snooze: 'snooze',
+  'hand-over': 'hand-over',
+  resolve: 'resolution',
+} as const;
+
+function undoVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('undo', {
+    summary: 'Undo what was last done with an item',
+    details: 'Undoes one acknowledgement, snooze, hand-over or resolution: the last one.',
+    example: 'svc attention undo run-1/ABC-12/rule-slow-checks',
+    route: 'POST /api/attention/undo',
+  })
+    .argument('<id>')
+    .option('--json', 'print JSON')
+    .action(async (id, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const answer = await daemon.post('/api/attention/undo', { body: { id, ...requestedBy(terminal) } });
+      if (json) return printJson(terminal, answer);
+      terminal.out(`The ${undone[answer.action]} of ${plainText(id)} is undone.`);
     });
 }
 
@@ -172,8 +199,13 @@ async function listTeam(terminal: Terminal, machine: string | undefined, json: b
   for (const shown of view.machines) {
     terminal.out(machineHead(terminal, shown));
     const now = terminal.now().getTime();
-    const board = { attention: new Map(shown.attention.map((item) => [item.key, item])) };
-    printAttention(terminal, attentionView(board, now));
+    const { self, machine: name, person, presence } = shown;
+    const own = { attention: new Map(self ? shown.attention.map((item) => [item.key, item]) : []) };
+    const others = self ? [] : shown.attention.map((item) => ({ ...item, machine: name, person }));
+    const items = attentionView(own, now, others);
+    if (presence !== 'here' && others.length === 0)
+      terminal.out('Unknown whether something needs you there.');
+    else printAttention(terminal, items);
   }
 }
 
@@ -197,21 +229,25 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
       stateOf(terminal, item),
     ]),
   );
-  items.forEach(({ severity, message, remedy }, index) => {
+  items.forEach(({ severity, message, remedy, machine }, index) => {
     terminal.out(paint(terminal, severity === 'high' ? 'red' : 'yellow', heads[index] ?? ''));
     terminal.out(`  ${plainText(message)}`);
-    if (remedy !== null) terminal.out(`  ${plainText(remedy)}`);
+    const source = machine === undefined ? '' : `${machine} suggests, not checked here: `;
+    if (remedy !== null) terminal.out(`  ${plainText(`${source}${remedy}`)}`);
   });
 }
 
 function stateOf(terminal: Terminal, item: AttentionEntry): string {
-  const { acknowledged, snoozedUntil, handedOver, times, machine } = item;
-  const parts = machine === undefined ? [] : [`on ${plainText(machine)}`];
+  const { acknowledged, snoozedUntil, handedOver, times, machine, person = 'unknown' } = item;
+  const parts = machine === undefined ? [] : [`on ${plainText(`${machine} (${person})`)}`];
   if (times > 1) parts.push(`${times} times`);
   if (acknowledged !== null) parts.push(`acknowledged by ${plainText(acknowledged.by)}`);
   if (item.reportedBy === 'helper') parts.push('reported by a helper');
   if (handedOver !== null)
-    parts.push(`handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`);
+    parts.push(
+      `handed over to ${plainText(handedOver.to)} by ${plainText(handedOver.by)}`,
+      ...(handedOver.pending === true && machine === undefined ? ['who does not have it yet'] : []),
+    );
   if (snoozedUntil !== null) parts.push(`snoozed until ${timeText(snoozedUntil, terminal.now())}`);
   return parts.join(', ');
 }

@@ -1,11 +1,12 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type BoardView, boardColumns, type WorkerView } from '@svc/core';
+import { type BoardView, boardColumns, needsYouCount } from '@svc/core';
+import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
-import { printRequest } from './agent.ts';
+import { printRequest } from './agent-answer.ts';
 import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
@@ -47,10 +48,14 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
       a.orchestrator.localeCompare(b.orchestrator) ||
       a.ticket.localeCompare(b.ticket, 'en', { numeric: true }),
   );
-  printTable(
-    terminal,
-    byRun.map((worker) => workerRow(terminal, worker)),
-  );
+  const titles = new Map(view.tickets.map(({ ticket, title }) => [ticket.toUpperCase(), title]));
+  const known = new Map(view.pullRequests.map(({ key, title }) => [key, title]));
+  const titled = byRun.map((worker) => ({
+    ...worker,
+    title: titles.get(worker.ticket.toUpperCase()) ?? known.get(worker.pullRequestKey ?? '') ?? null,
+  }));
+  const shown = { items: view.attention, now: moment, columns: terminal.columns };
+  for (const line of workerLines(titled, shown)) terminal.out(line);
   printSessions(terminal, view.sessions);
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
   terminal.out(
@@ -72,11 +77,11 @@ async function printTeam(
   if (json) return printJson(terminal, view);
   for (const shown of view.machines) {
     terminal.out(machineHead(terminal, shown));
-    if (shown.workers.length === 0) terminal.out('  no workers');
-    printTable(
-      terminal,
-      shown.workers.map((worker) => workerRow(terminal, worker)),
-    );
+    if (shown.workers.length === 0)
+      terminal.out(shown.presence === 'here' ? '  no workers' : '  unknown whether it has workers');
+    const untitled = shown.workers.map((worker) => ({ ...worker, title: null }));
+    const given = { items: [], now: terminal.now(), columns: terminal.columns };
+    for (const line of workerLines(untitled, given)) terminal.out(line);
     printSessions(terminal, shown.sessions);
     if (shown.attention.length > 0)
       terminal.out(`  ${counted(shown.attention.length, 'attention item')} (svc attention --team)`);
@@ -111,25 +116,10 @@ function columnsLine(view: BoardView, moment: Date): string {
   const { columns } = boardColumns({ ...view, now: moment.getTime(), dayStart });
   const { working, shipping } = columns;
   return [
+    `${needsYouCount({ ...view, now: moment.getTime() }).total} need you`,
     `${working.length} working`,
-    `${columns['needs-you'].length} need you`,
     `${columns['in-review'].length} in review`,
     `${shipping.length} shipping`,
     `${columns['done-today'].length} done today`,
   ].join(', ');
-}
-
-function workerRow(terminal: Terminal, worker: WorkerView): string[] {
-  const { ticket, orchestrator, status, statusSince, pullRequest, waitsFor, until, contradictions } = worker;
-  const now = terminal.now();
-  const deadline = until === null ? '' : ` (until ${ageText(until, now)})`;
-  const conflict = contradictions.length === 0 ? '' : ` [sources disagree: svc why ${ticket}]`;
-  return [
-    plainText(ticket),
-    plainText(orchestrator),
-    status,
-    ageText(statusSince, now),
-    plainText(pullRequest ?? '-'),
-    plainText(`${waitsFor === null ? '' : `waiting for ${waitsFor}${deadline}`}${conflict}`.trim()),
-  ];
 }

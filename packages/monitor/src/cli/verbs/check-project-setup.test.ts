@@ -178,7 +178,7 @@ describe('configuration', () => {
       project: { svc: { ...whole.svc, tracker: { teamKey: 'ABC' } } },
     });
     expect(await about('state-ids', 0)).toEqual([
-      expect.stringMatching(/^warning .*Run: resolve-tracker-ids\.sh$/),
+      expect.stringMatching(/^warning .*Run: svc resolve-tracker-ids$/),
     ]);
   });
 
@@ -414,7 +414,7 @@ describe('version drift', () => {
 
   test('it is a warning with the command that fixes it', async () => {
     expect(await stale().about('version', 0)).toEqual([
-      'warning version version 1.0.0 is older than the installed 2.0.0. Update svc, then run: svc-monitor.sh restart',
+      'warning version version 1.0.0 is older than the installed 2.0.0. Update svc, then run: svc monitor restart',
     ]);
   });
 

@@ -13,7 +13,7 @@ export function checkProjectSetupVerb(terminal: Terminal, host?: Pick<Host, 'pro
     summary: 'Check that a project is ready for a run, and register it',
     details:
       'At a terminal it offers to start the daemon; without one, or with SVC_AUTONOMOUS set, it only warns.\nExit codes: 0 nothing but warnings, 1 an error, 2 usage',
-    example: ['check-project-setup.sh', 'SVC_AUTONOMOUS=1 check-project-setup.sh --json'],
+    example: ['svc check-project-setup', 'SVC_AUTONOMOUS=1 svc check-project-setup --json'],
     route: 'GET /api/health',
   })
     .option('--json', 'print all findings as JSON')

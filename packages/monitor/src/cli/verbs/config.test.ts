@@ -99,6 +99,16 @@ test('explain of a group explains each key, of an unknown key suggests one', asy
   expect(terminal.complained()).toContain('Did you mean svc.tracker.teamKey?');
 });
 
+test('show has what is set; --all also what has its default', async () => {
+  const { terminal, svc } = machine({ project: { svc: { projectKey: 'demo' } } });
+  expect(await svc('config', 'show')).toBe(0);
+  expect(terminal.printed()).toContain('svc.projectKey');
+  expect(terminal.printed()).not.toContain('svc.orchestration.maxParallel');
+  expect(terminal.complained()).toContain('svc config show --all');
+  expect(await svc('config', 'show', '--all')).toBe(0);
+  expect(terminal.printed()).toContain('svc.orchestration.maxParallel');
+});
+
 test('secrets are masked everywhere', async () => {
   const { terminal, svc } = machine({
     project: { svc: { projectKey: 'demo' } },

@@ -56,11 +56,12 @@ export function configVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function showVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('show', {
-    summary: 'Show every value and its source; secrets are masked',
-    details: 'Addresses that grant access are masked too.',
-    example: 'svc config show --json',
+    summary: 'Show what is set, and where; secrets are masked',
+    details: 'Addresses that grant access are masked too. JSON has every value.',
+    example: ['svc config show', 'svc config show --all'],
     route: 'GET /api/config',
   })
+    .option('--all', 'also show the values that have their default')
     .option('--json', 'print JSON')
     .addOption(projectOption())
     .action(async (options) => {
@@ -90,23 +91,24 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
         });
         return;
       }
-      printTable(
-        terminal,
-        loaded.values.map((value) => [
-          value.key,
-          shownText(value),
-          paint(terminal, 'dim', sourceText(value)),
-        ]),
+      const shown = loaded.values.filter(({ source }) => options.all || source.kind !== 'default');
+      const machine = session.machine.settings.filter(
+        ({ fromEnvironment }) => options.all || fromEnvironment,
       );
-      terminal.out('');
       printTable(
         terminal,
-        session.machine.settings.map(({ variable, value, fromEnvironment }) => [
+        shown.map((value) => [value.key, shownText(value), paint(terminal, 'dim', sourceText(value))]),
+      );
+      if (shown.length > 0 && machine.length > 0) terminal.out('');
+      printTable(
+        terminal,
+        machine.map(({ variable, value, fromEnvironment }) => [
           variable,
           withoutCredentials(value),
           paint(terminal, 'dim', fromEnvironment ? 'environment' : 'default'),
         ]),
       );
+      if (!options.all) terminal.err('All others have their default: svc config show --all');
       if (inDaemon.size > 0) {
         terminal.out('\nThe daemon uses other values:');
         printTable(

@@ -140,7 +140,7 @@ test('recent, most-recent and ticket answer from the file; no answer is exit 1',
   expect(await run('ticket', 'ABC-3')).toBe(1);
 });
 
-test('the commands are the seven of workflow-context.sh', async () => {
+test('the commands are the seven of svc context', async () => {
   const { run, terminal } = worktree();
   expect(await run('--help')).toBe(0);
   const [, listed = ''] = terminal.printed().split(/^Commands:$/m);

@@ -15,9 +15,9 @@ import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function contextVerbs(terminal: Terminal): CommandUnknownOpts {
-  const store = (): ContextStore => {
+  const store = async (): Promise<ContextStore> => {
     const { locks } = openSession(terminal);
-    return createContextStore({ root: worktreeRoot(terminal.folder), locks, now: terminal.now });
+    return createContextStore({ root: await worktreeRoot(terminal.folder), locks, now: terminal.now });
   };
   return verbGroup(
     'context',
@@ -37,15 +37,15 @@ export function contextVerbs(terminal: Terminal): CommandUnknownOpts {
   );
 }
 
-type OpenStore = () => ContextStore;
+type OpenStore = () => Promise<ContextStore>;
 
 function initVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('init', {
     summary: 'Create the context file unless it exists',
     details: 'The ticket is taken from the name of the worktree.',
-    example: 'workflow-context.sh init',
+    example: 'svc context init',
   }).action(async () => {
-    const store = open();
+    const store = await open();
     if (!(await store.read())) await store.change((context) => context);
     terminal.out(store.file);
   });
@@ -54,11 +54,13 @@ function initVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
 function setTicketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('set-ticket', {
     summary: 'Set the active ticket of this worktree',
-    example: 'workflow-context.sh set-ticket ABC-123',
+    example: 'svc context set-ticket ABC-123',
   })
     .argument('<id>', 'ticket, or null for none')
     .action(async (id) => {
-      const { currentTicket } = await open().change((context, now) => withTicket(context, now, orNull(id)));
+      const { currentTicket } = await (await open()).change((context, now) =>
+        withTicket(context, now, orNull(id)),
+      );
       terminal.out(`currentTicket is ${currentTicket ?? 'null'}`);
     });
 }
@@ -66,11 +68,11 @@ function setTicketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts 
 function setOrchestrationVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('set-orchestration', {
     summary: 'Set the run that this worktree belongs to',
-    example: 'workflow-context.sh set-orchestration spring-cleaning',
+    example: 'svc context set-orchestration spring-cleaning',
   })
     .argument('<name>', 'run, or null for none')
     .action(async (name) => {
-      const { orchestration } = await open().change((context, now) =>
+      const { orchestration } = await (await open()).change((context, now) =>
         withOrchestration(context, now, orNull(name)),
       );
       terminal.out(`orchestration is ${orchestration ?? 'null'}`);
@@ -80,14 +82,14 @@ function setOrchestrationVerb(terminal: Terminal, open: OpenStore): CommandUnkno
 function addVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('add', {
     summary: 'Record a document as the newest of its type',
-    example: 'workflow-context.sh add plans thoughts/shared/plans/login.md ABC-1',
+    example: 'svc context add plans thoughts/shared/plans/login.md ABC-1',
   })
     .argument('<type>', documentTypes.join(', '))
     .argument('<path>', 'path of the document')
     .argument('[ticket]', 'ticket, or null for none (default: the current one)')
     .action(async (typeText, path, ticket) => {
       const type = documentType(typeText);
-      await open().change((context, now) =>
+      await (await open()).change((context, now) =>
         withDocument(context, now, type, path, ticket === undefined ? context.currentTicket : orNull(ticket)),
       );
       terminal.out(`${path} is added to ${type}`);
@@ -98,13 +100,13 @@ function recentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('recent', {
     summary: 'Print the path of the newest document of a type',
     details: 'Exit code 1 when there is none.',
-    example: 'workflow-context.sh recent research',
+    example: 'svc context recent research',
   })
     .argument('<type>', documentTypes.join(', '))
     .option('--json', 'print the entry as JSON')
     .action(async (typeText, options) => {
       const type = documentType(typeText);
-      printEntry(terminal, (await open().read())?.workflow[type][0], options.json);
+      printEntry(terminal, (await (await open()).read())?.workflow[type][0], options.json);
     });
 }
 
@@ -112,11 +114,11 @@ function mostRecentVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts
   return verb('most-recent', {
     summary: 'Print the path of the newest document of any type',
     details: 'Exit code 1 when there is none.',
-    example: 'workflow-context.sh most-recent --json',
+    example: 'svc context most-recent --json',
   })
     .option('--json', 'print the entry as JSON')
     .action(async (options) => {
-      printEntry(terminal, (await open().read())?.mostRecentDocument ?? undefined, options.json);
+      printEntry(terminal, (await (await open()).read())?.mostRecentDocument ?? undefined, options.json);
     });
 }
 
@@ -124,11 +126,11 @@ function ticketVerb(terminal: Terminal, open: OpenStore): CommandUnknownOpts {
   return verb('ticket', {
     summary: 'Print the documents of a ticket by type, as JSON',
     details: 'Exit code 1 when there are none.',
-    example: 'workflow-context.sh ticket ABC-123',
+    example: 'svc context ticket ABC-123',
   })
     .argument('<id>')
     .action(async (id) => {
-      const context = await open().read();
+      const context = await (await open()).read();
       const documents = context && documentsOf(context, id);
       if (documents === undefined || documentTypes.every((type) => documents[type].length === 0))
         throw new AnswerIsNo();

@@ -1,11 +1,11 @@
 // svc demo: starts the demo (packages/demo) as its own process, with the command that runs this svc. Through the channel
 // between them the demo notices that this process has ended, however it ended, and cleans up.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Environment } from '@svc/core';
+import { isThere } from '@svc/lib/paths';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,7 +35,7 @@ export function demoVerb(
     .option('--keep', 'keep the dashboard running after the day, until Ctrl-C')
     .action(async ({ minutes, port, open, keep }) => {
       const start = demoStart();
-      if (!existsSync(start))
+      if (!(await isThere(start)))
         throw new Failure(
           'not-in-this-version',
           `The demo is not part of this build (${start}).`,

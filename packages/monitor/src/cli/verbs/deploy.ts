@@ -1,7 +1,9 @@
-// svc deploy retry | svc deploy accept
+// svc deploy retry | svc deploy accept | svc deploy policy
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Answer } from '@svc/client';
 import { needDaemon, requestedBy } from '../session.ts';
-import { printJson, type Terminal } from '../terminal.ts';
+import { printJson, printTable, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { commandMachine, onMachineOption } from './team.ts';
 import { printWhy } from './why.ts';
@@ -12,13 +14,72 @@ export function deployVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'deploy',
     {
-      summary: 'Retry or accept a failed deploy',
+      summary: 'Retry or accept a failed deploy, show what needs proof',
       example: ['svc deploy retry ABC-12', 'svc deploy accept ABC-12 --note "checked by hand"'],
     },
     [
       decisionVerb(terminal, 'retry', 'Wait for a deployment again, with a new deadline'),
       decisionVerb(terminal, 'accept', 'Accept it as done without proof; the receipt shows that'),
+      policyVerb(terminal),
     ],
+  );
+}
+
+type Policy = Answer<'GET', '/api/deploy/policy'>['policies'][number];
+
+function policyVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('policy', {
+    summary: 'Show which repositories need proof, and why',
+    details:
+      'A project requires it with svc.deploy.<owner/repo>.skipDeployVerification set to false. It stays required until the file of the same project sets it to true, or a person relaxes it.',
+    example: ['svc deploy policy', 'svc deploy policy acme/web', 'svc deploy policy relax acme/web'],
+    route: 'GET /api/deploy/policy',
+  })
+    .argument('[repo]', 'only this repository, as owner/repo')
+    .option('--json', 'print JSON')
+    .action(async (repo, { json }) => {
+      const daemon = await needDaemon(terminal);
+      const answer = await daemon.get('/api/deploy/policy', { query: { repo } });
+      if (json) return printJson(terminal, answer);
+      if (answer.policies.length === 0)
+        return terminal.out('No project names a repository in svc.deploy, so every merge is done at once.');
+      printPolicies(terminal, answer.policies);
+    })
+    .addCommand(relaxVerb(terminal));
+}
+
+function relaxVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('relax', {
+    summary: 'Stop requiring proof for a repository',
+    details:
+      'For a repository whose project no longer states it. It holds for later merges. While the file of a served project requires proof, change that file.',
+    example: 'svc deploy policy relax acme/web --note "moved to another team"',
+    route: 'POST /api/deploy/policy/relax',
+  })
+    .argument('<repo>', 'owner/repo')
+    .option('--note <text>', 'reason, kept in the log')
+    .option('--json', 'print JSON')
+    .action(async (repo, { note, json }) => {
+      const daemon = await needDaemon(terminal);
+      const body = { repo, ...requestedBy(terminal), note };
+      const answer = await daemon.post('/api/deploy/policy/relax', { body });
+      if (json) return printJson(terminal, answer);
+      printPolicies(terminal, [answer.policy]);
+    });
+}
+
+const verificationText = { required: 'proof required', skipped: 'no proof required', unknown: 'unknown' };
+
+function printPolicies(terminal: Terminal, policies: readonly Policy[]): void {
+  printTable(
+    terminal,
+    policies.map(({ repo, verification, environment, since, why }) => [
+      plainText(repo),
+      verificationText[verification],
+      verification === 'required' ? plainText(environment) : '',
+      since === null ? '' : `since ${since}`,
+      plainText(why),
+    ]),
   );
 }
 

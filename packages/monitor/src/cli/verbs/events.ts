@@ -11,9 +11,10 @@ import {
   conditionOptions,
   lineOf,
   listEvents,
+  pastMatch,
   pointText,
   readConditions,
-  untilBlind,
+  untilUnreachable,
   type WatchedLine,
   watchEvents,
 } from '../event-queries.ts';
@@ -195,7 +196,7 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .option('--filter <jq>', 'the first event for which this jq filter is true')
     .option('--timeout <seconds>', `how long to wait (default: ${DEFAULT_TIMEOUT_S})`)
-    .option('--strict', 'exit 3 when the feed that delivers it is blind');
+    .option('--strict', 'exit 3 as soon as the event cannot arrive');
   for (const option of conditionOptions()) waitFor.addOption(option);
   return waitFor.action(async (options) => {
     const { machine } = openSession(terminal);
@@ -203,10 +204,12 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
     const matches = await lineFilter(options.filter);
     const over = endOfWait(timeoutMs(options.timeout), terminal.interrupted);
     const batches = watchEvents(machine, conditions, over.signal, terminal.now);
-    const blind = options.strict ? untilBlind(machine, conditions.query.event, over.signal) : undefined;
+    const obstacle = options.strict ? untilUnreachable(machine, conditions, over.signal) : undefined;
     try {
-      const found = await firstOf(batches, matches, blind);
+      const end = await firstOf(batches, matches, obstacle);
+      const found = end instanceof Failure ? await pastMatch(machine, conditions, options.filter) : end;
       if (found !== undefined) return terminal.out(found.text);
+      if (end instanceof Failure) throw end;
     } finally {
       over.abort();
       // Close its connection or files before the verb ends.
@@ -220,15 +223,16 @@ function waitForVerb(terminal: Terminal): CommandUnknownOpts {
   });
 }
 
-/** The first match, or undefined on timeout; rejects when the feed is blind. */
+/** The first match, the reason why none can arrive, or undefined on timeout. */
 async function firstOf(
   batches: AsyncGenerator<WatchedLine[]>,
   matches: LineFilter | undefined,
-  blind: Promise<undefined> | undefined,
-): Promise<WatchedLine | undefined> {
+  obstacle: Promise<Failure | undefined> | undefined,
+): Promise<WatchedLine | Failure | undefined> {
   for (;;) {
     const next = batches.next();
-    const batch = await (blind === undefined ? next : Promise.race([next, blind]));
+    const batch = await (obstacle === undefined ? next : Promise.race([next, obstacle]));
+    if (batch instanceof Failure) return batch;
     if (batch === undefined || batch.done === true) return undefined;
     const [found] = matching(batch.value, matches);
     if (found) return found;

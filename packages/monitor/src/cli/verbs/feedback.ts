@@ -15,7 +15,7 @@ export function feedbackVerbs(terminal: Terminal): CommandUnknownOpts {
     'consent',
     {
       summary: 'Show or grant consent to file findings without a prompt',
-      example: 'feedback-consent.sh status',
+      example: 'svc feedback consent status',
     },
     [checkVerb(terminal), grantVerb(terminal), statusVerb(terminal)],
   );
@@ -29,7 +29,7 @@ export function feedbackVerbs(terminal: Terminal): CommandUnknownOpts {
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
     summary: 'Exit 0 with consent, 1 without; print nothing',
-    example: 'feedback-consent.sh check && echo granted',
+    example: 'svc feedback consent check && echo granted',
   }).action(async () => {
     const { config } = await requireConfig(terminal, openSession(terminal));
     if (!filingConsent(config).granted) throw new AnswerIsNo();
@@ -40,7 +40,7 @@ function grantVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('grant', {
     summary: 'Grant consent for this project',
     details: `Sets ${KEY} to true in the project file, and stores the destinations that you agree to in your own file (${PLACES_KEY}).`,
-    example: 'feedback-consent.sh grant',
+    example: 'svc feedback consent grant',
   })
     .option(...hereOption)
     .action(async ({ here }) => {
@@ -67,7 +67,7 @@ export async function grantConsent(
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
     summary: 'Show whether consent is granted, and in which file',
-    example: 'feedback-consent.sh status --json',
+    example: 'svc feedback consent status --json',
   })
     .option('--json', 'print JSON')
     .action(async (options) => {
@@ -80,8 +80,8 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       if (consent.granted) return terminal.out(`granted (${KEY} is true in ${place})`);
       terminal.out(
         unconfirmed.length === 0
-          ? 'not granted: you are asked at the end of each run. Grant it: feedback-consent.sh grant'
-          : `not granted: ${place} consents, but you have not agreed to ${unconfirmed.join(' and ')}. Grant it: feedback-consent.sh grant`,
+          ? 'not granted: you are asked at the end of each run. Grant it: svc feedback consent grant'
+          : `not granted: ${place} consents, but you have not agreed to ${unconfirmed.join(' and ')}. Grant it: svc feedback consent grant`,
       );
     });
 }

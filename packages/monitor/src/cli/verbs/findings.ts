@@ -27,7 +27,7 @@ function drainVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (options) => {
       const session = openSession(terminal);
-      const queue = createFindingsQueue({ file: findingsFile(terminal), locks: session.locks });
+      const queue = createFindingsQueue({ file: await findingsFile(terminal), locks: session.locks });
       const waiting = await queue.lines();
       const print = (text: string, result: object): void =>
         options.json ? printJson(terminal, { file: queue.file, ...result }) : terminal.out(text);
@@ -90,7 +90,7 @@ async function isAllowed(
     );
   if (!isInteractive(terminal)) {
     terminal.err(
-      'Findings are not filed without consent. Grant it: feedback-consent.sh grant, or file these now: svc findings drain --yes',
+      'Findings are not filed without consent. Grant it: svc feedback consent grant, or file these now: svc findings drain --yes',
     );
     return false;
   }
@@ -150,7 +150,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
 /** The queue of the current folder. */
 export async function readFindings(terminal: Terminal): Promise<{ file: string; lines: QueueLine[] }> {
   const { locks } = openSession(terminal);
-  const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
+  const queue = createFindingsQueue({ file: await findingsFile(terminal), locks });
   return { file: queue.file, lines: await queue.lines() };
 }
 
@@ -171,8 +171,8 @@ export function addFindingVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('add-finding', {
     summary: 'Queue a finding; it becomes a ticket when the run ends',
     example: [
-      'add-finding.sh --title "The plan names a missing file" --body "src/old.ts"',
-      'add-finding.sh --title "Slow tests" --severity high --body - < text',
+      'svc add-finding --title "The plan names a missing file" --body "src/old.ts"',
+      'svc add-finding --title "Slow tests" --severity high --body - < text',
     ],
     route: 'POST /api/events',
   })
@@ -209,7 +209,7 @@ export async function addFinding(
   given: Pick<Finding, 'title' | 'body' | 'skill' | 'severity' | 'tags'>,
 ): Promise<string> {
   const { machine, locks } = openSession(terminal);
-  const queue = createFindingsQueue({ file: findingsFile(terminal), locks });
+  const queue = createFindingsQueue({ file: await findingsFile(terminal), locks });
   await queue.append({ ts: terminal.now().toISOString(), ...given });
   const { title, severity, skill, tags } = given;
   const report = createReporter(terminal, machine);

@@ -102,7 +102,7 @@ function listVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async ({ json }) => {
       const { machine } = openSession(terminal);
-      const script = hookScriptProblem(machine);
+      const script = await hookScriptProblem(machine);
       const rows = await Promise.all(hookedAgents.map((agent) => listed(agent, terminal, script)));
       if (json) return printJson(terminal, rows);
       printTable(

@@ -62,7 +62,7 @@ const outcomesOf = (text: string) =>
 
 test('a relay that cannot be reached fails its steps alone, with the command that repeats them', async () => {
   const { init } = await place({ SVC_RELAY_URL: 'http://127.0.0.1:9' });
-  const { code, out, err } = await init('--yes', '--json', '--token-stdin');
+  const { code, out, err } = await init('--yes', '--json', '--token-stdin', '--public-relay');
   expect(code).toBe(6);
   expect(outcomesOf(out)).toEqual({
     'project-file': 'done',
@@ -85,7 +85,7 @@ test('a tracker without rights for webhooks fails that step alone', async () => 
   const { init, tracker } = await place();
   const refusal = { kind: 'graphql-error', message: 'No admin', code: 'FORBIDDEN', status: 403 } as const;
   tracker.failNext(refusal, { field: 'webhooks' });
-  const { code, out, err } = await init('--yes', '--json', '--token-stdin');
+  const { code, out, err } = await init('--yes', '--json', '--token-stdin', '--public-relay');
   expect(code).toBe(6);
   expect(outcomesOf(out)).toMatchObject({ 'code-host-feed': 'done', 'tracker-feed': 'failed' });
   expect(err).toMatch(/^failed +tracker-feed +The owner of the API token is not allowed to do this/m);

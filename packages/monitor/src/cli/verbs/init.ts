@@ -1,16 +1,20 @@
 // svc init
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { ticketPrefixOf } from '@svc/core';
+import { repoKey, ticketPrefixOf } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { readText } from '@svc/lib/paths';
+import { hookMemoryFile, openHookMemory } from '../../codehost/hooks.ts';
+import { relayReadKeyFile } from '../../config/locate.ts';
 import { loadProjects } from '../../config/projects.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
+import { readSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import { ownRelayUrl } from '../../tunnel/provision-channel.ts';
 import type { DoctorTools } from '../checks/check.ts';
 import { doctorTools } from '../checks/doctor.ts';
 import { type Answers, collectAnswers } from '../init/answers.ts';
+import { type AskingDeliveries, type Deliveries, deliveryWords } from '../init/deliveries.ts';
 import { createLookups, findStoredToken } from '../init/lookups.ts';
 import { createPrompter, type Prompter } from '../init/prompter.ts';
 import { type SetupResult, setUpProject } from '../init/setup-steps.ts';
@@ -33,6 +37,7 @@ type Options = {
   ticketPrefix?: string;
   environment?: string;
   relay?: string;
+  publicRelay?: true;
   webhooks: boolean;
   start: boolean;
   project?: string;
@@ -50,7 +55,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
   return verb('init', {
     summary: 'Set up a project and start the daemon',
     details:
-      'Asks at most six questions; with GitHub Issues as the tracker four, and it needs no token besides gh auth login. Safe to run again. A secret is never passed as an argument. A step that fails is shown with the command that repeats it; the other steps still run.\nExit codes: 0 all done and nothing is broken, 1 the doctor found a problem, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
+      'Asks at most eight questions; with GitHub Issues as the tracker five, and it needs no token besides gh auth login. Safe to run again. A secret is never passed as an argument. A step that fails is shown with the command that repeats it; the other steps still run.\nExit codes: 0 all done and nothing is broken, 1 the doctor found a problem, 2 usage, 4 configuration, 6 a step failed, 130 Ctrl-C',
     example: [
       'svc init',
       'svc init --yes',
@@ -69,6 +74,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
     .option('--ticket-prefix <prefix>', 'the same as --team')
     .option('--environment <name>', 'deploy environment that makes a ticket done, or none')
     .option('--relay <url>', 'create the channels at your own relay (svc-relay)')
+    .option('--public-relay', 'let deliveries pass through the public relay')
     .option('--no-webhooks', 'set up no webhooks; poll instead')
     .option('--no-start', 'do not start the daemon')
     .option('--project <folder>', 'project folder (default: found from here upwards)')
@@ -87,8 +93,6 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
       const steps = createSteps(inside, options.json ? terminal.err : terminal.out);
       const result = await setUpProject(inside, steps, {
         answers,
-        relay: options.relay,
-        webhooks: options.webhooks,
         startDaemon: options.start,
         ...parts,
       }).catch((error: unknown) => {
@@ -97,7 +101,7 @@ export function initVerb(terminal: Terminal, parts: InitParts = realParts): Comm
         throw error;
       });
       if (options.json) printJson(terminal, reportOf(inside, answers, steps, result));
-      else printEnd(terminal, steps, result);
+      else printEnd(terminal, steps, answers.deliveries, result);
       endWith(steps);
     });
 }
@@ -129,6 +133,7 @@ function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
       ? ['--team <key>']
       : []),
     ...(options.environment === undefined ? ['--environment <name>'] : []),
+    ...(givenDeliveries(options) === undefined ? ['--no-webhooks (or --relay <url>, --public-relay)'] : []),
   ];
   if (missing.length === 0) return 'take';
   if (isInteractive(terminal) && !options.tokenStdin) return 'ask';
@@ -139,11 +144,20 @@ function askMode(terminal: Terminal, options: Options): 'ask' | 'take' {
   );
 }
 
+function givenDeliveries({ relay, publicRelay, webhooks }: Options): AskingDeliveries['given'] {
+  const named = [
+    ...(webhooks ? [] : [{ way: 'polling' as const }]),
+    ...(relay === undefined ? [] : [{ way: 'own-relay' as const, relay: ownRelayUrl(relay) }]),
+    ...(publicRelay ? [{ way: 'public-relay' as const }] : []),
+  ];
+  if (named.length > 1)
+    throw new Failure('usage', 'Only one of --relay, --public-relay and --no-webhooks can be used.');
+  return named[0];
+}
+
 async function givenAnswers(terminal: Terminal, options: Options) {
   if (options.tokenFile !== undefined && options.tokenStdin)
     throw new Failure('usage', '--token-file and --token-stdin cannot be used together.');
-  // A wrong address is an error before the questions, not after them.
-  if (options.relay !== undefined) ownRelayUrl(options.relay);
   const { repo, projectKey, tracker, team, ticketPrefix, environment } = options;
   return {
     repo,
@@ -152,6 +166,8 @@ async function givenAnswers(terminal: Terminal, options: Options) {
     team,
     ticketPrefix,
     environment,
+    // A wrong address is an error before the questions, not after them.
+    deliveries: givenDeliveries(options),
     token: await givenToken(terminal, options),
   };
 }
@@ -163,7 +179,7 @@ async function givenToken(
   if (tokenStdin) return (await terminal.readInput()).slice(0, MOST_TOKEN_BYTES).trim();
   if (tokenFile === undefined) return undefined;
   try {
-    return (await readFile(resolve(terminal.folder, tokenFile), 'utf8')).slice(0, MOST_TOKEN_BYTES).trim();
+    return (await readText(resolve(terminal.folder, tokenFile))).slice(0, MOST_TOKEN_BYTES).trim();
   } catch (error) {
     throw new Failure(
       'usage',
@@ -180,12 +196,19 @@ async function collect(
   const session = openSession(terminal);
   const loaded = await requireConfig(terminal, session);
   const lookups = createLookups(terminal, session.machine);
+  const { configDir, dataDir } = session.machine;
+  const hooked = (await openHookMemory(hookMemoryFile(dataDir))).repos();
   return collectAnswers({
     given,
     config: loaded.config,
     checkout: await lookups.checkout(terminal.folder),
     storedToken: (projectKey) => findStoredToken(session.machine, loaded, projectKey),
     otherPrefixes: await otherPrefixes(terminal, session, loaded.files.project.file),
+    relays: {
+      publicRelay: session.machine.relayUrl,
+      hasReadKey: (await readSecretFile(relayReadKeyFile(configDir, 'codehost'))) !== undefined,
+      isHooked: (repository) => hooked.includes(repoKey(repository)),
+    },
     lookups,
     prompter,
     warn: (line) => terminal.err(`warning: ${line}`),
@@ -202,7 +225,7 @@ function reportOf(
   terminal: Terminal,
   answers: Answers,
   steps: Steps,
-  { url, findings }: SetupResult,
+  { url, findings, next }: SetupResult,
 ): object {
   const { token, states, ...others } = answers;
   return {
@@ -218,10 +241,16 @@ function reportOf(
     steps: steps.reports,
     findings: findings.map(({ fix: _, ...finding }) => finding),
     dashboard: url,
+    next,
   };
 }
 
-function printEnd(terminal: Terminal, steps: Steps, { url, findings }: SetupResult): void {
+function printEnd(
+  terminal: Terminal,
+  steps: Steps,
+  deliveries: Deliveries,
+  { url, findings, next }: SetupResult,
+): void {
   for (const { grade, part, what, remedy } of findings) {
     if (grade === 'ok') continue;
     terminal.out(`  ${paint(terminal, grade === 'broken' ? 'red' : 'yellow', grade)}  ${part}: ${what}`);
@@ -229,7 +258,10 @@ function printEnd(terminal: Terminal, steps: Steps, { url, findings }: SetupResu
   }
   const failed = steps.reports.filter(({ outcome }) => outcome === 'failed').length;
   if (failed > 0) terminal.out(`Not everything is done (see above). Repeat all steps: svc init`);
+  const { what, change } = deliveryWords(deliveries);
+  terminal.out(`Deliveries: ${what}\n  To change it: ${change}`);
   if (url !== null) terminal.out(`Dashboard: ${url}/`);
+  terminal.out(`Next: ${next}`);
 }
 
 /** Everything was printed already; the exit code is that of the first failed step. */

@@ -76,7 +76,7 @@ test('status reads the version from the version file and the latest from the cac
     isStale: true,
   });
   expect(await svc('status')).toBe(1);
-  expect(terminal.complained()).toContain('svc-monitor.sh restart');
+  expect(terminal.complained()).toContain('svc monitor restart');
 });
 
 describe('an older version', () => {
@@ -98,8 +98,9 @@ describe('an older version', () => {
 
   test.each(['start', 'restart'])('%s warns of it on stderr, with the remedy', async (verb) => {
     const terminal = await older(verb);
-    expect(terminal.complained()).toBe(
-      'warning: version 1.9.0 is older than the installed 1.10.0.\nUpdate svc, then run: svc-monitor.sh restart',
+    // A slow start says more.
+    expect(terminal.complained()).toMatch(
+      /^warning: version 1\.9\.0 is older than the installed 1\.10\.0\.\nUpdate svc, then run: svc monitor restart/,
     );
     expect(terminal.printed()).not.toContain('1.10.0');
   });
@@ -166,4 +167,12 @@ test('logs: the last lines, or that there are none', async () => {
   expect(await svc('logs', '--lines', '1')).toBe(0);
   expect(terminal.printed().split('\n').slice(50)).toEqual(['line 59']);
   expect(await svc('logs', '--lines', 'many')).toBe(2);
+  const line = '{"level":30,"time":"2026-01-02T03:04:05.678Z","pid":7,"msg":"listening","port":7400}';
+  writeFileSync(join(dataDir, 'logs', 'monitor.log'), `${line}\n`);
+  expect(await svc('logs', '--lines', '1')).toBe(0);
+  expect(await svc('logs', '--lines', '1', '--json')).toBe(0);
+  expect(terminal.printed().split('\n').slice(51)).toEqual([
+    '2026-01-02T03:04:05.678Z info  listening port=7400',
+    line,
+  ]);
 });

@@ -3,6 +3,7 @@ import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commande
 import { type DoctorFinding, inDoctorOrder, judgeFeeds, judgeHealth } from '@svc/core';
 import { type Host, remedyFor, stopDaemon, thisProcess } from '../../control/control.ts';
 import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
+import { readableLine } from '../../control/log-text.ts';
 import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../../control/status.ts';
 import { driftWarning, ownVersion } from '../../control/version-drift.ts';
 import { runUntilStopped } from '../../daemon/lifetime.ts';
@@ -161,7 +162,7 @@ export function monitorVerbs(terminal: Terminal, host: Host = thisProcess): Comm
 function startVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('start', {
     summary: 'Start the daemon in the background, unless it runs',
-    example: 'svc-monitor.sh start',
+    example: 'svc monitor start',
     route: HEALTH,
   }).action(() => unlessInterrupted(terminal, start(terminal, host, openSession(terminal))));
 }
@@ -169,7 +170,7 @@ function startVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 function stopVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('stop', {
     summary: 'Stop the daemon, if it runs',
-    example: 'svc-monitor.sh stop',
+    example: 'svc monitor stop',
     route: HEALTH,
   }).action(() => unlessInterrupted(terminal, stop(terminal, host, openSession(terminal))));
 }
@@ -177,7 +178,7 @@ function stopVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
 function restartVerb(terminal: Terminal, host: Host): CommandUnknownOpts {
   return verb('restart', {
     summary: 'Restart the daemon with this version and environment',
-    example: 'svc-monitor.sh restart',
+    example: 'svc monitor restart',
     route: HEALTH,
   }).action(async () => {
     const session = openSession(terminal);
@@ -190,7 +191,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
     summary: 'Show whether the daemon runs, where, and its problems',
     details: 'Exit codes: 0 it runs and answers, even with problems; 1 it does not',
-    example: ['svc-monitor.sh status', 'svc-monitor.sh status --json'],
+    example: ['svc monitor status', 'svc monitor status --json'],
     route: `${HEALTH}, GET /api/attention`,
   })
     .option('--json', 'print JSON')
@@ -215,16 +216,18 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
 
 function logsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('logs', {
-    summary: 'Print the end of the daemon’s log, one JSON object a line',
-    example: ['svc-monitor.sh logs --lines 200', 'svc-monitor.sh logs --follow'],
+    summary: 'Print the end of the daemon’s log',
+    example: ['svc monitor logs --lines 200', 'svc monitor logs --follow'],
   })
     .option('--lines <count>', 'number of lines', countFrom, 50)
     .option('--follow', 'keep printing new lines until Ctrl-C')
+    .option('--json', 'print the lines as they are: one JSON object each')
     .action(async (options) => {
+      const print = (line: string): void => terminal.out(options.json ? line : readableLine(line));
       const file = logFileOf(openSession(terminal).machine.dataDir);
       const last = lastLines(file, options.lines);
-      for (const line of last?.lines ?? []) terminal.out(line);
-      if (options.follow) return followLines(file, last?.end, terminal.out, terminal.interrupted);
+      for (const line of last?.lines ?? []) print(line);
+      if (options.follow) return followLines(file, last?.end, print, terminal.interrupted);
       if (last !== undefined) return;
       terminal.err(`There is no log yet (${file}). Start the daemon: svc monitor start`);
       throw new AnswerIsNo();

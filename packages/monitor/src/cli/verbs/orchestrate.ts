@@ -1,14 +1,22 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
-import { readFile } from 'node:fs/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { costText } from '@svc/core';
+import { readText } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import {
+  baseOption,
+  checkOption,
+  modelOption,
+  modeOption,
+  printNotes,
+  printPreflight,
+} from './start-checks.ts';
 import { commandMachine, onMachineOption } from './team.ts';
 
 type RunDetail = Answer<'GET', '/api/runs/{run}'>;
@@ -41,33 +49,38 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
       'svc orchestrate start --file plan.json',
       'svc orchestrate start ABC-1 ABC-2 --agent codex --agent ABC-2=claude',
     ],
-    route: 'POST /api/runs',
+    route: 'POST /api/runs; with --check POST /api/runs/preflight',
   })
     .argument('[tickets...]')
     .option('--wave <tickets>', 'tickets of one wave, comma-separated; repeatable', collect, [] as string[])
     .option('--dependencies', 'order the tickets by their blockers in the tracker')
     .option('--file <path>', 'JSON plan, see docs/guide/orchestration.md')
     .option('--max-parallel <count>', 'number of agents at once', Number)
-    .option('--base <branch>', 'branch to create worktrees from')
+    .option(...baseOption)
     .option('--agent <name>', 'agent of the run; ABC-2=claude: of one ticket', collect, [] as string[])
+    .option(...modelOption)
+    .option(...modeOption)
     .option('--name <id>', 'name of the run')
+    .option(...checkOption)
     .option('--json', 'print JSON')
     .action(async (tickets, options) => {
       const daemon = await needDaemon(terminal);
-      const { maxParallel, dependencies, base, name } = options;
+      const { maxParallel, dependencies, base, name, model, mode } = options;
+      const body = {
+        ...(await planOf(tickets, options)),
+        project: await registeredFolder(terminal),
+        base,
+        model,
+        mode,
+        ...agentsIn(options.agent),
+      };
+      if (options.check === true)
+        return printPreflight(terminal, options.json, await daemon.post('/api/runs/preflight', { body }));
       const answer = await daemon.post('/api/runs', {
-        body: {
-          ...(await planOf(tickets, options)),
-          project: await registeredFolder(terminal),
-          maxParallel,
-          dependencies,
-          base,
-          name,
-          ...agentsIn(options.agent),
-          ...requestedBy(terminal),
-        },
+        body: { ...body, maxParallel, dependencies, name, ...requestedBy(terminal) },
       });
       if (options.json) return printJson(terminal, answer);
+      printNotes(terminal, answer.notes);
       const { orchestrator, tickets: count, waves } = answer;
       terminal.out(
         `Started ${orchestrator}: ${counted(count, 'ticket')} in ${counted(waves.length, 'wave')}.`,
@@ -113,7 +126,7 @@ async function planOf(
   if (file === undefined)
     return wave.length > 0 ? { waves: wave.map((text) => text.split(',')) } : { tickets };
   try {
-    return { plan: JSON.parse(await readFile(file, 'utf8')) as unknown };
+    return { plan: JSON.parse(await readText(file)) as unknown };
   } catch (error) {
     throw new Failure('usage', `${file} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }
@@ -219,7 +232,8 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
 function retryVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('retry', {
     summary: 'Retry a failed, stalled or canceled ticket',
-    details: 'A run that has ended continues.',
+    details:
+      'Its agent gets a new process, with the current environment. An agent that works has to be stopped first. A run that has ended continues.',
     example: 'svc orchestrate retry web-20260102-030405 ABC-2',
     route: 'POST /api/runs/:run/retry',
   })
@@ -229,7 +243,9 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (run, ticket, { json }) => {
       const daemon = await needDaemon(terminal);
       const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
-      show(terminal, json, await daemon.post('/api/runs/{run}/retry', request));
+      const answer = await daemon.post('/api/runs/{run}/retry', request);
+      if (!json) terminal.out(`${plainText(ticket)} is started again, with a new process.`);
+      show(terminal, json, answer);
     });
 }
 

@@ -11,7 +11,7 @@ import { verb } from '../verb.ts';
 export function resolveTrackerIdsVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('resolve-tracker-ids', {
     summary: 'Store the tracker’s team and state ids in the project',
-    example: ['resolve-tracker-ids.sh', 'resolve-tracker-ids.sh --force'],
+    example: ['svc resolve-tracker-ids', 'svc resolve-tracker-ids --force'],
   })
     .option('--force', 'ask the tracker again, after workflow states changed')
     .option('--json', 'print JSON')

@@ -57,7 +57,9 @@ function printReport(terminal: Terminal, { totals, items, automatic }: Report): 
   if (kept.length > SHOWN) terminal.out(`… and ${kept.length - SHOWN} more: svc retention --json`);
   if (due.length > 0) terminal.out('\nTo be removed:');
   printItems(terminal, due);
-  const how = automatic ? 'The daemon removes it within the hour' : 'Remove it: svc retention --yes';
+  const how = automatic
+    ? 'The daemon removes it when it has been due for a day'
+    : 'Remove it: svc retention --yes';
   terminal.out(
     due.length === 0
       ? '\nNothing is to be removed.'

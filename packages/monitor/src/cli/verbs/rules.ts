@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { limitWords, parseSince, Rule, type Since, whatItDoes, whenItFires } from '@svc/core';
+import { limitWords, parseSince, Rule, readFields, type Since, whatItDoes, whenItFires } from '@svc/core';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
 import { createJqThreads } from '../../log/jq-threads.ts';
@@ -76,15 +76,9 @@ async function ruleIn(path: string): Promise<Rule> {
   const read = await readJsonFile(path);
   if (read.state === 'broken') throw new Failure('usage', `${path}: ${read.problem.message}`);
   if (read.state !== 'read') throw new Failure('usage', `${path} does not exist.`);
-  const parsed = Rule.safeParse(read.data);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
-  throw new Failure(
-    'usage',
-    `${path}:${place} ${issue?.message ?? 'not a rule'}.`,
-    'How to write a rule: docs/guide/rules.md',
-  );
+  const rule = readFields(Rule, read.data);
+  if (rule.ok) return rule.fields;
+  throw new Failure('usage', `${path}: ${rule.problem}`, 'How to write a rule: docs/guide/rules.md');
 }
 
 /** Shown only when it takes long. */

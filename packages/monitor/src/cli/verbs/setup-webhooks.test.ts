@@ -135,7 +135,7 @@ test('a committed channel of another relay is used only when the user names it',
   expect(await setup()).toBe(0);
   expect(global().monitor.github.smeeChannel).toMatch(new RegExp(`^${relay.url}/`));
   expect(project().monitor.github).toEqual({ webhookSecretEnv: 'SVC_WEBHOOK_SECRET' });
-  expect(terminal.complained()).toContain(`setup-webhooks.sh --adopt-channel ${channel}`);
+  expect(terminal.complained()).toContain(`svc setup-webhooks --adopt-channel ${channel}`);
 
   const other = await machine({ project: inLayer1(channel) });
   expect(await other.setup('--adopt-channel', 'https://evil.example/ANOTHER')).toBe(2);
@@ -213,10 +213,10 @@ test('--linear-deregister reports what it removed', async () => {
 
 describe('outside of any project', () => {
   const doors: [string, string[]][] = [
-    ['setup-webhooks.sh', ['setup-webhooks']],
-    ['setup-webhooks.sh --add-repo', ['setup-webhooks', '--add-repo', 'acme/web']],
-    ['setup-webhooks.sh --linear-secret-env', ['setup-webhooks', '--linear-secret-env', 'HOOK_HMAC']],
-    ['feedback-consent.sh grant', ['feedback', 'consent', 'grant']],
+    ['svc setup-webhooks', ['setup-webhooks']],
+    ['svc setup-webhooks --add-repo', ['setup-webhooks', '--add-repo', 'acme/web']],
+    ['svc setup-webhooks --linear-secret-env', ['setup-webhooks', '--linear-secret-env', 'HOOK_HMAC']],
+    ['svc feedback consent grant', ['feedback', 'consent', 'grant']],
   ];
 
   test.each(doors)('%s changes nothing in a folder that is not a checkout', async (_, words) => {
@@ -495,6 +495,6 @@ describe('--relay, a self-hosted relay', () => {
     const server = await startRecordingServer((_request, response) => void response.writeHead(403).end());
     const { setup, terminal } = await machine({ relayUrl: server.url });
     expect(await setup()).toBe(6);
-    expect(terminal.complained()).toContain(`setup-webhooks.sh --relay ${server.url}`);
+    expect(terminal.complained()).toContain(`svc setup-webhooks --relay ${server.url}`);
   });
 });

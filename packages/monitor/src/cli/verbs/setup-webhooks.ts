@@ -14,7 +14,7 @@ import { createGh } from '../../codehost/gh.ts';
 import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../codehost/hooks.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
-import { createConfigStore } from '../../config/store.ts';
+import { type ConfigStore, createConfigStore } from '../../config/store.ts';
 import { readSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import { identifyHost } from '../../log/log-entry.ts';
@@ -60,10 +60,10 @@ export function setupWebhooksVerb(terminal: Terminal): CommandUnknownOpts {
     summary: 'Set up relay channel, secret and webhooks',
     details: 'Safe to run again: what exists is kept.',
     example: [
-      'setup-webhooks.sh',
-      'setup-webhooks.sh --add-repo acme/web --add-repo acme/api',
-      'setup-webhooks.sh --linear-register',
-      'setup-webhooks.sh --relay https://relay.example.com',
+      'svc setup-webhooks',
+      'svc setup-webhooks --add-repo acme/web --add-repo acme/api',
+      'svc setup-webhooks --linear-register',
+      'svc setup-webhooks --relay https://relay.example.com',
     ],
   })
     .option('--force', 'replace channel and secret, or the tracker webhook')
@@ -121,9 +121,38 @@ async function addRepos(terminal: Terminal, session: Session, repos: readonly st
     const more = notIn(confirmed, repos);
     return more.length === 0 ? current : [...confirmed, ...more];
   });
+  await allowHooks(store, config, repos);
   if (added.length === 0) return terminal.out(`Already watched: ${repos.join(', ')}`);
   const file = await store.set('project', ['svc', 'monitor', 'github', 'watchRepos'], [...watched, ...added]);
   terminal.out(`Now watched: ${added.join(', ')} (${file})`);
+}
+
+const pollKey = ['svc', 'monitor', 'github', 'pollRepos'];
+
+/** Takes repositories off the list of those that are only polled. */
+async function allowHooks(
+  store: Pick<ConfigStore, 'set' | 'unset'>,
+  config: Config,
+  repos: readonly string[],
+): Promise<void> {
+  const polled = config.svc.monitor.github.pollRepos;
+  const left = notIn(repos, polled);
+  if (left.length === polled.length) return;
+  if (left.length === 0) await store.unset('global', pollKey);
+  else await store.set('global', pollKey, left);
+}
+
+/** No webhook of the repository from now on; the one that svc created is removed. Returns whether that is new. */
+export async function pollOnly(terminal: Terminal, session: Session, repo: string): Promise<boolean> {
+  const { config, files } = await requireConfig(terminal, session);
+  const { pollRepos, smeeChannel } = config.svc.monitor.github;
+  if (notIn(pollRepos, [repo]).length === 0) return false;
+  const store = createConfigStore({ locks: session.locks, files });
+  await store.set('global', pollKey, [...pollRepos, repo]);
+  const memory = await openHookMemory(hookMemoryFile(session.machine.dataDir));
+  if (smeeChannel !== undefined && memory.repos().includes(repoKey(repo)))
+    await removeHooks(terminal, smeeChannel, [repo]);
+  return true;
 }
 
 function notIn(known: readonly string[], repos: readonly string[]): string[] {
@@ -153,10 +182,13 @@ export async function setUpCodehostFeed(
   const channel = channelToKeep(terminal, session, loaded, options.adoptChannel);
   const relay = await relayFor(options.relay, channel, readKeyFile);
   const keyBefore = await readSecretFile(readKeyFile);
+  const store = createConfigStore({ locks: session.locks, files: loaded.files });
+  const { org, name } = loaded.config.svc.repository;
+  await allowHooks(store, loaded.config, [`${org}/${name}`]);
   const done = await setUpChannel({
     ...loaded,
     known: channel,
-    store: createConfigStore({ locks: session.locks, files: loaded.files }),
+    store,
     secretFile: webhookSecretFile(configDir, 'codehost'),
     readKeyFile,
     force: options.force === true,
@@ -168,7 +200,7 @@ export async function setUpCodehostFeed(
     await warnOtherReaders(terminal, session, done.replaced, keyBefore);
     await removeOldHooks(terminal, session, loaded.config, done.replaced);
   }
-  terminal.out(`Done. Apply it: svc-monitor.sh restart (it reads ${done.variable} from the secret file)`);
+  terminal.out(`Done. Apply it: svc monitor restart (it reads ${done.variable} from the secret file)`);
 }
 
 /**
@@ -189,12 +221,12 @@ function channelToKeep(
   const { file } = loaded.files.project;
   if (adopted === undefined && relayOfChannel(committed) !== relayUrl(machine.relayUrl)) {
     terminal.err(
-      `warning: the channel in ${file} is at another relay than this machine uses, so it is ignored. If it is yours: setup-webhooks.sh --adopt-channel ${committed}`,
+      `warning: the channel in ${file} is at another relay than this machine uses, so it is ignored. If it is yours: svc setup-webhooks --adopt-channel ${committed}`,
     );
     return undefined;
   }
   terminal.err(
-    `warning: the channel of ${file} is now used for all projects of this machine. Anyone who can read that file can send to it, and at a public relay also read it. For a new one: setup-webhooks.sh --force`,
+    `warning: the channel of ${file} is now used for all projects of this machine. Anyone who can read that file can send to it, and at a public relay also read it. For a new one: svc setup-webhooks --force`,
   );
   return committed;
 }
@@ -247,6 +279,10 @@ async function removeOldHooks(
   const hooked = (await openHookMemory(hookMemoryFile(machine.dataDir))).repos();
   const watched = config.svc.monitor.github.watchRepos;
   const repos = new Map([...hooked, ...watched].map((repo) => [repoKey(repo), repo])).values();
+  await removeHooks(terminal, channel, [...repos]);
+}
+
+async function removeHooks(terminal: Terminal, channel: string, repos: readonly string[]): Promise<void> {
   const now = (): number => terminal.now().getTime();
   const gh = createGh({
     environment: terminal.environment,
@@ -254,11 +290,11 @@ async function removeOldHooks(
     now,
     signal: terminal.interrupted,
   });
-  for (const { repo, removed, problem } of await unsubscribe(createHookApi(gh), channel, [...repos])) {
+  for (const { repo, removed, problem } of await unsubscribe(createHookApi(gh), channel, repos)) {
     if (problem === null) terminal.out(`Old hooks removed at ${repo}: ${removed}`);
     else {
       const { why, remedy } = codehostProblemWords(problem);
-      terminal.err(`warning: ${repo} may still have a hook to the old channel: ${why}. ${remedy}`);
+      terminal.err(`warning: ${repo} may still have a hook to the channel: ${why}. ${remedy}`);
     }
   }
 }
@@ -283,7 +319,7 @@ export async function registerTrackerFeed(
     clock: { now: () => terminal.now().getTime() },
   });
   if (relay !== undefined) await tellReadKey(readKeyFile, relay, terminal.out);
-  terminal.out('Done. Apply it: svc-monitor.sh restart');
+  terminal.out('Done. Apply it: svc monitor restart');
 }
 
 async function deregister(terminal: Terminal, session: Session): Promise<void> {

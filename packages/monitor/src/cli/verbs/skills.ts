@@ -164,7 +164,7 @@ function isCurrent(installation: SkillsInstallation): boolean {
 }
 
 /** The places of the named agent, or of all that are considered; by default those that are in the PATH. */
-async function placesOf(
+export async function placesOf(
   terminal: Terminal,
   named: string | undefined,
   considered?: readonly KnownAgent[],

@@ -95,7 +95,8 @@ test('receipt: exit 0 when it shipped, 1 when not or when unknown', async () => 
   expect(JSON.parse(waiting.terminal.printed())).toMatchObject({ shipped: false });
   expect(await waiting.svc('receipt', 'ENG-7')).toBe(1);
   expect(waiting.terminal.complained()).toContain('Unknown ticket ENG-7');
-  const unclear = await machine(sampleBoard(merged));
+  const unreadable = { project: '/p', deploy: {}, relaxes: [], others: 'unknown' as const };
+  const unclear = await machine(sampleBoard({ ...merged, projects: [unreadable] }));
   expect(await unclear.svc('receipt', 'ENG-1')).toBe(1);
   expect(unclear.terminal.printed()).toContain('ENG-1 may have shipped: unknown');
 });
@@ -163,6 +164,32 @@ test('attention: the list, and each action', async () => {
   expect(await svc('attention', 'snooze', id, '--for', '99d')).toBe(2);
 });
 
+test('attention: resolve is refused while the cause exists, and the last action is undone', async () => {
+  const waiting = sampleAttention();
+  const asked = sampleAttention({ reason: 'question', remedy: null });
+  const { terminal, svc } = await machine(
+    sampleBoard({
+      attention: [waiting, asked],
+      workers: [mergedWorker({ status: 'stalled' }, { result: 'timeout' })],
+    }),
+  );
+  expect(await svc('attention', 'resolve', waiting.id)).toBe(1);
+  expect(terminal.complained()).toContain('cannot be resolved: its cause still exists');
+  expect(terminal.complained()).toContain(`svc attention snooze ${waiting.id} --for 2h`);
+  expect(await svc('attention', 'snooze', waiting.id, '--for', '2h')).toBe(0);
+  expect(await svc('board')).toBe(0);
+  expect(terminal.printed()).toContain('1 need you, 0 working');
+  expect(await svc('attention', 'undo', waiting.id)).toBe(0);
+  expect(await svc('attention', 'resolve', asked.id)).toBe(0);
+  expect(await svc('attention', 'undo', asked.id)).toBe(0);
+  expect(lines(terminal.printed()).filter((line) => line.endsWith('is undone.'))).toEqual([
+    `The snooze of ${waiting.id} is undone.`,
+    `The resolution of ${asked.id} is undone.`,
+  ]);
+  expect(await svc('attention', 'undo', asked.id)).toBe(1);
+  expect(terminal.complained()).toContain('that can be undone');
+});
+
 test('no attention items', async () => {
   const { terminal, svc } = await machine(sampleBoard());
   expect(await svc('attention')).toBe(0);
@@ -196,9 +223,13 @@ test('board: a line for each worker; a past one; feeds with problems', async () 
   expect(await svc('board')).toBe(0);
   expect(lines(terminal.printed())).toEqual([
     'Event 100, 2026-01-02 12:00:00 UTC (now)',
-    '0 working, 1 need you, 0 in review, 1 shipping, 0 done today',
-    'ENG-1   run-1  merged        1 h ago  acme/web#12  waiting for a deployment of aaaaaaa to production (until in 20 min)',
-    "ENG-10  run-1  implementing  3 h ago  -            waiting for the worker's next update [sources disagree: svc why ENG-10]",
+    '1 need you, 0 working, 0 in review, 1 shipping, 0 done today',
+    'ENG-1   merged        1 h ago  -  Log in with a key',
+    '        run-1, acme/web#12, waiting for a deployment of aaaaaaa to production',
+    '        (until in 20 min)',
+    'ENG-10  implementing  3 h ago  -',
+    "        run-1, waiting for the agent's next update, sources disagree:",
+    '        svc why ENG-10',
     '0 open pull requests, 0 attention items (svc attention)',
     'The codehost feed is blind: silent',
   ]);

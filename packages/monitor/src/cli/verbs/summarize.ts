@@ -70,6 +70,6 @@ function withRemedy(error: unknown): unknown {
   return new Failure(
     'not-configured',
     'AI is not configured: svc.ai.enabled is off, or no provider has a key.',
-    'Run: svc config set svc.ai.enabled true, and set svc.ai.providers.provider-a.apiKeyEnv to the variable that holds the key. If the daemon was started without that variable, set it and run: svc-monitor.sh restart',
+    'Run: svc config set svc.ai.enabled true, and set svc.ai.providers.provider-a.apiKeyEnv to the variable that holds the key. If the daemon was started without that variable, set it and run: svc monitor restart',
   );
 }

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { recordRefusals, type TeamCommand } from '@svc/core';
+import { LONGEST_CHOSEN_NAME, recordRefusals, type TeamCommand } from '@svc/core';
 import { tokenFile } from '../../access/token-file.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { ownVersion } from '../../control/version-drift.ts';
@@ -64,12 +64,19 @@ export async function getTeamBoard(
 /** `laptop (kim)`, with the age of what is known if the machine is not heard. */
 export function machineHead(
   terminal: Terminal,
-  shown: Pick<TeamBoard['machines'][number], 'machine' | 'person' | 'self' | 'presence' | 'heardAt'>,
+  shown: Pick<
+    TeamBoard['machines'][number],
+    'machine' | 'person' | 'self' | 'presence' | 'heardAt' | 'doubt'
+  >,
 ): string {
   const name = plainText(`${shown.machine} (${shown.person})${shown.self ? ', this machine' : ''}`);
   if (shown.presence === 'here') return name;
   const heard =
-    shown.heardAt === null ? 'not heard yet' : `last heard ${ageText(shown.heardAt, terminal.now())}`;
+    shown.presence === 'incomplete'
+      ? plainText(shown.doubt ?? '')
+      : shown.heardAt === null
+        ? 'not heard yet'
+        : `last heard ${ageText(shown.heardAt, terminal.now())}`;
   return paint(terminal, 'yellow', `${name}: ${heard}; this may be outdated`);
 }
 
@@ -101,7 +108,7 @@ const machine = ['--machine <name>', 'its name in the team (default: the host na
 function whoOf(terminal: Terminal, given: { person?: string | undefined; machine?: string | undefined }) {
   return {
     person: given.person ?? requestedBy(terminal).by ?? 'unknown',
-    machine: given.machine ?? hostname().slice(0, 100),
+    machine: given.machine ?? hostname().slice(0, LONGEST_CHOSEN_NAME),
   };
 }
 
@@ -130,12 +137,13 @@ function inviteVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('invite', {
     summary: 'Make an invitation for one machine, valid for an hour',
     details: 'It is a secret: send it in a private message.',
-    example: 'svc team invite',
+    example: ['svc team invite', 'svc team invite --person kim'],
     route: 'POST /api/team/invite',
   })
+    .option('--person <name>', 'for a further machine of this member')
     .option('--json', 'print JSON')
-    .action(async ({ json }) => {
-      const answer = await (await needDaemon(terminal)).post('/api/team/invite', { body: {} });
+    .action(async ({ json, ...body }) => {
+      const answer = await (await needDaemon(terminal)).post('/api/team/invite', { body });
       if (json) return printJson(terminal, answer);
       terminal.out('On the other machine, once, within an hour:');
       terminal.out(`svc team join '${answer.invitation}'`);
@@ -202,7 +210,8 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       if (json) return printJson(terminal, answer);
       if (team === null) return terminal.out(NO_TEAM);
       printStatus(terminal, team);
-      if (team.state !== 'live' || team.refused.length > 0) throw new AnswerIsNo();
+      if (team.state !== 'live' || team.refused.length > 0 || team.problems.length > 0)
+        throw new AnswerIsNo();
     });
 }
 
@@ -215,6 +224,8 @@ function printStatus(terminal: Terminal, team: Status): void {
   terminal.out(
     `${counted(team.members.length, 'machine')}, ${counted(team.published, 'record')} published, ${team.pending} pending`,
   );
+  for (const { text, remedy } of team.problems)
+    terminal.out(paint(terminal, 'red', plainText(`${text}. ${remedy}`)));
   for (const expiresAt of team.invitations)
     terminal.out(`an invitation is open until ${timeText(expiresAt, now)}`);
   for (const { reason, machine: of, count, at } of team.refused) {
@@ -247,7 +258,11 @@ function commandsVerb(terminal: Terminal): CommandUnknownOpts {
           ageText(one.at, terminal.now()),
           plainText(`${one.direction === 'sent' ? 'to' : 'from'} ${one.machine} (${one.person})`),
           plainText(commandText(one)),
-          plainText([one.state, one.why, one.remedy].filter((part) => part !== null).join('. ')),
+          plainText(
+            [one.state, one.why, one.remedy]
+              .flatMap((part) => (part === null ? [] : [part.replace(/\.$/, '')]))
+              .join('. '),
+          ),
         ]),
       );
     });

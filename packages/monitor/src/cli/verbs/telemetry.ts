@@ -40,14 +40,14 @@ function attributesVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async (options) => {
       const session = openSession(terminal);
-      const root = worktreeRoot(terminal.folder);
+      const root = await worktreeRoot(terminal.folder);
       const { config } = await requireConfig(terminal, session);
       const { svc } = config;
       const context = await createContextStore({ root, locks: session.locks, now: terminal.now }).read();
       const attributes = resourceAttributes({
         project: options.project ?? svc.project.name ?? svc.projectKey ?? null,
         hostname: hostname(),
-        branch: gitBranch(root),
+        branch: await gitBranch(root),
         ticket: context?.currentTicket ?? null,
         ticketPrefixes: [ticketPrefixOf(config) ?? []].flat(),
         orchestration: context?.orchestration ?? null,

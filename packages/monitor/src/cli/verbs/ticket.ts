@@ -1,7 +1,7 @@
-// svc ticket list, svc ticket phase
+// svc ticket show, svc ticket list, svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { openTickets, phaseNamed, ticketPhases, ticketWritten } from '@svc/core';
+import { openTickets, phaseNamed, renderTicket, shownBounds, ticketPhases, ticketWritten } from '@svc/core';
 import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
@@ -17,11 +17,29 @@ export function ticketVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'ticket',
     {
-      summary: 'List open tickets, report the phase of a ticket',
+      summary: 'Show a ticket, list open ones, report a phase',
       example: 'svc ticket phase inReview ABC-12',
     },
-    [listVerb(terminal), phaseVerb(terminal)],
+    [showVerb(terminal), listVerb(terminal), phaseVerb(terminal)],
   );
+}
+
+function showVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('show', {
+    summary: 'Show the text of a ticket, as the tracker has it now',
+    details: `Title, description, acceptance criteria, labels, links and the newest ${shownBounds.comments} comments. What is too long to show is named.`,
+    example: 'svc ticket show ABC-12',
+    route: 'GET /api/tickets/:ticket',
+  })
+    .argument('[ticket]', 'ticket (default: the current ticket of this worktree)')
+    .option('--json', 'print JSON')
+    .action(async (given, { json }) => {
+      const ticket = await ticketAsked(terminal, openSession(terminal), given, 'svc ticket show');
+      const daemon = await needDaemon(terminal);
+      const content = await daemon.get('/api/tickets/{ticket}', { params: { ticket } });
+      if (json) return printJson(terminal, content);
+      terminal.out(`${plainText(content.ticket)}\n\n${renderTicket(content)}`);
+    });
 }
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
@@ -64,7 +82,7 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
       const named = phaseNamed(text);
       if (!named.ok) throw new Failure('usage', `${upper(named.problem)}.`.replace(/\?\.$/, '?'));
       const session = openSession(terminal);
-      const ticket = given === undefined ? await currentTicket(terminal, session) : ticketGiven(given);
+      const ticket = await ticketAsked(terminal, session, given, 'svc ticket phase <phase>');
       const daemon = await connectDaemon(session.machine);
       const answer = daemon
         ? await daemon.post('/api/tickets/{ticket}/phase', {
@@ -117,19 +135,27 @@ function sentence({ ticket, phase, outcome, from, to, why }: PhaseAnswer): strin
       return `${ticket} is already in ${plain(to)}; nothing was moved.`;
     case 'skipped':
       return `${ticket} was not moved: ${plain(why)}.`;
+    case 'held':
+      return `${ticket} is not moved to its done state yet: ${plain(why)}. svc moves it once the deployment is verified (svc why ${ticket}).`;
     case 'pending':
       return `${ticket} was reported as ${phase} but not moved yet: ${plain(why).replace(/\.$/, '')}.`;
   }
 }
 
-async function currentTicket(terminal: Terminal, { locks }: Session): Promise<string> {
-  const root = worktreeRoot(terminal.folder);
+async function ticketAsked(
+  terminal: Terminal,
+  { locks }: Session,
+  given: string | undefined,
+  command: string,
+): Promise<string> {
+  if (given !== undefined) return ticketGiven(given);
+  const root = await worktreeRoot(terminal.folder);
   const context = await createContextStore({ root, locks, now: terminal.now }).read();
   if (typeof context?.currentTicket === 'string') return ticketGiven(context.currentTicket);
   throw new Failure(
     'usage',
     `No ticket was given, and the workflow context of ${root} has none.`,
-    'Pass one: svc ticket phase <phase> <ticket>, or set one: svc context set-ticket <ticket>',
+    `Pass one: ${command} <ticket>, or set one: svc context set-ticket <ticket>`,
   );
 }
 

@@ -49,6 +49,7 @@ export async function startRunServer(
         folderOf: (ticket) => (ticket.startsWith('ABC-') ? world.root : undefined),
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
+        askServices: async () => ({ missing: [], notes: [] }),
         orchestrator: { holds: (run) => (run === RUN ? holds : []), checkNow: async () => undefined },
         async sync({ orchestrator, ticket }) {
           const read = await world.signals.read(orchestrator, ticket);

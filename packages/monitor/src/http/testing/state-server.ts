@@ -4,6 +4,7 @@ import { type Board, type EventDraft, foldLine, type Since } from '@svc/core';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { attentionRoutes, boardRoutes } from '../board-routes.ts';
+import { policyRoutes } from '../policy-routes.ts';
 import { createHttpServer } from '../server.ts';
 import { workerRoutes } from '../ticket-routes.ts';
 import { allowEveryone } from './allow-everyone.ts';
@@ -51,6 +52,7 @@ export async function startStateServer(options: StateServerOptions) {
       boardRoutes({ state, boardAt, instanceId: 'instance-1', now }),
       attentionRoutes({ state, append, person: () => undefined, now }),
       workerRoutes({ state, append, now }),
+      policyRoutes({ state, append, onChange: () => undefined }),
     ],
   });
   onTestFinished(() => server.close());

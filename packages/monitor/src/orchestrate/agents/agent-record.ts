@@ -1,6 +1,5 @@
 // How an attempt was started: written before its process, so any instance of the daemon can continue its session.
 import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
 import {
   type AgentView,
   addToConversation,
@@ -10,12 +9,14 @@ import {
   fenced,
   itemsAfter,
   newConversation,
+  newestItems,
   type SessionSetup,
   shownRequest,
   type Worker,
   type WorkerAgent,
 } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { openFile, readText } from '@svc/lib/paths';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { readInbox } from '../reactions/inbox.ts';
@@ -33,6 +34,8 @@ const AgentRecord = z.object({
       resume: z.string().nullable(),
       mode: z.string().nullable(),
       model: z.string().nullable(),
+      /** The text of the ticket, in front of the first prompt; null: its project has no tracker. */
+      ticket: z.string().nullable().default(null),
       prompt: z.string(),
       continuation: z.string().nullable(),
     })
@@ -49,7 +52,7 @@ export async function readRecord(
   runsDir: string,
   agent: Attempt,
 ): Promise<AgentRecord | 'unreadable' | undefined> {
-  const text = await ifPresent(readFile(agentFiles(runsDir, agent).record, 'utf8'));
+  const text = await ifPresent(readText(agentFiles(runsDir, agent).record));
   if (text === undefined) return undefined;
   try {
     return AgentRecord.parse(JSON.parse(text));
@@ -65,7 +68,7 @@ export async function writeRecord(runsDir: string, agent: Attempt, record: Agent
   await writeFileAtomically(files.record, `${JSON.stringify(record)}\n`, { mode: 0o600, folderMode: 0o700 });
   if (record.setup === null) return;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
-  await (await open(files.sent, flags, 0o600)).close();
+  await (await openFile(files.sent, { flags: flags, mode: 0o600 })).close();
 }
 
 /** An agent reads its inbox itself when svc cannot talk to it; otherwise its messages are sent to it. */
@@ -77,6 +80,8 @@ export async function makeRecord(given: {
   inbox: string;
   /** What it is asked to do. */
   prompt: string;
+  /** The text of its ticket. */
+  ticket: string | null;
   /** What the board knows of the attempt before this one. */
   previous: WorkerAgent | null;
 }): Promise<AgentRecord> {
@@ -96,6 +101,7 @@ export async function makeRecord(given: {
     resume: isSame ? previous.sessionId : null,
     mode: chosen.mode,
     model: chosen.model,
+    ticket: given.ticket,
     prompt: firstPrompt(prompt, previous),
     continuation: messages.some((key) => !before.includes(key)) ? null : CONTINUE,
   };
@@ -128,17 +134,27 @@ async function deliveredBefore(runsDir: string, { attempt, ...worker }: Attempt)
 
 // What is shown of the agent of a ticket: what it does now, and its conversation.
 
+export type AskedView = {
+  after: number;
+  instanceId?: string | undefined;
+  newest?: number | undefined;
+  attempt?: number | undefined;
+};
+
 export async function viewAgent(given: {
   worker: Worker;
   /** Undefined when its process is gone, or when this daemon has just started. */
   followed: { agent: { attempt: number }; talk: AgentTalk | null; conversation: Conversation } | undefined;
   runsDir: string;
   instanceId: string;
-  asked: { after: number; instanceId: string | undefined };
+  asked: AskedView;
 }): Promise<AgentView> {
-  const { followed, runsDir, asked } = given;
+  const { runsDir, asked } = given;
   const { orchestrator, ticket, agent } = given.worker;
-  const attempt = followed?.agent.attempt ?? agent?.attempt;
+  const newest = given.followed?.agent.attempt ?? agent?.attempt;
+  if (asked.attempt !== undefined && asked.attempt !== newest) return viewEarlier(given, asked.attempt);
+  const { followed } = given;
+  const attempt = newest;
   const isTalk = followed === undefined ? agent?.protocol === true : followed.talk !== null;
   const files =
     isTalk && attempt !== undefined ? agentFiles(runsDir, { orchestrator, ticket, attempt }) : null;
@@ -148,21 +164,48 @@ export async function viewAgent(given: {
   const talk = followed?.talk ?? null;
   // The revisions of each start of the agent begin again.
   const instanceId = `${given.instanceId}.${attempt ?? 0}`;
+  // What it does now: the log is a moment behind.
+  const shown =
+    agent !== null && talk !== null && agent.attempt === attempt
+      ? { ...agent, ...current(talk, agent) }
+      : agent;
+  const all = itemsAfter(conversation, asked.instanceId === instanceId ? asked.after : 0);
+  const items = asked.newest === undefined ? all : newestItems(all, asked.newest, shown?.open ?? []);
   return {
     ticket,
     orchestrator,
-    // What it does now: the log is a moment behind.
-    agent:
-      agent !== null && talk !== null && agent.attempt === attempt
-        ? { ...agent, ...current(talk, agent) }
-        : agent,
+    agent: shown,
     cost: costOfWorker(given.worker),
     waiting: talk?.waiting().map(({ text }) => text) ?? [],
+    attempt: attempt ?? null,
     instanceId,
     rev: conversation.rev,
-    dropped: conversation.dropped,
-    items: itemsAfter(conversation, asked.instanceId === instanceId ? asked.after : 0),
+    dropped: conversation.dropped + all.length - items.length,
+    items,
     journal: files?.journal ?? null,
+  };
+}
+
+/** The conversation of an attempt that is over. Without its files, as of a command line, it is empty. */
+async function viewEarlier(
+  { worker, runsDir, instanceId }: Parameters<typeof viewAgent>[0],
+  attempt: number,
+): Promise<AgentView> {
+  const { orchestrator, ticket, agent } = worker;
+  const files = agentFiles(runsDir, { orchestrator, ticket, attempt });
+  const conversation = await readConversation(files, true);
+  return {
+    ticket,
+    orchestrator,
+    agent,
+    cost: costOfWorker(worker),
+    waiting: [],
+    attempt,
+    instanceId: `${instanceId}.${attempt}`,
+    rev: conversation.rev,
+    dropped: conversation.dropped,
+    items: itemsAfter(conversation, 0),
+    journal: conversation.items.size === 0 ? null : files.journal,
   };
 }
 

@@ -3,7 +3,6 @@
 // to the daemon before or after. What the agent writes is appended to its journal by the system. The session is folded
 // from both files, in the order in which things happened; after a restart they are read again from the start.
 import { constants, type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import {
   type AgentEntry,
   type AgentSession,
@@ -27,10 +26,13 @@ import {
   startProblem,
   steeringRequest,
   textAt,
+  tooManyRequests,
   withMark,
 } from '@svc/core';
+import { openFile } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import { createLineReader, type ReadLine } from './line-reader.ts';
+import { openSent, readSent } from './sent-file.ts';
 
 /** A change of the journal shortens the wait. */
 const READ_EVERY_MS = 1_000;
@@ -40,8 +42,6 @@ const CHUNK = 256 * 1024;
 /** Agents write what a command printed as one line. Of a longer update only the start is used. */
 const LONGEST_UPDATE = 1024 * 1024;
 const LONGEST_LINE = 32 * 1024 * 1024;
-const NEWLINE = 0x0a;
-const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export type SessionFiles = { sent: string; journal: string };
@@ -59,8 +59,11 @@ export type AgentTalk = {
   sendable: () => QueuedMessage[];
   /** Bytes of the journal that were read. */
   read: () => number;
-  /** Another program has cut or replaced the journal: what the agent does cannot be known any more. */
-  isChanged: () => boolean;
+  /**
+   * Another program has cut or replaced the journal, or written to what svc has sent: what the agent does cannot be known
+   * any more.
+   */
+  changedFile: () => keyof SessionFiles | null;
   answer: (given: {
     request: string;
     answer: Answer;
@@ -137,10 +140,10 @@ function createFolding({
     isChanged: () => isChanged,
     folded: () => folded,
     fold,
-    /** Returns the agent's requests that no person can answer. */
+    /** Returns the answers to the agent's requests that no person can answer. */
     async read(): Promise<Fields[]> {
       const requests: Fields[] = [];
-      const handle = await open(journal, reading);
+      const handle = await openFile(journal, { flags: reading });
       try {
         const { size, ino } = await handle.stat();
         isChanged ||= size < offset || ino !== (inode ?? ino);
@@ -157,7 +160,10 @@ function createFolding({
             if (message === undefined) return;
             fold({ from: 'agent', message });
             const isRequest = textAt(message, 'method') !== undefined && message['id'] !== undefined;
-            if (isRequest && !isForPeople(message)) requests.push(message);
+            if (!isRequest) return;
+            const isOpen = session.open.some(({ request }) => request === JSON.stringify(message['id']));
+            if (!isForPeople(message)) requests.push(methodNotFound(message));
+            else if (!isOpen) requests.push(tooManyRequests(message));
           });
           offset += bytesRead;
         }
@@ -172,16 +178,11 @@ function createFolding({
 
 /** A session whose process is gone, as its files show it, and the keys of the messages that it got. */
 export async function readSession(files: SessionFiles, onEntry: OnEntry): Promise<{ keys: string[] }> {
-  const handle = await open(files.sent, reading);
-  try {
-    const { messages } = await readSent(handle);
-    const folding = createFolding({ journal: files.journal, sent: messages, onEntry });
-    await folding.read();
-    folding.fold({ from: 'process', ended: null });
-    return { keys: folding.seenKeys() };
-  } finally {
-    await handle.close();
-  }
+  const { messages } = await readSent(files.sent);
+  const folding = createFolding({ journal: files.journal, sent: messages, onEntry });
+  await folding.read();
+  folding.fold({ from: 'process', ended: null });
+  return { keys: folding.seenKeys() };
 }
 
 export async function talkToAgent(given: {
@@ -196,15 +197,10 @@ export async function talkToAgent(given: {
   onProblem: (error: unknown) => void;
 }): Promise<AgentTalk> {
   const { files, setup, messages, mayStart = () => true, onEntry = () => undefined, onProblem } = given;
-  const outgoing = await open(files.sent, appending, 0o600);
-  const before = await readSent(outgoing);
-  if (before.isTorn) {
-    await outgoing.appendFile('\n');
-    await outgoing.datasync();
-  }
-  const folding = createFolding({ journal: files.journal, sent: before.messages, onEntry });
+  const outgoing = await openSent(files.sent);
+  const folding = createFolding({ journal: files.journal, sent: outgoing.messages, onEntry });
   const { session, names } = folding;
-  let lines = before.lines;
+  let { lines, isForeign } = outgoing;
   let isOver = false;
   let appends: Promise<unknown> = Promise.resolve();
   let watcher: FSWatcher | undefined;
@@ -213,11 +209,11 @@ export async function talkToAgent(given: {
   /** One after another, each durable before it counts. */
   function send(make: () => { message: Fields; mark?: Omit<Mark, 'read'> } | undefined): Promise<boolean> {
     const work = appends.then(async () => {
-      const made = make();
+      isForeign ||= await outgoing.look();
+      const made = isForeign ? undefined : make();
       if (made === undefined) return false;
       const line = withMark(made.message, { read: folding.folded(), ...made.mark });
-      await outgoing.appendFile(`${JSON.stringify(line)}\n`);
-      await outgoing.datasync();
+      await outgoing.append(`${JSON.stringify(line)}\n`);
       lines += 1;
       folding.fold({ from: 'svc', message: line });
       return true;
@@ -244,7 +240,7 @@ export async function talkToAgent(given: {
     if (next === undefined) return undefined;
     const isSteered = state === 'running' && can.steer && !refused.includes(next.key);
     if (state !== 'idle' && !isSteered) return undefined;
-    const request = (isSteered ? steeringRequest : promptRequest)(sessionId, next.text);
+    const request = (isSteered ? steeringRequest : promptRequest)(sessionId, [next.text]);
     return { message: { id: lines, ...request }, mark: { key: next.key, by: next.by ?? undefined } };
   }
 
@@ -256,13 +252,12 @@ export async function talkToAgent(given: {
 
   /** Every request of the agent gets an answer, and the agent gets what is due. */
   async function goOn(): Promise<void> {
+    isForeign ||= await outgoing.look();
     const requests = await folding.read();
     // Nothing is sent to a process that is gone: it would count as sent.
     for (const message of requests)
       await send(() =>
-        isOver || session().answered.includes(JSON.stringify(message['id']))
-          ? undefined
-          : { message: methodNotFound(message) },
+        isOver || session().answered.includes(JSON.stringify(message['id'])) ? undefined : { message },
       );
     while (session().exit === null && (await send(() => (isOver ? undefined : due()))));
   }
@@ -290,7 +285,7 @@ export async function talkToAgent(given: {
     waiting,
     sendable,
     read: folding.offset,
-    isChanged: folding.isChanged,
+    changedFile: () => (isForeign ? 'sent' : folding.isChanged() ? 'journal' : null),
     async answer({ request, answer, by, key, content }) {
       const make = (): Fields | undefined => answerTo(session(), request, answer, content);
       if (key !== undefined && folding.keys().has(key)) return 'sent';
@@ -342,12 +337,4 @@ function messageIn(line: string, { isWhole, size }: ReadLine): Fields | undefine
   const content = [{ type: 'content', content: { type: 'text', text } }];
   const update = { sessionUpdate: 'tool_call_update', toolCallId, status, content };
   return { method: 'session/update', params: { update } };
-}
-
-/** A line that was cut off by a crash was never read as one: its content is sent again. */
-async function readSent(handle: FileHandle): Promise<{ messages: Fields[]; lines: number; isTorn: boolean }> {
-  const bytes = await handle.readFile();
-  const lines = bytes.toString('utf8').split('\n').filter(Boolean);
-  const messages = lines.map(jsonIn).filter((message) => message !== undefined);
-  return { messages, lines: lines.length, isTorn: bytes.length > 0 && bytes.at(-1) !== NEWLINE };
 }

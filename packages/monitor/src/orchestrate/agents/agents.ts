@@ -17,17 +17,19 @@ import {
   workerKey,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { processExists, type ReadProcessStarts } from '@svc/lib/system';
+import { processExists } from '@svc/lib/pid';
+import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import type { StateFollower } from '../../state/state-follower.ts';
 import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import { type AgentLog, type CommandLine, createAgentLog, followCommandLine } from './agent-log.ts';
-import { type AgentRecord, readRecord, viewAgent } from './agent-record.ts';
+import { type AgentRecord, type AskedView, readRecord, viewAgent } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 import { createLimits } from './limits.ts';
 import { createSteering, type Steering } from './steering.ts';
+import { createSuspension } from './suspension.ts';
 
 const noRecord = { reason: null, setup: null, delivered: [] };
 /** The end of a process is shown sooner than the next round would find it. */
@@ -42,7 +44,7 @@ export type Agents = Steering & {
   /** Call it in each round, with every attempt that was found. */
   follow: (agents: readonly FoundAgent[]) => void;
   noteEnd: (agent: Attempt, how: AgentEnd) => void;
-  view: (worker: Worker, asked: { after: number; instanceId: string | undefined }) => Promise<AgentView>;
+  view: (worker: Worker, asked: AskedView) => Promise<AgentView>;
   /** Calls back when the view of the worker may have changed; urgently when its state did. */
   onChange: (worker: WorkerName, changed: (isUrgent: boolean) => void) => () => void;
   /** Why an agent cannot be followed, if one cannot. */
@@ -85,6 +87,8 @@ export function createAgents(options: {
   policyAnswer: (worker: Worker, request: OpenRequest) => Promise<Answer | null>;
   /** The budgets of the run, as currently configured. */
   budgetsOf: (orchestrator: string) => Promise<{ project: string; budgets: Budgets } | null>;
+  /** After how many minutes without work an agent of the run is ended; null: never. */
+  idleMinutesOf: (orchestrator: string) => Promise<number | null>;
   processStarts: ReadProcessStarts;
   /** Starts a round. */
   wake: () => void;
@@ -96,6 +100,7 @@ export function createAgents(options: {
   const { runsDir, instanceId, append, processStarts, logger, now } = options;
   const { board } = options.state;
   const limits = createLimits({ board, append, now });
+  const suspension = createSuspension({ ...options, board });
   const followed = new Map<string, Followed>();
   const opening = new Map<string, Promise<void>>();
   /** Agents that ended while something else was done for them. */
@@ -250,14 +255,16 @@ export function createAgents(options: {
       await one.log.written();
       await markEnd(runsDir, agent, 'unstartable');
       await endProcess(agent);
-    } else if (talk.isChanged() || (talk.read() > options.journalBytes && talk.session().state === 'idle')) {
-      const why = talk.isChanged() ? 'was changed by another program' : 'is full';
-      logger.warn(
-        { ...agent, bytes: talk.read() },
-        `the journal of an agent ${why}: its session continues in a new one`,
-      );
+    } else if (
+      talk.changedFile() !== null ||
+      (talk.read() > options.journalBytes && talk.session().state === 'idle')
+    ) {
+      const changed = talk.changedFile();
+      const what = changed === 'sent' ? 'file of messages to an agent' : 'journal of an agent';
+      const why = changed === null ? 'is full' : 'was changed by another program';
+      logger.warn({ ...agent, bytes: talk.read() }, `the ${what} ${why}: its session continues in a new one`);
       await endProcess(agent);
-    }
+    } else if (await suspension.isDue(agent, talk)) await endProcess(agent);
   }
 
   async function applyPolicy(one: Followed, talk: AgentTalk): Promise<void> {
@@ -328,7 +335,8 @@ export function createAgents(options: {
   /** Everything that it did is in the log. */
   function isLogged(agent: FoundAgent): boolean {
     const known = board().workers.get(keyOf(agent))?.agent;
-    return known !== undefined && known !== null && known.attempt >= agent.attempt && known.state === 'ended';
+    if (known === undefined || known === null || known.attempt < agent.attempt) return false;
+    return known.state === 'ended' || known.suspended !== undefined;
   }
 
   const steering = createSteering({

@@ -1,6 +1,6 @@
 // The agents on this machine: where their programs are, and what they answer when they are asked.
 import { spawn } from 'node:child_process';
-import { access, constants, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import {
@@ -16,7 +16,7 @@ import {
   requestName,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import { ifAllowed } from '@svc/lib/files';
+import { isExecutable, realpath } from '@svc/lib/paths';
 import { within } from '@svc/lib/timeout';
 import { endGroup } from '../worktrees/steps.ts';
 import { createLineReader } from './line-reader.ts';
@@ -36,11 +36,6 @@ export async function locateAgent(
   return null;
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  const stats = await ifAllowed(access(path, constants.X_OK).then(() => stat(path)));
-  return stats?.isFile() === true;
-}
-
 const GRACE_MS = 2_000;
 /** What it wrote before its end may still be on the way. */
 const OUTPUT_AFTER_END_MS = 500;
@@ -53,13 +48,11 @@ type Question = {
   program: string;
   /** What every agent gets. */
   environment: Readonly<Record<string, string>>;
-  /** The last request. A session is only opened, it gets no work. */
-  last: 'initialize' | 'session/new';
   /** For each answer. */
   answerMs: number;
 };
 
-/** Starts the agent in an empty folder, asks what it can do, and ends it with everything that it started. */
+/** Starts the agent in an empty folder, opens a session without work, and ends it with everything that it started. */
 export async function askAgent(question: Question): Promise<AskedAgent> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-agent-')));
   try {
@@ -70,7 +63,7 @@ export async function askAgent(question: Question): Promise<AskedAgent> {
 }
 
 async function askIn(folder: string, question: Question): Promise<AskedAgent> {
-  const { agent, program, environment, last, answerMs } = question;
+  const { agent, program, environment, answerMs } = question;
   let session = newAgentSession;
   let onAnswer: (() => void) | undefined;
   let size = 0;
@@ -112,9 +105,17 @@ async function askIn(folder: string, question: Question): Promise<AskedAgent> {
     });
   });
 
-  const setup = { cwd: folder, resume: null, mode: null, model: null, prompt: '', continuation: null };
+  const setup = {
+    cwd: folder,
+    resume: null,
+    mode: null,
+    model: null,
+    ticket: null,
+    prompt: '',
+    continuation: null,
+  };
   async function ask(): Promise<string | null> {
-    while (!sent.includes(last)) {
+    while (!sent.includes('session/new')) {
       const request = dueRequest(session, setup, sent);
       if (request === null) return null;
       const message = { id: sent.length, ...request };

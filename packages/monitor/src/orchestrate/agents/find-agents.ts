@@ -4,9 +4,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Revivals, safeSegment } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
-import { namesIn } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
+import { namesIn } from '@svc/lib/paths';
+import { groupExists } from '@svc/lib/pid';
 import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
 import { endGroup } from '../worktrees/steps.ts';
 import { agentFiles, type PidFile, pidFolder, readPidFile, readPidFileName, wrotePidFile } from './launch.ts';
@@ -122,16 +122,6 @@ export async function endLeftovers({
     return 'ended';
   }
   return members?.length === 0 ? 'none' : 'not-shown';
-}
-
-function groupExists(pid: number): boolean {
-  try {
-    return process.kill(-pid, 0);
-  } catch (error) {
-    if (systemErrorCode(error) === 'ESRCH') return false;
-    if (systemErrorCode(error) === 'EPERM') return true;
-    throw error;
-  }
 }
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { needPid } from '@svc/lib/pid';
 import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { endLeftovers, findAgents, nextAttempt } from './find-agents.ts';
 import { agentFiles, endAgent, type Launch, type LaunchedAgent, launchAgent } from './launch.ts';
 import { type AgentHome, agentHome, killGroup, lives, textIn } from './testing/scripted-agent.ts';
@@ -137,7 +138,7 @@ describe('launch', () => {
       'exit 0',
     );
     const agent = await started(home, argv);
-    const left = Number(await textIn(join(home.worktree, 'left')));
+    const left = needPid(await textIn(join(home.worktree, 'left')));
     expect(await agent.ended).toMatchObject({ exitCode: 0 });
     await until(() => !lives(left));
   });
@@ -153,7 +154,7 @@ describe('find agents', () => {
     });
     onTestFinished(() => void daemon.kill('SIGKILL'));
     expect((await once(daemon, 'exit'))[1]).toBe('SIGKILL');
-    const pid = Number(await textIn(home.files().pidFile));
+    const pid = needPid(await textIn(home.files().pidFile));
     onTestFinished(() => killGroup(pid));
     await textIn(home.files().output);
     const agents = await find(home);
@@ -214,6 +215,18 @@ describe('find agents', () => {
     ]);
   });
 
+  test.each(['', '0\n', '1\n', '-1\n', `-${process.pid}\n`, '12 13\n', '12'])(
+    'a marker with %j names no process',
+    async (text) => {
+      const home = agentHome(temporaryFolder());
+      const { pidFile } = home.files();
+      mkdirSync(dirname(pidFile), { recursive: true });
+      writeFileSync(pidFile, text);
+      const later = new Date(Date.now() + 3_600_000);
+      expect(await find(home, later)).toMatchObject([{ state: 'gone', pid: null }]);
+    },
+  );
+
   test('a run without agents, and an unsafe name, have none', async () => {
     const home = agentHome(temporaryFolder());
     expect(await find(home)).toEqual([]);
@@ -264,6 +277,27 @@ describe('end', () => {
   });
 });
 
+test.each([0, 1, -1])('process %i is never ended, whatever a file holds about it', async (pid) => {
+  const reached: number[] = [];
+  const really = process.kill.bind(process);
+  // Agents of other tests may still be ending.
+  const kill = vi.spyOn(process, 'kill').mockImplementation((target, signal) => {
+    if (Math.abs(target) > 1) return really(target, signal);
+    reached.push(target);
+    return true;
+  });
+  onTestFinished(() => kill.mockRestore());
+  const startedAt = new Date().toISOString();
+  expect(await endAgent({ pid, startedAt, processStarts, graceMs: 1 })).toBe('not-ours');
+  const running = { state: 'running', startedAt: Date.parse(startedAt), mark: '1' } as const;
+  const confirmed = async () => new Map([[pid, running]]);
+  await expect(endAgent({ pid, startedAt, processStarts: confirmed, graceMs: 1 })).rejects.toThrow(
+    'is not the id of a process',
+  );
+  expect(await endLeftovers({ pid, orchestrator: 'run-1', ticket: 'ENG-1', graceMs: 1 })).toBe('none');
+  expect(reached).toEqual([]);
+});
+
 describe.skipIf(process.platform !== 'linux')('leftover processes', () => {
   /** A group whose leader has gone while the rest still runs. */
   async function orphans(home: AgentHome): Promise<{ pid: number; left: number }> {
@@ -277,7 +311,7 @@ describe.skipIf(process.platform !== 'linux')('leftover processes', () => {
     const pid = leader.pid ?? 0;
     onTestFinished(() => killGroup(pid));
     await once(leader, 'exit');
-    return { pid, left: Number(await textIn(join(home.worktree, 'left'))) };
+    return { pid, left: needPid(await textIn(join(home.worktree, 'left'))) };
   }
 
   test('of an agent whose end was not seen are ended', async () => {

@@ -4,12 +4,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTail, inOneLine, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { ifAllowed, isFolder } from '@svc/lib/files';
+import { ifAllowed } from '@svc/lib/files';
+import { isFolder, openFile } from '@svc/lib/paths';
+import { readPid } from '@svc/lib/pid';
 import type { RunCommand } from '@svc/lib/process';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
@@ -30,15 +32,16 @@ export type PidFile = { pid: number | null; writtenAt: number };
 
 /** Null when it does not exist, or is not a pid file. */
 export async function readPidFile(path: string): Promise<PidFile | null> {
-  const handle = await ifAllowed(open(path, flags));
+  const handle = await ifAllowed(openFile(path, { flags: flags }));
   if (handle === undefined) return null;
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) return null;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
     const text = buffer.toString('latin1', 0, bytesRead);
-    const [, digits] = /^(\d{1,10})\n$/.exec(text) ?? [];
-    return { pid: digits === undefined ? null : Number(digits), writtenAt: stats.mtimeMs };
+    // Without the end of its line it is not written yet.
+    const pid = text.endsWith('\n') ? readPid(text) : undefined;
+    return { pid: pid ?? null, writtenAt: stats.mtimeMs };
   } finally {
     await handle.close();
   }
@@ -70,6 +73,8 @@ export type AgentFiles = {
   /** Everything that svc sends to the agent, and everything that the agent writes. */
   sent: string;
   journal: string;
+  /** The text of the ticket, for a command line. */
+  ticket: string;
 };
 
 const pidFileName = /^(.{1,120})\.(\d{1,6})\.pid$/;
@@ -93,6 +98,7 @@ export function agentFiles(
     record: join(output, `${ticket}.${attempt}.agent.json`),
     sent: join(output, `${ticket}.${attempt}.sent.jsonl`),
     journal: join(output, `${ticket}.${attempt}.journal.jsonl`),
+    ticket: join(output, `${ticket}.${attempt}.ticket.md`),
   };
 }
 
@@ -187,7 +193,7 @@ export async function launchAgent({
   argv: readonly [string, ...string[]];
   cwd: string;
   environment: Readonly<Record<string, string>>;
-  files: Omit<AgentFiles, 'record'>;
+  files: Omit<AgentFiles, 'record' | 'ticket'>;
   /** Its standard input is the file of sent messages, and its output goes to its own journal. */
   isTalkedTo?: boolean;
   processStarts: ReadProcessStarts;
@@ -231,15 +237,15 @@ export async function launchAgent({
 type Child = ChildProcess & { pid: number; exit: Promise<AgentEnd> };
 
 async function spawnInto(
-  files: Omit<AgentFiles, 'record'>,
+  files: Omit<AgentFiles, 'record' | 'ticket'>,
   begin: (output: number, errors: number) => ChildProcess,
 ): Promise<Child | { problem: string }> {
   try {
     for (const path of [files.pidFile, files.output, files.errors])
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const output = await open(files.output, appending, 0o600);
+    const output = await openFile(files.output, { flags: appending, mode: 0o600 });
     try {
-      const errors = await open(files.errors, appending, 0o600);
+      const errors = await openFile(files.errors, { flags: appending, mode: 0o600 });
       try {
         const child = begin(output.fd, errors.fd);
         // Immediately: the agent may end before anything else happens here.
@@ -312,7 +318,7 @@ const ASK = 'cd "$1" || exit 1; exec "$2" --version';
 const TIMEOUT_MS = 30_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
 const remedy =
-  "Install it, or set svc.orchestration.agent to another program, with its full path if it is not in the daemon's PATH. After changing PATH: svc-monitor.sh restart";
+  "Install it, or set svc.orchestration.agent to another program, with its full path if it is not in the daemon's PATH. After changing PATH: svc monitor restart";
 
 /** Exit codes of a shell whose program is missing or cannot be executed. */
 export function cannotStart(exitCode: number | null): boolean {

@@ -22,7 +22,15 @@ async function world() {
   const runsDir = join(temporaryFolder(), 'runs');
   const files = agentFiles(runsDir, agent);
   mkdirSync(dirname(files.journal), { recursive: true });
-  const setup = { cwd: runsDir, resume: null, mode: null, model: null, prompt: 'work', continuation: null };
+  const setup = {
+    cwd: runsDir,
+    resume: null,
+    mode: null,
+    model: null,
+    ticket: null,
+    prompt: 'work',
+    continuation: null,
+  };
   await writeRecord(runsDir, agent, { agent: 'codex', reason: null, setup, delivered: [] });
   writeFileSync(files.journal, '');
 
@@ -69,6 +77,7 @@ async function world() {
       syncSignal: async () => undefined,
       policyAnswer: async () => null,
       budgetsOf: async () => null,
+      idleMinutesOf: async () => null,
       processStarts: async () => new Map(),
       wake: () => undefined,
       journalBytes: 1e9,
@@ -229,7 +238,7 @@ test('a person’s stop before the reset: the agent is not resumed', async () =>
   await untilState('paused');
   await stop('mia');
   await untilState('idle');
-  expect([...raised]).toEqual(['agent-needs-input']);
+  expect([...raised]).toEqual([]);
   setClock(now() + 100 * HOUR);
   await restart();
   await round();

@@ -1,5 +1,4 @@
 // What keeps an agent from its next turn: the usage limit of its provider, and budgets.
-import { statSync } from 'node:fs';
 import {
   type Board,
   type BudgetStop,
@@ -19,6 +18,7 @@ import {
   type Worker,
   workerKey,
 } from '@svc/core';
+import { lookNow } from '@svc/lib/paths';
 import type { AgentTalk, QueuedMessage } from './agent-session.ts';
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
@@ -51,7 +51,8 @@ export function createLimits({
     endOf(words, path) {
       const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
       // The agent may have written it long before this daemon reads it.
-      const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+      const output = lookNow(path);
+      const written = output.state === 'present' ? output.modifiedAt : Number.POSITIVE_INFINITY;
       return limitEnd(words, new Date(Math.min(now().getTime(), written)).toISOString(), timeZone);
     },
     resumes({ orchestrator, ticket, attempt }) {

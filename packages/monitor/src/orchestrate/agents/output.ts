@@ -4,7 +4,7 @@
 // standard error. Reads are bounded, and nothing outside the run's folder is read, neither by name nor through a link.
 
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type AgentStream,
@@ -17,6 +17,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { openFile, realpath } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import { Failure } from '../../errors.ts';
 import { agentFiles } from './launch.ts';
@@ -58,7 +59,7 @@ export function watchOutput({
 
   async function readOn(): Promise<void> {
     if (stopped) return;
-    const handle = await ifPresent(open(path, flags));
+    const handle = await ifPresent(openFile(path, { flags: flags }));
     if (handle === undefined) return;
     const before = stream;
     try {
@@ -229,11 +230,11 @@ async function openInside(runsDir: string, orchestrator: string, file: string): 
   try {
     const expected = join(await realpath(runsDir), orchestrator, 'workers', 'output');
     if ((await realpath(dirname(file))) !== expected) throw outside(file);
-    return await open(file, flags);
+    return await openFile(file, { flags: flags });
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    if (code === 'ELOOP' || code === 'ENXIO') throw outside(file);
+    if (code === 'ELOOP' || code === 'ENXIO' || code === 'EISDIR') throw outside(file);
     throw error;
   }
 }

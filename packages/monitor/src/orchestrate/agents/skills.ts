@@ -1,7 +1,7 @@
 // Skills: short texts that say how to do a part of the work. svc ships some, installs them where agents look for them, and
 // finds the one that the worker command names. Files that svc did not write, or that were changed since, are never touched.
 import { createHash } from 'node:crypto';
-import { glob, lstat, readdir, readFile, rmdir, unlink } from 'node:fs/promises';
+import { glob, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
   type AgentProblem,
@@ -11,7 +11,8 @@ import {
   OWN_PLUGIN,
   skillPrompt,
 } from '@svc/core';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { entriesIn, lstat, namesIn, readdir, readFile, readText } from '@svc/lib/paths';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 
@@ -23,7 +24,7 @@ function shippedFolder(folder: string = import.meta.dirname): string {
 }
 
 export async function shippedSkills(): Promise<string[]> {
-  const entries = await readdir(shippedFolder(), { withFileTypes: true });
+  const entries = await entriesIn(shippedFolder());
   return entries
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
@@ -69,7 +70,7 @@ export async function workerPrompt(
   const file = isOwn
     ? join(shippedFolder(), skill, 'SKILL.md')
     : join(skillsFolder(false, given), `${plugin}-${skill}`, 'SKILL.md');
-  const text = await ifPresent(readFile(file, 'utf8'));
+  const text = await ifPresent(readText(file));
   if (text !== undefined) return { prompt: skillPrompt(text, ticket) };
   return {
     problem: `The agent ${agent.name} does not know commands of plugins, and the text of ${command} was not found in ${file}.`,
@@ -97,7 +98,7 @@ async function shippedFiles(commands: boolean, version: string): Promise<Map<str
   const files = new Map<string, ShippedFile>();
   for (const skill of await shippedSkills())
     for (const name of await readdir(join(shippedFolder(), skill))) {
-      const content = await readFile(join(shippedFolder(), skill, name), 'utf8');
+      const content = await readText(join(shippedFolder(), skill, name));
       const mode = content.startsWith('#!') ? 0o755 : 0o644;
       if (commands) files.set(join(OWN_PLUGIN, 'skills', skill, name), { content, mode });
       else files.set(join(`${OWN_PLUGIN}-${skill}`, name), { content: asPlainSkill(name, content), mode });
@@ -124,7 +125,7 @@ const Written = z.object({ version: z.string(), files: z.record(z.string(), z.st
 const WRITTEN_FILE = `.${OWN_PLUGIN}.json`;
 
 async function readWritten(folder: string): Promise<z.infer<typeof Written> | undefined> {
-  const text = await ifPresent(readFile(join(folder, WRITTEN_FILE), 'utf8'));
+  const text = await ifPresent(readText(join(folder, WRITTEN_FILE)));
   if (text === undefined) return undefined;
   try {
     return Written.parse(JSON.parse(text));
@@ -231,5 +232,5 @@ async function hashAt(folder: string, path: string): Promise<string | undefined>
     if (stats === undefined) return undefined;
     if (count < names.length ? !stats.isDirectory() : !stats.isFile()) return 'not a file';
   }
-  return hashOf(await readFile(join(folder, path)));
+  return hashOf((await readFile(join(folder, path))).bytes);
 }

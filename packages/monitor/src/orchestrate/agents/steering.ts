@@ -1,6 +1,8 @@
 // What a person, or a policy, does to the agent of a worker: answers, messages, stop.
 import {
   type Answer,
+  answerable,
+  cutRequest,
   draft,
   type EventDraft,
   type Fields,
@@ -71,7 +73,14 @@ export function createSteering({
       const { open: requests } = talk.session();
       const result = await talk.answer({ request, answer, by, key, content });
       if (result === 'sent') return;
-      const offered = requests.find((one) => one.request === request)?.options.map(({ kind }) => kind);
+      const asked = requests.find((one) => one.request === request);
+      const offered = asked && answerable(asked).map(({ kind }) => kind);
+      if (result === 'not-offered' && asked?.cut === true && answer.startsWith('allow'))
+        throw new Failure(
+          'not-allowed-now',
+          `This request cannot be allowed. ${cutRequest.why}`,
+          cutRequest.fix,
+        );
       if (result === 'not-offered')
         throw new Failure(
           'usage',

@@ -1,10 +1,10 @@
 // The inbox of a worker, `<runs folder>/<orchestrator>/workers/inbox/<ticket>.jsonl`: its messages, one JSON object per
 // line, oldest first. Agents know it as SVC_INBOX_FILE. A message appears once, by its key.
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Fields, jsonIn, type RecallCause, safeSegment } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { openFile } from '@svc/lib/paths';
 import { syncFolder } from '../../disk/atomic-write.ts';
 import { makeFolder } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
@@ -49,7 +49,7 @@ function isMessage(fields: Fields | undefined): fields is InboxMessage {
 export async function writeMessage(path: string, message: InboxMessage): Promise<void> {
   makeFolder(dirname(path), 0o700);
   const before = await inboxText(path);
-  const handle = await open(path, appending, 0o600);
+  const handle = await openFile(path, { flags: appending, mode: 0o600 });
   try {
     // In one write, and never after an incomplete line.
     const start = before === '' || before.endsWith('\n') ? '' : '\n';
@@ -62,7 +62,7 @@ export async function writeMessage(path: string, message: InboxMessage): Promise
 }
 
 async function inboxText(path: string): Promise<string> {
-  const handle = await ifPresent(open(path, reading));
+  const handle = await ifPresent(openFile(path, { flags: reading }));
   if (handle === undefined) return '';
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);

@@ -1,4 +1,4 @@
-// Messages a worker about its pull request: writes into its inbox and asks the run loop to start its agent again if it has
+// Messages a worker about its pull request or its ticket: writes into its inbox and asks the run loop to start its agent again if it has
 // ended. The message contains what the code host reports about the failure, as far as it answers in time: the failed
 // checks with their summaries, the failing step and the end of its log, or the review comments. The results are:
 // - delivered: an agent was started after the message was written, and its prompt names the inbox.
@@ -92,8 +92,8 @@ function recalled({ key, orchestrator, ticket, repo, pr, cause, number }: Messag
     source: 'orchestrator',
     via: 'local',
     deliveryId: `recall:${key}`,
-    scope: { orchestrator, ticket, repo, pr },
-    detail: { reason: cause, number },
+    scope: { orchestrator, ticket, ...(repo !== null && { repo }), ...(pr !== null && { pr }) },
+    detail: { reason: cause, ...(number !== null && { number }) },
   };
 }
 
@@ -110,7 +110,7 @@ const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** Parts of a message, each in its own fence; none if nothing is known in time. */
 async function gatherFailure(gh: AskedGh, effect: MessageWorker, timeoutMs = TIMEOUT_MS): Promise<string[]> {
-  if (repoNameIn(effect.repo) === undefined) return [];
+  if (effect.cause === 'ticket' || effect.repo === null || repoNameIn(effect.repo) === undefined) return [];
   const parts: string[] = [];
   const asked = effect.cause === 'checks' ? ofChecks(gh, effect, parts) : ofReview(gh, effect, parts);
   await within(asked, timeoutMs, () => undefined);

@@ -102,6 +102,7 @@ async function setUp() {
       fileFindings: async () => nothing,
     },
     findings: noFindings,
+    readTicket: async () => null,
     agentFor: async () => ({
       name: 'sh',
       protocol: false,
@@ -140,6 +141,8 @@ async function setUp() {
       locations: {},
       hostname: 'mini',
       processStarts,
+      syncSignal: async () => undefined,
+      append,
       now,
     }),
     processStarts,

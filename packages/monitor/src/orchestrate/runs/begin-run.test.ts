@@ -12,7 +12,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 function world(
   svc: object = {},
   base: () => Promise<string> = async () => '/wt',
-  checkAgents: RunProject['checkAgents'] = async () => undefined,
+  findMissing: RunProject['findMissing'] = async () => ({ missing: [], checks: [] }),
 ) {
   const root = realpathSync(temporaryFolder());
   const project = join(root, 'web');
@@ -32,7 +32,7 @@ function world(
             config,
             problems: [],
             worktrees: { base },
-            checkAgents,
+            findMissing,
           } as unknown as RunProject;
         },
       },
@@ -75,7 +75,10 @@ test('a request overrides the configuration', async () => {
 
 test('the choice of agents is in the plan of the run; the request comes before the file', async () => {
   const asked: unknown[] = [];
-  const { begin, board } = world({}, undefined, async (...question: unknown[]) => void asked.push(question));
+  const { begin, board } = world({}, undefined, async (...question) => {
+    asked.push(question);
+    return { missing: [], checks: [] };
+  });
   const file = {
     tickets: [{ ticket: 'ABC-1', agent: 'qwen' }, { ticket: 'ABC-2', agent: 'claude' }, 'ABC-3'],
   };
@@ -83,10 +86,40 @@ test('the choice of agents is in the plan of the run; the request comes before t
   started(board, draft);
   const plan = board.runs.get(draft.scope.orchestrator)?.plan;
   expect(plan).toMatchObject({ agent: 'codex', agents: { 'ABC-1': 'gemini', 'ABC-2': 'claude' } });
-  expect(asked).toEqual([[plan, ['ABC-1', 'ABC-2', 'ABC-3']]]);
+  const all = ['ABC-1', 'ABC-2', 'ABC-3'];
+  expect(asked).toEqual([[plan, all, all]]);
   await expect(world().begin({ agents: { 'ABC-9': 'codex' } })).rejects.toThrow(
     'An agent is chosen for "ABC-9", which is not in this run.',
   );
+});
+
+test('everything that is missing is reported at once, each with its fix', async () => {
+  const skill = { problem: 'The skill is not installed.', remedy: 'Run: svc skills install' };
+  const program = { problem: 'The program is not installed.', remedy: 'Run: svc skills install' };
+  const one = world({}, undefined, async () => ({ missing: [skill], checks: [] })).begin({});
+  await expect(one).rejects.toMatchObject({
+    code: 'not-ready',
+    status: 409,
+    message: skill.problem,
+    remedy: skill.remedy,
+  });
+  const all = world({ orchestration: { budget: { dayUsd: 5 } } }, undefined, async () => ({
+    missing: [skill, program],
+    checks: [],
+  }));
+  const attempt = { attempt: 1, sum: null, usd: 5, tokens: null, model: null };
+  const spent = { attempts: [attempt], days: [{ day: '2026-01-02', usd: 5 }] };
+  all.board.runs.set('old', { orchestrator: 'old', plan: { project: all.project, waves: [] } } as never);
+  all.board.workers.set('old/ABC-9', { orchestrator: 'old', ticket: 'ABC-9', spent, signal: null } as never);
+  await expect(all.begin({})).rejects.toMatchObject({
+    message: [
+      '3 things are missing:',
+      '1. The budget of the project for 2026-01-02 is used up: $5.00 of $5.00. A turn that runs may end, no further one is started. Raise it: svc config set svc.orchestration.budget.dayUsd <amount>',
+      '2. The skill is not installed. Run: svc skills install',
+      '3. The program is not installed. Run: svc skills install',
+    ].join('\n'),
+    remedy: 'Fix them, then start it again.',
+  });
 });
 
 const hostile = [
@@ -140,16 +173,24 @@ test('a worker command without its plugin is refused, with the example', async (
   const refused = beginRun({
     request: { project, plan: { tickets: ['ABC-1'] }, by: 'kim' },
     board,
-    projects: { of: async () => ({ folder: project, config, problems: [] }) as unknown as RunProject },
+    projects: {
+      of: async () =>
+        ({
+          folder: project,
+          config,
+          problems: [],
+          worktrees: { base: async () => '/wt' },
+        }) as unknown as RunProject,
+    },
     now,
   });
-  await expect(refused).rejects.toMatchObject({ code: 'config-invalid' });
+  await expect(refused).rejects.toMatchObject({ code: 'not-ready' });
   await expect(refused).rejects.toThrow('/<plugin>:<skill>, for example /svc-dev:oneshot');
 });
 
 test('an agent template that does not name a program is refused', async () => {
   await expect(world({ orchestration: { agent: [] } }).begin({})).rejects.toMatchObject({
-    code: 'config-invalid',
+    code: 'not-ready',
   });
 });
 

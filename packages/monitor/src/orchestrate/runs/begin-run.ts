@@ -1,9 +1,11 @@
 // Starts a run: everything that could be wrong with it is found before anything is created.
-import { realpath } from 'node:fs/promises';
 import {
+  type AgentCheck,
+  type AgentProblem,
   agentTemplateProblems,
   type Board,
   branchNameProblem,
+  budgetStop,
   type Config,
   checkWorkerCommand,
   type Dependencies,
@@ -13,11 +15,13 @@ import {
   type RunPlan,
   readPlan,
   safeSegment,
+  spendersOf,
   ticketWritten,
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
+import { realpath } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
-import type { RunProjects } from './run-project.ts';
+import { asProblem, type RunProjects } from './run-project.ts';
 
 export type RunRequest = {
   /** Folder of the project. */
@@ -29,37 +33,57 @@ export type RunRequest = {
   /** The agent of every ticket, and by ticket the one that it gets instead. */
   agent?: string | undefined;
   agents?: Record<string, string> | undefined;
+  /** Of `agent`. */
+  model?: string | undefined;
+  mode?: string | undefined;
   by: string;
 };
 
 const DEFAULT_BASE = 'main';
 const runName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/;
 
-/** The event that starts the run; its `scope.orchestrator` is the run's id. */
-export async function beginRun({
-  request,
-  board,
-  projects,
-  now,
-}: {
+type Given = {
   request: RunRequest;
   board: Board;
   projects: RunProjects;
   now: Date;
-}): Promise<EventDraft & { scope: { orchestrator: string } }> {
+  /** Its agents were checked a moment ago. */
+  isChecked?: boolean;
+  /** Of a task whose ticket is still to be created: its name in the plan stands for it. */
+  isTask?: boolean;
+};
+
+/** The event that starts the run; its `scope.orchestrator` is the run's id. */
+export async function beginRun(given: Given) {
+  const { started, missing } = await prepareRun(given);
+  refuseUnready(missing);
+  return started;
+}
+
+export type PreparedRun = {
+  /** Its real folder. */
+  project: string;
+  tickets: string[];
+  started: EventDraft & { scope: { orchestrator: string } };
+  /** Everything that prevents the start, each with its fix. */
+  missing: AgentProblem[];
+  /** What the agents answered. */
+  checks: AgentCheck[];
+};
+
+/** Rejects a request that is wrong in itself. What is missing on this machine is listed instead. */
+export async function prepareRun({
+  request,
+  board,
+  projects,
+  now,
+  isChecked = false,
+  isTask = false,
+}: Given): Promise<PreparedRun> {
   const folder = await realFolder(request.project);
-  const { config, problems, worktrees, checkAgents } = await projects.of(folder);
-  if (problems.length > 0)
-    throw new Failure(
-      'config-invalid',
-      problems.join('\n'),
-      'Fix the file, then check it: svc config validate',
-    );
+  const { config, problems, worktrees, findMissing } = await projects.of(folder);
   const { orchestration, projectKey } = config.svc;
-  const command = checkWorkerCommand(orchestration.workerCommand);
-  if (!command.ok) throw new Failure('config-invalid', command.problem);
-  const template = agentTemplateProblems(orchestration.agent);
-  if (template.length > 0) throw new Failure('config-invalid', template.join(' '));
+  const missing = configProblems(config, problems);
   const read = readPlan(request.plan, ticketIn(config));
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
@@ -85,19 +109,32 @@ export async function beginRun({
   if (baseProblem !== undefined)
     throw new Failure('usage', `The base ${JSON.stringify(base)} ${baseProblem}.`);
   // A project without a key or a repository has no folder for worktrees.
-  await worktrees.base();
+  missing.push(...[(await asProblem(worktrees.base())) ?? []].flat());
   const plan: RunPlan = {
     waves,
     project: folder,
     base,
     workerCommand: orchestration.workerCommand,
-    workerModel: orchestration.workerModel,
+    workerModel: request.model ?? orchestration.workerModel,
     maxParallel: request.maxParallel ?? orchestration.maxParallel,
     ...(request.agent !== undefined && { agent: request.agent }),
+    ...(request.model !== undefined && { model: request.model }),
+    ...(request.mode !== undefined && { mode: request.mode }),
     ...(Object.keys(agents).length > 0 && { agents }),
   };
-  await checkAgents(plan, tickets);
-  return {
+  const stop = budgetStop(
+    spendersOf(board, folder),
+    { orchestrator, ticket: null },
+    orchestration.budget,
+    now.toISOString(),
+  );
+  // What is configured wrong cannot be checked further.
+  const asked =
+    isChecked || missing.length > 0
+      ? { missing: [], checks: [] }
+      : await findMissing(plan, tickets, isTask ? [] : tickets);
+  if (stop !== null) missing.push({ problem: `${stop.message}.`, remedy: `Raise it: ${stop.remedy}` });
+  const started: PreparedRun['started'] = {
     event: 'orchestrator.run.started',
     source: 'orchestrator',
     via: 'local',
@@ -110,6 +147,23 @@ export async function beginRun({
       by: request.by,
     },
   };
+  return {
+    project: folder,
+    tickets,
+    started,
+    missing: [...missing, ...asked.missing],
+    checks: asked.checks,
+  };
+}
+
+function configProblems({ svc: { orchestration } }: Config, problems: readonly string[]): AgentProblem[] {
+  const remedy = 'Fix the file, then check it: svc config validate';
+  const command = checkWorkerCommand(orchestration.workerCommand);
+  return [
+    ...problems,
+    ...(command.ok ? [] : [command.problem]),
+    ...agentTemplateProblems(orchestration.agent),
+  ].map((problem) => ({ problem, remedy }));
 }
 
 /** A person may also name a ticket by the number or the address of its issue. */
@@ -120,6 +174,19 @@ function ticketIn(config: Config): (written: string) => string {
 
 function problemText(problems: readonly PlanProblem[]): string {
   return problems.map(({ place, problem }) => `${place}: ${problem}`).join('\n');
+}
+
+/** Everything that is missing is reported at once. */
+export function refuseUnready(missing: readonly AgentProblem[]): void {
+  const [first, ...others] = missing;
+  if (first === undefined) return;
+  if (others.length === 0) throw new Failure('not-ready', first.problem, first.remedy || undefined);
+  const lines = missing.map(({ problem, remedy }, index) => `${index + 1}. ${problem} ${remedy}`.trim());
+  throw new Failure(
+    'not-ready',
+    `${missing.length} things are missing:\n${lines.join('\n')}`,
+    'Fix them, then start it again.',
+  );
 }
 
 /** A ticket has one worktree in its project, and belongs to one run at a time. */

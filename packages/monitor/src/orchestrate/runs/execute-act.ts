@@ -19,7 +19,7 @@ import {
 import { messageOf } from '@svc/lib/errors';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { Failure } from '../../errors.ts';
+import { Failure, type FailureCode } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { type FoundAgent, markEnd, nextAttempt } from '../agents/find-agents.ts';
 import { type AgentEnd, cannotStart, endAgent, type LaunchedAgent } from '../agents/launch.ts';
@@ -35,6 +35,10 @@ type Of<Kind extends Act['kind']> = Extract<Act, { kind: Kind }>;
 
 /** After a verification that could not be made: the commit is not there yet, or the disk is full. */
 const VERIFY_AGAIN_MS = 60_000;
+/** While the tracker cannot be asked for the ticket: longer than a usual outage, then a person is asked. */
+const START_AGAIN_MS = 30_000;
+const MOST_STARTS = 20;
+const passing: ReadonlySet<FailureCode> = new Set(['tracker-unavailable', 'tracker-quota-used-up']);
 /** A missing program ends within this time, even on a busy machine. */
 const AT_ONCE_MS = 30_000;
 
@@ -59,6 +63,8 @@ export function createExecutor(options: {
   const { memory, projects, signals, startAgent, cleanUp, processStarts, append } = options;
   const { wake, stopping, logger, now } = options;
   const verifyNotBefore = new Map<string, number>();
+  /** Workers whose start has to wait. */
+  const startAgain = new Map<string, { tries: number; notBefore: number }>();
 
   /** Runs in the background; the loop is woken when it ends. */
   function inBackground(
@@ -83,6 +89,7 @@ export function createExecutor(options: {
     const key = workerKey(orchestrator, ticket);
     const plan = planOf(observed, orchestrator);
     if (plan === undefined || memory.starting.has(key)) return;
+    if (now().getTime() < (startAgain.get(key)?.notBefore ?? 0)) return;
     const attempt = nextAttempt(
       observed.agents.filter((agent) => agent.orchestrator === orchestrator),
       ticket,
@@ -105,14 +112,27 @@ export function createExecutor(options: {
             project,
             signal: stopping,
           });
+          startAgain.delete(key);
           logger.info({ worker: key, attempt, act: act.kind }, 'agent started');
           if (started !== 'already-started') void followToEnd({ orchestrator, ticket, attempt }, started);
         } finally {
           memory.starting.delete(key);
         }
       },
-      (error) => failStart(act, plan.base, error),
+      async (error) => {
+        if (!mayPass(key, error)) return failStart(act, plan.base, error);
+        logger.warn({ err: error, worker: key }, 'an agent could not be started: it is tried again');
+      },
     );
+  }
+
+  /** Counts the tries of a start that may succeed later. */
+  function mayPass(key: string, error: unknown): boolean {
+    const tries = (startAgain.get(key)?.tries ?? 0) + 1;
+    const isOver = !(error instanceof Failure) || !passing.has(error.code) || tries >= MOST_STARTS;
+    if (isOver) startAgain.delete(key);
+    else startAgain.set(key, { tries, notBefore: now().getTime() + START_AGAIN_MS });
+    return !isOver;
   }
 
   async function followToEnd(

@@ -1,6 +1,5 @@
 // What the run loop decides on: the board and the disk, read again each time. It only remembers when a process was first
 // found gone.
-import { stat } from 'node:fs/promises';
 import {
   awaitingReview,
   type Board,
@@ -20,6 +19,7 @@ import {
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { stat } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { endMarks, type FoundAgent, findAgents, type MarkedEnd } from '../agents/find-agents.ts';
 import { agentFiles } from '../agents/launch.ts';

@@ -26,7 +26,7 @@ const projects = {
       config,
       problems: [],
       worktrees: { base: async () => '/base' },
-      checkAgents: async () => undefined,
+      findMissing: async () => ({ missing: [], checks: [] }),
     }) as unknown as RunProject,
 };
 

@@ -3,7 +3,6 @@
 // summary is written, unless the run wrote one itself. What a killed daemon left undone, the next one does; it asks no
 // model about a run that ended before it started.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   attentionId,
@@ -21,6 +20,7 @@ import {
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { stat } from '@svc/lib/paths';
 import type { Logger } from 'pino';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { shellQuoted } from '../worktrees/bundle.ts';

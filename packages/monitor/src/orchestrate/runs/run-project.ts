@@ -1,33 +1,41 @@
 // The project of a run: its configuration, its worktrees, and how its agents are started. Rebuilt when its configuration
 // changes.
-import { realpath } from 'node:fs/promises';
 import {
   type AgentCheck,
+  type AgentProblem,
   type AgentVariableSources,
   agentVariables,
   type ChosenAgent,
   type Config,
+  choiceFor,
   chooseAgent,
   chooseVerifier,
+  defaultAgentName,
   type Environment,
   type EventDraft,
   feedSecretVariables,
   judgeAgent,
+  type KnownAgent,
   knownAgents,
   type ListedAgent,
   namedAgent,
+  notInstalled,
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
   secretVariables,
+  type TicketContent,
   unknownAgent,
+  type WantedChoice,
 } from '@svc/core';
 import { ifAllowed } from '@svc/lib/files';
 import { createLimit } from '@svc/lib/limit';
+import { realpath } from '@svc/lib/paths';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
+import type { TicketReader } from '../../tracker/read-ticket.ts';
 import { askAgent, locateAgent } from '../agents/check-agent.ts';
 import { checkProgram } from '../agents/launch.ts';
 import { workerPrompt } from '../agents/skills.ts';
@@ -51,7 +59,7 @@ export async function servedProject(asked: string, served: ServedFolders): Promi
   throw new Failure(
     'unknown-project',
     `The daemon serves no project in the folder ${JSON.stringify(asked.slice(0, 200))}.`,
-    'Register it: run check-project-setup.sh, or svc orchestrate start, in that folder.',
+    'Register it: run svc check-project-setup, or svc orchestrate start, in that folder.',
   );
 }
 
@@ -65,8 +73,17 @@ export type RunProject = {
   findings: Findings;
   /** `owner/name`, from the configuration or its origin; null if neither has it. */
   repo: string | null;
-  /** Rejects with the fix when an agent of these tickets cannot be started. */
-  checkAgents: (plan: RunPlan, tickets: readonly string[]) => Promise<void>;
+  /**
+   * Everything that is missing before agents of these tickets can work, each with its fix; and what the agents answered.
+   * `created` are those that must exist: all of them, unless the ticket of a task is still to be created.
+   */
+  findMissing: (
+    plan: RunPlan,
+    tickets: readonly string[],
+    created?: readonly string[],
+  ) => Promise<{ missing: AgentProblem[]; checks: AgentCheck[] }>;
+  /** The text of a ticket as its tracker has it now; null: the project has no tracker. Rejects with the fix. */
+  readTicket: (ticket: string) => Promise<TicketContent | null>;
   /** The agents that can be chosen, and where their programs are. */
   listAgents: () => Promise<ListedAgent[]>;
   /** Starts the agent and asks what it can do. */
@@ -99,8 +116,7 @@ export type RunProjectOptions = {
   signals: SignalStore;
   /** Files the findings of a project with this configuration. */
   findingsOf: (config: Config) => Findings;
-  /** What a ticket asks for, from the tracker of a project with this configuration. Rejects with the fix. */
-  ticketText: (config: Config, ticket: string) => Promise<string>;
+  tickets: TicketReader;
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
   run?: RunCommand;
@@ -130,10 +146,11 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
     const findings = options.findingsOf(config);
     const variables = () =>
       agentVariables(variableSources(config, options.environment(), options.locations)).environment;
+    const chosenFor = (plan: RunPlan, ticket: string) =>
+      chooseAgent(config.svc.orchestration, plan, ticket, (agent) => locateAgent(agent, variables()));
+
     async function agentFor(plan: RunPlan, ticket: string): Promise<ChosenAgent & { prompt: string }> {
-      const chosen = await chooseAgent(config.svc.orchestration, plan, ticket, (agent) =>
-        locateAgent(agent, variables()),
-      );
+      const chosen = await chosenFor(plan, ticket);
       if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
       const work = await promptFor(chosen, plan.workerCommand, ticket);
       if ('problem' in work) throw new Failure('start-failed', work.problem, work.remedy);
@@ -144,52 +161,81 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       return workerPrompt({ agent, command, ticket, home: options.home, environment: variables() });
     }
 
+    const readTicket = (ticket: string) => options.tickets.read(config, ticket);
     const chosenVerifier = (name: string) =>
       chooseVerifier(config.svc.orchestration, name, (agent) => locateAgent(agent, variables()));
 
-    async function checkAgents(plan: RunPlan, tickets: readonly string[]): Promise<void> {
-      const byAgent = new Map(tickets.map((ticket) => [namedAgent(plan, ticket), ticket]));
-      const chosen: ChosenAgent[] = await Promise.all(
-        byAgent.values().map((ticket) => agentFor(plan, ticket)),
-      );
-      const template = config.svc.orchestration.agent;
-      if (chosen.some(({ protocol }) => !protocol))
-        await checkProgram({ template, folder, environment: variables(), run });
-      const { verifier, verifyBeforeMerge } = config.svc.orchestration;
+    async function findMissing(plan: RunPlan, tickets: readonly string[], created = tickets) {
+      const { agent: template, verifier, verifyBeforeMerge } = config.svc.orchestration;
+      const missing = [await asProblem(worktrees.checkBase(plan.base))];
+      const talkedTo = new Map<string, WantedChoice>();
+      let isByCommandLine = false;
+      for (const [name, ticket] of new Map(tickets.map((one) => [namedAgent(plan, one), one]))) {
+        const chosen = await chosenFor(plan, ticket);
+        // Its prompt is checked even if its program is missing.
+        const worker = 'problem' in chosen ? all().find((one) => one.name === name) : chosen;
+        missing.push(
+          problemIn(chosen),
+          worker && problemIn(await promptFor(worker, plan.workerCommand, ticket)),
+        );
+        if ('problem' in chosen) continue;
+        const wanted = choiceFor(plan, ticket);
+        if (chosen.protocol) talkedTo.set(chosen.name, wanted);
+        else {
+          isByCommandLine = true;
+          if (wanted.mode !== undefined) missing.push(noModeFor(chosen.name));
+        }
+      }
+      if (isByCommandLine)
+        missing.push(await asProblem(checkProgram({ template, folder, environment: variables(), run })));
       if (verifier !== null && verifyBeforeMerge) {
         const found = await chosenVerifier(verifier);
-        if ('problem' in found) throw new Failure('start-failed', found.problem, found.remedy);
-        chosen.push(found);
+        missing.push(problemIn(found));
+        if (!('problem' in found) && !talkedTo.has(found.name)) talkedTo.set(found.name, {});
       }
-      for (const name of new Set(chosen.flatMap((one) => (one.protocol ? one.name : [])))) {
-        const { problem, remedy } = await check(name, 'initialize');
-        if (problem !== null) throw new Failure('start-failed', problem, remedy ?? undefined);
+      const answers: AgentCheck[] = [];
+      for (const [name, wanted] of talkedTo) {
+        const answer = await check(name, undefined, wanted);
+        const { problem, remedy } = answer;
+        if (problem !== null) missing.push({ problem, remedy: remedy ?? '' });
+        answers.push(answer);
       }
+      missing.push(...(await options.tickets.findMissing(config, created)));
+      const problems = new Map(missing.flatMap((one) => (one ? [[one.problem, one]] : [])));
+      return { missing: [...problems.values()], checks: answers };
     }
 
-    function check(name: string, last: 'initialize' | 'session/new'): Promise<AgentCheck> {
+    function check(name: string, unfit?: AgentProblem, wanted?: WantedChoice): Promise<AgentCheck> {
       return checks(async () => {
-        const all = knownAgents(config.svc.orchestration);
-        const agent = all.find((one) => one.name === name);
-        if (agent === undefined) {
-          const { problem, remedy } = unknownAgent(name, all);
-          throw new Failure('usage', problem, remedy);
-        }
+        const agent = agentNamed(name);
         const program = await locateAgent(agent, variables());
         if (program === null) return judgeAgent(agent, null);
-        const question = { agent, program, environment: variables(), last, answerMs: options.answerMs };
-        const asked = await askAgent(question);
-        // Before a run this was checked for its tickets, and a verifier does not need it.
-        if (last === 'initialize') return judgeAgent(agent, program, asked);
-        const work = await promptFor(agent, config.svc.orchestration.workerCommand, '');
-        return judgeAgent(agent, program, asked, 'problem' in work ? work : undefined);
+        const question = { agent, program, environment: variables(), answerMs: options.answerMs };
+        return judgeAgent(agent, program, await askAgent(question), unfit, wanted);
       });
     }
 
+    const all = () => knownAgents(config.svc.orchestration);
+
+    function agentNamed(name: string): KnownAgent {
+      const agent = all().find((one) => one.name === name);
+      if (agent !== undefined) return agent;
+      const { problem, remedy } = unknownAgent(name, all());
+      throw new Failure('usage', problem, remedy);
+    }
+
+    const worktrees = createWorktrees({
+      ...options,
+      environment,
+      projectFolder: folder,
+      config,
+      findings,
+      run,
+    });
     return {
       folder,
       config,
-      worktrees: createWorktrees({ ...options, environment, projectFolder: folder, config, findings, run }),
+      worktrees,
       findings,
       verifier: createVerifier({
         ...options,
@@ -198,23 +244,36 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
         agent: {
           choose: chosenVerifier,
           environment: variables,
-          ticketText: (ticket) => options.ticketText(config, ticket),
+          readTicket,
         },
         limit,
         run,
       }),
       repo: await repoOf(folder, config, environment),
-      checkAgents,
+      findMissing,
+      readTicket,
       agentFor,
       listAgents: () =>
         Promise.all(
-          knownAgents(config.svc.orchestration).map(async ({ env, login, ...agent }) => ({
-            ...agent,
-            args: [...agent.args],
-            program: await locateAgent({ ...agent, env }, variables()),
-          })),
+          all().map(async ({ env, login, ...agent }) => {
+            const program = await locateAgent({ ...agent, env }, variables());
+            const command = config.svc.orchestration.workerCommand;
+            const found =
+              program === null ? notInstalled(agent) : problemIn(await promptFor(agent, command, ''));
+            return {
+              ...agent,
+              args: [...agent.args],
+              program,
+              default: agent.name === defaultAgentName(config.svc.orchestration),
+              problem: found?.problem ?? null,
+              remedy: found?.remedy ?? null,
+            };
+          }),
         ),
-      checkAgent: (name) => check(name, 'session/new'),
+      async checkAgent(name) {
+        const work = await promptFor(agentNamed(name), config.svc.orchestration.workerCommand, '');
+        return check(name, problemIn(work));
+      },
     };
   }
 
@@ -232,6 +291,28 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       return { ...(await made.project), problems };
     },
   };
+}
+
+function problemIn(found: object): AgentProblem | undefined {
+  return 'problem' in found ? (found as AgentProblem) : undefined;
+}
+
+function noModeFor(name: string): AgentProblem {
+  return {
+    problem: `A permission mode was chosen, but ${name} runs as a command line, which svc cannot set one for.`,
+    remedy: 'Choose none, or an agent that svc can talk to: svc agents list',
+  };
+}
+
+/** A check that rejects, as one of the things that are missing. */
+export async function asProblem(check: Promise<unknown>): Promise<AgentProblem | undefined> {
+  try {
+    await check;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { problem: error.message, remedy: error.remedy ?? '' };
+  }
 }
 
 /** The part of the environment that an agent of the project may see. */

@@ -3,20 +3,25 @@
 import {
   agentEnvironment,
   type Environment,
+  type EventDraft,
   fillAgentTemplate,
   promptWithInbox,
+  promptWithTicket,
   type RunPlan,
   type SignalFile,
   ticketPrefixOf,
+  ticketPrompt,
   type WorkerAgent,
 } from '@svc/core';
 import type { ReadProcessStarts } from '@svc/lib/system';
+import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import { signalPath } from '../../runs/signal-folder.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { makeRecord, writeRecord } from '../agents/agent-record.ts';
 import { agentFiles, type LaunchedAgent, launchAgent } from '../agents/launch.ts';
 import { inboxPath, readInbox } from '../reactions/inbox.ts';
+import { ticketGiven } from '../reactions/watch-tickets.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
 import { type RunProject, variableSources } from './run-project.ts';
 
@@ -43,6 +48,10 @@ type StartAgentOptions = {
   locations: Readonly<Record<string, string>>;
   hostname: string;
   processStarts: ReadProcessStarts;
+  /** Resolves when the board has the current content of the worker's signal file. */
+  syncSignal: (worker: { orchestrator: string; ticket: string }) => Promise<void>;
+  /** `log.appendOnce` */
+  append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
 };
 
@@ -80,6 +89,8 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
     await writeSignal(request, worktree);
     const agent = { orchestrator, ticket, attempt };
     const { prompt, ...chosen } = await project.agentFor(plan, ticket);
+    const content = await project.readTicket(ticket);
+    const text = content === null ? null : ticketPrompt(content);
     const inbox = inboxPath(runsDir, request);
     const record = await makeRecord({
       ...request,
@@ -87,16 +98,28 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
       agent,
       chosen,
       prompt,
+      ticket: text,
       cwd: worktree.path,
       inbox,
     });
     await writeRecord(runsDir, agent, record);
+    const files = agentFiles(runsDir, agent);
+    const ticketFile = chosen.protocol || text === null ? null : files.ticket;
+    if (ticketFile !== null && text !== null)
+      await writeFileAtomically(ticketFile, `${text}\n`, { mode: 0o600, folderMode: 0o700 });
+    // A continued session has what it was given before, and gets what changed since as a message.
+    if (content !== null && (record.setup === null || record.setup.resume === null)) {
+      await options.syncSignal(agent);
+      await options.append(ticketGiven(agent, content));
+    }
     const { environment: variables } = environmentOf(options, request, environment(), worktree.branch);
     const launch = await launchAgent({
-      argv: chosen.protocol ? chosen.argv : await commandLine(request, worktree, prompt, inbox),
+      argv: chosen.protocol
+        ? chosen.argv
+        : await commandLine(request, worktree, prompt, { inbox, ticketFile }),
       cwd: worktree.path,
       environment: chosen.protocol ? { ...variables, ...chosen.env } : variables,
-      files: agentFiles(runsDir, agent),
+      files,
       isTalkedTo: chosen.protocol,
       processStarts,
     });
@@ -111,9 +134,10 @@ export function createStartAgent(options: StartAgentOptions): StartAgent {
 async function commandLine(
   { ticket, plan, project }: StartRequest,
   worktree: { path: string; branch: string },
-  prompt: string,
-  inbox: string,
+  work: string,
+  { inbox, ticketFile }: { inbox: string; ticketFile: string | null },
 ): Promise<[program: string, ...args: string[]]> {
+  const prompt = ticketFile === null ? work : promptWithTicket(work, ticketFile);
   const hasMessages = (await readInbox(inbox)).length > 0;
   const filled = fillAgentTemplate(project.config.svc.orchestration.agent, {
     PROMPT: hasMessages ? promptWithInbox(prompt, inbox) : prompt,

@@ -41,7 +41,7 @@ function world(given: { fails?: (draft: EventDraft) => boolean; board?: () => vo
           config: Config.parse({ svc: { projectKey: 'web' } }),
           problems: [],
           worktrees: { base: async () => '/wt' },
-          checkAgents: async () => undefined,
+          findMissing: async () => ({ missing: [], checks: [] }),
         }) as unknown as RunProject,
     },
     served: async () => (unserved ? [] : [project]),

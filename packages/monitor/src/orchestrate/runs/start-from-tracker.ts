@@ -9,12 +9,17 @@ import { type RunProjects, type ServedFolders, servedProject } from './run-proje
 
 export type StartFromTracker = (effect: StartRun) => Promise<Outcome>;
 
+/** Failures that pass by themselves. */
 const passing: ReadonlySet<FailureCode> = new Set([
   'state-not-ready',
   'log-not-writable',
   'busy',
   'file-busy',
 ]);
+
+export function isPassing({ code }: Failure): boolean {
+  return passing.has(code);
+}
 
 export function createStartFromTracker(options: {
   /** Throws while the log is still being read. */
@@ -65,7 +70,7 @@ export function createStartFromTracker(options: {
     try {
       if (!board().runs.has(run)) await start(effect, run);
     } catch (error) {
-      if (!(error instanceof Failure) || passing.has(error.code)) throw error;
+      if (!(error instanceof Failure) || isPassing(error)) throw error;
       await report(effect, error);
       return { done: `refused: ${error.message}` };
     }

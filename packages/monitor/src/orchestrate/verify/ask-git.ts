@@ -1,20 +1,18 @@
-// Git for verification: output of any needed size, nothing of the merged commit executed on the way (hooks), and no
-// commit replaced by another.
+// Git for verification: output of any needed size, and no commit replaced by another.
 import { type Environment, withoutSecrets } from '@svc/core';
-import { createGitRunner, gitEndWords, lastLines } from '@svc/lib/git';
+import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/lib/git';
 import type { RunCommand } from '@svc/lib/process';
 import { Failure } from '../../errors.ts';
 
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-const noForeignCode = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
 
 export type GitReply = { exitCode: number; stdout: string; stderr: string } | 'too-large';
 
 export type AskGit = (
   folder: string,
   args: readonly string[],
-  options?: { timeoutMs?: number; maxBytes?: number; signal?: AbortSignal | undefined },
+  options?: Omit<GitOptions, 'environment' | 'input'>,
 ) => Promise<GitReply>;
 
 export function createAskGit({
@@ -28,12 +26,12 @@ export function createAskGit({
   secretNames: readonly string[];
 }): AskGit {
   const runGit = createGitRunner(run, withoutSecrets(environment, secretNames));
-  return async (folder, args, { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal } = {}) => {
-    const end = await runGit(folder, [...noForeignCode, ...args], {
+  return async (folder, args, { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, ...options } = {}) => {
+    const end = await runGit(folder, args, {
+      ...options,
       environment: { GIT_NO_REPLACE_OBJECTS: '1' },
       timeoutMs,
       maxBytes,
-      signal,
     });
     if (end.ended === 'exit') return end;
     if (end.ended === 'too-large') return 'too-large';

@@ -1,8 +1,8 @@
 // The second agent of a verification: it may only read, in a worktree of the merged commit in which nothing is writable,
 // and has to answer in time. A process of the same user can undo that, so the worktree is compared afterwards.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type ChosenAgent,
@@ -16,6 +16,7 @@ import {
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { entriesIn, lstat, openFile, readdir, readlink, readText, stat } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { pause } from '@svc/lib/timeout';
 import { type AgentTalk, type QueuedMessage, talkToAgent } from '../agents/agent-session.ts';
@@ -32,7 +33,7 @@ const MOST_REQUESTS = 1_000;
 /** Some agents end their turn when a request is rejected. */
 const MOST_REMINDERS = 3;
 
-type VerifierFiles = Omit<AgentFiles, 'record'>;
+type VerifierFiles = Omit<AgentFiles, 'record' | 'ticket'>;
 
 /** Beside the log of the tests. */
 export function verifierFiles(log: string): VerifierFiles {
@@ -98,7 +99,7 @@ async function endEarlier(files: VerifierFiles, processStarts: ReadProcessStarts
   for (const path of [...Object.values(files), `${files.pidFile}.in`]) await rm(path, { force: true });
   await mkdir(dirname(files.sent), { recursive: true, mode: 0o700 });
   const created = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-  await (await open(files.sent, created, 0o600)).close();
+  await (await openFile(files.sent, { flags: created, mode: 0o600 })).close();
 }
 
 type Talked = Parameters<typeof askVerifier>[0] & {
@@ -122,7 +123,15 @@ async function converse(given: Talked): Promise<Answered> {
   void noteEnd();
   const talk = await talkToAgent({
     files,
-    setup: { cwd, resume: null, mode: agent.mode, model: agent.model, prompt, continuation: null },
+    setup: {
+      cwd,
+      resume: null,
+      mode: agent.mode,
+      model: agent.model,
+      ticket: null,
+      prompt,
+      continuation: null,
+    },
     messages: () => reminders,
     onEntry(_, { before, after }) {
       if (before.mode === agent.mode && after.mode !== agent.mode)
@@ -181,19 +190,19 @@ async function problemsOf(talk: AgentTalk, { files }: Talked): Promise<string[]>
   const [journal, errors] = await Promise.all(
     [files.journal, files.errors].map((path) => ifPresent(stat(path))),
   );
-  if (journal === undefined || errors === undefined || talk.isChanged())
+  if (journal === undefined || errors === undefined || talk.changedFile() !== null)
     return ['the record of what it wrote was changed'];
   return journal.size + errors.size > MOST_BYTES ? [`it wrote more than ${MOST_BYTES} bytes`] : [];
 }
 
 async function endWords({ errors }: VerifierFiles, exitCode: number | null | undefined): Promise<string> {
-  const printed = inOneLine(errorTail((await ifPresent(readFile(errors, 'utf8'))) ?? ''));
+  const printed = inOneLine(errorTail((await ifPresent(readText(errors))) ?? ''));
   return `it ended before it answered (exit code ${exitCode ?? 'unknown'})${printed === '' ? '' : `: ${printed}`}`;
 }
 
 /** Takes the permission to write from every file and folder. Links are left alone. */
 export async function makeReadOnly(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of await entriesIn(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await makeReadOnly(path);
     else if (entry.isFile()) await withoutWriting(path);
@@ -221,10 +230,10 @@ export async function stateOfWorktree(git: AskGit, worktree: string): Promise<st
   // After the files: git does not look at settings that an agent has put into them.
   const asked = [
     ['rev-parse', 'HEAD'],
-    ['status', '--porcelain', '--ignored', '--untracked-files=all'],
+    ['status', '--porcelain', '--ignored', '--untracked-files=all', '--ignore-submodules=dirty'],
   ];
   const replies = [];
-  for (const args of asked) replies.push(await git(worktree, args));
+  for (const args of asked) replies.push(await git(worktree, args, { isWorktree: true, ownFilters: true }));
   return JSON.stringify([hash.digest('hex'), ...replies]);
 }
 
@@ -242,6 +251,8 @@ async function addFolder(hash: Hash, folder: string, name: string): Promise<void
     hash.update(`${kind} ${stats.mode & 0o777} ${stats.isFile() ? stats.size : 0} ${name}/${entry}\0`);
     if (kind === 'folder') await addFolder(hash, path, `${name}/${entry}`);
     if (kind === 'link') hash.update(`${await readlink(path)}\0`);
-    if (kind === 'file') for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    if (kind !== 'file') continue;
+    const file = await openFile(path, { links: 'keep' });
+    for await (const chunk of file.createReadStream()) hash.update(chunk as Buffer);
   }
 }

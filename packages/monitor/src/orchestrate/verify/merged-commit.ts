@@ -68,7 +68,7 @@ async function fetchCommit(
   let why = `${remote} does not have it`;
   // Not every server serves a commit by its id.
   for (const what of [[remote, id], [remote]]) {
-    const reply = await git(folder, [...fetch, ...what], { timeoutMs: FETCH_MS, signal });
+    const reply = await git(folder, [...fetch, ...what], { timeoutMs: FETCH_MS, signal, remote: true });
     if (reply === 'too-large') continue;
     if (reply.exitCode === 0) return `${remote} does not have it`;
     why = lastLines(reply.stderr);
@@ -123,7 +123,9 @@ export async function readChange({
   signal?: AbortSignal | undefined;
 }): Promise<Change> {
   const names = async (args: string[], what: string): Promise<string[]> =>
-    (await mustAnswer(git(folder, args, { signal }), what)).split('\0').filter((name) => name !== '');
+    (await mustAnswer(git(folder, args, { signal, remote: true }), what))
+      .split('\0')
+      .filter((name) => name !== '');
   const changed = await names(
     ['diff-tree', '-r', '-z', '--name-only', '--no-renames', base, sha],
     'The changed files',
@@ -152,7 +154,7 @@ export async function readChange({
       ':(top)',
       ...leftOut,
     ],
-    { signal, maxBytes: MAX_DIFF_BYTES },
+    { signal, maxBytes: MAX_DIFF_BYTES, remote: true },
   );
   return {
     changed,
@@ -171,7 +173,7 @@ async function sourcesWithTests(
   signal: AbortSignal | undefined,
 ): Promise<Set<string>> {
   const args = ['grep', '-l', '-z', '-F', '-e', '#[test]', '-e', '::test]', '-e', '#[rstest', sha];
-  const reply = await git(folder, [...args, '--', ':(top)*.rs'], { signal });
+  const reply = await git(folder, [...args, '--', ':(top)*.rs'], { signal, remote: true });
   // Exit code 1 means no match.
   if (reply !== 'too-large' && reply.exitCode === 1) return new Set();
   const found = await mustAnswer(Promise.resolve(reply), 'The sources with tests');
@@ -197,7 +199,7 @@ export async function linesAt({
   for (const path of paths) {
     const isPlain = pathInRepository(path, folder) === path;
     const reply = isPlain
-      ? await git(folder, ['cat-file', 'blob', `${sha}:${path}`], { maxBytes: MAX_FILE_BYTES })
+      ? await git(folder, ['cat-file', 'blob', `${sha}:${path}`], { maxBytes: MAX_FILE_BYTES, remote: true })
       : 'too-large';
     const text = reply !== 'too-large' && reply.exitCode === 0 ? reply.stdout : undefined;
     files.set(path, text === undefined ? null : text.replace(/\n$/, '').split(/\r?\n/));

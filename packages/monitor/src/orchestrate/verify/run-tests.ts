@@ -1,6 +1,5 @@
 // Sets up a fresh worktree and runs the project's tests in it. All output goes to one bounded log.
 
-import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Config,
@@ -11,6 +10,7 @@ import {
   type TestRun,
   testCommandFiles,
 } from '@svc/core';
+import { readdir, readText, stat } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import {
   endGroup,
@@ -183,7 +183,7 @@ async function testCommandOf(worktree: string, config: Config): Promise<TestComm
       // A dangling link.
       () => ({ size: 0, isPlain: false }),
     );
-    if (isPlain && size <= LONGEST_FILE) texts.set(name, await readFile(path, 'utf8'));
+    if (isPlain && size <= LONGEST_FILE) texts.set(name, await readText(path));
   }
   return detectTestCommand({ names, text: (name) => texts.get(name) });
 }

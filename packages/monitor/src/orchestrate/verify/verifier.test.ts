@@ -1,4 +1,5 @@
 // Real git repositories, real processes.
+
 import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, type EventDraft, parseEventDraft, resolveConfig, type SignalFile } from '@svc/core';
+import { needPid } from '@svc/lib/pid';
 import { runCommand } from '@svc/lib/process';
 import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
@@ -93,7 +95,7 @@ function world(
       agent: {
         choose: () => Promise.reject(new Error('no verifier is configured')),
         environment: () => ({}),
-        ticketText: () => Promise.reject(new Error('no verifier is configured')),
+        readTicket: () => Promise.reject(new Error('no verifier is configured')),
       },
       now: () => new Date(time),
       ...(options.testTimeoutMs !== undefined && { testTimeoutMs: options.testTimeoutMs }),
@@ -419,7 +421,7 @@ test('background processes of passing tests are ended too', async () => {
     'run-tests.sh': `sleep 600 >/dev/null 2>&1 &\necho $! > ${root}/pid\n`,
   });
   expect(resultOf(await verify(sha)).evidence.exitCode).toBe(0);
-  await until(async () => !(await isRunning(Number(readFileSync(join(root, 'pid'), 'utf8')))));
+  await until(async () => !(await isRunning(needPid(readFileSync(join(root, 'pid'), 'utf8')))));
 });
 
 test('a stop ends the tests and gives no result', async () => {
@@ -436,7 +438,7 @@ test('a stop ends the tests and gives no result', async () => {
   expect(await isRunning(pid)).toBe(true);
   stop.abort();
   expect(await verified).toMatchObject({ ok: false, reason: 'The verification was stopped.' });
-  await until(async () => !(await isRunning(Number(readFileSync(join(root, 'pid'), 'utf8')))));
+  await until(async () => !(await isRunning(needPid(readFileSync(join(root, 'pid'), 'utf8')))));
   expect(left()).toEqual(nothingLeft);
   expect(appended.map(({ event }) => event)).toEqual(['orchestrator.verification.started']);
 });

@@ -17,6 +17,7 @@ import {
   scopeOfDiff,
   secretVariables,
   setupVariables,
+  type TicketContent,
   testAdvice,
   testTypesPresent,
   type VerifierAnswer,
@@ -78,8 +79,8 @@ export type Verified =
 type VerifierAgent = {
   choose: (name: string) => Promise<Extract<ChosenAgent, { protocol: true }> | AgentProblem>;
   environment: () => Readonly<Record<string, string>>;
-  /** What the ticket asks for. Rejects with the fix. */
-  ticketText: (ticket: string) => Promise<string>;
+  /** What the ticket asks for; null: the project has no tracker. Rejects with the fix. */
+  readTicket: (ticket: string) => Promise<TicketContent | null>;
 };
 
 export type Verifier = { verify: (request: VerifyRequest) => Promise<Verified> };
@@ -239,8 +240,9 @@ export function createVerifier(options: {
     try {
       const agent = await options.agent.choose(name);
       if ('problem' in agent) return unknown(`${agent.problem} ${agent.remedy}`);
-      const text = await options.agent.ticketText(ticket);
-      const asked = await verifiers(() => ask(agent, refutationPrompt({ ticket, text, changed, diff })));
+      const content = await options.agent.readTicket(ticket);
+      if (content === null) return unknown('the project has no tracker that could be asked for the ticket');
+      const asked = await verifiers(() => ask(agent, refutationPrompt({ ticket: content, changed, diff })));
       if ('problem' in asked) return unknown(asked.problem);
       const named = new Set(asked.claims.flatMap(({ evidence }) => evidence.map(({ file }) => file)));
       const files = await linesAt({ git, folder: repoFolder, sha, paths: named });

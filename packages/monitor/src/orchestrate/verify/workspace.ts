@@ -2,9 +2,10 @@
 // `<runs folder>/<orchestrator>/verification/<ticket>-<sha12>.log` and `.json`. The worktree is created at a commit, without
 // a branch, and removed afterwards. What a killed process left (folder, git's entry, running tests) is removed by the next
 // process that works in the same base.
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeSegment } from '@svc/core';
+import { readdir, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
@@ -13,7 +14,7 @@ import { type Hold, tryHold } from '../../disk/lock.ts';
 import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 import { isInside } from '../worktrees/context.ts';
-import { type Git, gitWorktrees } from '../worktrees/git.ts';
+import { checkOut, type Git, gitWorktrees, LONG_MS } from '../worktrees/git.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import { type AskGit, mustAnswer } from './ask-git.ts';
 
@@ -72,7 +73,6 @@ export async function prepareVerifyPaths(options: {
   };
 }
 
-const CHECKOUT_MS = 30 * 60_000;
 const GRACE_MS = 2_000;
 const LOCK = '.lock';
 const PROCESS = '.process.json';
@@ -145,7 +145,7 @@ export function createWorkspaces({
     // Twice: a process that was killed while git created it left it locked.
     const removal = ['worktree', 'remove', '--force', '--force', '--', path];
     const isKnown = async (): Promise<boolean> => (await known(repoFolder, folder)).includes(path);
-    if (await isKnown()) await git(repoFolder, removal, { timeoutMs: CHECKOUT_MS });
+    if (await isKnown()) await git(repoFolder, removal, { timeoutMs: LONG_MS });
     await removeTree(path);
     if (await isKnown()) await mustAnswer(git(repoFolder, removal), `The removal of ${path}`);
     await rm(processFile, { force: true });
@@ -176,13 +176,8 @@ export function createWorkspaces({
         await removeLeftovers(repoFolder, folder);
         active.add(worktree);
         try {
-          await mustAnswer(
-            git(repoFolder, ['worktree', 'add', '--quiet', '--detach', '--', worktree, sha], {
-              timeoutMs: CHECKOUT_MS,
-              signal,
-            }),
-            `A worktree at ${sha}`,
-          );
+          const environment = { GIT_NO_REPLACE_OBJECTS: '1' };
+          await checkOut(worktrees, repoFolder, { path: worktree, at: { commit: sha }, environment, signal });
           return await work({
             async remember(pid) {
               const start = (await processStarts([pid])).get(pid);

@@ -1,9 +1,9 @@
 // What is kept of a removed worktree for 30 days: `<base>/.kept/<name>-<time>.bundle`, with its branch, and after a forced
 // removal also its uncommitted changes, unfiled findings and stashes. A bundle holds only what the base does not have, and
 // is verified before anything is removed.
-import { mkdir, open, rm, stat } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namesIn } from '@svc/lib/files';
+import { namesIn, openFile, stat } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { type Git, LONG_MS, linesOf, safeRefs, type Tip } from './git.ts';
 
@@ -15,21 +15,22 @@ const timeInName = /(?:-|\/)(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z(?:\.b
 type KeptRef = { ref: string; sha: string; what: 'branch' | 'head' | 'uncommitted' | 'stash' };
 export type Kept = { file: string; refs: KeptRef[] };
 
-const keptFolder = (base: string): string => join(base, '.kept');
+/** Where the bundles of removed worktrees are, unless another place is asked for. */
+export const keptFolder = (base: string): string => join(base, '.kept');
 
 /** A bundle of the tips (branch refs keep their names) and of commits without a ref. */
 export async function keepBundle(options: {
   git: Git;
   main: string;
-  baseFolder: string;
+  /** The folder for the bundle; created if it does not exist. */
+  folder: string;
   name: string;
   baseBranch: string;
   tips: readonly Tip[];
   loose: readonly { what: 'uncommitted' | 'stash'; sha: string }[];
   now: Date;
 }): Promise<Kept> {
-  const { git, main, name, now } = options;
-  const folder = keptFolder(options.baseFolder);
+  const { git, main, folder, name, now } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const time = now.toISOString().replaceAll(/[-:.]/g, '');
   const file = await freeName(folder, name, time);
@@ -94,7 +95,7 @@ async function write(
   if (made.exitCode !== 0) return false;
   await git.run(main, ['bundle', 'verify', '--quiet', file], { timeoutMs: LONG_MS });
   const heads = new Set(linesOf(await git.run(main, ['bundle', 'list-heads', file])));
-  const handle = await open(file, 'r');
+  const handle = await openFile(file);
   try {
     await handle.sync();
   } finally {

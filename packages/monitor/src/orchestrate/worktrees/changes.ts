@@ -1,15 +1,15 @@
 // The changes in a worktree since it left its base branch: committed, uncommitted and untracked files, with their diffs.
-// The agent owns the worktree and can write the repository's settings: nothing that they name is run (drivers, filters,
-// hooks, monitors), and an attribute cannot make a text look like a binary file.
+// The agent owns the worktree and can write the repository's settings: an attribute cannot make a text look like a binary
+// file, and not even the person's own filters run.
 import { constants } from 'node:fs';
-import { lstat, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeChanges } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import type { GitOptions } from '@svc/lib/git';
+import { lstat, openFile, readlink } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { folderIn, type WorktreeContext } from './context.ts';
-import { findBase, type Git, gitWorktrees, linesOf } from './git.ts';
+import { findBase, gitWorktrees, linesOf } from './git.ts';
 import { OWN_FILE } from './inspect.ts';
 
 const MOST_FILES = 500;
@@ -33,7 +33,6 @@ export async function worktreeChanges(
   const entries = await gitWorktrees(git, layout.main);
   if (!entries.some(({ path, missing }) => path === worktree && !missing))
     throw new Failure('not-allowed-now', `${name} has no worktree now.`, 'See: svc worktree list');
-  const quiet = await withoutPrograms(git, worktree);
   const { start } = await findBase(git, layout.main, base);
   const common = await git.ask(worktree, ['merge-base', 'HEAD', start], quiet);
   const [baseSha] = linesOf(common.stdout);
@@ -70,6 +69,11 @@ export async function worktreeChanges(
   return { worktree, base, baseSha, files, cut: all.length > shown.length || others === undefined };
 }
 
+const quiet: GitOptions = {
+  isWorktree: true,
+  environment: { GIT_LITERAL_PATHSPECS: '1', GIT_DIFF_OPTS: '' },
+};
+
 /** Settings of the user or the repository must not change the format. */
 const fixed = [
   ['--no-ext-diff', '--no-textconv', '--no-color', '--no-relative', '--ignore-submodules=dirty'],
@@ -79,46 +83,6 @@ const fixed = [
 
 function tooMany(): never {
   throw new Failure('file-unusable', 'The worktree has too many changed files to list.');
-}
-
-/** Options with which git runs no program that the repository's settings name. */
-async function withoutPrograms(git: Git, worktree: string): Promise<GitOptions> {
-  const filters = await git.ask(worktree, [
-    'config',
-    '-z',
-    '--name-only',
-    '--get-regexp',
-    String.raw`^filter\.`,
-  ]);
-  const settings = [
-    ['core.fsmonitor', 'false'],
-    ['core.hooksPath', '/dev/null'],
-    ...filters.stdout.split('\0').flatMap((key) => {
-      const driver = /^filter\..*(?=\.[^.]+$)/s.exec(key)?.[0];
-      if (driver === undefined) return [];
-      return [
-        ...['clean', 'smudge', 'process'].map((name) => [`${driver}.${name}`, '']),
-        [`${driver}.required`, 'false'],
-      ];
-    }),
-  ];
-  return {
-    environment: {
-      GIT_OPTIONAL_LOCKS: '0',
-      GIT_LITERAL_PATHSPECS: '1',
-      GIT_NO_LAZY_FETCH: '1',
-      GIT_DIFF_OPTS: '',
-      // A setting could name another folder.
-      GIT_WORK_TREE: worktree,
-      GIT_CONFIG_COUNT: String(settings.length),
-      ...Object.fromEntries(
-        settings.flatMap(([key = '', value = ''], at) => [
-          [`GIT_CONFIG_KEY_${at}`, key],
-          [`GIT_CONFIG_VALUE_${at}`, value],
-        ]),
-      ),
-    },
-  };
 }
 
 const statuses: Readonly<Record<string, ChangedFile['status']>> = {
@@ -228,7 +192,9 @@ async function untrackedDiff(worktree: string, path: string): Promise<string | u
     const kind = await lstat(file);
     if (kind.isSymbolicLink()) return asNew(path, '120000', await readlink(file));
     if (!kind.isFile() || kind.size > MOST_FILE_DIFF) return undefined;
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const handle = await openFile(file, {
+      flags: constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    });
     try {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(MOST_FILE_DIFF), 0, MOST_FILE_DIFF, 0);
       const mode = (kind.mode & 0o100) === 0 ? '100644' : '100755';

@@ -3,7 +3,7 @@
 // `.records/`, `.logs/` and `.kept/`. A record is written before anything is created and removed after everything is gone,
 // so it shows what a killed process left.
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,7 +15,8 @@ import {
   WorktreeRecord,
   worktreeNameOf,
 } from '@svc/core';
-import { ifPresent, namesIn } from '@svc/lib/files';
+import { ifPresent } from '@svc/lib/files';
+import { lstat, namesIn, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
@@ -135,7 +136,7 @@ export type Layout = {
   main: string;
   /** The project's folder in the repository, and so in each worktree; empty when it is the root. */
   inside: string;
-  /** Its real path. Created if it did not exist. */
+  /** Its real path, if it exists. */
   base: string;
   /** As git listed them when the layout was determined, without the main one. */
   worktrees: readonly GitWorktree[];
@@ -147,6 +148,8 @@ export async function findLayout(options: {
   config: Config;
   home: string;
   dataDir: string;
+  /** Whether to create the base folder. */
+  makeBase: boolean;
 }): Promise<Layout> {
   const { git, projectFolder } = options;
   const top = await git.ask(projectFolder, ['rev-parse', '--show-toplevel']);
@@ -161,8 +164,8 @@ export async function findLayout(options: {
   // Called from a worktree, the layout is still that of the main one.
   const inside = relative(top.stdout.replace(/\n$/, ''), await realpath(projectFolder));
   const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
-  await mkdir(wanted, { recursive: true, mode: 0o755 });
-  return { main: main.path, inside, base: await realpath(wanted), worktrees };
+  if (options.makeBase) await mkdir(wanted, { recursive: true, mode: 0o755 });
+  return { main: main.path, inside, base: (await ifPresent(realpath(wanted))) ?? wanted, worktrees };
 }
 
 /** `svc.orchestration.worktreeDir`, otherwise `wt/<projectKey>` in the data root. */

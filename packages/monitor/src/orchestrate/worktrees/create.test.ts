@@ -1,4 +1,5 @@
 // Real git, real commands.
+
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { needPid } from '@svc/lib/pid';
 import { temporaryFolder, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { killGroup, lives, textIn } from '../agents/testing/scripted-agent.ts';
@@ -190,11 +192,13 @@ describe('setup', () => {
     expect(path.startsWith(`${base}/feat-`)).toBe(true);
   });
 
-  test('git hooks see no secrets either', async () => {
+  test('a filter of the person sees no secrets either', async () => {
     const root = temporaryFolder();
-    const { worktrees, folder, write, read } = testRepository(root);
-    write(folder, '.git/hooks/post-checkout', `#!/bin/sh\nenv > '${root}/hook-env'\n`);
-    chmodSync(join(folder, '.git/hooks/post-checkout'), 0o755);
+    const { worktrees, folder, write, read, commit } = testRepository(root);
+    write(root, 'smudge', `#!/bin/sh\nenv > '${root}/filter-env'\ncat\n`);
+    chmodSync(join(root, 'smudge'), 0o755);
+    write(root, 'gitconfig', `[filter "own"]\n\tsmudge = ${root}/smudge\n`);
+    commit(folder, '.gitattributes', '*.md filter=own\n');
     const config = {
       worktree: { setup: [] },
       monitor: {
@@ -213,10 +217,14 @@ describe('setup', () => {
       'APP_READ_KEY',
       'MODEL_KEY',
     ];
-    const environment = { MINE: 'yes', ...Object.fromEntries(secrets.map((name) => [name, 'hush'])) };
+    const environment = {
+      MINE: 'yes',
+      GIT_CONFIG_GLOBAL: join(root, 'gitconfig'),
+      ...Object.fromEntries(secrets.map((name) => [name, 'hush'])),
+    };
     await worktrees({ config, environment }).create('ABC-1');
-    expect(read(root, 'hook-env')).toContain('MINE=yes');
-    expect(read(root, 'hook-env')).not.toContain('hush');
+    expect(read(root, 'filter-env')).toContain('MINE=yes');
+    expect(read(root, 'filter-env')).not.toContain('hush');
   });
 
   test('detected: make setup, otherwise the lockfile; a missing program is reported', async () => {
@@ -313,7 +321,7 @@ describe('a failing step leaves nothing', () => {
     usualTime();
     expect(branches()).toEqual(['main']);
     expect(files()).toEqual(['.logs/ABC-1.log']);
-    const pid = Number(await textIn(join(root, 'pid')));
+    const pid = needPid(await textIn(join(root, 'pid')));
     await until(() => !lives(pid));
   });
 
@@ -323,7 +331,7 @@ describe('a failing step leaves nothing', () => {
     const interrupt = new AbortController();
     const config = { worktree: { setup: [`sleep 600 & echo $! > ${root}/pid; wait`] } };
     const making = worktrees({ config }).create('ABC-1', { signal: interrupt.signal });
-    const pid = Number(await textIn(join(root, 'pid')));
+    const pid = needPid(await textIn(join(root, 'pid')));
     interrupt.abort();
     await expect(making).rejects.toThrow('was stopped after');
     await until(() => !lives(pid));
@@ -473,7 +481,7 @@ test('killed midway: partly created, refused by the next create, cleaned up by r
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   // The step runs, and a process after the crash can find it.
-  const pid = Number(await textIn(join(root, 'pid')));
+  const pid = needPid(await textIn(join(root, 'pid')));
   onTestFinished(() => killGroup(pid));
   await until(() => JSON.parse(readFileSync(join(base, '.records', 'ABC-1.json'), 'utf8')).step);
   expect(await worktrees().list()).toMatchObject([{ name: 'ABC-1', state: 'being created' }]);

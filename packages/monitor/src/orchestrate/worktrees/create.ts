@@ -2,7 +2,6 @@
 // (if none is configured, also link the context store), create the workflow context, run the hooks, add the folder to the
 // agent's trusted folders. If a step fails, everything is removed again.
 
-import { realpath } from 'node:fs/promises';
 import {
   contextProfile,
   type RepositoryFacts,
@@ -15,6 +14,7 @@ import {
   worktreeNameOf,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
+import { realpath } from '@svc/lib/paths';
 import { createContextStore } from '../../context/context-store.ts';
 import { initThoughts } from '../../context/thoughts.ts';
 import { Failure } from '../../errors.ts';
@@ -27,7 +27,7 @@ import {
   repositoryFacts,
   type WorktreeContext,
 } from './context.ts';
-import { commitOf, findBase, gitWorktrees, LONG_MS, plain, remoteCommitOf } from './git.ts';
+import { checkOut, commitOf, findBase, gitWorktrees, plain, remoteCommitOf } from './git.ts';
 
 import { removeCompletely } from './remove.ts';
 
@@ -54,8 +54,9 @@ export type MadeWorktree = {
   log: string;
 };
 
+/** `open` creates the base folder: a name that is refused creates nothing. */
 export async function createWorktree(
-  context: WorktreeContext,
+  open: () => Promise<WorktreeContext>,
   text: string,
   options: CreateOptions,
 ): Promise<MadeWorktree> {
@@ -68,6 +69,7 @@ export async function createWorktree(
     );
   }
   const { folder: name, branch } = named;
+  const context = await open();
   const hold = await holdName(context, name);
   if (hold === undefined)
     throw new Failure('busy', `Another command is creating or removing ${name}.`, 'See: svc worktree list');
@@ -178,7 +180,7 @@ async function make(
   }
 }
 
-/** In two steps, each of which can be repeated: in one step git would fail on its own branch. */
+/** The branch first: a repeated step would fail on its own branch. */
 async function addWorktree(
   { git, layout }: WorktreeContext,
   { branch, madeBranch, start }: WorktreeRecord,
@@ -186,8 +188,7 @@ async function addWorktree(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (madeBranch) await git.run(layout.main, ['branch', '--no-track', '--', branch, start]);
-  const add = ['worktree', 'add', '--quiet', '--', path, branch];
-  await git.run(layout.main, add, { timeoutMs: LONG_MS, signal });
+  await checkOut(git, layout.main, { path, at: { branch }, signal });
 }
 
 /** Context init and sync, as the last part of a detected setup. */

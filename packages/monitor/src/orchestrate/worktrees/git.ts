@@ -1,4 +1,4 @@
-// Git for worktrees. It runs the repository's hooks, which see what git sees: none of our secrets.
+// Git for worktrees. A filter of the person's own settings sees what git sees: none of our secrets.
 import { branchNameProblem, type Environment, withoutSecrets } from '@svc/core';
 import { createGitRunner, type GitOptions, gitEndWords, lastLines } from '@svc/lib/git';
 import type { CommandEnd, RunCommand } from '@svc/lib/process';
@@ -63,6 +63,34 @@ function outputIn(end: CommandEnd, folder: string, args: readonly string[]): str
 /** The lines of an output whose records end with a line break. */
 export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
+}
+
+/**
+ * Creates a worktree, with the person's own filters. In two steps: the settings that apply in the new folder can be read
+ * only once it exists. Each step can be repeated.
+ */
+export async function checkOut(
+  git: Git,
+  main: string,
+  {
+    path,
+    at,
+    ...options
+  }: { path: string; at: { branch: string } | { commit: string } } & Pick<
+    GitOptions,
+    'environment' | 'signal'
+  >,
+): Promise<void> {
+  const [flags, ref] = 'branch' in at ? [[], at.branch] : [['--detach'], at.commit];
+  const add = ['worktree', 'add', '--quiet', '--no-checkout', ...flags, '--', path, ref];
+  await git.run(main, add, { ...options, timeoutMs: LONG_MS });
+  await git.run(path, ['reset', '--hard', '--quiet', '--no-recurse-submodules'], {
+    ...options,
+    timeoutMs: LONG_MS,
+    isWorktree: true,
+    ownFilters: true,
+    remote: true,
+  });
 }
 
 // What git knows about the worktrees of a repository. The first one is the main one.

@@ -1,9 +1,9 @@
 // What would be lost with a worktree (uncommitted changes, commits that are nowhere else, stashes of its branch, a rebase
 // or merge in progress, unfiled findings), and whether it may be removed at all.
-import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { readdir, realpath, stat } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { tipsOf } from './bundle.ts';
 import { type Found, findWorktree, isInside, isThere, projectIn, type WorktreeContext } from './context.ts';
@@ -63,10 +63,39 @@ export function isLost(losses: Losses): boolean {
 
 /** Changed and untracked paths; an untracked folder is one path, ignored files do not count. */
 async function changesIn(git: Git, worktree: string): Promise<{ paths: string[]; submodules: string[] }> {
+  const { paths, submodules } = await ownChangesIn(git, worktree);
+  for (const path of await submodulesOf(git, worktree)) {
+    if (submodules.includes(path) || !(await hasChanges(git, join(worktree, path)))) continue;
+    paths.push(path);
+    submodules.push(path);
+  }
+  return { paths, submodules };
+}
+
+/** The paths of its submodules, also of those that are not checked out. */
+export async function submodulesOf(git: Git, worktree: string): Promise<string[]> {
+  const listed = await git.run(worktree, ['ls-files', '--stage', '-z', '--', ':/'], { isWorktree: true });
+  return listed
+    .split('\0')
+    .flatMap((record) => (record.startsWith('160000 ') ? [record.replace(/^.*?\t/s, '')] : []));
+}
+
+/** Whether a submodule would lose something with its folder. One that cannot be checked would. */
+async function hasChanges(git: Git, folder: string): Promise<boolean> {
+  if (!(await isThere(join(folder, '.git')))) return false;
+  try {
+    return (await changesIn(git, folder)).paths.length > 0;
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
+}
+
+async function ownChangesIn(git: Git, worktree: string): Promise<{ paths: string[]; submodules: string[] }> {
   const text = await git.run(
     worktree,
-    ['status', '--porcelain=v2', '-z', '--untracked-files=normal', '--ignore-submodules=none'],
-    { environment: { GIT_OPTIONAL_LOCKS: '0' } },
+    ['status', '--porcelain=v2', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'],
+    { isWorktree: true, ownFilters: true },
   );
   const paths: string[] = [];
   const submodules: string[] = [];
@@ -112,14 +141,14 @@ async function unsafeCommits(options: {
 /** Whether it was merged, even as another commit (a squash): merging it would change nothing. */
 async function isContainedIn(git: Git, main: string, tip: string, refs: readonly string[]): Promise<boolean> {
   const treeOf = async (commit: string): Promise<string> =>
-    (await git.run(main, ['rev-parse', '--verify', `${commit}^{tree}`])).trim();
+    (await git.run(main, ['rev-parse', '--verify', `${commit}^{tree}`], { remote: true })).trim();
   for (const ref of refs) {
     if (await isAncestor(git, main, tip, ref)) return true;
     const common = await git.ask(main, ['merge-base', ref, tip]);
     const [fork] = linesOf(common.stdout);
     // Commits that change no content are in no other commit.
     if (common.exitCode !== 0 || fork === undefined || (await treeOf(fork)) === (await treeOf(tip))) continue;
-    const merged = await git.ask(main, ['merge-tree', '--write-tree', ref, tip]);
+    const merged = await git.ask(main, ['merge-tree', '--write-tree', ref, tip], { remote: true });
     if (merged.exitCode === 0 && merged.stdout.trim() === (await treeOf(ref))) return true;
   }
   return false;

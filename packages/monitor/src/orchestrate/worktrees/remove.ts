@@ -9,6 +9,7 @@ import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 import {
   keepBundle,
+  keptFolder,
   pruneKept,
   pruneKeptRefs,
   pruneLogs,
@@ -28,7 +29,16 @@ import {
   type WorktreeContext,
 } from './context.ts';
 import { type Git, gitWorktrees, LONG_MS } from './git.ts';
-import { checkRemoval, isLost, type Losses, lossesOf, lossLines, recordOf, type State } from './inspect.ts';
+import {
+  checkRemoval,
+  isLost,
+  type Losses,
+  lossesOf,
+  lossLines,
+  recordOf,
+  type State,
+  submodulesOf,
+} from './inspect.ts';
 import { hookSteps, openStepLog, type Report, runSteps, stepEnvironment } from './steps.ts';
 
 // The uncommitted changes of a worktree become a commit in the shape of a stash (for `git stash apply`), with untracked
@@ -49,7 +59,9 @@ async function snapshotOf(options: {
   const { git, worktree, head, temporaryIndex } = options;
   const environment = { GIT_INDEX_FILE: temporaryIndex, ...identity, ...committer };
   const run = async (...args: string[]): Promise<string> =>
-    (await git.run(worktree, args, { environment, timeoutMs: LONG_MS })).trim();
+    (
+      await git.run(worktree, args, { environment, timeoutMs: LONG_MS, isWorktree: true, ownFilters: true })
+    ).trim();
   const commit = (tree: string, parents: string[], message: string): Promise<string> =>
     run('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', message);
   try {
@@ -61,7 +73,9 @@ async function snapshotOf(options: {
     // Line endings stay as they are in the files.
     const asTheyAre = ['-c', 'core.autocrlf=false', '-c', 'core.safecrlf=false'];
     const add = [...asTheyAre, '-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--sparse'];
-    await run(...add, '--', ':/');
+    // Git would start itself in a submodule; what is lost there was refused.
+    const submodules = await submodulesOf(git, worktree);
+    await run(...add, '--', ':/', ...submodules.map((path) => `:(top,exclude,literal)${path}`));
     for (const folder of options.alsoIgnored) await run(...add, '--force', '--', `:(top,literal)${folder}`);
     const snapshot = await commit(await run('write-tree'), [head, staged], 'Uncommitted changes');
     await refuseNested(git, worktree, head, snapshot);
@@ -136,6 +150,8 @@ async function removeBranch(
 
 export type RemoveOptions = {
   force?: boolean | undefined;
+  /** A folder for a bundle that stays, made only of what would be lost. Default: beside the worktrees, for 30 days. */
+  keepIn?: string | undefined;
   /** The user's current folder, which is never removed. */
   currentFolder?: string | undefined;
   /** Owner of the worktree: goes into the events about findings that are filed. */
@@ -149,7 +165,7 @@ export type RemovedWorktree = {
   path: string;
   branch: string | null;
   branchRemoved: boolean;
-  /** The bundle, kept for 30 days; null when there was no commit to keep. */
+  /** The bundle; null when there was nothing to keep. */
   kept: string | null;
   /** Commands that restore its content. */
   restore: string[];
@@ -177,9 +193,9 @@ export async function removeWorktree(
       (await runTeardownHooks(context, state, { ...options, report }))
     )
       losses = await refuseLosses(context, state, options);
-    const { kept, tips } = await keep(context, state, losses);
+    const { kept, tips } = await keep(context, state, losses, options.keepIn);
     await context.records.write({ ...recordOf(context, state), state: 'removing', step: null });
-    await removeByGit(context, state, options);
+    await refuseNewLosses(context, state, options);
     const made = state.record?.madeBranch === true ? state.record.branch : undefined;
     const at = tips.find(({ ref }) => ref === `refs/heads/${made}`)?.sha;
     const { branchRemoved, warnings } = await removeCompletely(context, {
@@ -218,11 +234,13 @@ async function fileFindings(
   if (left > 0) report({ kind: 'warning', message: `findings not filed: ${left} (${why})` });
 }
 
-/** Git checks once more: what was added since the last check is not removed without force. */
-async function removeByGit(context: WorktreeContext, state: State, options: RemoveOptions): Promise<void> {
-  if (options.force === true || state.unfinished || state.folder === null) return;
-  const remove = ['worktree', 'remove', '--', state.path];
-  if ((await context.git.ask(context.layout.main, remove, { timeoutMs: LONG_MS })).exitCode === 0) return;
+/** Checked once more: what was added while the bundle was written is not removed without force. */
+async function refuseNewLosses(
+  context: WorktreeContext,
+  state: State,
+  options: RemoveOptions,
+): Promise<void> {
+  if (options.force === true || state.unfinished) return;
   try {
     await refuseLosses(context, state, options);
   } catch (error) {
@@ -286,7 +304,7 @@ async function runTeardownHooks(
   return true;
 }
 
-async function keep(context: WorktreeContext, state: State, losses: Losses) {
+async function keep(context: WorktreeContext, state: State, losses: Losses, keepIn: string | undefined) {
   const { git, layout } = context;
   const tips = await tipsOf(git, layout.main, state.branches, state.entry?.head ?? null);
   if (losses.submodules.length > 0)
@@ -295,7 +313,7 @@ async function keep(context: WorktreeContext, state: State, losses: Losses) {
       `${state.name} has submodules with changes that cannot be backed up: ${losses.submodules.join(', ')}.`,
       'Commit and push them in the submodule, or discard them; then remove the worktree.',
     );
-  if (tips.length === 0) return { kept: undefined, tips };
+  if (tips.length === 0 || (keepIn !== undefined && !isLost(losses))) return { kept: undefined, tips };
   const head = state.entry?.head ?? null;
   const isDirty =
     losses.uncommitted.count + losses.findings.count > 0 && state.folder !== null && head !== null;
@@ -314,7 +332,7 @@ async function keep(context: WorktreeContext, state: State, losses: Losses) {
   const kept = await keepBundle({
     git,
     main: layout.main,
-    baseFolder: layout.base,
+    folder: keepIn ?? keptFolder(layout.base),
     name: state.name,
     baseBranch: state.base,
     tips,

@@ -3,7 +3,8 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type FileHandle, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -21,6 +22,8 @@ import {
 import { systemErrorCode } from '@svc/lib/errors';
 import { withoutRepository } from '@svc/lib/git';
 import { createLimit } from '@svc/lib/limit';
+import { entriesIn, openFile, readText, stat } from '@svc/lib/paths';
+import { signalGroup } from '@svc/lib/pid';
 import { system } from '@svc/lib/system';
 import { Failure } from '../../errors.ts';
 
@@ -49,7 +52,10 @@ export type StepLog = {
 export async function openStepLog({ file, append }: { file: string; append: boolean }): Promise<StepLog> {
   await mkdir(dirname(file), { recursive: true });
   // The output may be confidential.
-  const handle: FileHandle = await open(file, append ? 'a' : 'w', 0o600);
+  const handle: FileHandle = await openFile(file, {
+    flags: constants.O_WRONLY | constants.O_CREAT | (append ? constants.O_APPEND : constants.O_TRUNC),
+    mode: 0o600,
+  });
   let left = STEP_BYTES;
   // One write after the other: two streams arrive at once.
   const oneAtATime = createLimit(1);
@@ -91,17 +97,6 @@ async function isGone(leader: number, timeoutMs: number): Promise<boolean> {
     await sleep(POLL_MS);
   }
   return true;
-}
-
-/** False when no process of the group is left. */
-function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-leader, signal);
-    return true;
-  } catch (error) {
-    if (systemErrorCode(error) === 'ESRCH') return false;
-    throw error;
-  }
 }
 
 // Runs one step of setup or a hook: in its own process group, limited in time, its output reported line by line and kept
@@ -344,7 +339,7 @@ export async function setupSteps(config: Config, variables: SetupVariables): Pro
   if (configured !== undefined)
     return configured.map((command) => filledStep(command, 'svc.worktree.setup', variables));
   const worktree = variables.WORKTREE_PATH;
-  const entries = await readdir(worktree, { withFileTypes: true });
+  const entries = await entriesIn(worktree);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
   return detectSetup(files, await makefileText(worktree, files)).map((command) => ({
     title: [command.program, ...command.args].join(' '),
@@ -359,5 +354,5 @@ async function makefileText(worktree: string, files: readonly string[]): Promise
   const name = makefileNames.find((candidate) => files.includes(candidate));
   if (name === undefined) return undefined;
   const path = join(worktree, name);
-  return (await stat(path)).size > LONGEST_MAKEFILE ? undefined : readFile(path, 'utf8');
+  return (await stat(path)).size > LONGEST_MAKEFILE ? undefined : readText(path);
 }

@@ -2,13 +2,13 @@
 // is the only writer of that file in svc. The agents write it too: their lock (the folder `.claude.json.lock`) is taken as
 // well, and a file that changed in the meantime is read again. A file that cannot be parsed as settings is not changed.
 
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rmdir, stat } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '@svc/core';
+import { type Config, parsedJson } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
+import { isThere, readText, stat } from '@svc/lib/paths';
 import { setInJson, unsetInJson } from '../../config/edit-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import type { FileLocks } from '../../disk/lock.ts';
@@ -24,6 +24,10 @@ export type Trust = {
   /** Returns a warning when the file could not be changed; everything else continues without it. */
   add: (worktree: string) => Promise<string | undefined>;
   remove: (worktree: string) => Promise<string | undefined>;
+  /** The folders with an entry; none when the file cannot be read. `isOwn`: nothing but svc ever wrote the file. */
+  folders: () => Promise<{ paths: string[]; isOwn: boolean }>;
+  /** Removes the entries below a folder, and the file if nothing else was ever in it. */
+  removeAll: (below: string) => Promise<string | undefined>;
 };
 
 export function createTrust(options: { home: string; config: Config; locks: FileLocks }): Trust {
@@ -58,11 +62,29 @@ export function createTrust(options: { home: string; config: Config; locks: File
   }
 
   return {
-    add: (worktree) =>
+    add: async (worktree) =>
       change(
         (text) => setInJson(text, ['projects', worktree, 'hasTrustDialogAccepted'], true),
-        agentIsClaude || existsSync(join(home, '.claude')),
+        agentIsClaude || (await isThere(join(home, '.claude'))),
       ),
+    async folders() {
+      const data = parsed(await textOf(file));
+      const paths = Object.keys(isObject(data?.['projects']) ? data['projects'] : {});
+      return { paths, isOwn: isSkeleton(data) };
+    },
+    async removeAll(below) {
+      const warning = await change((text) => {
+        const { projects } = parsed(text) ?? {};
+        const paths = Object.keys(isObject(projects) ? projects : {});
+        return paths
+          .filter((path) => path.startsWith(`${below}/`))
+          .reduce((rest, path) => unsetInJson(rest, ['projects', path]), text);
+      }, false);
+      if (warning !== undefined) return warning;
+      const isEmpty = isSkeleton(parsed(await textOf(file)));
+      if (isEmpty) await ifPresent(rm(file));
+      return undefined;
+    },
     remove: (worktree) => change((text) => unsetInJson(text, ['projects', worktree]), false),
   };
 }
@@ -71,11 +93,23 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
     if (size > MAX_BYTES) throw new Failure('file-unusable', `it is too large to read (${size} bytes).`);
-    return await readFile(file, 'utf8');
+    return await readText(file);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function parsed(text: string | undefined): Record<string, unknown> | undefined {
+  const data: unknown = parsedJson(text ?? '');
+  return isObject(data) ? data : undefined;
+}
+
+/** What svc leaves of a file that it made: Claude Code writes more into its own. */
+function isSkeleton(data: Record<string, unknown> | undefined): boolean {
+  if (data === undefined) return false;
+  const { projects, ...others } = data;
+  return isObject(projects) && Object.keys(projects).length === 0 && Object.keys(others).length === 0;
 }
 
 function problemOf(text: string): string | undefined {

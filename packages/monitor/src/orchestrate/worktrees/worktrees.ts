@@ -20,10 +20,11 @@ import {
   type WorktreeContext,
 } from './context.ts';
 import { type CreateOptions, createWorktree, type MadeWorktree } from './create.ts';
-import { createGit, type GitWorktree } from './git.ts';
+import { createGit, findBase, type GitWorktree } from './git.ts';
 import { inspectWorktree, type Losses } from './inspect.ts';
 
 import { type RemovedWorktree, type RemoveOptions, removeWorktree } from './remove.ts';
+import { type RemovedBase, removeBase } from './remove-base.ts';
 import { createTrust } from './trust.ts';
 
 const STEP_TIMEOUT_MS = 30 * 60_000;
@@ -35,6 +36,10 @@ export type Worktrees = {
   list: () => Promise<ListedWorktree[]>;
   /** The folder that contains them. */
   base: () => Promise<string>;
+  /** Removes what svc keeps beside the worktrees, when none is left: logs, records, throw-away worktrees, refs. */
+  removeBase: (to: { keepIn: string }) => Promise<RemovedBase>;
+  /** Rejects with the fix if there is no such branch to start from. */
+  checkBase: (branch: string) => Promise<void>;
   inspect: (name: string) => Promise<{ name: string; losses: Losses }>;
   /** Its changes since it left the base branch, committed or not. */
   changes: (name: string, base: string) => Promise<Changes>;
@@ -60,8 +65,8 @@ export function createWorktrees(options: {
   const { config, home, locks, locksDir, findings, environment, now, run = runCommand } = options;
   const git = createGit({ run, environment, secretNames: secretVariables(config) });
 
-  async function context(): Promise<WorktreeContext> {
-    const layout = await findLayout({ ...options, git });
+  async function context(makeBase = false): Promise<WorktreeContext> {
+    const layout = await findLayout({ ...options, git, makeBase });
     return {
       git,
       layout,
@@ -80,9 +85,13 @@ export function createWorktrees(options: {
   }
 
   return {
-    create: async (text, given = {}) => createWorktree(await context(), text, given),
+    create: async (text, given = {}) => createWorktree(() => context(true), text, given),
     list: async () => listWorktrees(await context()),
     base: async () => (await context()).layout.base,
+    async checkBase(branch) {
+      const { layout } = await context();
+      await findBase(git, layout.main, branch);
+    },
     inspect: async (name) => inspectWorktree(await context(), name),
     changes: async (name, base) => worktreeChanges(await context(), name, base),
     async fileFindings(name, given) {
@@ -90,6 +99,7 @@ export function createWorktrees(options: {
       const project = projectIn(opened, folderIn(opened.layout.base, name));
       return findings.file({ ...given, project });
     },
+    removeBase: async (to) => removeBase(await context(), to),
     remove: async (name, given = {}) => removeWorktree(await context(), name, given),
   };
 }

@@ -136,6 +136,7 @@ describe('webhook', () => {
       severity: 'high',
       message: effect.message,
       remedy: effect.remedy,
+      ticket: 'ABC-12',
       attention: effect.attention,
     });
   });

@@ -46,10 +46,11 @@ function asciiOnly(text: string): string {
 // A notification as JSON to a configured URL. A receiver that knows the key accepts it once.
 
 function createWebhookNotifier(url: string, means: Parameters<typeof post>[1]): Deliver {
-  return ({ effect: { key, attention, reason, severity }, title, message, remedy, text }) => {
+  return ({ effect: { key, attention, reason, severity }, title, ticket, message, remedy, text }) => {
     const body = {
       // Chat services read this field, and interpret `<!channel>` or a link in it as a command.
       text: `${title}\n${text}`.replaceAll('<', '‹').replaceAll('>', '›'),
+      ticket,
       reason,
       severity,
       message,

@@ -6,6 +6,7 @@ import {
   type CodehostProblem,
   codehostProblemWords,
   GithubIssue,
+  GithubIssueText,
   type GithubMove,
   type GithubTracker,
   type GraphqlAnswer,
@@ -17,6 +18,7 @@ import {
   isStateLabel,
   issueFields,
   issueInProject,
+  issueTextFields,
   numberedTicket,
   polledFrom,
   problemOfGraphql,
@@ -29,6 +31,7 @@ import {
   type TrackerIssueState,
   type TrackerProblem,
   ticketOfIssue,
+  writtenTicket,
 } from '@svc/core';
 import { type Gh, type GhResult, parsed } from '../../codehost/gh.ts';
 import { createIssueApi } from '../../codehost/issues.ts';
@@ -38,6 +41,8 @@ import { createCodehostDestination } from './filing.ts';
 const PAGE_SIZE = 100;
 const RELATIONS_AT_ONCE = 25;
 const ISSUES_AT_ONCE = 50;
+/** The newest 200 comments of a ticket; older ones are not read. */
+const COMMENT_PAGES = 2;
 
 type Read = { issue: GithubIssue; item: IssueStatus | undefined };
 
@@ -111,17 +116,27 @@ export function createGithubTracker(
     const numbered = numberedTicket(ticket);
     return numbered?.team === teamKey.toUpperCase() ? numbered.number : undefined;
   }
+  /** A transferred issue is found under its old number, but it is in another repository. */
+  function isOurs(url: string): boolean {
+    return repoKey(url).includes(`/${repoKey(repo)}/issues/`);
+  }
   async function restIssue(number: number): Promise<GithubIssue | undefined> {
     const answer = ifThere(await gh.request({ path: `repos/${repo}/issues/${number}` }));
     const issue = answer && valueOf(parsed(GithubIssue, answer.json));
-    // A transferred issue is found under its old number, but it is in another repository.
-    const isOurs = issue !== undefined && repoKey(issue.html_url).includes(`/${repoKey(repo)}/issues/`);
-    return isOurs && issue.pull_request === undefined ? issue : undefined;
+    return issue !== undefined && isOurs(issue.html_url) && issue.pull_request === undefined
+      ? issue
+      : undefined;
   }
   async function readIssue(number: number): Promise<Read | undefined> {
     if (project !== undefined) return (await inProject([number]))[0];
     const issue = await restIssue(number);
     return issue && { issue, item: undefined };
+  }
+
+  async function textPage(number: number, before: string | null): Promise<GithubIssueText | undefined> {
+    const [issue] = await issuesBy([number], issueTextFields(before));
+    const page = issue === undefined ? undefined : valueOf(parsed(GithubIssueText, issue));
+    return page !== undefined && isOurs(page.url) ? page : undefined;
   }
 
   async function statusField(): Promise<StatusField | undefined> {
@@ -229,8 +244,16 @@ export function createGithubTracker(
     },
     async issueText(ticket) {
       const number = numberOf(ticket);
-      const issue = number === undefined ? undefined : await restIssue(number);
-      return issue && { title: issue.title, description: issue.body ?? null };
+      if (number === undefined) return undefined;
+      const pages: GithubIssueText[] = [];
+      for (let before: string | null = null; pages.length < COMMENT_PAGES; ) {
+        const page = await textPage(number, before);
+        if (page === undefined) return undefined;
+        pages.push(page);
+        before = page.comments.pageInfo.startCursor;
+        if (!page.comments.pageInfo.hasPreviousPage || before === null) break;
+      }
+      return writtenTicket(pages, tracker);
     },
     async issueBlockers(asked, numbers) {
       if (asked.toUpperCase() !== teamKey.toUpperCase()) return [];

@@ -7,7 +7,9 @@ import {
   type FiledIssue,
   readTrackerAnswer,
   readTrackerQuota,
+  type TicketComment,
   type TrackerAnswer,
+  type TrackerComment,
   type TrackerLabel,
   type TrackerProblem,
   type TrackerQuota,
@@ -142,6 +144,9 @@ const ISSUES_PER_PAGE = 50;
 /** The tracker refuses queries whose nested pages multiply to too much. */
 const RELATIONS_PER_PAGE = 25;
 const MOST_RELATIONS_PER_PAGE = 250;
+/** Of one ticket; older ones are not read. */
+const MOST_COMMENTS = 200;
+const COMMENTS_PER_PAGE = 100;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export type LinearClientOptions = {
@@ -243,7 +248,36 @@ export function createLinearClient({
       return { issues, cursor: issues.at(-1)?.updatedAt ?? since };
     },
     issueState: (issue) => ifThere(async () => (await ask('IssueState', { id: issue })).issue),
-    issueText: (issue) => ifThere(async () => (await ask('IssueText', { id: issue })).issue),
+    issueText: (name) =>
+      ifThere(async () => {
+        const found = await ask('IssueText', { id: name, comments: COMMENTS_PER_PAGE });
+        const { issue, viewer } = found;
+        const comments = [...issue.comments.nodes];
+        let { hasNextPage, endCursor: after } = issue.comments.pageInfo;
+        while (hasNextPage && comments.length < MOST_COMMENTS) {
+          const page = { id: name, comments: COMMENTS_PER_PAGE, after };
+          const { nodes, pageInfo } = (await ask('IssueText', page)).issue.comments;
+          comments.push(...nodes);
+          ({ hasNextPage, endCursor: after } = pageInfo);
+          if (nodes.length === 0) break;
+        }
+        const parent = issue.parent && {
+          title: `Parent: ${issue.parent.identifier} ${issue.parent.title}`,
+          url: issue.parent.url,
+        };
+        return {
+          title: issue.title,
+          url: issue.url,
+          state: issue.state.name,
+          author: issue.creator?.name ?? null,
+          body: issue.description,
+          labels: issue.labels.nodes.map((label) => label.name),
+          links: [...(parent ? [parent] : []), ...issue.attachments.nodes],
+          // The tracker lists the newest first.
+          comments: comments.map((comment) => commentFrom(comment, viewer.id)).toReversed(),
+          commentCount: hasNextPage ? null : comments.length,
+        };
+      }),
     async issueBlockers(team, numbers) {
       const found: { identifier: string; relations: TrackerRelation[] }[] = [];
       for (let from = 0; from < numbers.length; from += ISSUES_PER_PAGE) {
@@ -273,6 +307,17 @@ export function createLinearClient({
       (await ask('CreateLabel', { name, teamId })).issueLabelCreate.issueLabel,
     createIssue: async (input) => (await ask('CreateIssue', { input })).issueCreate.issue,
     issueWithText: async (teamId, text) => (await ask('IssuesWithText', { teamId, text })).issues.nodes[0],
+  };
+}
+
+function commentFrom({ id, body, createdAt, user, botActor }: TrackerComment, self: string): TicketComment {
+  const author = user?.name ?? botActor?.name ?? null;
+  return {
+    id,
+    author,
+    by: user === null ? 'app' : user.id === self ? 'self' : 'person',
+    at: createdAt,
+    text: body,
   };
 }
 

@@ -110,8 +110,22 @@ export const trackerDocuments = {
     }`,
 
   IssueText: `
-    query IssueText($id: String!) {
-      issue(id: $id) { title description }
+    query IssueText($id: String!, $comments: Int!, $after: String) {
+      viewer { id }
+      issue(id: $id) {
+        title
+        description
+        url
+        state { name }
+        creator { name }
+        parent { identifier title url }
+        labels(first: 100) { nodes { name } }
+        attachments(first: 100) { nodes { title url } }
+        comments(first: $comments, after: $after, orderBy: createdAt) {
+          nodes { id body createdAt user { id name } botActor { name } }
+          pageInfo { hasNextPage endCursor }
+        }
+      }
     }`,
 
   // What blocks an issue is in its inverse relations: the other issue is the one that blocks.

@@ -167,7 +167,7 @@ async function open({ config, connect, store }: RegisterOptions, known: WebhookU
     throw new Failure(
       'not-configured',
       'The project file has no id for its tracker team (svc.tracker.teamId).',
-      'Look it up first: resolve-tracker-ids.sh',
+      'Look it up first: svc resolve-tracker-ids',
     );
   }
   if (known?.isChannel) await writeChannel(store, known.url);

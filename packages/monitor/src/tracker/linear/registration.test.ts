@@ -155,7 +155,7 @@ describe('rule 1: the token is in layer 2 and the team id in layer 1', () => {
   test('no team id: it has to be resolved first, nothing is changed', async () => {
     const made = await setup({ project: { tracker: { teamKey: 'ABC' } } });
     await expect(made.register()).rejects.toMatchObject({
-      remedy: expect.stringContaining('resolve-tracker-ids.sh'),
+      remedy: expect.stringContaining('svc resolve-tracker-ids'),
     });
     expect([made.tracker.calls(), made.channels(), made.record()]).toEqual([[], 0, {}]);
   });

@@ -1,7 +1,7 @@
 // One world per provider, for the contract: the same project with tickets at a fake of the provider's cloud.
 import { type Config, stateNamed, trackerOf } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { codehostForTest, ghEnvironment, testToken, testTracker } from '@svc/testkit';
+import { codehostForTest, ghEnvironment, testToken, testTracker, viewer } from '@svc/testkit';
 import { createGh } from '../../codehost/gh.ts';
 import { openTracker } from '../open-tracker.ts';
 import type { Tracker } from '../tracker.ts';
@@ -19,6 +19,8 @@ export type World = {
   addTicket: (given: { title: string; text?: string; updatedAt?: string }) => string;
   /** A person changes it in the vendor's own interface. */
   byHand: (ticket: string, change: { state?: string; title?: string; label?: string }) => void;
+  /** Somebody comments; `self` with the login that svc uses. */
+  comment: (ticket: string, text: string, by: 'self' | 'sam') => void;
   labelsOf: (ticket: string) => string[];
   isClosed: (ticket: string) => boolean;
   /** The first waits for the second. */
@@ -34,6 +36,7 @@ async function linear(): Promise<World> {
   const config = projectConfig({ teamKey: 'ABC', teamId: team.id });
   const chosen = trackerOf(config);
   if (chosen.provider === undefined) throw new Error(chosen.why);
+  let time = Date.now();
   const stateId = (name: string) => stateNamed(fake.cloud.statesOf(team.id), name)?.id ?? '';
   return {
     config,
@@ -53,6 +56,13 @@ async function linear(): Promise<World> {
         ...labels,
         updatedAt: new Date().toISOString(),
       });
+    },
+    comment(ticket, text, by) {
+      const known = fake.cloud.users.find(({ name }) => name === by) ?? fake.cloud.addUser({ name: by });
+      const user = by === 'self' ? fake.cloud.users[0] : known;
+      time += 1;
+      const createdAt = new Date(time).toISOString();
+      fake.cloud.addComment(ticket, { body: text, userId: user?.id ?? null, createdAt });
     },
     labelsOf: (ticket) =>
       fake.cloud
@@ -95,6 +105,7 @@ async function github(mode: Mode): Promise<World> {
   if (chosen.provider === undefined) throw new Error(chosen.why);
   const environment = ghEnvironment(fake, testToken);
   const gh = createGh({ environment, run: runCommand, now: Date.now });
+  let time = Date.now();
   const rowOf = (ticket: string) => {
     const number = Number(ticket.split('-')[1]);
     const row = fake.cloud.repoOf(repo).issues.find((one) => one.number === number);
@@ -121,6 +132,12 @@ async function github(mode: Mode): Promise<World> {
       if (state !== undefined && project !== undefined)
         void fake.issues.setStatus(project, repo, row.number, state);
       row.updatedAt = Date.now();
+    },
+    comment(ticket, text, by) {
+      time += 1_000;
+      const times = { createdAt: time, updatedAt: time };
+      const author = by === 'self' ? viewer : by;
+      rowOf(ticket).comments.push({ id: fake.cloud.nextId(), author, body: text, ...times });
     },
     labelsOf: (ticket) => rowOf(ticket).labels,
     isClosed: (ticket) => rowOf(ticket).state === 'closed',

@@ -43,18 +43,18 @@ export const attentionTool = tool({
   },
 });
 
-const actions = { ack: [], resolve: [], snooze: ['for'], 'hand-over': ['to'] } as const;
+const actions = { ack: [], resolve: [], undo: [], snooze: ['for'], 'hand-over': ['to'] } as const;
 
 export const attentionActTool = tool({
   name: 'attention_act',
   title: 'Act on an attention item',
   description:
-    'ack: acknowledge it. snooze: hide it for a while (for). hand-over: give it to another person (to, note). resolve: remove it from the list; it returns when its cause does. A person may then not see it, so do this only when asked to.',
+    'ack: acknowledge it. snooze: hide it for a while (for). hand-over: give it to another person (to, note). resolve: remove it from the list; refused while svc sees that its cause exists. undo: take back the last of these. A person may then not see it, so do this only when asked to.',
   scope: 'attention',
   hints: { readOnly: false, destructive: true, idempotent: false },
   input: z.strictObject({
     id: z.string().min(1).max(500).describe('the id of an open item, like run-1/ABC-12/deploy-timeout'),
-    action: z.enum(['ack', 'snooze', 'resolve', 'hand-over']),
+    action: z.enum(['ack', 'snooze', 'resolve', 'hand-over', 'undo']),
     for: z.string().min(1).max(20).optional().describe('snooze: how long, at most 30d, like 2h'),
     to: z.string().min(1).max(LONGEST_NAME).optional().describe('hand-over: who is responsible from now on'),
     note: z.string().min(1).max(1_000).optional().describe('hand-over: what they should know'),
@@ -99,6 +99,7 @@ function act(daemon: DaemonClient, action: keyof typeof actions, given: Given): 
       return daemon.post('/api/attention/hand-over', { body: { id, by, to, note } });
     case 'ack':
     case 'resolve':
+    case 'undo':
       return daemon.post(`/api/attention/${action}`, { body: { id, by } });
   }
 }

@@ -2,11 +2,13 @@
 import { cutText, type EventLine } from '@svc/core';
 import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
+import { Failure } from '../../../errors.ts';
 import {
   type Conditions,
-  findBlindness,
+  findObstacle,
   lineOf,
   listEvents,
+  pastMatch,
   pointText,
   readConditions,
   type WatchedLine,
@@ -93,7 +95,7 @@ function withShortTexts(line: EventLine): unknown {
   );
 }
 
-// wait_for: waits for an event, at most ten minutes. Reports when the feed that could deliver it is blind, and from where
+// wait_for: waits for an event, at most ten minutes. Reports when the event cannot arrive, and from where
 // the next call continues, so no event is lost between two calls.
 
 /** Below the 60 s after which clients give up on a call by default. */
@@ -107,8 +109,8 @@ export const waitForTool = tool({
   description: [
     'Waits for the first event that meets all conditions and returns it; matched is false on timeout.',
     'Call it again with since set to the resumeSince of the answer to continue without a gap.',
-    'blind is set when the feed that could deliver the event receives nothing: then ask the code host or tracker instead of waiting.',
-    'With strict, a blind feed ends the wait with an error.',
+    'blind is set when no feed can deliver the event now: then ask the code host or tracker instead of waiting.',
+    'With strict, that ends the wait with an error.',
   ].join(' '),
   scope: 'read',
   hints: { readOnly: true, destructive: false, idempotent: false },
@@ -120,7 +122,7 @@ export const waitForTool = tool({
       .max(LONGEST_TIMEOUT_S)
       .default(DEFAULT_TIMEOUT_S)
       .describe('seconds; above 50 the client must allow calls that long'),
-    strict: z.boolean().default(false).describe('end with an error as soon as the feed is blind'),
+    strict: z.boolean().default(false).describe('end with an error as soon as the event cannot arrive'),
   }),
   output: z.looseObject({
     matched: z.boolean(),
@@ -140,7 +142,7 @@ export const waitForTool = tool({
 
     const over = endOfWait(timeout * 1000, context.signal);
     const until = over.signal;
-    const blindness = watchFeed(() => findBlindness(machine, given.topic), {
+    const obstacle = watchFeeds(() => findObstacle(machine, conditions), {
       strict,
       timeout,
       until,
@@ -149,13 +151,15 @@ export const waitForTool = tool({
     const batches = watchEvents(machine, conditions, until, terminal.now);
     let found: WatchedLine | undefined;
     try {
-      found = await Promise.race([firstMatch(batches, filter, context), blindness]);
+      const end = await Promise.race([firstMatch(batches, filter, context), obstacle]);
+      found = end instanceof Failure ? await pastMatch(machine, conditions, filter) : end;
+      if (end instanceof Failure && found === undefined) throw end;
     } finally {
       over.abort();
       // Close its connection or files before the call ends.
       await batches.return(undefined);
     }
-    if (found === undefined) return timedOut(conditions, timeout, await findBlindness(machine, given.topic));
+    if (found === undefined) return timedOut(conditions, timeout, await findObstacle(machine, conditions));
     const event = lineOf(found);
     return {
       structured: { matched: true, event, resumeSince: String(found.seq), blind: null },
@@ -182,34 +186,30 @@ async function firstMatch(
   return undefined;
 }
 
-/** Reports progress and the feed's state to the client. With `strict` it rejects when the feed is blind. */
-async function watchFeed(
-  check: () => ReturnType<typeof findBlindness>,
+/** Reports progress to the client. With `strict` it resolves with the reason when the event cannot arrive. */
+async function watchFeeds(
+  check: () => ReturnType<typeof findObstacle>,
   given: { strict: boolean; timeout: number; until: AbortSignal; context: ToolContext },
-): Promise<undefined> {
+): Promise<Failure | undefined> {
   const { strict, timeout, until, context } = given;
   const started = performance.now();
   while (!until.aborted) {
-    const blind = strict || context.progress !== undefined ? await check() : undefined;
-    if (blind !== undefined && strict) throw blind;
+    const obstacle = strict || context.progress !== undefined ? await check() : undefined;
+    if (obstacle !== undefined && strict) return obstacle;
     const waited = Math.round((performance.now() - started) / 1000);
     if (!until.aborted)
       await context.progress?.(
         waited,
         timeout,
-        blind === undefined ? 'waiting' : `waiting; ${blind.message}`,
+        obstacle === undefined ? 'waiting' : `waiting; ${obstacle.message}`,
       );
     await pause(PROGRESS_MS, until);
   }
   return undefined;
 }
 
-function timedOut(
-  { since }: Conditions,
-  timeout: number,
-  blindness: Awaited<ReturnType<typeof findBlindness>>,
-) {
-  const blind = blindness === undefined ? null : { why: blindness.message, remedy: blindness.remedy ?? null };
+function timedOut({ since }: Conditions, timeout: number, obstacle: Failure | undefined) {
+  const blind = obstacle === undefined ? null : { why: obstacle.message, remedy: obstacle.remedy ?? null };
   const warning =
     blind === null ? [] : [`It may have happened without an event: ${blind.why}`, blind.remedy ?? []].flat();
   const resumeSince = since === undefined ? '0' : pointText(since);

@@ -2,6 +2,7 @@
 // test is over.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processExists, signalGroup } from '@svc/lib/pid';
 import { until } from '@svc/testkit';
 import { type AgentFiles, agentFiles } from '../launch.ts';
 
@@ -36,25 +37,12 @@ export function textIn(path: string): Promise<string> {
 
 export function lives(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
-  if (!existsSync('/proc/self')) return canBeSignalled(pid);
+  if (!existsSync('/proc/self')) return processExists(pid);
   // A zombie that its parent has not collected.
   return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, 'utf8'));
 }
 
-function canBeSignalled(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
-    throw error;
-  }
-}
-
 /** Ends a whole group that a test started; a group that is gone is fine. */
 export function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-  }
+  signalGroup(pid, 'SIGKILL');
 }

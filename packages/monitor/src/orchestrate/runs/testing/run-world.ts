@@ -61,7 +61,7 @@ export function runWorld(svc: object = {}) {
     config: Config.parse({ svc: { projectKey: 'web', ...svc } }),
     problems: [],
     repo: 'acme/web',
-    checkAgents: async () => undefined,
+    findMissing: async () => ({ missing: [], checks: [] }),
     worktrees: {
       base: async () => '/wt',
       list: async () => worktrees.filter(({ name }) => !removed.includes(name)),

@@ -1,0 +1,245 @@
+// An agent that waits is answered where it is shown: beside its attention item and below its card, by mouse and by keys.
+import type { AgentRequest, WorkerAgent } from '@svc/core';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type AgentWorld,
+  agentOf,
+  conversation,
+  type NewItem,
+  permission,
+  question,
+  startAgentWorld,
+  toolOf,
+} from './agent-world.ts';
+import { axeFindings } from './axe.ts';
+import { sizes, type WatchedPage } from './chromium.ts';
+import { overflow, settled } from './screens.ts';
+import { withTape } from './with-tape.ts';
+
+const tape = withTape({ past: 'end' });
+const of = { ticket: 'TID-121', orchestrator: 'run-winter-storage' };
+const asking = agentOf({ state: 'needs-permission', open: [permission] });
+const stopped = agentOf({ state: 'idle', doing: null, message: 'Which berths count as winter places?' });
+const item = (reason: string) => `${of.orchestrator}/${of.ticket}/${reason}`;
+
+type Shown = WatchedPage & { world: AgentWorld };
+
+async function open(
+  path: string,
+  agent: WorkerAgent,
+  items: readonly NewItem[] = conversation,
+): Promise<Shown> {
+  const world = await startAgentWorld({ daemonPort: tape.daemon().port, ...of, agent, items });
+  onTestFinished(world.close);
+  const watched = await tape.open({ offline: true });
+  await watched.page.goto(world.url + path);
+  return { ...watched, world };
+}
+
+const attention = (reason = 'agent-needs-permission') => `/attention?id=${encodeURIComponent(item(reason))}`;
+const selected = (page: Page) => page.getByRole('region', { name: 'Selected item' });
+const card = (page: Page) => page.locator(`[data-card="${of.orchestrator}/${of.ticket}"]`);
+const focusCard = (page: Page) => card(page).getByRole('link').first().focus();
+/** A key counts when the request has been on the screen for a moment. */
+async function press(page: Page, key: string, isDone: () => boolean): Promise<void> {
+  await expect
+    .poll(async () => {
+      if (!isDone()) await page.keyboard.press(key);
+      return isDone();
+    })
+    .toBe(true);
+}
+
+const allowed = {
+  path: 'answer',
+  body: { request: '7', answer: 'allow_once', orchestrator: of.orchestrator },
+};
+
+describe('beside the attention item', () => {
+  it('shows the whole command once, with the main action first, and allows with one click', async () => {
+    const { page, world, problems } = await open(attention(), asking);
+    const yes = selected(page).getByRole('button', { name: /^Yes/ });
+    await yes.waitFor();
+    const names = await selected(page).getByRole('button').allTextContents();
+    expect(names.slice(0, 2).map((name) => name.slice(0, 3))).toEqual(['Yes', 'No,']);
+    expect(names.findIndex((name) => name.startsWith('Acknowledge'))).toBeGreaterThan(2);
+    expect(
+      await selected(page)
+        .getByText(permission.command ?? '')
+        .count(),
+    ).toBe(1);
+    await selected(page).getByText(permission.title, { exact: true }).waitFor();
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await yes.click();
+    await selected(page).getByText('Sent: Yes.').waitFor();
+    expect(world.posts).toEqual([allowed]);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('allows with a and rejects with x, once each', async () => {
+    const { page, world } = await open(attention(), asking);
+    await selected(page).getByRole('button', { name: /^Yes/ }).waitFor();
+    await press(page, 'a', () => world.posts.length > 0);
+    await selected(page).getByText('Sent: Yes.').waitFor();
+    await page.keyboard.press('x');
+    await page.keyboard.press('a');
+    expect(world.posts).toEqual([allowed]);
+    const other = { ...permission, request: '8' };
+    world.push([], { open: [other] });
+    await page.reload();
+    await selected(page).getByRole('button', { name: /^No/ }).waitFor();
+    await press(page, 'x', () => world.posts.length > 1);
+    expect(world.posts[1]?.body).toMatchObject({ request: '8', answer: 'reject_once' });
+  });
+
+  it('answers a question with its form', async () => {
+    const { page, world } = await open(attention('agent-needs-input'), {
+      ...asking,
+      state: 'needs-input',
+      open: [question],
+    });
+    await selected(page).getByLabel('Rule').selectOption('extend');
+    await selected(page).getByLabel('Most days').fill('3');
+    await selected(page).getByRole('button', { name: 'Send answer' }).click();
+    await expect
+      .poll(() => world.posts.at(-1)?.body)
+      .toMatchObject({
+        answer: 'accept',
+        content: { rule: 'extend', days: 3 },
+      });
+  });
+
+  it('shows the end of the conversation and takes a reply when the agent has stopped', async () => {
+    const said: NewItem = { id: 'message:end', kind: 'message', text: stopped.message ?? '', cut: false };
+    const { page, world } = await open(attention('agent-stopped'), stopped, [...conversation, said]);
+    const words = selected(page).getByRole('region', { name: 'Last of the conversation' });
+    await words.getByText('Which berths count').waitFor();
+    expect(await selected(page).getByText('Which berths count').count()).toBe(1);
+    const reply = selected(page).getByLabel('Reply to claude');
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('a');
+        return page.evaluate(() => document.activeElement?.tagName);
+      })
+      .toBe('TEXTAREA');
+    await reply.fill('All of pier 3.');
+    await reply.press('Shift+Enter');
+    expect(await reply.inputValue()).toBe('All of pier 3.\n');
+    await reply.press('Enter');
+    await selected(page).getByText('The agent gets it when it is idle.').waitFor();
+    expect(world.posts).toMatchObject([{ path: 'message', body: { text: 'All of pier 3.\n' } }]);
+  });
+
+  it('does not offer to allow what cannot be shown whole', async () => {
+    const cut: AgentRequest = {
+      ...permission,
+      cut: true,
+      options: permission.options.filter(({ kind }) => kind.startsWith('reject')),
+    };
+    const { page, world } = await open(attention(), { ...asking, open: [cut] });
+    await selected(page)
+      .getByText(/cannot be allowed through svc/)
+      .waitFor();
+    expect(await selected(page).getByRole('button', { name: /^Yes/ }).count()).toBe(0);
+    await page.keyboard.press('a');
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts.map(({ body }) => body['answer'])).toEqual(['reject_once']);
+  });
+
+  it('is readable in the dark and on a phone', async () => {
+    const { page } = await open(attention(), asking);
+    await selected(page).getByRole('button', { name: /^Yes/ }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await settled(page);
+    expect(await axeFindings(page, 'colours')).toEqual([]);
+    await page.setViewportSize(sizes.narrow);
+    await page.getByRole('button', { name: /^Yes/ }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+  });
+});
+
+describe('below the card', () => {
+  it('allows with one click, without leaving the board, and shows the request once', async () => {
+    const { page, world, problems } = await open('/', asking);
+    await card(page).getByText(`$ ${permission.command}`).waitFor();
+    expect(
+      await card(page)
+        .getByText(permission.command ?? '')
+        .count(),
+    ).toBe(1);
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await card(page).getByRole('button', { name: /^Yes/ }).click();
+    await card(page).getByText('Sent: Yes.').waitFor();
+    expect(world.posts).toEqual([allowed]);
+    expect(new URL(page.url()).pathname).toBe('/');
+    world.push([], { open: [], state: 'running' });
+    expect(await problems()).toEqual([]);
+  });
+
+  it('takes the keys only while the card has the focus', async () => {
+    const { page, world } = await open('/', asking);
+    await card(page).getByRole('button', { name: /^Yes/ }).waitFor();
+    await page.keyboard.press('x');
+    for (let times = 0; times < 60; times += 1) {
+      await page.keyboard.press('j');
+      const isThere = await card(page).evaluate((row) => row.contains(document.activeElement));
+      if (isThere) break;
+    }
+    await press(page, 'a', () => world.posts.length > 0);
+    expect(world.posts).toEqual([allowed]);
+  });
+
+  it('shows the diff of an edit before it can be allowed', async () => {
+    const edit: AgentRequest = {
+      ...permission,
+      title: 'Edit src/storage.ts',
+      tool: 'edit-1',
+      toolKind: 'edit',
+      paths: ['src/storage.ts'],
+      command: null,
+    };
+    const tool = toolOf('edit-1', {
+      title: edit.title,
+      status: 'pending',
+      diffs: [{ path: 'src/storage.ts', before: 'return stay.until;\n', after: 'return endOf(stay);\n' }],
+    });
+    const { page, world } = await open('/', { ...asking, open: [edit] }, [...conversation, tool]);
+    await card(page).getByText('return endOf(stay);').waitFor();
+    await focusCard(page);
+    await press(page, 'a', () => world.posts.length > 0);
+    expect(world.posts).toEqual([allowed]);
+  });
+
+  it('leads to the ticket for what is too long for a card, and still takes a rejection', async () => {
+    const long = { ...permission, command: `npm test\n${'echo\n'.repeat(20)}rm -r out` };
+    const { page, world } = await open('/', { ...asking, open: [long] });
+    await card(page)
+      .getByRole('link', { name: /Too long for a card/ })
+      .waitFor();
+    expect(await card(page).getByRole('button', { name: /^Yes/ }).isDisabled()).toBe(true);
+    await focusCard(page);
+    await page.keyboard.press('a');
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts.map(({ body }) => body['answer'])).toEqual(['reject_once']);
+  });
+
+  it('takes a reply to an agent that has stopped', async () => {
+    const { page, world } = await open('/', stopped);
+    const reply = card(page).getByLabel('Reply to claude');
+    await reply.fill('All of pier 3.');
+    await reply.press('Enter');
+    await expect.poll(() => world.posts.at(-1)?.body['text']).toBe('All of pier 3.');
+  });
+});
+
+it('answers on the page of the ticket with the same keys, which the help names', async () => {
+  const { page, world } = await open(`/tickets/${of.ticket}`, asking);
+  await page.getByRole('button', { name: /^Yes/ }).waitFor();
+  await press(page, 'a', () => world.posts.length > 0);
+  expect(world.posts).toEqual([allowed]);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByText('Allow once, or write the answer').waitFor();
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { lineGist } from './line-gist.ts';
+
+test.each([
+  [{ from: 'planning', to: 'implementing', signal: {} }, 'planning → implementing'],
+  [{ to: 'inReview' }, '→ inReview'],
+  [{ message: 'The  deploy\nfailed', reason: 'deploy-failed' }, 'The deploy failed'],
+  [{ state: 'success', environment: 'production' }, 'success'],
+  [{ suiteId: 3, status: 'queued', conclusion: null }, 'queued'],
+  [{ number: 12, draft: false, hash: 'x', nested: {} }, 'number 12, draft false'],
+  [{}, ''],
+])('%j is %s', (detail, gist) => expect(lineGist({ detail })).toBe(gist));
+
+test('its length is bounded', () =>
+  expect(lineGist({ detail: { message: 'x'.repeat(9_999) } })).toHaveLength(400));

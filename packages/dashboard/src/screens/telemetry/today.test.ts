@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { costOfDay, leftWords, spendByAgent, waitedMs } from './today.tsx';
+
+const cost = (usd: number | null) => ({
+  usd,
+  inputTokens: null,
+  outputTokens: null,
+  estimated: false,
+  partial: false,
+});
+const day = '2026-11-09';
+const runs = new Map([
+  ['new', { startedAt: '2026-11-09T07:00:00.000Z' }],
+  ['old', { startedAt: '2026-11-08T07:00:00.000Z' }],
+]);
+const worker = (orchestrator: string, given: object) =>
+  ({ orchestrator, cost: cost(5), lastAt: '2026-11-09T09:00:00.000Z', ...given }) as never;
+
+test.each([
+  ['by day', [worker('old', { costByDay: [{ day, usd: 2 }] })], { usd: 2, partial: false }],
+  ['of a run that began today', [worker('new', {})], { usd: 5, partial: false }],
+  ['of an older run, only a total', [worker('old', {}), worker('new', {})], { usd: 5, partial: true }],
+  ['of an older run alone', [worker('old', {})], { usd: null }],
+  ['of yesterday', [worker('old', { lastAt: '2026-11-08T09:00:00.000Z' })], { usd: 0 }],
+  ['of nobody', [], { usd: 0, partial: false }],
+])('the cost today, %s', (_what, workers, sum) => expect(costOfDay(workers, runs, day)).toMatchObject(sum));
+
+test('the most expensive agent is first, and an unknown cost is not zero', () => {
+  const rows = spendByAgent([
+    { agent: { name: 'codex' }, cost: cost(1) },
+    { agent: { name: 'claude' }, cost: cost(4) },
+    { agent: { name: 'codex' }, cost: null },
+  ] as never);
+  expect(rows).toMatchObject([
+    { agent: 'claude', tickets: 1, cost: { usd: 4, partial: false } },
+    { agent: 'codex', tickets: 2, cost: { usd: 1, partial: true } },
+  ]);
+});
+
+const sum = { usd: 7, estimated: false, partial: false };
+test.each([
+  [20, sum, '$13.00'],
+  [20, { ...sum, partial: true }, 'at most $13.00'],
+  [5, sum, '$0.00'],
+  [20, { ...sum, usd: null }, 'unknown'],
+  [null, sum, 'No budget'],
+  [undefined, sum, 'unknown'],
+])('of a budget of %s after %j is left: %s', (budget, spent, words) =>
+  expect(leftWords(budget, spent)).toBe(words),
+);
+
+const from = Date.parse(`${day}T00:00:00.000Z`);
+const now = from + 3 * 3_600_000;
+const line = (event: string, hour: number, ticket = 'A-1', reason = 'agent-needs-permission') => ({
+  event: `comms.attention${event}`,
+  ts: new Date(from + hour * 3_600_000).toISOString(),
+  scope: { orchestrator: 'run', ticket },
+  detail: { reason },
+});
+const open = (hour: number, reason = 'agent-needs-input') => ({
+  reason,
+  orchestrator: 'run',
+  ticket: 'A-2',
+  openedAt: new Date(from + hour * 3_600_000).toISOString(),
+});
+
+test.each([
+  ['from the question to the answer', [line('_resolved', 2), line('', 1)], [], 1],
+  [
+    'of two agents',
+    [line('', 0), line('_resolved', 1), line('', 0, 'A-2'), line('_resolved', 2, 'A-2')],
+    [],
+    3,
+  ],
+  ['asked again while it waits', [line('', 0), line('', 1), line('_resolved', 2)], [], 2],
+  ['since yesterday', [line('_resolved', 1)], [], 1],
+  ['still open', [line('', 1, 'A-2', 'agent-needs-input')], [open(1)], 2],
+  ['open since yesterday', [], [open(-5)], 3],
+  [
+    'for another reason',
+    [line('', 0, 'A-1', 'deploy-failed'), line('_resolved', 2, 'A-1', 'deploy-failed')],
+    [open(1, 'feed-blind')],
+    0,
+  ],
+])('hours that agents waited: %s', (_what, lines, items, hours) =>
+  expect(waitedMs(lines as never, items, { from, now }) / 3_600_000).toBe(hours),
+);

@@ -1,0 +1,228 @@
+// What users ask first: the cost today, per ticket and per agent, what is left of the budget, and how long agents waited
+// for a person. Each figure names its one source. What is only partly known is marked "at least".
+import type { AgentCost, AttentionItem, EventLine, Run, WorkerView } from '@svc/core';
+import { costSummary, sumOfCosts } from '@svc/core/browser';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { client } from '../../api/client.ts';
+import { useLiveBoard, useNow } from '../../live/live.tsx';
+import { CopyButton } from '../../parts/button.tsx';
+import { costWords, durationWords, spentWords } from '../../parts/format.ts';
+import { OutsideText } from '../../parts/outside.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
+
+type Sum = Pick<AgentCost, 'usd' | 'estimated' | 'partial'>;
+type Spender = Pick<WorkerView, 'orchestrator' | 'cost' | 'costByDay' | 'lastAt'>;
+
+/** On this day in UTC, as budgets count it. Null: an agent worked, and nothing is known of what it cost that day. */
+export function costOfDay(
+  workers: readonly Spender[],
+  runs: ReadonlyMap<string, Pick<Run, 'startedAt'>>,
+  day: string,
+): Sum {
+  const isThen = (at: string | null | undefined): boolean => at?.startsWith(day) === true;
+  const costs = workers.flatMap((worker): (AgentCost | null)[] => {
+    const { cost, costByDay, orchestrator, lastAt } = worker;
+    if (costByDay !== undefined) {
+      const usd = costByDay.find((one) => one.day === day)?.usd;
+      return usd === undefined || cost === null ? [] : [{ ...cost, usd }];
+    }
+    // All of a run that began today was spent today. Of an older one, only the total is known.
+    if (isThen(runs.get(orchestrator)?.startedAt)) return [cost];
+    return isThen(lastAt) ? [null] : [];
+  });
+  const sum = sumOfCosts(costs);
+  return costs.length === 0 ? { ...sum, usd: 0 } : sum;
+}
+
+type AgentSpend = { agent: string; tickets: number; cost: Sum };
+
+/** By agent program, most expensive first. */
+export function spendByAgent(workers: readonly Pick<WorkerView, 'agent' | 'cost'>[]): AgentSpend[] {
+  return [...Map.groupBy(workers, ({ agent }) => agent?.name ?? 'Agent not reported')]
+    .map(([agent, all]) => ({ agent, tickets: all.length, cost: sumOfCosts(all.map(({ cost }) => cost)) }))
+    .toSorted((one, other) => (other.cost.usd ?? -1) - (one.cost.usd ?? -1));
+}
+
+type WaitLine = Pick<EventLine, 'event' | 'ts' | 'scope' | 'detail'>;
+type Open = Pick<AttentionItem, 'reason' | 'orchestrator' | 'ticket' | 'openedAt'>;
+
+const WAITS = new Set(['agent-needs-permission', 'agent-needs-input', 'question']);
+
+/**
+ * How long agents waited for a person between `from` and `now`: from the attention item to its end, each agent by
+ * itself. `lines` are the events of attention, `open` the items that are open now.
+ */
+export function waitedMs(
+  lines: readonly WaitLine[],
+  open: readonly Open[],
+  { from, now }: { from: number; now: number },
+): number {
+  const began = new Map<string, number>();
+  let sum = 0;
+  const keyOf = (line: WaitLine): string => {
+    const { orchestrator = '-', ticket = '-' } = line.scope;
+    return `${orchestrator}/${ticket}/${String(line.detail['reason'])}`;
+  };
+  for (const line of lines.toSorted((one, other) => Date.parse(one.ts) - Date.parse(other.ts))) {
+    if (!WAITS.has(String(line.detail['reason']))) continue;
+    const key = keyOf(line);
+    const at = Date.parse(line.ts);
+    if (line.event === 'comms.attention') {
+      if (!began.has(key)) began.set(key, at);
+    } else if (line.event === 'comms.attention_resolved') {
+      // One whose beginning is not among the events began before them.
+      sum += Math.max(0, at - Math.max(began.get(key) ?? from, from));
+      began.delete(key);
+    }
+  }
+  for (const { reason, openedAt } of open)
+    if (WAITS.has(reason)) sum += Math.max(0, now - Math.max(Date.parse(openedAt), from));
+  return sum;
+}
+
+const MOST_LINES = 1_000;
+const REFRESH_MS = 30_000;
+
+/** Null: not known yet. */
+function useWaited(day: string): { ms: number; partial: boolean; waiting: number } | null {
+  const { attention } = useLiveBoard();
+  const now = useNow();
+  const { data } = useQuery({
+    queryKey: ['events', 'waits', day],
+    queryFn: ({ signal }) =>
+      client.get('/api/events', {
+        query: { event: 'comms.attention*', since: `${day}T00:00:00.000Z`, limit: MOST_LINES },
+        signal,
+      }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (data === undefined) return null;
+  const open = [...attention.values()];
+  return {
+    ms: waitedMs(data.events, open, { from: Date.parse(`${day}T00:00:00.000Z`), now }),
+    partial: data.events.length >= MOST_LINES,
+    waiting: open.filter(({ reason }) => WAITS.has(reason)).length,
+  };
+}
+
+/** The budget of the day of the project that the daemon was started in; undefined: not known yet. */
+function useDayBudget(): { usd: number | null; folder: string | null } | undefined {
+  const { data } = useQuery({
+    queryKey: ['config', ''],
+    queryFn: ({ signal }) => client.get('/api/config', { query: {}, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (data === undefined) return undefined;
+  const value = data.values.find(({ key }) => key === 'svc.orchestration.budget.dayUsd')?.value;
+  const folder = data.projects.find(({ id }) => id === data.project)?.folder ?? null;
+  return { usd: typeof value === 'number' ? value : null, folder };
+}
+
+export function Today() {
+  const board = useLiveBoard();
+  const workers = [...board.workers.values()];
+  const day = new Date(useNow()).toISOString().slice(0, 10);
+  const today = costOfDay(workers, board.runs, day);
+  const { perTicket, perShipped } = costSummary(workers);
+  const waited = useWaited(day);
+  const budget = useDayBudget();
+  const ofProject = workers.filter(
+    ({ orchestrator }) => board.runs.get(orchestrator)?.plan?.project === budget?.folder,
+  );
+  const spent = costOfDay(ofProject, board.runs, day);
+  return (
+    <Panel
+      title="Cost and waiting"
+      aside={
+        <span className="text-tiny text-muted">
+          costs as the agents reported them to svc; today is since 00:00 UTC
+        </span>
+      }
+    >
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-4 wide:grid-cols-4">
+        <Figure name="Cost today" note="All runs of this machine">
+          {spentWords(today)}
+        </Figure>
+        <Figure name="Per ticket" note={`All tickets; per shipped one: ${spentWords(perShipped)}`}>
+          {spentWords(perTicket)}
+        </Figure>
+        <Figure name="Budget left today" note={<BudgetNote budget={budget} />}>
+          {leftWords(budget?.usd, spent)}
+        </Figure>
+        <Figure
+          name="Agents waited for people"
+          note={
+            waited === null
+              ? 'Reading the events'
+              : `Today, by attention items; ${waited.waiting === 0 ? 'none' : waited.waiting} waiting now`
+          }
+        >
+          {waited === null ? 'unknown' : waitWords(waited)}
+        </Figure>
+      </dl>
+      <ByAgent rows={spendByAgent(workers.filter(({ cost, agent }) => cost !== null || agent !== null))} />
+    </Panel>
+  );
+}
+
+function waitWords({ ms, partial }: { ms: number; partial: boolean }): string {
+  const words = ms === 0 ? '0 min' : durationWords(ms);
+  return partial ? `at least ${words}` : words;
+}
+
+/** `$3.20`; `at most` because what is not known may have been spent too. */
+export function leftWords(budget: number | null | undefined, spent: Sum): string {
+  if (budget === undefined) return 'unknown';
+  if (budget === null) return 'No budget';
+  if (spent.usd === null) return 'unknown';
+  return `${spent.partial ? 'at most ' : ''}${costWords(Math.max(0, budget - spent.usd))}`;
+}
+
+function BudgetNote({ budget }: { budget: { usd: number | null } | undefined }) {
+  if (budget === undefined) return 'Reading the configuration';
+  if (budget.usd !== null) return `Of ${costWords(budget.usd)} a day for this project`;
+  return (
+    <span className="-ml-2.5 block">
+      <CopyButton text="svc config set svc.orchestration.budget.dayUsd 20" label="Copy command" />
+    </span>
+  );
+}
+
+function Figure({ name, note, children }: { name: string; note: ReactNode; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 flex-col">
+      <dt className="text-small font-medium text-ink">{name}</dt>
+      <dd className="text-title font-semibold text-ink">{children}</dd>
+      <dd className="text-tiny text-muted">{note}</dd>
+    </div>
+  );
+}
+
+function ByAgent({ rows }: { rows: readonly AgentSpend[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <Table
+      label="Cost by agent"
+      className="mt-4"
+      head={
+        <>
+          <Column>Agent</Column>
+          <Column number>Cost, all its tickets</Column>
+          <Column number>Tickets</Column>
+        </>
+      }
+    >
+      {rows.map(({ agent, tickets, cost }) => (
+        <tr key={agent} className={rowClass}>
+          <Cell>
+            <OutsideText>{agent}</OutsideText>
+          </Cell>
+          <Cell number>{spentWords(cost)}</Cell>
+          <Cell number>{tickets}</Cell>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,154 @@
+// Whatever is put in the place of a configuration file: the daemon answers, names the file and its fix, keeps the last
+// valid values, still applies changes of other files, and is as before once it is repaired. `npm run chaos:files` does it
+// with thousands of random damages, also of the data root, as a user without root's permissions.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { temporaryFolder, until } from '@svc/testkit';
+import { expect, onTestFinished, test } from 'vitest';
+import { startInProcess } from './in-process-daemon.ts';
+
+const settings = (timeoutSec: number) =>
+  JSON.stringify({
+    svc: { projectKey: 'demo', deploy: { 'acme/web': { skipDeployVerification: false, timeoutSec } } },
+  });
+
+async function twoProjects() {
+  const home = temporaryFolder();
+  const write = (path: string, text: string): string => {
+    const file = join(home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
+  const file = write('one/.svc/config.json', settings(100));
+  write('two/.svc/config.json', settings(100).replaceAll('acme/web', 'acme/two'));
+  write(
+    '.config/svc/config.json',
+    JSON.stringify({ svc: { projects: [join(home, 'one'), join(home, 'two')] } }),
+  );
+  const daemon = await startInProcess({ home });
+  type Problem = { severity: string; file: string; text: string; remedy: string };
+  const problems = async (): Promise<Problem[]> => {
+    const { body } = await daemon.get('/api/health');
+    const found = (body['configuration'] as { problems: Problem[] }).problems;
+    return found.filter(({ severity }) => severity === 'error');
+  };
+  /** The policy that counts for a merge now. */
+  const policyOf = (repo: string): unknown =>
+    daemon
+      .allLines()
+      .filter(({ event }) => event === 'monitor.config.applied')
+      .findLast(({ detail }) => Object.hasOwn(detail['deploy'] ?? {}, repo))?.detail['deploy'];
+  return { home, file, write, daemon, problems, policyOf };
+}
+
+const damages: [what: string, damage: (file: string) => void, words: string][] = [
+  [
+    'a link to itself',
+    (file) => symlinkSync('config.json', file),
+    'is a link that leads in a circle (ELOOP)',
+  ],
+  ['a link to nothing', (file) => symlinkSync('/nowhere', file), 'is a link to a file outside'],
+  ['a name too long', (file) => symlinkSync(`./${'n'.repeat(300)}`, file), 'cannot be read (ENAMETOOLONG)'],
+  ['a pipe', (file) => void execFileSync('mkfifo', [file]), 'is a pipe, not a regular file'],
+  ['a folder', (file) => mkdirSync(file), 'is a folder, not a regular file'],
+  [
+    'a socket',
+    (file) => {
+      const server = createServer().listen(file);
+      onTestFinished(() => void server.close());
+    },
+    'is not a regular file',
+  ],
+  [
+    'a file without end',
+    (file) => {
+      writeFileSync(file, '');
+      truncateSync(file, 2 ** 40);
+    },
+    'at most 1048576 are read',
+  ],
+];
+
+test.each(damages)(
+  '%s as project file: named, nothing is applied or lost, repaired',
+  async (_, damage, words) => {
+    const { file, write, problems, policyOf } = await twoProjects();
+    rmSync(file);
+    damage(file);
+    const problem = await until(async () => (await problems()).find(({ text }) => text.includes(words)));
+    expect(problem).toMatchObject({ file, remedy: expect.stringMatching(/^[A-Z]/) });
+    write('two/.svc/config.json', settings(200).replaceAll('acme/web', 'acme/two'));
+    await until(() => JSON.stringify(policyOf('acme/two')).includes('200'));
+    expect(policyOf('acme/web')).toMatchObject({ 'acme/web': { skipDeployVerification: false } });
+    rmSync(file, { recursive: true });
+    write('one/.svc/config.json', settings(300));
+    await until(async () => (await problems()).length === 0);
+    expect(policyOf('acme/web')).toMatchObject({ 'acme/web': { timeoutSec: 300 } });
+  },
+);
+
+test.each([
+  ['is gone', (folder: string): void => renameSync(folder, `${folder}-moved`)],
+  [
+    'is an empty mount point',
+    (folder: string): void => {
+      renameSync(folder, `${folder}-moved`);
+      mkdirSync(folder);
+    },
+  ],
+])('the folder of a project %s: the disk may not be mounted, and no file is asked for', async (_, damage) => {
+  const { home, problems } = await twoProjects();
+  const folder = join(home, 'one');
+  damage(folder);
+  const found = await until(async () => {
+    const now = await problems();
+    return now.some(({ text }) => text.includes('is gone')) ? now : undefined;
+  });
+  expect(found).toEqual([
+    {
+      severity: 'error',
+      file: folder,
+      text: `${folder}: the folder of the project is gone; is its disk mounted?`,
+      remedy: expect.stringContaining('Mount the disk'),
+    },
+  ]);
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(`${folder}-moved`, folder);
+  await until(async () => (await problems()).length === 0);
+});
+
+test('a file of the spool that cannot be read is put aside, and the others are taken', async () => {
+  const { home, daemon } = await twoProjects();
+  const spool = join(home, 'svc/spool');
+  mkdirSync(spool, { recursive: true });
+  execFileSync('mkfifo', [join(spool, '1-pipe.json')]);
+  mkdirSync(join(spool, '2-folder.json'));
+  symlinkSync('/dev/zero', join(spool, '3-link.json'));
+  const detail = { reason: 'x', message: 'hello', severity: 'low' };
+  const event = { event: 'comms.attention', source: 'cli', via: 'local', scope: {}, detail };
+  writeFileSync(join(spool, '4-event.json'), JSON.stringify(event));
+  await until(() => daemon.lines().some((line) => line.deliveryId === 'spool:4-event.json'));
+  await until(async () => {
+    const { body } = await daemon.get('/api/health');
+    return (body['spool'] as { rejected: number }).rejected === 3;
+  });
+});
+
+test('last valid values of a wrong shape are ignored, not fatal', async () => {
+  const home = temporaryFolder();
+  mkdirSync(join(home, 'svc'), { mode: 0o700 });
+  for (const text of [
+    '[{"folder":7}]',
+    '{"a":1}',
+    '[{"folder":"/x","by":"list","values":[{"path":"a"}]}]',
+    '[',
+  ]) {
+    writeFileSync(join(home, 'svc/last-good-config.json'), text);
+    const daemon = await startInProcess({ home });
+    expect((await daemon.get('/api/health')).body).toMatchObject({ configuration: { problems: [] } });
+    await daemon.close();
+  }
+});

@@ -1,0 +1,87 @@
+// svc run: a task without a ticket.
+import { resolve } from 'node:path';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { readTask } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { onOneLine } from '../checks/print.ts';
+import { registeredFolder } from '../checks/registration.ts';
+import { needDaemon, requestedBy } from '../session.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
+import { verb } from '../verb.ts';
+import {
+  baseOption,
+  checkOption,
+  modelOption,
+  modeOption,
+  printNotes,
+  printPreflight,
+} from './start-checks.ts';
+
+export function runVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('run', {
+    summary: 'Start an agent for a task that you describe',
+    details:
+      'Creates a ticket in the tracker of the project, or a local one, and starts a run for it. The first line is the title; "-" reads the text from standard input. Text that starts with a dash goes after --.',
+    example: [
+      'svc run "Make the login test pass on slow machines"',
+      'svc run --local --agent codex "Update the changelog"',
+      'svc run - < task.md',
+    ],
+    route: 'POST /api/tasks; with --check POST /api/runs/preflight',
+  })
+    .argument('<text...>', 'what should be done')
+    .option('--local', 'keep the ticket here, not in the tracker')
+    .option('--repo <folder>', 'folder of the project')
+    .option('--agent <name>', 'agent (default: as configured)')
+    .option(...modelOption)
+    .option(...modeOption)
+    .option(...baseOption)
+    .option('--key <key>', 'a repeat with the same key is the same task')
+    .option(...checkOption)
+    .option('--json', 'print JSON')
+    .action(async (words, options) => {
+      const text = words.length === 1 && words[0] === '-' ? await terminal.readInput() : words.join(' ');
+      const read = readTask(text);
+      if (!read.ok) throw new Failure('usage', read.problem, read.remedy);
+      const daemon = await needDaemon(terminal);
+      const { local, repo, json, agent, model, mode, base } = options;
+      const folder = repo === undefined ? terminal.folder : resolve(terminal.folder, repo);
+      const project = await registeredFolder({ ...terminal, folder });
+      const choice = { agent, model, mode, base };
+      if (options.check === true) {
+        const body = { project, task: local === true ? ('local' as const) : ('tracker' as const), ...choice };
+        return printPreflight(terminal, json, await daemon.post('/api/runs/preflight', { body }));
+      }
+      const key = options.key ?? crypto.randomUUID();
+      const body = { project, text, local: local === true, key, ...choice, ...requestedBy(terminal) };
+      const answer = await daemon.post('/api/tasks', { body }).catch((error: unknown) => {
+        throw repeatable(error, key);
+      });
+      if (json) return printJson(terminal, answer);
+      printNotes(terminal, answer.notes);
+      const { ticket, url, run, title, state, message } = answer;
+      const created =
+        ticket === null ? null : `${plainText(ticket)}${url === null ? '' : ` (${plainText(url)})`}`;
+      if (state === 'pending') {
+        terminal.out(
+          `${created === null ? 'The task is saved' : `Created ${created}`}, but not started yet: ${onOneLine(message ?? '')}`,
+        );
+        return terminal.out('svc continues on its own. Follow it: svc outbox');
+      }
+      terminal.out(`Created ${created}: ${plainText(title)}`);
+      terminal.out(`Started ${plainText(run ?? '')}. Follow it: svc agent show ${plainText(ticket ?? '')}`);
+    });
+}
+
+/** The daemon may have accepted the task before it ended. */
+function repeatable(error: unknown, key: string): unknown {
+  const isGone =
+    error instanceof Failure && (error.code === 'daemon-needed' || error.code === 'not-answering');
+  if (!isGone) return error;
+  return new Failure(
+    error.code,
+    `${error.message} Whether it has accepted the task is not known; if so, it continues when it runs.`,
+    `Start it: svc monitor start. Then repeat the same command with --key ${key}: it creates no second ticket`,
+  );
+}

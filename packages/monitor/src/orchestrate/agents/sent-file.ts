@@ -1,0 +1,117 @@
+// The file of what svc has sent to an agent. Its lines name the person who answered, and an agent runs as the same user: a
+// line that it appended itself must not become an answer of that person. So svc notes beside the file what it has written
+// and is about to write, before it writes it. Anything else in the file was written by another program, and does not count.
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { type Fields, jsonIn } from '@svc/core';
+import { ifPresent } from '@svc/lib/files';
+import { openFile, stat } from '@svc/lib/paths';
+import { z } from 'zod';
+import { readJsonFile } from '../../config/read-json.ts';
+import { writeFileAtomically } from '../../disk/atomic-write.ts';
+
+const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** The digest is of the first `size` bytes; `next` is what may follow them. */
+const Written = z.object({
+  inode: z.int(),
+  size: z.int().nonnegative(),
+  digest: z.string(),
+  next: z.string(),
+});
+
+type Sent = {
+  messages: Fields[];
+  lines: number;
+  /** Another program has written to the file, or replaced it. */
+  isForeign: boolean;
+};
+
+export type SentFile = Sent & {
+  /** Durable when it resolves. */
+  append: (line: string) => Promise<void>;
+  /** Whether another program has written to the file, or replaced it, until now. */
+  look: () => Promise<boolean>;
+  close: () => Promise<void>;
+};
+
+const noteOf = (path: string): string => `${path}.written`;
+const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Of a session whose process is gone. */
+export async function readSent(path: string): Promise<Sent> {
+  const handle = await openFile(path, { flags: reading });
+  try {
+    return await readFrom(handle, path);
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function openSent(path: string): Promise<SentFile> {
+  const handle = await openFile(path, { flags: appending, mode: 0o600 });
+  const { bytes, inode, isTorn, ...sent } = await readFrom(handle, path);
+  const hash = createHash('sha256').update(bytes);
+  let size = bytes.length;
+  let pending = 0;
+  let { isForeign } = sent;
+
+  async function append(text: string): Promise<void> {
+    const written = { inode, size, digest: hash.copy().digest('hex'), next: text };
+    await writeFileAtomically(noteOf(path), JSON.stringify(written), { mode: 0o600 });
+    pending = Buffer.byteLength(text);
+    await handle.appendFile(text);
+    await handle.datasync();
+    hash.update(text);
+    size += pending;
+    pending = 0;
+  }
+
+  if (isTorn && !isForeign) await append('\n');
+  return {
+    ...sent,
+    append,
+    async look() {
+      const least = size;
+      const found = await ifPresent(stat(path));
+      isForeign ||= found?.ino !== inode || found.size < least || found.size > size + pending;
+      return isForeign;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A line that was cut off by a crash was never read as one: its content is sent again. */
+async function readFrom(
+  handle: FileHandle,
+  path: string,
+): Promise<Sent & { bytes: Buffer; inode: number; isTorn: boolean }> {
+  const bytes = await handle.readFile();
+  const { ino: inode } = await handle.stat();
+  const own = await ownPart(bytes, inode, path);
+  const lines = own.toString('utf8').split('\n').filter(Boolean);
+  const messages = lines.map(jsonIn).filter((message) => message !== undefined);
+  const isTorn = bytes.length > 0 && bytes.at(-1) !== 0x0a;
+  return { bytes, inode, isTorn, messages, lines: lines.length, isForeign: own.length < bytes.length };
+}
+
+/** The bytes that svc has written; all of them where an earlier version kept no note. */
+async function ownPart(bytes: Buffer, inode: number, path: string): Promise<Buffer> {
+  const read = await readJsonFile(noteOf(path));
+  if (read.state === 'absent') return bytes;
+  const parsed = read.state === 'read' ? Written.safeParse(read.data) : undefined;
+  const nothing = bytes.subarray(0, 0);
+  if (!parsed?.success || parsed.data.inode !== inode) return nothing;
+  const { size, digest, next } = parsed.data;
+  const before = bytes.subarray(0, size);
+  if (before.length < size || digestOf(before) !== digest) return nothing;
+  const rest = bytes.subarray(size).toString('utf8');
+  if (next.startsWith(rest)) return bytes;
+  const isNextThere = rest.startsWith(next);
+  const more = isNextThere ? rest.slice(next.length) : rest;
+  // Text that is no line and no message can do nothing.
+  if (!more.includes('\n') && jsonIn(more) === undefined) return bytes;
+  return isNextThere ? bytes.subarray(0, size + Buffer.byteLength(next)) : before;
+}
