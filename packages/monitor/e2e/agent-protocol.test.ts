@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, BoardView } from '@svc/core';
 import { needPid, readPid, signalGroup } from '@svc/lib/pid';
-import { temporaryFolder, testTerminal, until } from '@svc/testkit';
+import { temporaryFolder, testTerminal, until, untilHolds } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { lives } from '../src/orchestrate/agents/testing/scripted-agent.ts';
@@ -343,7 +343,9 @@ test('an agent without work is ended, keeps its question, and the next message s
     await until(() => !lives(pid('A-1', attempt)));
     await send(`say ${attempt}`);
   }
-  expect((await asked()).map(({ reason }) => reason)).toEqual(['agent-stopped']);
+  await untilHolds(async () =>
+    expect((await asked()).map(({ reason }) => reason)).toEqual(['agent-stopped']),
+  );
 });
 
 test('an agent that waits for an answer is not ended; with null, none is', async () => {

@@ -150,6 +150,42 @@ async function publishing(relay: Awaited<ReturnType<typeof startTestRelay>>) {
   return { sync, member };
 }
 
+test('a record that could not be stored comes again, whatever came after it', async () => {
+  const streams: ServerResponse[] = [];
+  const positions: (string | string[] | undefined)[] = [];
+  const relay = await startRecordingServer(({ method, url, headers }, response) => {
+    if (method !== 'GET') return answerWithJson(response, 200, { ok: true });
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Svc-Relay': '1; ping=30' });
+    // The first request of a connection only finds out what relay this is.
+    if (!url.endsWith('?raw=1')) return void response.flushHeaders();
+    streams.push(response);
+    positions.push(headers['last-event-id']);
+    if (streams.length === 1)
+      response.write(frame('ready', JSON.stringify({ position: 'e.1', complete: true })));
+  });
+  const [admin, member] = await testTeam(`${relay.url}/channel`);
+  const send = async (key: string, id: string): Promise<void> => {
+    const hash = await nameHash(admin.roster?.names ?? '', 'attention', key);
+    const record = await makeRecord(admin, { kind: 'attention', hash }, 1, { key, value: item?.value });
+    streams[0]?.write(`id: ${id}\n${frame('record', JSON.stringify(record))}`);
+  };
+  let isFull = false;
+  const { sync, board } = createTestSync(admin, async () => {
+    if (isFull) throw new Error('the disk is full');
+  });
+  await sync.resume(member);
+  await until(() => sync.mode().state === 'live');
+  isFull = true;
+  await send('lost', 'e.2');
+  await until(() => sync.mode().state === 'unreachable');
+  isFull = false;
+  await send('later', 'e.3');
+  await until(() => streams.length === 2);
+  // From the beginning.
+  expect(positions).toEqual([undefined, undefined]);
+  expect(board.team.size).toBe(0);
+});
+
 test('a machine that leaves removes its heartbeat last, because the administrator removes it then', async () => {
   let isRemoved = false;
   const relay = await startTestRelay(({ kind, gone }) => {

@@ -199,7 +199,9 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     } catch (error) {
       logger.error({ err: error }, 'a record of the team could not be taken');
       enter('unreachable', 'what the relay sent could not be stored', 'See: svc monitor logs');
-      // Everything comes again, and what is not in the log must not count as known.
+      // Everything comes again, and what is not in the log must not count as known. What this stream still brings is
+      // only collected: otherwise it would move the position past what could not be stored.
+      collected = [];
       position = null;
       versions.clear();
       openLater();
