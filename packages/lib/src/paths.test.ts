@@ -1,11 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { beforeEach, expect, test } from 'vitest';
 import { ifPresent } from './files.ts';
 import {
+  copyFile,
   isFolder,
   isThere,
   lookAt,
@@ -15,6 +24,7 @@ import {
   readFile,
   readText,
   readTextNow,
+  writeNewFile,
 } from './paths.ts';
 
 let folder: string;
@@ -123,4 +133,28 @@ test('the names in a folder are sorted; a missing folder has none', async () => 
   for (const name of ['b', 'a']) writeFileSync(join(some, name), '');
   await expect(namesIn(some)).resolves.toEqual(['a', 'b']);
   await expect(namesIn(at('absent'))).resolves.toEqual([]);
+});
+
+test('a regular file of any size is copied, with its permissions', async () => {
+  const content = Buffer.alloc(3 * 1024 * 1024 + 7, 'abc');
+  writeFileSync(at('program'), content);
+  chmodSync(at('program'), 0o755);
+  await copyFile(at('program'), at('copy'));
+  expect(readFileSync(at('copy')).equals(content)).toBe(true);
+  expect(statSync(at('copy')).mode & 0o777).toBe(0o755 & ~process.umask());
+});
+
+test.each([
+  ['pipe', 'is a pipe, not a regular file.'],
+  ['folder', 'is a folder, not a regular file.'],
+  ['loop', 'ELOOP'],
+])('a %s is not copied, and nothing waits for it', async (name, reason) => {
+  await expect(copyFile(at(name), at('copy'))).rejects.toThrow(reason);
+  await expect(isThere(at('copy'))).resolves.toBe(false);
+});
+
+test.each(['file', 'pipe', 'dangling', 'folder'])('what is there is not written over: %s', async (name) => {
+  await expect(writeNewFile(at(name), 'other')).rejects.toMatchObject({ code: 'EEXIST' });
+  await expect(copyFile(at('file'), at(name))).rejects.toMatchObject({ code: 'EEXIST' });
+  await expect(readText(at('file'))).resolves.toBe('text');
 });

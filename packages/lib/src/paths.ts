@@ -16,6 +16,9 @@ import { diskCalls, Unreadable } from './disk-calls.ts';
 import { messageOf, systemErrorCode } from './errors.ts';
 import { ifAllowed, ifPresent, isMissing } from './files.ts';
 
+// The system does not open what it watches, so that a pipe or a device blocks nothing. Only folders and files of the
+// daemon's own data are watched: on a disk that does not answer, nothing works anyway.
+export { watch } from 'node:fs';
 export { Unreadable } from './disk-calls.ts';
 
 type Kind = 'file' | 'folder' | 'link' | 'pipe' | 'socket' | 'device';
@@ -121,6 +124,10 @@ export function readlink(path: string): Promise<string> {
   return diskCalls.call(path, () => disk.readlink(path));
 }
 
+export function statfs(path: string) {
+  return diskCalls.call(path, () => disk.statfs(path));
+}
+
 export function readdir(folder: string): Promise<string[]> {
   return diskCalls.call(folder, () => disk.readdir(folder));
 }
@@ -172,6 +179,7 @@ export type Reading = { bytes: Buffer; stats: BigIntStats };
 
 /** Larger files are refused, unless the caller sets another limit. */
 const MOST_BYTES = 16 * 1024 * 1024;
+const COPIED_AT_ONCE = 1024 * 1024;
 
 /** The content of a regular file, at most `most` bytes. */
 export function readFile(path: string, options: ReadOptions = {}): Promise<Reading> {
@@ -199,6 +207,37 @@ export function readFile(path: string, options: ReadOptions = {}): Promise<Readi
       await handle.close();
     }
   });
+}
+
+/** Copies a regular file of any size, with its permissions. Nothing may be at `to` before. */
+export async function copyFile(from: string, to: string, links: Links = 'follow'): Promise<void> {
+  const source = await openFile(from, { links });
+  try {
+    const { mode } = await diskCalls.call(from, () => source.stat());
+    const copy = await createFile(to, mode & 0o777);
+    try {
+      const buffer = Buffer.alloc(COPIED_AT_ONCE);
+      for (;;) {
+        const { bytesRead } = await diskCalls.call(from, () => source.read(buffer, 0, buffer.length, null));
+        if (bytesRead === 0) return;
+        await diskCalls.call(to, () => copy.writeFile(buffer.subarray(0, bytesRead)));
+      }
+    } finally {
+      await copy.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Nothing may be at `path` before. */
+export async function writeNewFile(path: string, text: string, mode = 0o600): Promise<void> {
+  const handle = await createFile(path, mode);
+  try {
+    await diskCalls.call(path, () => handle.writeFile(text));
+  } finally {
+    await handle.close();
+  }
 }
 
 export async function readText(path: string, options: ReadOptions = {}): Promise<string> {

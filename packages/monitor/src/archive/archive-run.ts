@@ -1,7 +1,8 @@
 // Updates the archive of one run: blobs first, each synced before it is renamed; then the manifest, in one step. Until
 // that step the archive is the old one; the next sweep removes blobs that no manifest names. Files that are gone from the
 // run's folder stay in the archive.
-import { appendFile, mkdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ArchivedFile,
@@ -237,6 +238,17 @@ export async function collectRunLines({
   return { of: (orchestrator) => found.get(orchestrator) ?? none, scannedSeq };
 }
 
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+
+async function append(path: string, text: string): Promise<void> {
+  const handle = await openFile(path, { flags: APPEND, mode: 0o600 });
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
 function createPending(into: string | undefined) {
   const texts = new Map<string, string[]>();
   let size = 0;
@@ -252,7 +264,7 @@ function createPending(into: string | undefined) {
     async flush(above: number): Promise<void> {
       if (into === undefined || size <= above) return;
       await mkdir(into, { recursive: true, mode: 0o700 });
-      for (const [run, held] of texts) await appendFile(join(into, run), held.join(''), { mode: 0o600 });
+      for (const [run, held] of texts) await append(join(into, run), held.join(''));
       texts.clear();
       size = 0;
     },

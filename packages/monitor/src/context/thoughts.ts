@@ -2,13 +2,12 @@
 // at once and stays when one is removed. Nothing existing is replaced: a folder of the repository, or one that a setup
 // command made, stays as it is.
 
-import { constants } from 'node:fs';
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RepositoryFacts, SHARED, thoughtsPlace } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { lstat, readdir } from '@svc/lib/paths';
+import { copyFile, lstat, readdir, writeNewFile } from '@svc/lib/paths';
 import { Failure } from '../errors.ts';
 
 export type Thoughts = {
@@ -76,8 +75,7 @@ async function linkParts(folder: string, store: string, parts: readonly string[]
     else if (part === SHARED) await makeFolders(folder, [SHARED, 'handoffs']);
   }
   const ignored = ['.gitignore', ...linked].map((name) => `/${name.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}\n`);
-  if (linked.length > 0)
-    await unlessThere(writeFile(join(folder, '.gitignore'), ignored.join(''), { flag: 'wx' }));
+  if (linked.length > 0) await unlessThere(writeNewFile(join(folder, '.gitignore'), ignored.join(''), 0o666));
   return linked;
 }
 
@@ -95,7 +93,7 @@ async function makeFolders(at: string, names: readonly string[]): Promise<boolea
 /** Copies missing files; links and anything else that is not a plain file are skipped. */
 async function addMissing(from: string, to: string): Promise<number> {
   const stats = await ifPresent(lstat(from));
-  if (stats?.isFile()) return (await unlessThere(copyFile(from, to, constants.COPYFILE_EXCL))) ? 1 : 0;
+  if (stats?.isFile()) return (await unlessThere(copyFile(from, to, 'keep'))) ? 1 : 0;
   if (!stats?.isDirectory()) return 0;
   await mkdir(to, { recursive: true });
   let added = 0;

@@ -1,6 +1,6 @@
 // How much space a disk has, in bytes and in files.
-import { statfs } from 'node:fs/promises';
 import { type DiskSpace, tooManyFiles } from '@svc/core';
+import { statfs } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import type { Logger } from 'pino';
 

@@ -5,7 +5,7 @@
 //   await queue.append(finding);
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
   type DrainRecord,
@@ -19,7 +19,7 @@ import {
 } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { openFile, readText, Unreadable } from '@svc/lib/paths';
+import { openFile, readText, Unreadable, writeNewFile } from '@svc/lib/paths';
 import { locateProject } from '../config/locate.ts';
 import { worktreeRoot } from '../context/context-store.ts';
 import { syncFolder } from '../disk/atomic-write.ts';
@@ -112,7 +112,7 @@ async function prepareFolder(file: string): Promise<void> {
   makeFolder(folder, 0o777);
   if (basename(folder) !== 'findings' || basename(dirname(folder)) !== '.svc') return;
   try {
-    await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
+    await writeNewFile(join(folder, '.gitignore'), '*\n', 0o666);
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error;
   }

@@ -1,9 +1,10 @@
 // Watches a folder for changes: by the system's notifications where they work, and by a poll every second where they do
 // not (network drives, some containers, a folder that does not exist yet).
 // A change between two calls of `next` is never lost: the second returns at once.
-import { type FSWatcher, watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
 import { basename } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
+import { watch } from '@svc/lib/paths';
 
 export type FolderChanges = {
   /** Resolves at the next change, the next poll, or when closed. */

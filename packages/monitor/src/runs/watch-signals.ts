@@ -1,10 +1,11 @@
 // Watches the signal files of all runs and logs what changed. System notifications make it fast; a rescan finds what they
 // missed, what the configuration changed, and what happened while the daemon was down.
 
-import { type FSWatcher, mkdirSync, watch } from 'node:fs';
+import { type FSWatcher, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { repoOfSignal, type SignalFile, safeSegment } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { watch } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import {
   foldersToWatch,

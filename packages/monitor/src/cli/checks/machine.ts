@@ -1,6 +1,6 @@
 // The disk of the data root: free space, write access, rejected facts of helpers, and the database.
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type DoctorFinding,
@@ -13,7 +13,7 @@ import {
 } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { isThere, namesIn, stat } from '@svc/lib/paths';
+import { isThere, namesIn, stat, writeNewFile } from '@svc/lib/paths';
 import { hookScriptProblem } from '../../agent-hooks/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../agent-hooks/settings.ts';
 import type { Machine } from '../../config/environment.ts';
@@ -72,7 +72,7 @@ function removableWords(due: Retention['items']): string {
 }
 
 export function writeSmallFile(path: string): Promise<void> {
-  return writeFile(path, 'written by svc doctor\n', { mode: 0o600, flag: 'wx' });
+  return writeNewFile(path, 'written by svc doctor\n');
 }
 
 export async function checkSpool({ spoolDir }: Machine): Promise<DoctorFinding[]> {

@@ -2,7 +2,7 @@
 // agent's own process group copies to its standard input: a line is sent exactly when it is in the file, whatever happens
 // to the daemon before or after. What the agent writes is appended to its journal by the system. The session is folded
 // from both files, in the order in which things happened; after a restart they are read again from the start.
-import { constants, type FSWatcher, watch } from 'node:fs';
+import { constants, type FSWatcher } from 'node:fs';
 import {
   type AgentEntry,
   type AgentSession,
@@ -29,7 +29,7 @@ import {
   tooManyRequests,
   withMark,
 } from '@svc/core';
-import { openFile } from '@svc/lib/paths';
+import { openFile, watch } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import { createLineReader, type ReadLine } from './line-reader.ts';
 import { openSent, readSent } from './sent-file.ts';

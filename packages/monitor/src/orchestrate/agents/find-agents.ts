@@ -1,11 +1,12 @@
 // Finds the agents of a run by their pid files, even after a restart of the daemon, and ends the processes they left
 // running. The way an agent ended is recorded beside its pid file if it decides what happens next: it went silent, or
 // its program could not be started.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Revivals, safeSegment } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
-import { namesIn } from '@svc/lib/paths';
+import { namesIn, openFile } from '@svc/lib/paths';
 import { groupExists } from '@svc/lib/pid';
 import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
 import { endGroup } from '../worktrees/steps.ts';
@@ -133,7 +134,8 @@ const suffixes: Readonly<Record<MarkedEnd, string>> = { hanging: '.hung', unstar
 export async function markEnd(runsDir: string, agent: Attempt, end: MarkedEnd): Promise<void> {
   const path = agentFiles(runsDir, agent).pidFile.slice(0, -PID.length) + suffixes[end];
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(path, '', { mode: 0o600 });
+  const handle = await openFile(path, { flags: constants.O_WRONLY | constants.O_CREAT, mode: 0o600 });
+  await handle.close();
 }
 
 /** By ticket and attempt: `ENG-1.2`. */

@@ -1,7 +1,7 @@
 // Skills: short texts that say how to do a part of the work. svc ships some, installs them where agents look for them, and
 // finds the one that the worker command names. Files that svc did not write, or that were changed since, are never touched.
 import { createHash } from 'node:crypto';
-import { glob, rmdir, unlink } from 'node:fs/promises';
+import { rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
   type AgentProblem,
@@ -11,8 +11,8 @@ import {
   OWN_PLUGIN,
   skillPrompt,
 } from '@svc/core';
-import { ifPresent } from '@svc/lib/files';
-import { entriesIn, lstat, namesIn, readdir, readFile, readText } from '@svc/lib/paths';
+import { ifAllowed, ifPresent } from '@svc/lib/files';
+import { entriesIn, isThere, lstat, namesIn, readdir, readFile, readText } from '@svc/lib/paths';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 
@@ -80,15 +80,19 @@ export async function workerPrompt(
 
 /** As a folder of skills, or by the agent's own list of plugins. */
 async function isInstalled(skill: string, place: SkillsPlace): Promise<boolean> {
-  const files = ['skills', 'plugins/cache/*'].flatMap((folder) =>
-    ['', '*/'].flatMap((version) =>
-      [`skills/${skill}/SKILL.md`, `commands/${skill}.md`].map(
-        (file) => `${folder}/${OWN_PLUGIN}/${version}${file}`,
-      ),
-    ),
-  );
-  for await (const _ of glob(files, { cwd: claudeFolder(place) })) return true;
+  const home = claudeFolder(place);
+  const cache = join(home, 'plugins/cache');
+  for (const plugins of [join(home, 'skills'), ...(await foldersIn(cache))]) {
+    const own = join(plugins, OWN_PLUGIN);
+    for (const version of [own, ...(await foldersIn(own))])
+      for (const file of [`skills/${skill}/SKILL.md`, `commands/${skill}.md`])
+        if (await isThere(join(version, file))) return true;
+  }
   return false;
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  return ((await ifAllowed(namesIn(folder))) ?? []).map((name) => join(folder, name));
 }
 
 type ShippedFile = { content: string; mode: number };

@@ -1,10 +1,10 @@
 // Removes what svc keeps beside the worktrees of a project, once no worktree is left: records, logs, what a verification
 // left, and the refs of unfinished bundles. Bundles move to a place that stays. Links are removed, never followed.
-import { copyFile, mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
-import { lstat, namesIn } from '@svc/lib/paths';
+import { copyFile, lstat, namesIn } from '@svc/lib/paths';
 import { removeTree } from '../../disk/private-file.ts';
 import { keptFolder } from './bundle.ts';
 import { isInside, type WorktreeContext } from './context.ts';
@@ -50,6 +50,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   } catch (error) {
     // Another disk. A copy that was interrupted is made again.
     if (systemErrorCode(error) !== 'EXDEV') throw error;
+    await rm(to, { force: true });
     await copyFile(from, to);
     await rm(from);
   }

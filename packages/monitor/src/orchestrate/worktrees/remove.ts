@@ -1,10 +1,11 @@
 // Removes a worktree, in this order: waiting findings are filed if the project has consent; what would be lost is listed,
 // and without `force` any loss is a refusal; the teardown hooks run; a bundle is kept; the worktree is removed. A worktree
 // that was only partly created or removed needs no force: it is not in use, and its bundle is kept too.
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { type EventDraft, setupVariables } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { copyFile } from '@svc/lib/paths';
 import { removeTree } from '../../disk/private-file.ts';
 import { Failure } from '../../errors.ts';
 import {
