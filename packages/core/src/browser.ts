@@ -12,6 +12,7 @@ export {
 } from './agent/hook-event.ts';
 export { isOff } from './checks/finding.ts';
 export { remedyCommand } from './checks/remedy-command.ts';
+export { isShipped } from './deploy/deploy-worker.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { visibleText } from './log/visible-text.ts';
 export { claimsPullRequest, isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';

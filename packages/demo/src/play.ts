@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Link } from '@svc/client';
 import type { BoardView, EventLine } from '@svc/core';
+import { isShipped } from '@svc/core/browser';
 import type { Clouds } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';
 import { clockText, DAY_ENDS, type Day, type DayRecord, msPerMinuteOf, WAITS_FOR_YOU } from './day.ts';
@@ -88,7 +89,7 @@ function boardOf({ url, headers }: DaemonAddress): Promise<Board> {
 type Board = Pick<BoardView, 'workers' | 'attention' | 'seq'>;
 
 export function endingLines({ workers, attention, seq }: Board): string[] {
-  const done = workers.filter(({ status }) => status === 'done').length;
+  const done = workers.filter(isShipped).length;
   const isWaiting = attention.some(
     ({ ticket, reason }) => ticket === WAITS_FOR_YOU && reason === 'deploy-budget-exhausted',
   );

@@ -1,6 +1,7 @@
 // What the agent of a worker cost, over all its attempts: one rule for every screen and for budgets. An agent reports the
 // cost of its process, or of its session over all processes: then attempts that continue a session are not added up. What
 // an agent does not report is estimated from its tokens and a list of prices, and marked. Unknown stays unknown.
+import { isShipped } from '../deploy/deploy-worker.ts';
 import type { SignalFile } from '../runs/signal-file.ts';
 import { costOf } from '../summarize/providers.ts';
 import type { AgentCost } from './schemas.ts';
@@ -108,7 +109,7 @@ export type CostSummary = {
 
 export function costSummary(workers: readonly { status: string; cost: AgentCost | null }[]): CostSummary {
   const total = sumOfCosts(workers.map(({ cost }) => cost));
-  const shipped = workers.filter(({ status }) => status === 'done').length;
+  const shipped = workers.filter(isShipped).length;
   const known = workers.filter(({ cost }) => cost !== null && cost.usd !== null).length;
   const per = (count: number): Sum | null =>
     total.usd === null || count === 0 ? null : { ...total, usd: total.usd / count };

@@ -78,9 +78,17 @@ export function isUnmerged(status: WorkerStatus): boolean {
   return isPreMerge(status) || status === 'failed' || status === 'stalled' || status === 'canceled';
 }
 
+/**
+ * The answer of the product to "did it ship?": the lifecycle saw the proof that the policy requires, or a person accepted it.
+ * Board, signal file, tracker, receipt, why, costs and team read it here, and nothing else decides it.
+ */
+export function isShipped({ status }: { status: string | null }): boolean {
+  return status === 'done';
+}
+
 /** Nothing more is expected of it. `stalled` and `deploy-failed` are not ends: they wait for a person. */
 export function isEnded(status: WorkerStatus): boolean {
-  return status === 'done' || status === 'failed' || status === 'canceled';
+  return isShipped({ status }) || status === 'failed' || status === 'canceled';
 }
 
 /** It was merged while the policy was unknown. */
@@ -92,7 +100,7 @@ export function waitsForPolicy<W extends DeployWorker>(
 
 /** From here on deployments decide, no longer the signal file. A merge alone is not enough. */
 export function isInLifecycle({ status, deploy }: Stage): boolean {
-  return deploy !== null || status === 'done' || status === 'merged';
+  return deploy !== null || isShipped({ status }) || status === 'merged';
 }
 
 /** So many deployments failed that only a person can move it. */
@@ -120,7 +128,7 @@ export function isTimedOut({ status, deploy }: Stage): boolean {
 /** The reasons for attention that are open in the worker's current state. */
 export function openReasons(worker: DeployWorker): DeployReason[] {
   const { status, claim, merge } = worker;
-  if (status === 'done') return [];
+  if (isShipped(worker)) return [];
   const reasons: DeployReason[] = [];
   if (isTimedOut(worker)) reasons.push('deploy-timeout');
   else if (isBudgetExhausted(worker)) reasons.push('deploy-budget-exhausted');
@@ -149,7 +157,7 @@ export type SignalState = {
  */
 export function writableOver(file: SignalState, wanted: SignalState): boolean {
   if (file.status === 'canceled') return false;
-  if (file.status === 'done' || wanted.status === 'done') return wanted.status === 'done';
+  if (isShipped(file) || isShipped(wanted)) return isShipped(wanted);
   const retries = timesRetried(wanted) - timesRetried(file);
   return retries === 0 ? progress(wanted) >= progress(file) : retries > 0;
 }

@@ -7,6 +7,7 @@ import {
   type DeployStep,
   type FailedDeployment,
   isInLifecycle,
+  isShipped,
   isTimedOut,
   isWaitingForDeploy,
   mergesOf,
@@ -100,7 +101,7 @@ export function onMerged(worker: DeployWorker, fact: Extract<DeployFact, { kind:
   if (worker.merge === null) return moved(worker, { ...worker, merge: { sha, at, seq } }, []);
   if (worker.merge.sha !== null || sha === null) return unmoved(worker);
   const known = { ...worker, merge: { ...worker.merge, sha } };
-  const isFileOutdated = worker.deploy !== null && worker.status !== 'done';
+  const isFileOutdated = worker.deploy !== null && !isShipped(worker);
   return moved(worker, known, isFileOutdated ? [{ kind: 'write-signal' }] : []);
 }
 
@@ -147,8 +148,7 @@ export function deadlineAfter(at: string, { timeoutSec }: DeployPolicy): string 
 
 export function onConfigured(worker: DeployWorker): DeployStep {
   const { deploy, policy } = worker;
-  if (deploy === null || worker.status === 'done' || policy.skipDeployVerification !== false)
-    return unmoved(worker);
+  if (deploy === null || isShipped(worker) || policy.skipDeployVerification !== false) return unmoved(worker);
   if (isSameEnvironment(deploy.environment, policy.productionEnvironment)) return unmoved(worker);
   const environment = policy.productionEnvironment;
   return moved(worker, { ...worker, deploy: { ...deploy, environment } }, [{ kind: 'write-signal' }]);
@@ -191,7 +191,7 @@ export function onContains(
   { sha }: Extract<DeployFact, { kind: 'contains' }>,
 ): DeployStep {
   const { deploy, merge, status } = worker;
-  if (deploy === null || status === 'done' || sha === merge?.sha || deploy.containedIn.includes(sha))
+  if (deploy === null || isShipped(worker) || sha === merge?.sha || deploy.containedIn.includes(sha))
     return unmoved(worker);
   const containedIn = [...deploy.containedIn, sha].slice(-CONTAINING_COMMITS_KEPT);
   return moved(worker, { ...worker, deploy: { ...deploy, containedIn } }, []);
@@ -205,7 +205,7 @@ export function onCarried(
   { pr, sha }: Extract<DeployFact, { kind: 'carried' }>,
 ): DeployStep {
   const { deploy, status } = worker;
-  if (deploy === null || status === 'done' || mergesOf(worker).includes(sha)) return unmoved(worker);
+  if (deploy === null || isShipped(worker) || mergesOf(worker).includes(sha)) return unmoved(worker);
   const { carriedBy = [] } = deploy;
   if (carriedBy.length >= MOST_CARRIERS) return unmoved(worker);
   return moved(worker, { ...worker, deploy: { ...deploy, carriedBy: [...carriedBy, { pr, sha }] } }, []);
@@ -362,7 +362,7 @@ function retry(worker: DeployWorker, at: string): DeployStep {
 
 function accept(worker: DeployWorker, at: string): DeployStep {
   const mayBeAccepted = worker.deploy !== null || waitsForPolicy(worker) || worker.claim?.status === 'done';
-  if (worker.status === 'done' || !mayBeAccepted) return unmoved(worker);
+  if (isShipped(worker) || !mayBeAccepted) return unmoved(worker);
   const deploy = worker.deploy ?? newProgress(worker.policy, at);
   const accepted: DeployProgress = { ...deploy, completedAt: at, result: 'accepted' };
   return moved(worker, { ...worker, status: 'done', deploy: accepted }, [

@@ -1,6 +1,7 @@
 // A run for display: its waves with the state of each ticket, and how long its workers waited for people.
 import { costOfWorker, sumOfCosts } from '../agent/cost.ts';
 import type { RunView } from '../api/runs.ts';
+import { isShipped } from '../deploy/deploy-worker.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
 import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
 import { checkSummary } from '../state/reduce-pull-request.ts';
@@ -31,7 +32,7 @@ export function runView(board: Board, run: Run, now: string): RunView {
     project: run.plan?.project ?? null,
     maxParallel: run.plan?.maxParallel ?? run.maxParallel,
     waves: views,
-    done: all.filter(({ status }) => status === 'done').length,
+    done: all.filter(isShipped).length,
     tickets: all.length,
     costUsd: cost.usd,
     costEstimated: cost.estimated,

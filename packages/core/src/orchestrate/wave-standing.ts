@@ -1,7 +1,7 @@
 // The state of a ticket in the current wave, from the accepted state of its worker. Decided once, for dispatch,
 // revival, verification and the wave itself.
 import { pausedBy } from '../agent/limits.ts';
-import { isBudgetExhausted, isPreMerge } from '../deploy/deploy-worker.ts';
+import { isBudgetExhausted, isPreMerge, isShipped } from '../deploy/deploy-worker.ts';
 import type { WorkerStatus } from '../runs/signal-file.ts';
 import { isAgentsWork } from '../runs/worker-statuses.ts';
 import type { Worker } from '../state/board-types.ts';
@@ -32,7 +32,7 @@ export type Subject = {
   verification: Verification | undefined;
 };
 
-const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
+const merged: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
 export function standingOfTicket(
   subject: Subject,
@@ -46,7 +46,7 @@ export function standingOfTicket(
     return revivals === undefined ? { is: 'to-dispatch' } : dead(revivals, timings, now);
   }
   if (worker.status === 'canceled') return { is: 'complete' };
-  if (worker.status === 'done') return afterDone(subject, worker, limits);
+  if (isShipped(worker)) return afterDone(subject, worker, limits);
   const why = blockerOf(worker, agent !== undefined);
   if (why !== undefined) return { is: 'blocked', why };
   if (!isAgentsWork(worker.status))
@@ -74,7 +74,7 @@ function paused({ agent, recall, retriedAt }: Worker): Standing | undefined {
 
 /** The worker itself dates its claim: one from the future does not count. */
 function claimHoldsUntil({ claim }: Worker, { claimSec }: RunTimings, now: string): string {
-  const counts = claim !== null && shipped.has(claim.status) && later(claim.at, 0) <= later(now, 60);
+  const counts = claim !== null && merged.has(claim.status) && later(claim.at, 0) <= later(now, 60);
   return counts ? later(claim.at, claimSec) : now;
 }
 

@@ -1,6 +1,6 @@
 // Passes facts to the deploy lifecycle and turns its effects into effects of the worker.
 import { repoKey } from '../codehost/repo-name.ts';
-import { DEPLOY_BUDGET, type DeployEffect, type DeployFact } from '../deploy/deploy-worker.ts';
+import { DEPLOY_BUDGET, type DeployEffect, type DeployFact, isShipped } from '../deploy/deploy-worker.ts';
 import { deployStep } from '../deploy/lifecycle.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
 import { isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
@@ -103,7 +103,7 @@ export function withProofAsked(context: FoldContext, worker: Worker, mergeSha: s
   // only the code host.
   const isAsked = othersWithMerge(context.board, worker).some(
     (other) =>
-      other.status !== 'done' &&
+      !isShipped(other) &&
       other.proofsAsked.includes(pair) &&
       other.deploy?.containedIn.includes(sha) !== true &&
       (worktreePath === null || worktreeOf(other) !== null),

@@ -1,6 +1,6 @@
 // Events of workers and runs.
 
-import type { DeployFact } from '../deploy/deploy-worker.ts';
+import { type DeployFact, isShipped } from '../deploy/deploy-worker.ts';
 import { isSamePolicy } from '../deploy/policy.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
@@ -162,7 +162,7 @@ function unknownRun(orchestrator: string, line: LineOf): Run {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const shipped: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
+const merged: ReadonlySet<WorkerStatus> = new Set(['merged', 'deploying', 'deploy-failed', 'done']);
 
 function foldWorker(context: FoldContext<WorkerTopic>): void {
   const { board, line } = context;
@@ -182,7 +182,7 @@ function foldWorker(context: FoldContext<WorkerTopic>): void {
 /** Its run was given up: if an older run of the ticket is done, that one speaks for the ticket again. */
 function moveIfDone(context: FoldContext, worker: Worker): void {
   const current = currentWorkerOf(context.board, worker);
-  if (current === undefined || current.key === worker.key || current.status !== 'done') return;
+  if (current === undefined || current.key === worker.key || !isShipped(current)) return;
   moveTicket(context, current.ticket, 'done');
 }
 
@@ -216,7 +216,7 @@ function withClaim(context: FoldContext<WorkerTopic>, worker: Worker, known: Wor
   if (status === undefined) return know(worker);
   const old = isOldFile(known, worker, line);
   const claimed: DeployFact = { kind: 'claimed', status, at: timeOf(line), seq: line.seq, old };
-  return shipped.has(status)
+  return merged.has(status)
     ? withFact(context, know(worker), claimed)
     : know(withFact(context, worker, claimed));
 }

@@ -1,7 +1,7 @@
 // Facts that are already on the board, for a worker that is linked to them later: the merge of its pull request and the
 // deployments since. So the order of these events in the log does not matter.
 import { repoKey } from '../codehost/repo-name.ts';
-import { type DeployFact, mergesOf } from '../deploy/deploy-worker.ts';
+import { type DeployFact, isShipped, mergesOf } from '../deploy/deploy-worker.ts';
 import { isSameEnvironment } from '../deploy/policy.ts';
 import { commitKey, isOlder, linked, pullRequestKey, pullRequestOfWorker } from './board-entities.ts';
 
@@ -22,8 +22,7 @@ export function withKnownFacts(context: FoldContext, worker: Worker): Worker {
 
 export function withKnownDeployments(context: FoldContext, worker: Worker): Worker {
   const { repo, merge, deploy } = worker;
-  if (repo === null || deploy === null || worker.status === 'done' || typeof merge?.sha !== 'string')
-    return worker;
+  if (repo === null || deploy === null || isShipped(worker) || typeof merge?.sha !== 'string') return worker;
   const counted = [...mergesOf(worker), ...deploy.containedIn].flatMap((sha) =>
     factsOfCommit(context.board, repo, sha),
   );

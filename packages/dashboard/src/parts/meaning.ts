@@ -1,6 +1,6 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, Session, WorkerAgent, WorkerStatus } from '@svc/core';
-import { claimsPullRequest, isAgentsWork } from '@svc/core/browser';
+import { claimsPullRequest, isAgentsWork, isShipped } from '@svc/core/browser';
 import { clockWords } from './format.ts';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
@@ -115,7 +115,7 @@ export function workerLabel(
 ): StateLabel {
   const { status, deploy, merge, process, pullRequestKey } = worker;
   const words = statusWords(status);
-  if (status === 'done' && (merge === null || deploy?.result === 'accepted'))
+  if (isShipped(worker) && (merge === null || deploy?.result === 'accepted'))
     return { meaning: 'unknown', words: 'Done, accepted' };
   if (isStuck(worker)) return { meaning: 'you', words };
   if (pullRequest?.state === 'closed' && (status === 'pr-created' || status === 'merging'))
@@ -126,7 +126,7 @@ export function workerLabel(
   const isGone = process.state === 'dead' && isAgentsWork(status) && worker.agent?.suspended === undefined;
   if (isGone && process.reviving === true) return { meaning: 'motion', words: `${words}, restarting` };
   if (isGone) return { meaning: needsYou ? 'you' : 'broken', words: `${words}, process exited` };
-  if (needsYou && status !== 'done' && status !== 'canceled')
+  if (needsYou && !isShipped(worker) && status !== 'canceled')
     return { meaning: 'you', words: status === 'deploy-failed' ? words : `${words}, needs you` };
   return { meaning: statusMeanings[status], words };
 }

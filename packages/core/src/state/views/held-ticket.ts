@@ -2,13 +2,14 @@
 // the deploy lifecycle moves it when its worker is done.
 import { deployPolicyForTicket, stricter } from '../../deploy/policy.ts';
 import type { Board } from '../board-types.ts';
+import { proofOf } from './proof.ts';
 import { createLookup } from './subject.ts';
 
 /** Why the ticket is not moved to done yet; null if nothing holds it back. */
 export function heldBack(board: Board, ticket: string): string | null {
   const subject = createLookup(board).ofTicket(ticket);
+  if (subject !== undefined && proofOf(board, subject).shipped === true) return null;
   const judged = subject?.judged ?? null;
-  if (judged?.status === 'done') return null;
   // The worker's file names its repository: it is not trusted with a laxer one than the project's own.
   const ofTicket = deployPolicyForTicket(board, ticket);
   const { skipDeployVerification: skip } = judged === null ? ofTicket : stricter(judged.policy, ofTicket);

@@ -1,5 +1,11 @@
 // Where the known facts contradict each other, and what is not known. Both are shown to the user.
-import { isEnded, isInLifecycle, isPreMerge, isWaitingForDeploy } from '../../deploy/deploy-worker.ts';
+import {
+  isEnded,
+  isInLifecycle,
+  isPreMerge,
+  isShipped,
+  isWaitingForDeploy,
+} from '../../deploy/deploy-worker.ts';
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
 import type { Board, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
@@ -36,7 +42,7 @@ function withPullRequest(subject: Subject, worker: Worker): string[] {
   const name = nameOf(subject);
   if (pullRequest.state === 'merged')
     return !isInLifecycle(worker) ? [`${name} is merged, but the worker is ${status}.`] : [];
-  if (status === 'done' || deploy !== null) return [`The worker is ${status}, but ${name} is not merged.`];
+  if (isShipped(worker) || deploy !== null) return [`The worker is ${status}, but ${name} is not merged.`];
   return pullRequest.state === 'closed' && isWorking(worker)
     ? [`${name} was closed without a merge, but the worker is ${status}.`]
     : [];
@@ -52,8 +58,9 @@ function withClaimedPullRequest({ foreign }: Subject, { branch, ticket }: Worker
   ];
 }
 
-function withDeployments(subject: Subject, { status, deploy }: Worker): string[] {
-  if (deploy === null || status === 'done') return [];
+function withDeployments(subject: Subject, worker: Worker): string[] {
+  const { status, deploy } = worker;
+  if (deploy === null || isShipped(worker)) return [];
   const success = subject.counted.find(({ states }) => states.some(({ state }) => state === 'success'));
   if (success === undefined) return [];
   const seen = `Deployment ${success.id} of ${shortSha(success.sha)} to ${deploy.environment} succeeded`;

@@ -3,6 +3,7 @@
 // observed in a delivery, fetched by a poll, or only claimed in the signal file.
 import type { DeployProgress, DeployWorker } from '../../api/deploy.ts';
 import type { Receipt } from '../../api/workers.ts';
+import { isShipped } from '../../deploy/deploy-worker.ts';
 import type { Board, PullRequest } from '../board-types.ts';
 import { ALL_CHECKS, checkSummary } from '../reduce-pull-request.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
@@ -25,7 +26,7 @@ export function proofOf(board: Board, subject: Subject): Proof {
   const links = [ticketLink, pullRequestLink, checksLink, mergeLink, deploymentLink].map((link) =>
     link(subject),
   );
-  if (judged?.status === 'done')
+  if (judged !== null && isShipped(judged))
     return { shipped: true, by: basisOf(judged), links, missing: null, next: null };
   const { waitsFor: next } = waitOf(subject);
   return {
@@ -121,7 +122,7 @@ function deploymentLink({ judged, worker, counted }: Subject): Link {
   const success = counted.find(({ states }) => states.some(({ state }) => state === 'success'));
   const shown = deploy?.provenBy ?? (success && { deploymentId: success.id, sha: success.sha });
   if (shown) return deployedLink(shown, deploy, counted, worker?.statusSeq ?? null);
-  if (judged?.status === 'done' && judged.merge !== null && deploy === null)
+  if (judged !== null && isShipped(judged) && judged.merge !== null && deploy === null)
     return { ...missing('deployment'), grade: 'not-required' };
   const claim = worker?.signal?.deploy;
   if (claim?.result !== 'success') return missing('deployment');

@@ -1,5 +1,6 @@
 // The receipt of a ticket: the proof, and the reasons not to accept it as one.
 import type { Receipt } from '../../api/workers.ts';
+import { isShipped } from '../../deploy/deploy-worker.ts';
 import type { Board } from '../board-types.ts';
 import { contradictionsIn } from './inconsistencies.ts';
 import { type Link, type LinkName, type Proof, proofOf } from './proof.ts';
@@ -31,7 +32,7 @@ function flags(subject: Subject, { by, links }: Proof): string[] {
     const proof = isProven(links, 'deployment') ? '' : '; no successful deployment was seen';
     found.push(`A person accepted it as done${proof}.`);
   }
-  if (worker.status === 'done')
+  if (isShipped(worker))
     for (const { link, grade } of links)
       if (grade === 'claimed')
         found.push(`It is done, but only the signal file reports its ${linkText[link]}.`);

@@ -1,7 +1,7 @@
 // One sentence each: the rule behind a worker's status, and what it is waiting for.
 import { pausedBy } from '../../agent/limits.ts';
 import type { DeployProgress } from '../../api/deploy.ts';
-import { DEPLOY_BUDGET, isPreMerge, waitsForPolicy } from '../../deploy/deploy-worker.ts';
+import { DEPLOY_BUDGET, isPreMerge, isShipped, waitsForPolicy } from '../../deploy/deploy-worker.ts';
 import { claimsPullRequest, isAgentsWork } from '../../runs/worker-statuses.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
@@ -14,7 +14,7 @@ const nothing: Wait = { waitsFor: null, until: null };
 export function ruleOf(subject: Subject): string {
   const { worker } = subject;
   if (worker === null) return 'No run has a worker for this ticket.';
-  if (worker.status === 'done') return whyDone(subject, worker);
+  if (isShipped(worker)) return whyDone(subject, worker);
   if (worker.deploy !== null) return whyDeploying(worker, worker.deploy, nameOf(subject));
   if (waitsForPolicy(worker))
     return `${nameOf(subject)} is merged, but the project's configuration cannot be read, so it is unknown whether ${worker.repo ?? 'its repository'} requires a verified deployment.`;
@@ -41,7 +41,7 @@ export function waitOf(subject: Subject): Wait {
     if (pullRequest?.state !== 'open') return nothing;
     return { waitsFor: waitOfPullRequest(subject), until: null };
   }
-  if (worker.status === 'done') return nothing;
+  if (isShipped(worker)) return nothing;
   if (worker.deploy !== null) return waitOfDeploy(worker, worker.deploy);
   if (waitsForPolicy(worker))
     return {

@@ -3,7 +3,7 @@ import { nothingSpent } from '../../agent/cost.ts';
 import { limitText, pausedBy, suspendedText } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
 import type { Why } from '../../api/workers.ts';
-import { isInLifecycle } from '../../deploy/deploy-worker.ts';
+import { isInLifecycle, isShipped } from '../../deploy/deploy-worker.ts';
 import { isDeployTask } from '../../deploy/lifecycle.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
 import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
@@ -74,7 +74,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     facts: [...factsOf({ ...subject, worker: null }), ...published].toSorted(byTime),
     waitsFor,
     until,
-    shipped: status === 'done',
+    shipped: isShipped(worker),
     contradictions,
     unknown: [`The rest of its history is on ${from.machine}: events, output and changes are not shared.`],
     from: { id: from.id, machine: from.machine, person: from.person, receivedAt: lastAt },
@@ -310,7 +310,7 @@ function whyNot({ task }: Deployment, awaited: string): string {
 }
 
 function ofDeployments({ worker, counted, elsewhere }: Subject): Fact[] {
-  if (worker === null || worker.deploy === null || worker.status === 'done') return factsAbout(counted);
+  if (worker === null || worker.deploy === null || isShipped(worker)) return factsAbout(counted);
   return [...factsAbout(counted), ...factsAbout(elsewhere, worker.deploy.environment)];
 }
 

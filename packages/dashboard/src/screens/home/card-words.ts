@@ -1,6 +1,7 @@
 // The texts of a card: status, checks, review and deploy.
 
 import type { BoardCard, PullRequestView, WorkerView } from '@svc/core';
+import { isShipped } from '@svc/core/browser';
 import { type StateLabel, workerLabel } from '../../parts/meaning.ts';
 
 /** The worker of a closed pull request still reports "in review"; the card must not show that. */
@@ -19,7 +20,7 @@ export function titleOf({ ticket, pullRequest }: Pick<BoardCard, 'ticket' | 'pul
 
 /** The end of the standard error of an agent that exited, unless the attention item shows it already. */
 export function errorsOf({ worker, attention }: Pick<BoardCard, 'worker' | 'attention'>): string | null {
-  if (worker === null || worker.status === 'done' || worker.status === 'canceled') return null;
+  if (worker === null || isShipped(worker) || worker.status === 'canceled') return null;
   const isShown = attention[0]?.reason === 'worker-dead' || attention[0]?.reason === 'worker-stalled';
   return isShown ? null : (worker.process.stderr ?? null);
 }

@@ -2,7 +2,7 @@
 // from those that only the worker reported.
 
 import type { WorkerView } from '@svc/core';
-import { isAgentsWork } from '@svc/core/browser';
+import { isAgentsWork, isShipped } from '@svc/core/browser';
 
 const stepNames = ['Research', 'Plan', 'Implement', 'Validate', 'Pull request', 'Merge', 'Deploy'] as const;
 type StepName = (typeof stepNames)[number];
@@ -49,7 +49,7 @@ export function stepsOf(worker: SteppedWorker): Step[] {
 
 /** `ahead` is how many steps it comes after the reached one; negative for earlier steps. */
 function stateOf(worker: SteppedWorker, name: StepName, ahead: number): StepState {
-  if (worker.status === 'done') return name === 'Deploy' && !wasSeen(worker, name) ? 'skipped' : 'done';
+  if (isShipped(worker)) return name === 'Deploy' && !wasSeen(worker, name) ? 'skipped' : 'done';
   if (ahead !== 0) return ahead < 0 ? 'done' : 'ahead';
   if (worker.status === 'canceled') return 'skipped';
   return hasFailed(worker) ? 'failed' : 'current';

@@ -2,7 +2,7 @@
 // includes tickets that have settled off the board.
 
 import type { ApiAnswer, api, BoardView, RunTicketView } from '@svc/core';
-import { isAgentsWork } from '@svc/core/browser';
+import { isAgentsWork, isShipped } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { type StateLabel, statusMeaning, statusWords, workerLabel } from '../../parts/meaning.ts';
 
@@ -101,7 +101,7 @@ export function runModel({
     isManaged: (run?.plan?.project ?? view?.project ?? null) !== null,
     waves,
     tickets,
-    done: tickets.filter(({ status }) => status === 'done').length,
+    done: tickets.filter(isShipped).length,
     needYou: tickets.filter(({ label }) => label.meaning === 'you').length,
     working: tickets.filter(({ worker }) => worker !== null && isAtWork(worker)).length,
     costUsd: sumOf(tickets.map(({ costUsd }) => costUsd)),

@@ -1,4 +1,5 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
+import { isShipped } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { For } from '../../parts/age.tsx';
@@ -115,7 +116,7 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
 
 function WaveHead({ wave, column }: { wave: RunWave; column: { x: number; width: number } | undefined }) {
   const { meaning, words } = waveLabel(wave.state);
-  const done = wave.tickets.filter(({ status }) => status === 'done').length;
+  const done = wave.tickets.filter(isShipped).length;
   return (
     <div
       className="absolute top-0 flex items-center gap-2 bg-surface pr-2 whitespace-nowrap"

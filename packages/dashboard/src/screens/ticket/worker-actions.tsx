@@ -1,6 +1,6 @@
 // The actions that a person can take on a worker now. The daemon decides; this only avoids a refusal.
 import type { BoardView } from '@svc/core';
-import { isAgentsWork } from '@svc/core/browser';
+import { isAgentsWork, isShipped } from '@svc/core/browser';
 import { RotateCcw, ShieldCheck } from 'lucide-react';
 import { useId, useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -17,7 +17,7 @@ export function allowedActions(worker: Judged, run: JudgedRun | null): WorkerAct
   const actions: WorkerAction[] = [];
   const { status, deploy, claim } = worker;
   if (deploy !== null && (status === 'deploy-failed' || status === 'stalled')) actions.push('deploy-retry');
-  if (status !== 'done' && (deploy !== null || claim?.status === 'done')) actions.push('deploy-accept');
+  if (!isShipped(worker) && (deploy !== null || claim?.status === 'done')) actions.push('deploy-accept');
   if (canRestart(worker, run)) actions.push('worker-retry');
   return actions;
 }
