@@ -6,9 +6,9 @@ import type { ConformanceRow } from './conformance-rows.ts';
 
 export type Mutation = {
   /**
-   * The row of docs/conformance.md; SPEED-… for a test that must not depend on speed (rows/waits.txt), ATTENTION-…
-   * for what needs a person (rows/attention.txt), LINEAR-… and
-   * GITHUB-… for a row of the tracker contract (rows/contract.txt).
+   * The row of docs/conformance.md; SPEED-… for a test that must not depend on speed (rows/waits.txt), ATTENTION-… for
+   * what needs a person (rows/attention.txt), TRUTH-… for what proves that a ticket is done (rows/truth.txt), TEAM-…
+   * for the team (rows/team.txt), LINEAR-… and GITHUB-… for a row of the tracker contract (rows/contract.txt).
    */
   row: string;
   file: string;

@@ -24,3 +24,20 @@ test('the size of a record shows only steps of 1 KiB', async () => {
   }
   expect([...sizes]).toEqual([1024, 2048]);
 });
+
+test('a value is opened only at its path, with its version and epoch', async () => {
+  const key = { epoch: 3, key: newKey() };
+  const value = { key: 'a', value: 'text' };
+  const body = await seal(place, key, 7, value);
+  expect(await unseal(place, key.key, body)).toEqual(value);
+  for (const moved of [
+    { channel: 'd' },
+    { machine: 'n'.repeat(22) },
+    { kind: 'run' as const },
+    { hash: 'i'.repeat(22) },
+  ])
+    expect([moved, await unseal({ ...place, ...moved }, key.key, body)]).toEqual([moved, undefined]);
+  for (const changed of [{ version: 8 }, { epoch: 4 }])
+    expect([changed, await unseal(place, key.key, { ...body, ...changed })]).toEqual([changed, undefined]);
+  expect(await unseal(place, newKey(), body)).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import {
   emptyBoard,
   foldLine,
   formatInvitation,
+  type Heartbeat,
   INVITATION_MS,
   parseRecordBody,
   parseRecordPath,
@@ -26,7 +27,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StateFollower } from '../state/state-follower.ts';
 import { invitationKeys, makeRecord } from './records.ts';
-import { nameHash, newKey } from './seal.ts';
+import { nameHash, newKey, recordsDigest } from './seal.ts';
 import { createSync } from './sync.ts';
 import type { TeamFile } from './team-file.ts';
 import { hostileJoin } from './testing/hostile-joins.ts';
@@ -136,6 +137,63 @@ test('a connection that is lost while what it brought is being stored removes no
   ]);
   expect([...board.team.values()].every(({ value }) => value !== null)).toBe(true);
   expect(sync.mode().state).toBe('live');
+});
+
+test('what a complete stream leaves out is removed only when the heartbeat says so too', async () => {
+  let records: string[] = [];
+  const streams: ServerResponse[] = [];
+  const relay = await startRecordingServer(({ method }, response) => {
+    if (method !== 'GET') return answerWithJson(response, 200, { ok: true });
+    streams.push(response);
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Svc-Relay': '1; ping=30' });
+    for (const record of records) response.write(frame('record', record));
+    response.write(frame('ready', JSON.stringify({ position: 'e.1', complete: true })));
+  });
+  const [admin, member] = await testTeam(`${relay.url}/channel`);
+  const names = admin.roster?.names ?? '';
+  const paths = new Map<string, string>();
+  const publish = async (key: string): Promise<string> => {
+    const hash = await nameHash(names, 'attention', key);
+    const record = await makeRecord(admin, { kind: 'attention', hash }, 1, { key, value: item?.value });
+    paths.set(key, record.path);
+    return JSON.stringify(record);
+  };
+  const beat = async (version: number, ...keys: string[]): Promise<string> => {
+    const hash = await nameHash(names, 'machine', 'machine');
+    const digest = recordsDigest(keys.map((key) => [paths.get(key) ?? '', 1]));
+    const value: Heartbeat = {
+      version: '1.2.3',
+      at: new Date().toISOString(),
+      instance: 'a',
+      tick: version,
+      roster: 1,
+      records: { count: keys.length, digest, pending: 0 },
+      heard: {},
+    };
+    return JSON.stringify(
+      await makeRecord(admin, { kind: 'machine', hash }, version, { key: 'machine', value }),
+    );
+  };
+  const [a, b] = [await publish('a'), await publish('b')];
+  records = [a, b, await beat(1, 'a', 'b')];
+  const { sync, board } = createTestSync(admin);
+  const shown = (): string[] =>
+    [...board.team.values()].flatMap(({ key, value }) => (value === null ? [] : [key])).toSorted();
+  await sync.resume(member);
+  await until(() => shown().length === 2);
+  await until(() => sync.mode().state === 'live');
+
+  records = [b, await beat(2, 'a', 'b'), await publish('c')];
+  streams.at(-1)?.destroy();
+  await until(() => shown().includes('c'));
+  const show = (record: string): void => void streams.at(-1)?.write(frame('record', record));
+  show(await publish('d'));
+  await until(() => shown().includes('d'));
+  expect(shown()).toEqual(['a', 'b', 'c', 'd']);
+
+  show(await beat(3, 'b', 'c', 'd'));
+  await until(() => shown().length === 3);
+  expect(shown()).toEqual(['b', 'c', 'd']);
 });
 
 const THINGS = 20;
@@ -251,6 +309,12 @@ test('no stream is opened after a stop', async () => {
   const resumed = sync.resume(member);
   await sync.stop();
   await resumed;
+  // Stopped while the keys of the stream are derived.
+  const { sync: beginning } = createTestSync(admin);
+  await beginning.begin(member);
+  const opening = beginning.open();
+  await beginning.stop();
+  await opening;
   const other = createTestSync(admin).sync;
   await other.resume(member);
   await until(() => other.mode().state === 'live');

@@ -74,6 +74,21 @@ test('a record that is left out is noticed at the second heartbeat, and forgotte
   expect(kinds()).toEqual([]);
 });
 
+test('two heartbeats shortly after each other count as one', () => {
+  const { publish, hear, pass, kinds } = world();
+  publish('one', 1);
+  hear();
+  publish('two', 2, false);
+  pass(HEARTBEAT_MS);
+  hear();
+  pass(HEARTBEAT_MS / 4);
+  hear();
+  expect(kinds()).toEqual([]);
+  pass(HEARTBEAT_MS / 4);
+  hear();
+  expect(kinds()).toEqual(['differs']);
+});
+
 test('an old version, and a thing that was removed and is still shown, are noticed too', () => {
   for (const damage of [
     ({ publish }: ReturnType<typeof world>) => publish('one', 2, false),

@@ -278,6 +278,16 @@ test('what is not signed by a member does not count for the limit of the channel
   expect(counted).toEqual(['stranger', channel, channel]);
 });
 
+test('a team has at most so many readers at once', async () => {
+  const { admin, roster, read, readKey } = await team({ limits: { subscribersPerChannel: 2 } });
+  await roster({ machines: { [admin.id]: admin.key } });
+  const readers = [await read(readKey), await read(readKey)];
+  expect(readers.map(({ seen }) => seen.status)).toEqual([200, 200]);
+  expect((await read(readKey)).seen.status).toBe(429);
+  readers[0]?.stop();
+  await until(async () => (await read(readKey)).seen.status === 200);
+});
+
 test('an ordinary channel has no records, and a team takes no deliveries', async () => {
   const { relay, channel, readKey } = await team();
   const made = await fetch(`${relay.url}/new`, { method: 'POST' });
