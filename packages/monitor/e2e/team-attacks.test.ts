@@ -24,7 +24,7 @@ test('every attack on the records is refused and named', async () => {
   const three = await machine('three');
   const invite = async (): Promise<string> =>
     (JSON.parse((await one.svc('team', 'invite', '--json')).text) as { invitation: string }).invitation;
-  const usedSecret = /#([^.]+)/.exec(await invite())?.[1] ?? '';
+  const openSecret = /#([^.]+)/.exec(await invite())?.[1] ?? '';
   const invitation = await invite();
   expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
   const removed = three.file();
@@ -49,6 +49,18 @@ test('every attack on the records is refused and named', async () => {
   const resigned = (record: StoredRecord, at: string, change: object) =>
     signRecord(file.keys, channel, at, { ...parseRecordBody(record.body), ...change } as never);
   const before = JSON.stringify((await one.rowOf('two'))?.workers);
+  /** With an invitation that is open. */
+  const join = (keys: object, names: Partial<Record<'person' | 'machine', string>> = {}) =>
+    makeJoin(
+      {
+        ...file,
+        person: 'zoe',
+        machine: 'laptop',
+        ...names,
+        keys: { ...other, ...keys } as TeamFile['keys'],
+      },
+      openSecret,
+    );
 
   const attacks: [name: string, reason: RecordRefusal, record: () => Promise<StoredRecord>][] = [
     ['a forged signature', 'bad-signature', async () => ({ ...good, signature: 'A'.repeat(86) })],
@@ -114,7 +126,32 @@ test('every attack on the records is refused and named', async () => {
       }),
     ],
     ['an earlier roster', 'old-version', async () => roster({ ...one.file(), rosterVersion: 5 })],
+    ['a join with a key that is too short', 'wrong-join', () => join({ agreePublic: 'AAAA' })],
+    ['a join with a key of small order', 'wrong-join', () => join({ agreePublic: 'A'.repeat(43) })],
+    ['a join by a machine that is a member', 'wrong-join', () => join(file.keys)],
+    [
+      'a join with the key of another machine',
+      'bad-signature',
+      () => join({ signPublic: file.keys.signPublic }),
+    ],
+    ['a join by the id of a member as its name', 'wrong-join', () => join({}, { person: file.keys.id })],
+    ['a join by the id of a member as its machine', 'wrong-join', () => join({}, { machine: file.keys.id })],
+    ['a join with a name that is too long', 'wrong-join', () => join({}, { machine: 'x'.repeat(91) })],
+    ['a join with an escape in its name', 'wrong-join', () => join({}, { machine: 'three\u001b[2J' })],
+    ['a join with letters of two scripts', 'wrong-join', () => join({}, { person: 'реrson' })],
+    ['a join as a person of the team', 'taken-name', () => join({}, { person: 'person-of-two' })],
+    ['a join as one that looks like it', 'taken-name', () => join({}, { person: 'Person of TW0' })],
+    ['a join as a person named like a machine', 'taken-name', () => join({}, { person: 'one' })],
+    [
+      'a join that is encrypted with another invitation',
+      'wrong-key',
+      async () => ({
+        ...(await makeJoin({ ...file, keys: other as TeamFile['keys'] }, newKey())),
+        path: (await join({})).path,
+      }),
+    ],
   ];
+  const members = JSON.stringify(one.file());
   for (const [name, reason, record] of attacks) {
     const counted = await one.refusals(reason);
     await put(await record());
@@ -131,6 +168,7 @@ test('every attack on the records is refused and named', async () => {
     expect(health.remedy, name).toContain('svc team status');
     expect((await one.rowOf('two'))?.attention, name).toEqual([]);
     expect(JSON.stringify((await one.rowOf('two'))?.workers), name).toBe(before);
+    expect(JSON.stringify(one.file()), name).toBe(members);
   }
 
   // An old version, after a newer one was accepted. The roster has to be right again first.
@@ -145,7 +183,7 @@ test('every attack on the records is refused and named', async () => {
 
   // An invitation after an hour.
   one.skipTime(3_700_000);
-  await put(await makeJoin({ ...file, keys: other as TeamFile['keys'] }, usedSecret));
+  await put(await makeJoin({ ...file, keys: other as TeamFile['keys'] }, openSecret));
   await until(async () => (await one.refusals('expired-invitation')) === 1);
   expect((await one.teamBoard()).length).toBe(2);
 
