@@ -217,3 +217,28 @@ test('a global file that cannot be read removes no project', async () => {
   expect(await daemon.merge()).toEqual({ status: 'merged', hasDeploy: true });
   expect(readFileSync(global, 'utf8')).toBe('{ "svc": ');
 });
+
+test('no agent is started on a configuration that never was valid: a refusal with its fix, no failure of the daemon', async () => {
+  const home = temporaryFolder();
+  const daemon = await start(home, '{ "svc": ');
+  const refused = {
+    status: 409,
+    body: {
+      code: 'config-invalid',
+      error: expect.stringContaining(fileIn(home)),
+      remedy: 'Fix the file, then check it: svc config validate',
+    },
+  };
+  const headers = { 'Content-Type': 'application/json' };
+  for (const [path, body] of [
+    ['/api/runs', { tickets: ['ENG-1'] }],
+    ['/api/runs/preflight', { tickets: ['ENG-1'] }],
+    ['/api/runs/preflight', { task: 'local' }],
+    ['/api/tasks', { text: 'Fix it', local: true }],
+    ['/api/agents/check', { name: 'codex' }],
+  ] as const)
+    expect([
+      path,
+      await daemon.post(path, JSON.stringify({ project: home, ...body }), headers),
+    ]).toMatchObject([path, refused]);
+});

@@ -11,7 +11,7 @@ const failures = {
   usage: { exit: 2, status: 400 },
   'filter-too-slow': { exit: 2, status: 400 },
   'filter-too-large': { exit: 2, status: 400 },
-  'config-invalid': { exit: 4, status: 500 },
+  'config-invalid': { exit: 4, status: 409 },
   'not-in-this-version': { exit: 6, status: 501 },
   'relay-unavailable': { exit: 6, status: 502 },
   'log-not-writable': { exit: 6, status: 503 },

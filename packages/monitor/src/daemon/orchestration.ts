@@ -117,7 +117,11 @@ export function createOrchestration(options: {
       // Only defaults are known: no agent is started on a guess.
       const isKnown = loaded.values.some(({ source }) => source.kind === 'last-good');
       if (loaded.policies.others === 'unknown' && !isKnown)
-        throw new Failure('config-invalid', errors.join('\n'), 'See: svc config validate');
+        throw new Failure(
+          'config-invalid',
+          errors.join('\n'),
+          'Fix the file, then check it: svc config validate',
+        );
       return { config: loaded.usable, problems: errors };
     },
     home,
