@@ -1,7 +1,7 @@
 // Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
 // when the agent or the daemon ends.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, BoardView } from '@svc/core';
 import { needPid, readPid, signalGroup } from '@svc/lib/pid';
@@ -14,12 +14,15 @@ import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');
 
-async function world(settings: { user?: object; agent?: object; commandLine?: string } = {}) {
+async function world(
+  settings: { user?: object; agent?: object; commandLine?: string; variables?: Record<string, string> } = {},
+) {
   let laterMs = 0;
   const now = (): Date => new Date(Date.now() + laterMs);
   const root = temporaryFolder();
   const repository = testRepository(root);
-  const { home, folder, environment } = repository;
+  const { home, folder } = repository;
+  const environment = { ...repository.environment, ...settings.variables };
   const received = join(home, 'received');
   writeFileSync(received, '');
   const agent = {
@@ -492,4 +495,34 @@ test('a budget that is used up stops further turns; the amount is raised, and th
   );
   await until(() => received().filter((line) => line.startsWith('prompt say')).length === 2);
   await until(async () => (await attention()).every(({ reason }) => reason !== 'budget-reached'));
+});
+
+test('a retry gives the agent the variables that are configured now', async () => {
+  const { start, svc, untilState, view, terminal, home } = await world({
+    variables: { MODEL_KEY: 'new-key' },
+  });
+  await start();
+  await untilState('idle');
+  const seen = join(home, 'seen');
+  const look = async (): Promise<string> => {
+    const steps = [['run', `echo "key=$MODEL_KEY" > '${seen}.part' && mv '${seen}.part' '${seen}'`], ['end']];
+    await svc('agent', 'send', 'A-1', `do ${JSON.stringify(steps)}`);
+    await until(() => existsSync(seen));
+    await untilState('idle');
+    const text = readFileSync(seen, 'utf8').trim();
+    rmSync(seen);
+    return text;
+  };
+  expect(await look()).toBe('key=');
+  expect(
+    await svc('config', 'set', 'svc.orchestration.agentEnv', '["MODEL_KEY"]'),
+    terminal.complained(),
+  ).toBe(0);
+  // The process that runs keeps the environment that it has.
+  expect(await look()).toBe('key=');
+  expect(await svc('orchestrate', 'retry', 'run-1', 'A-1'), terminal.complained()).toBe(0);
+  expect(terminal.printed()).toContain('A-1 is started again, with a new process.');
+  await until(async () => (await view()).attempt === 2);
+  await untilState('idle');
+  expect(await look()).toBe('key=new-key');
 });

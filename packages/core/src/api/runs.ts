@@ -73,8 +73,10 @@ export type OutsideBlocker = z.infer<typeof Blocker>;
 const Blocker = z.object({ ticket: z.string(), blocker: z.string(), state: z.string() });
 /** What happened, and the fix. */
 export const Problem = z.object({ problem: z.string(), remedy: z.string() });
-const StartedRun = RunDetail.extend({
+const RetriedRun = RunDetail.extend({
   notes: z.array(Problem).describe('What does not prevent the start, but will be needed'),
+}).meta({ id: 'RetriedRun' });
+const StartedRun = RetriedRun.extend({
   outsideBlockers: z.array(Blocker).describe('Open tickets outside the run that block tickets of the run'),
 }).meta({ id: 'StartedRun' });
 
@@ -244,6 +246,7 @@ export const runRoutes = {
     summary: 'Restart one ticket of a run; a finished run resumes',
     verbs: ['svc orchestrate retry'],
     body: z.strictObject({ by, ticket: ofTicket }),
+    answer: RetriedRun,
     failures: [...refusals, 'unknown-ticket', 'config-invalid', 'not-ready'],
   }),
 };

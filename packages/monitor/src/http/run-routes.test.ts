@@ -117,6 +117,7 @@ describe('start', () => {
     });
     world.projects.of = () => Promise.reject(new Failure('config-invalid', 'svc.projectKey: expected text'));
     expect(await post('/api/runs', { project, tickets: ['ABC-2'] })).toMatchObject({
+      status: 409,
       body: { code: 'config-invalid', error: 'svc.projectKey: expected text' },
     });
   });
@@ -267,6 +268,32 @@ describe('a ticket', () => {
       body: { code: 'not-ready', error: 'no claude', remedy: 'Install it' },
     });
     expect([await statusIn(world, 'ABC-1'), world.appended]).toEqual(['failed', []]);
+  });
+
+  test('is started again only within the budget; what else will be needed is in the answer', async () => {
+    const world = runWorld({ orchestration: { budget: { ticketUsd: 2 } } });
+    world.begin([['ABC-1']]);
+    const note = { problem: 'gh is not logged in.', remedy: 'Run: gh auth login' };
+    const { post } = await startRunServer(world, {
+      askServices: async () => ({ missing: [], notes: [note] }),
+    });
+    const signal = world.signal('ABC-1', { status: 'failed', cost: { usd: 2 } });
+    await world.signals.create(signal);
+    world.report(signal);
+    expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
+      status: 409,
+      body: {
+        code: 'not-ready',
+        error: expect.stringContaining('The budget of ABC-1 is used up: $2.00 of $2.00'),
+        remedy: 'Raise it: svc config set svc.orchestration.budget.ticketUsd <amount>',
+      },
+    });
+    expect([await statusIn(world, 'ABC-1'), world.appended]).toEqual(['failed', []]);
+    world.project.config.svc.orchestration.budget.ticketUsd = 3;
+    expect(await post(`/api/runs/${RUN}/retry`, { ticket: 'ABC-1' })).toMatchObject({
+      status: 200,
+      body: { notes: [note] },
+    });
   });
 
   test('whose file is gone is canceled and started again: the file is created again', async () => {

@@ -27,7 +27,7 @@ import type { Hold, Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
-import { preflight } from './preflight.ts';
+import { preflight, preflightRetry } from './preflight.ts';
 import { type Asked, type Routes, route } from './route.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from './state-access.ts';
 
@@ -167,7 +167,7 @@ export function runRoutes(options: {
   }
 
   /** The retry is logged first: with the file alone, its old launches would still count against it. A finished run resumes. */
-  async function retryTicket(run: Run, ticket: string, by: string): Promise<void> {
+  async function retryTicket(run: Run, ticket: string, by: string) {
     if (isOver(run)) {
       if (run.plan === null) refuseOver(run);
       else refuseTaken(boardOf(state), run.plan.project, [ticket]);
@@ -180,10 +180,11 @@ export function runRoutes(options: {
     if (read.state === 'ok' && !isUnmerged(read.signal.status)) throw notNow(ticket, { ok: true });
     const isIdle = agentOf(run, ticket)?.state === 'idle';
     refuseWhileWorking(run, ticket);
-    if (run.plan !== null) {
-      const { findMissing } = await projects.of(run.plan.project);
-      refuseUnready((await findMissing(run.plan, [ticket])).missing);
-    }
+    const { missing, notes } =
+      run.plan === null
+        ? { missing: [], notes: [] }
+        : await preflightRetry(options, run.orchestrator, run.plan, ticket);
+    refuseUnready(missing);
     const word = eventOf(run, 'orchestrator.worker.retried', { by }, ticket);
     // A process that only waits is ended: a new one has the current environment.
     if (isIdle) {
@@ -193,6 +194,7 @@ export function runRoutes(options: {
     // Launches are compared with the machine's clock; the event's own time may be ahead of it.
     await appendAndWait(options, { ...word, occurredAt: now().toISOString() });
     await setStatus(run, ticket, 'dispatched');
+    return notes;
   }
 
   function agentOf({ orchestrator: of }: Run, ticket: string) {
@@ -237,8 +239,8 @@ export function runRoutes(options: {
     });
     route(app, api.retryTicket, async ({ params, body }) => {
       const run = runOf(params.run);
-      await retryTicket(run, body.ticket, body.by);
-      return viewOf(runOf(run.orchestrator));
+      const notes = await retryTicket(run, body.ticket, body.by);
+      return { ...viewOf(runOf(run.orchestrator)), notes };
     });
   };
 }

@@ -245,6 +245,7 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
       const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
       const answer = await daemon.post('/api/runs/{run}/retry', request);
       if (!json) terminal.out(`${plainText(ticket)} is started again, with a new process.`);
+      if (!json) printNotes(terminal, answer.notes);
       show(terminal, json, answer);
     });
 }

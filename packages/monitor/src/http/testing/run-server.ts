@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs';
 import type { EventDraft } from '@svc/core';
 import { onTestFinished } from 'vitest';
+import type { AskServices } from '../../orchestrate/runs/ask-services.ts';
 import type { AskDependencies } from '../../orchestrate/runs/begin-run.ts';
 import type { Hold } from '../../orchestrate/runs/orchestrator.ts';
 import { RUN, type RunWorld } from '../../orchestrate/runs/testing/run-world.ts';
@@ -16,6 +17,7 @@ export async function startRunServer(
     identity?: (port: number) => object;
     ready?: () => boolean;
     dependenciesOf?: AskDependencies;
+    askServices?: AskServices;
     /** Folders of projects besides the world's own. */
     served?: readonly string[];
   } = {},
@@ -49,7 +51,7 @@ export async function startRunServer(
         folderOf: (ticket) => (ticket.startsWith('ABC-') ? world.root : undefined),
         dependenciesOf:
           given.dependenciesOf ?? (() => Promise.reject(new Error('the tracker was asked for nothing'))),
-        askServices: async () => ({ missing: [], notes: [] }),
+        askServices: given.askServices ?? (async () => ({ missing: [], notes: [] })),
         orchestrator: { holds: (run) => (run === RUN ? holds : []), checkNow: async () => undefined },
         async sync({ orchestrator, ticket }) {
           const read = await world.signals.read(orchestrator, ticket);

@@ -21,7 +21,7 @@ import {
 import { systemErrorCode } from '@svc/lib/errors';
 import { realpath } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
-import { asProblem, type RunProjects } from './run-project.ts';
+import { asProblem, type RunProject, type RunProjects } from './run-project.ts';
 
 export type RunRequest = {
   /** Folder of the project. */
@@ -81,9 +81,9 @@ export async function prepareRun({
   isTask = false,
 }: Given): Promise<PreparedRun> {
   const folder = await realFolder(request.project);
-  const { config, problems, worktrees, findMissing } = await projects.of(folder);
+  const served = await projects.of(folder);
+  const { config } = served;
   const { orchestration, projectKey } = config.svc;
-  const missing = configProblems(config, problems);
   const read = readPlan(request.plan, ticketIn(config));
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
@@ -108,8 +108,6 @@ export async function prepareRun({
   const baseProblem = branchNameProblem(base);
   if (baseProblem !== undefined)
     throw new Failure('usage', `The base ${JSON.stringify(base)} ${baseProblem}.`);
-  // A project without a key or a repository has no folder for worktrees.
-  missing.push(...[(await asProblem(worktrees.base())) ?? []].flat());
   const plan: RunPlan = {
     waves,
     project: folder,
@@ -122,18 +120,10 @@ export async function prepareRun({
     ...(request.mode !== undefined && { mode: request.mode }),
     ...(Object.keys(agents).length > 0 && { agents }),
   };
-  const stop = budgetStop(
-    spendersOf(board, folder),
-    { orchestrator, ticket: null },
-    orchestration.budget,
-    now.toISOString(),
+  const unready = await findUnready(
+    { project: served, plan, spender: { orchestrator, ticket: null }, tickets, board, now },
+    { isChecked, created: isTask ? [] : tickets },
   );
-  // What is configured wrong cannot be checked further.
-  const asked =
-    isChecked || missing.length > 0
-      ? { missing: [], checks: [] }
-      : await findMissing(plan, tickets, isTask ? [] : tickets);
-  if (stop !== null) missing.push({ problem: `${stop.message}.`, remedy: `Raise it: ${stop.remedy}` });
   const started: PreparedRun['started'] = {
     event: 'orchestrator.run.started',
     source: 'orchestrator',
@@ -147,13 +137,34 @@ export async function prepareRun({
       by: request.by,
     },
   };
-  return {
-    project: folder,
-    tickets,
-    started,
-    missing: [...missing, ...asked.missing],
-    checks: asked.checks,
-  };
+  return { project: folder, tickets, started, ...unready };
+}
+
+/** Everything on this machine that prevents agents of these tickets from working, each with its fix. */
+export async function findUnready(
+  given: {
+    project: RunProject;
+    plan: RunPlan;
+    /** What is about to cost something. */
+    spender: { orchestrator: string; ticket: string | null };
+    tickets: readonly string[];
+    board: Board;
+    now: Date;
+  },
+  { isChecked = false, created = given.tickets }: { isChecked?: boolean; created?: readonly string[] } = {},
+): Promise<Pick<PreparedRun, 'missing' | 'checks'>> {
+  const { project, plan, spender, tickets, board, now } = given;
+  const { config, problems, worktrees, findMissing } = project;
+  const missing = configProblems(config, problems);
+  // A project without a key or a repository has no folder for worktrees.
+  missing.push(...[(await asProblem(worktrees.base())) ?? []].flat());
+  // What is configured wrong cannot be checked further.
+  const asked =
+    isChecked || missing.length > 0 ? { missing: [], checks: [] } : await findMissing(plan, tickets, created);
+  const { budget } = config.svc.orchestration;
+  const stop = budgetStop(spendersOf(board, plan.project), spender, budget, now.toISOString());
+  if (stop !== null) missing.push({ problem: `${stop.message}.`, remedy: `Raise it: ${stop.remedy}` });
+  return { missing: [...missing, ...asked.missing], checks: asked.checks };
 }
 
 function configProblems({ svc: { orchestration } }: Config, problems: readonly string[]): AgentProblem[] {
