@@ -63,7 +63,7 @@ export function waitOf(subject: Subject): Wait {
 /** Its agent has ended its turn before its work was done, or a person stopped it. The fold has decided the first. */
 function isIdle({ status, removed, raised, agent }: Worker): boolean {
   if (removed || !isAgentsWork(status)) return false;
-  return raised.includes('agent-needs-input') || (agent?.state === 'idle' && agent.stopped !== null);
+  return raised.includes('agent-stopped') || (agent?.state === 'idle' && agent.stopped !== null);
 }
 
 function isUnseen({ pullRequest }: Subject, { status, removed }: Worker): boolean {

@@ -12,7 +12,9 @@ import {
 import { describe, expect, test } from 'vitest';
 import type { Why } from '../../api/workers.ts';
 import { unknownDeployPolicy } from '../../deploy/policy.ts';
+import { emptyBoard, foldLine } from '../board.ts';
 import type { Deployment, Worker } from '../board-types.ts';
+import { logged, moment } from '../testing/lines.ts';
 import { why, whyTicket } from './why.ts';
 
 const noon = Date.parse(sampleTime('12:00'));
@@ -52,12 +54,6 @@ describe('the rule, what it waits for, and until when', () => {
       },
     ],
     ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the agent to start' }],
-    [
-      'dispatched, and its agent needs a person',
-      sampleWorker({ status: 'dispatched', raised: ['agent-needs-input'] }),
-      {},
-      { waitsFor: 'a person: svc agent send ENG-1' },
-    ],
     [
       'pr-created and ready',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
@@ -177,6 +173,35 @@ describe('the rule, what it waits for, and until when', () => {
     expect(whyOf(worker, more)).toMatchObject(expected);
     expect(whyOf(worker, more).contradictions).toEqual([]);
   });
+});
+
+describe('an agent that does nothing, from its events', () => {
+  const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
+  const file = { ...scope, workerName: 'w', startedAt: moment(0), updatedAt: moment(0) };
+  const waitAfter = (status: string, ...lines: [event: string, detail: object][]) => {
+    const board = emptyBoard();
+    const all: typeof lines = [
+      ['orchestrator.worker.status_changed', { to: status, signal: { ...file, status } }],
+      ['agent.session.started', { attempt: 1, agent: 'codex', protocol: true }],
+      ...lines,
+    ];
+    for (const [event, detail] of all)
+      foldLine(board, logged(board.seq + 1, event, { scope, detail: { ...detail } }));
+    return whyTicket(board, 'ENG-1', before)?.waitsFor;
+  };
+  const turn: [string, object] = ['agent.turn.started', { attempt: 1, turn: 1 }];
+  const end: [string, object] = ['agent.turn.ended', { attempt: 1, turn: 1, ok: true, reason: 'end_turn' }];
+  const stop: [string, object] = ['agent.stopped', { attempt: 1, by: 'kim' }];
+  const person = 'a person: svc agent send ENG-1';
+
+  test.each<[string, string, [string, object][], string]>([
+    ['it is starting', 'dispatched', [], 'the agent to start'],
+    ['it works', 'implementing', [turn], "the agent's next update"],
+    ['it stopped before its work was done', 'implementing', [turn, end], person],
+    ['it stopped, and has said nothing of its work', 'dispatched', [turn, end], person],
+    ['a person stopped it', 'implementing', [turn, stop, end], person],
+    ['it goes on', 'implementing', [turn, end, turn], "the agent's next update"],
+  ])('%s', (_what, status, lines, waitsFor) => expect(waitAfter(status, ...lines)).toBe(waitsFor));
 });
 
 describe('contradictions', () => {
