@@ -10,6 +10,7 @@ export {
   hookedAgents,
   reportIn,
 } from './agent/hook-event.ts';
+export { msWaitedToday } from './agent/waits.ts';
 export { isOff } from './checks/finding.ts';
 export { remedyCommand } from './checks/remedy-command.ts';
 export { isShipped } from './deploy/deploy-worker.ts';

@@ -72,6 +72,21 @@ export const AgentCost = z
     outputTokens: z.int().nullable(),
   })
   .meta({ id: 'AgentCost' });
+export type Waited = z.infer<typeof Waited>;
+export const Waited = z
+  .object({
+    since: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .describe('When the wait began that has not ended; null: it does not wait'),
+    ms: z.number().describe('Of all waits that have ended'),
+    days: z
+      .array(z.object({ day: z.string(), ms: z.number() }))
+      .readonly()
+      .describe('The newest days (UTC) of these waits'),
+  })
+  .meta({ id: 'Waited' });
+
 export type AgentCost = z.infer<typeof AgentCost>;
 
 /** On the board, from the log. */

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { hookedAgents } from '../agent/hook-event.ts';
 import { sessionSources, sessionStates } from '../agent/hooks.ts';
-import { AgentCost, AgentRequest, WorkerAgent } from '../agent/schemas.ts';
+import { AgentCost, AgentRequest, Waited, WorkerAgent } from '../agent/schemas.ts';
 import { EventVia } from '../log/event-line.ts';
 import { recallCauses } from '../orchestrate/reaction-causes.ts';
 import { WorkerPhase } from '../runs/signal-file.ts';
@@ -75,6 +75,9 @@ export const Worker = z
       .readonly()
       .exactOptional()
       .describe('The newest days (UTC) of its cost; absent: only a total is known'),
+    waited: Waited.exactOptional().describe(
+      'How long its agents have waited for people; absent: not reported',
+    ),
     attempts: z.int().describe('Failed deployments'),
     budget: z.int().describe('How many may fail before a person has to decide'),
     pullRequest: z.string().nullable().describe('The linked pull request, owner/name#number'),

@@ -1,5 +1,6 @@
 // A run for display: its waves with the state of each ticket, and how long its workers waited for people.
 import { costOfWorker, sumOfCosts } from '../agent/cost.ts';
+import { msWaited } from '../agent/waits.ts';
 import type { RunView } from '../api/runs.ts';
 import { isShipped } from '../deploy/deploy-worker.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
@@ -17,7 +18,7 @@ export function runView(board: Board, run: Run, now: string): RunView {
     tickets: tickets.map((ticket) => ticketView(board, run.orchestrator, ticket)),
   }));
   const all = views.flatMap(({ tickets }) => tickets);
-  const { hours, waiting } = waitHours({
+  const waited = waitHours({
     workers,
     pullRequestOf: (worker) => pullRequestOfWorker(board, worker),
     now,
@@ -37,7 +38,7 @@ export function runView(board: Board, run: Run, now: string): RunView {
     costUsd: cost.usd,
     costEstimated: cost.estimated,
     costPartial: cost.partial,
-    waited: { hours, waiting },
+    waited,
   };
 }
 
@@ -62,7 +63,7 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
 }
 
 // How long the workers of a run waited for people: from the time a pull request was ready until the first verdict on
-// it, its merge or its end; and how long an agent has been waiting that waits now. Approximated from what the board keeps:
+// it, its merge or its end; and how long agents waited for an answer, which the board keeps. The first is approximated:
 //   - ready is when it was opened; when a draft became ready is not kept, and a draft does not wait at all;
 //   - only the latest verdict of each reviewer is kept: a reviewer who requested changes and approved later counts until
 //     the approval, including the hours in which the worker fixed it;
@@ -70,17 +71,6 @@ function ticketView(board: Board, orchestrator: string, ticket: string): RunTick
 //   - a verdict that only a poll found has no time: the last line about the reviews is used instead.
 
 const HOUR_MS = 3_600_000;
-
-/** `until` is null while it waits. */
-/** `pr` is null when its agent waits, not its pull request. */
-export type TicketWait = {
-  ticket: string;
-  pr: number | null;
-  hours: number;
-  since: string;
-  until: string | null;
-};
-export type WaitHours = { hours: number; waiting: number; tickets: TicketWait[] };
 
 /** `pullRequestOf` finds the pull request of a worker on the board. */
 export function waitHours({
@@ -91,35 +81,29 @@ export function waitHours({
   workers: Iterable<Worker>;
   pullRequestOf: (worker: Worker) => PullRequest | undefined;
   now: string;
-}): WaitHours {
-  const tickets: TicketWait[] = [];
+}): RunView['waited'] {
+  let hours = 0;
+  let waiting = 0;
   for (const worker of workers) {
     const pullRequest = pullRequestOf(worker);
-    const wait = pullRequest && waitOf(worker, pullRequest, now);
-    if (wait !== undefined) tickets.push(wait);
-    const asked = agentWait(worker, now);
-    if (asked !== undefined) tickets.push(asked);
+    const review = pullRequest && reviewWait(worker, pullRequest, now);
+    hours += (review?.hours ?? 0) + msWaited(worker.waited, Date.parse(now)) / HOUR_MS;
+    waiting += Number(review?.isWaiting === true) + Number(worker.waited.since !== null);
   }
-  const hours = tickets.reduce((sum, wait) => sum + wait.hours, 0);
-  return { hours, waiting: tickets.filter(({ until }) => until === null).length, tickets };
+  return { hours, waiting };
 }
 
-/** Only one that waits now: when an earlier request was answered is not kept. */
-function agentWait({ ticket, agent, raised, removed }: Worker, now: string): TicketWait | undefined {
-  if (agent === null || removed || !raised.some((reason) => reason.startsWith('agent-needs-')))
-    return undefined;
-  const hours = Math.max(0, (Date.parse(now) - Date.parse(agent.since)) / HOUR_MS);
-  return { ticket, pr: null, hours, since: agent.since, until: null };
-}
-
-function waitOf(worker: Worker, pullRequest: PullRequest, now: string): TicketWait | undefined {
+function reviewWait(
+  worker: Worker,
+  pullRequest: PullRequest,
+  now: string,
+): { hours: number; isWaiting: boolean } | undefined {
   const since = pullRequest.openedAt ?? worker.signal?.pr?.openedAt;
   const until = endOf(pullRequest);
   const isWaiting = until === null && waitsForPerson(pullRequest);
   if (since === undefined || since === null || (until === null && !isWaiting)) return undefined;
   const passed = Date.parse(until ?? now) - Date.parse(since);
-  const hours = Number.isFinite(passed) ? Math.max(0, passed / HOUR_MS) : 0;
-  return { ticket: worker.ticket, pr: pullRequest.number, hours, since, until };
+  return { hours: Number.isFinite(passed) ? Math.max(0, passed / HOUR_MS) : 0, isWaiting };
 }
 
 /** The first event that can end the wait. */

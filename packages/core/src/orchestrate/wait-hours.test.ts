@@ -51,18 +51,5 @@ test('the workers of a run add up', () => {
   expect(waitHours({ workers, pullRequestOf: ({ ticket }) => found.get(ticket), now })).toEqual({
     hours: 5,
     waiting: 1,
-    tickets: [
-      { ticket: 'ENG-1', pr: 12, hours: 4, since: sampleTime('10:00'), until: null },
-      { ticket: 'ENG-2', pr: 13, hours: 1, since: sampleTime('10:00'), until: sampleTime('11:00') },
-    ],
-  });
-});
-
-test('an agent that waits now counts from when it asked', () => {
-  const agent = { since: sampleTime('13:30') } as NonNullable<ReturnType<typeof sampleWorker>['agent']>;
-  const worker = sampleWorker({ agent, raised: ['agent-needs-permission'] });
-  expect(waitHours({ workers: [worker], pullRequestOf: () => undefined, now })).toMatchObject({
-    hours: 0.5,
-    waiting: 1,
   });
 });

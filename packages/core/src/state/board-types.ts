@@ -3,6 +3,7 @@
 // Entities are never changed in place, so a copy of the maps is a snapshot.
 
 import type { Spent } from '../agent/cost.ts';
+import type { Waited } from '../agent/schemas.ts';
 import type {
   AttentionItem,
   Feed,
@@ -78,6 +79,7 @@ export type FoldedLine = Pick<
 type Shown =
   | 'error'
   | 'cost'
+  | 'waited'
   | 'attempts'
   | 'budget'
   | 'pullRequest'
@@ -100,6 +102,8 @@ export type Worker = Omit<WorkerView, Shown> & {
   given: TicketDigest | null;
   /** What its agent cost so far. */
   spent: Spent;
+  /** How long its agents have waited for people so far. */
+  waited: Waited;
   /** The line of the last poll of the code host that found no pull request for its claim. */
   unseenSeq: number | null;
   /** Pairs of commits that were compared for it, `<merge>..<deployed>`, newest last. */

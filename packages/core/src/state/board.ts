@@ -177,7 +177,7 @@ function capOnly<Entity>(
 // The board as plain JSON, for snapshots. A snapshot with another form number is ignored, and the log is folded again.
 
 /** Increased when entities or their reducers change, so older snapshots are not used. */
-const BOARD_FORM = 17;
+const BOARD_FORM = 18;
 
 export type PackedBoard = {
   form: typeof BOARD_FORM;

@@ -1,6 +1,7 @@
 // A worker after one more of its events: the content of the signal file and the state of its process. Whether the status
 // in the file is accepted is decided by the deploy lifecycle.
 import { nothingSpent } from '../agent/cost.ts';
+import { neverWaited } from '../agent/waits.ts';
 import { defaultDeployPolicy } from '../deploy/policy.ts';
 import { topicsIn } from '../log/topic-family.ts';
 import type { Topic } from '../log/topics.ts';
@@ -230,6 +231,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     recalls: 0,
     agent: null,
     spent: nothingSpent,
+    waited: neverWaited,
     raised: [],
     given: null,
     unseenSeq: null,

@@ -1,6 +1,7 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import { cutRequest } from '../agent/hook-event.ts';
 import { limitText, pausedBy } from '../agent/limits.ts';
+import { waitedAfter } from '../agent/waits.ts';
 import {
   type DeployEffect,
   type DeployReason,
@@ -199,7 +200,8 @@ export function withOwnAttention(context: FoldContext, worker: Worker): Worker {
     if (found !== undefined && !isRaised) next = raise(context, next, reason, found, context.line.seq);
     else if (found === undefined && isRaised) next = resolve(context, next, reason);
   }
-  return next;
+  const waited = waitedAfter(next.waited, next.raised, context.line.ts);
+  return waited === next.waited ? next : { ...next, waited };
 }
 
 export function raise(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockWords, costWords, countWords, durationWords, exactWords } from './format.ts';
+import { clockWords, costWords, countWords, durationWords, exactWords, waitedWords } from './format.ts';
 
 test.each([
   [-5, '0 ms'],
@@ -13,6 +13,10 @@ test.each([
   [90_000_000, '25 h'],
   [3 * 86_400_000, '3 d'],
 ])('%d ms is %s', (milliseconds, words) => expect(durationWords(milliseconds)).toBe(words));
+
+test('a wait of nothing is 0 minutes', () => {
+  expect([0, 12_000].map(waitedWords)).toEqual(['0 min', '12 s']);
+});
 
 test('a time on another day includes the date', () => {
   const noon = new Date(2026, 10, 9, 12, 5).getTime();

@@ -15,6 +15,11 @@ export function durationWords(milliseconds: number): string {
   return minutes === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${minutes} min`;
 }
 
+/** How long somebody waited: `0 min` for not at all. */
+export function waitedWords(ms: number): string {
+  return ms < 1_000 ? '0 min' : durationWords(ms);
+}
+
 /** `14:05`, with the date if it is not the same day as `now`. */
 export function clockWords(time: number, now: number): string {
   const date = new Date(time);

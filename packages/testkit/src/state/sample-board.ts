@@ -58,6 +58,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     given: null,
     recalls: 0,
     spent: { attempts: [], days: [] },
+    waited: { since: null, ms: 0, days: [] },
     raised: [],
     unseenSeq: null,
     firstRepo: null,

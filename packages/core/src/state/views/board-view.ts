@@ -127,7 +127,7 @@ function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView
 }
 
 function workerView(whole: Worker, subject: Subject, needs: string[]): WorkerView {
-  const { signal, hash, firstRepo, raised, given, unseenSeq, proofsAsked, spent, ...worker } = whole;
+  const { signal, hash, firstRepo, raised, given, unseenSeq, proofsAsked, spent, waited, ...worker } = whole;
   const { pullRequest } = subject;
   return {
     ...worker,
@@ -135,6 +135,7 @@ function workerView(whole: Worker, subject: Subject, needs: string[]): WorkerVie
     error: signal?.error ?? null,
     cost: costOfWorker(whole),
     ...(spent.days.length > 0 && { costByDay: spent.days }),
+    ...((waited.ms > 0 || waited.since !== null) && { waited }),
     attempts: worker.deploy?.attempts.length ?? 0,
     budget: DEPLOY_BUDGET,
     pullRequest: pullRequest && nameOfPullRequest(pullRequest),

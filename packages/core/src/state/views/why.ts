@@ -2,6 +2,7 @@
 import { nothingSpent } from '../../agent/cost.ts';
 import { limitText, pausedBy, suspendedText } from '../../agent/limits.ts';
 import type { AgentState } from '../../agent/session.ts';
+import { neverWaited } from '../../agent/waits.ts';
 import type { Why } from '../../api/workers.ts';
 import { isInLifecycle, isShipped } from '../../deploy/deploy-worker.ts';
 import { isDeployTask } from '../../deploy/lifecycle.ts';
@@ -54,6 +55,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     hash: null,
     raised: [],
     spent: nothingSpent,
+    waited: neverWaited,
     firstRepo: null,
     given: null,
     unseenSeq: null,

@@ -8,7 +8,7 @@ import { useDisabledBecause, useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
-import { clockWords, countWords, durationWords, runCostWords } from '../../parts/format.ts';
+import { clockWords, countWords, runCostWords, waitedWords } from '../../parts/format.ts';
 import { runLabel, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
@@ -54,7 +54,7 @@ export function RunBudget({ model }: { model: RunModel }) {
         </Figure>
         <Figure
           name="Waited for people"
-          figure={waited === null ? 'unknown' : durationWords(waited.hours * 3_600_000)}
+          figure={waited === null ? 'unknown' : waitedWords(waited.hours * 3_600_000)}
         >
           {waited === null
             ? 'Live view only'

@@ -5,7 +5,7 @@ import { type ReactNode, useMemo } from 'react';
 import { client } from '../../api/client.ts';
 import { useBoard, useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
-import { durationWords, runCostWords } from '../../parts/format.ts';
+import { runCostWords, waitedWords } from '../../parts/format.ts';
 import { runLabel } from '../../parts/meaning.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
@@ -85,7 +85,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             <Cell number>{waveWords(model.waves)}</Cell>
             <Cell number>{workingWords(model)}</Cell>
             <Cell number>{runCostWords(model)}</Cell>
-            <Cell number>{waitedWords(model)}</Cell>
+            <Cell number>{waitedOf(model)}</Cell>
             <Cell number>
               <Ago at={model.startedAt} />
             </Cell>
@@ -140,7 +140,7 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
               <Fact name="Wave">{waveWords(model.waves)}</Fact>
               <Fact name="Active workers">{workingWords(model)}</Fact>
               <Fact name="Cost">{runCostWords(model)}</Fact>
-              <Fact name="Waited for people">{waitedWords(model)}</Fact>
+              <Fact name="Waited for people">{waitedOf(model)}</Fact>
               <Fact name="Started">
                 <Ago at={model.startedAt} />
               </Fact>
@@ -166,8 +166,8 @@ function workingWords({ working, maxParallel }: RunModel): string {
   return maxParallel === null ? String(working) : `${working} of ${maxParallel}`;
 }
 
-function waitedWords({ waited }: RunModel): string {
-  return waited === null ? 'unknown' : durationWords(waited.hours * 3_600_000);
+function waitedOf({ waited }: RunModel): string {
+  return waited === null ? 'unknown' : waitedWords(waited.hours * 3_600_000);
 }
 
 function useRuns() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costOfDay, leftWords, spendByAgent, waitedMs } from './today.tsx';
+import { costOfDay, leftWords, spendByAgent } from './today.tsx';
 
 const cost = (usd: number | null) => ({
   usd,
@@ -47,41 +47,4 @@ test.each([
   [undefined, sum, 'unknown'],
 ])('of a budget of %s after %j is left: %s', (budget, spent, words) =>
   expect(leftWords(budget, spent)).toBe(words),
-);
-
-const from = Date.parse(`${day}T00:00:00.000Z`);
-const now = from + 3 * 3_600_000;
-const line = (event: string, hour: number, ticket = 'A-1', reason = 'agent-needs-permission') => ({
-  event: `comms.attention${event}`,
-  ts: new Date(from + hour * 3_600_000).toISOString(),
-  scope: { orchestrator: 'run', ticket },
-  detail: { reason },
-});
-const open = (hour: number, reason = 'agent-needs-input') => ({
-  reason,
-  orchestrator: 'run',
-  ticket: 'A-2',
-  openedAt: new Date(from + hour * 3_600_000).toISOString(),
-});
-
-test.each([
-  ['from the question to the answer', [line('_resolved', 2), line('', 1)], [], 1],
-  [
-    'of two agents',
-    [line('', 0), line('_resolved', 1), line('', 0, 'A-2'), line('_resolved', 2, 'A-2')],
-    [],
-    3,
-  ],
-  ['asked again while it waits', [line('', 0), line('', 1), line('_resolved', 2)], [], 2],
-  ['since yesterday', [line('_resolved', 1)], [], 1],
-  ['still open', [line('', 1, 'A-2', 'agent-needs-input')], [open(1)], 2],
-  ['open since yesterday', [], [open(-5)], 3],
-  [
-    'for another reason',
-    [line('', 0, 'A-1', 'deploy-failed'), line('_resolved', 2, 'A-1', 'deploy-failed')],
-    [open(1, 'feed-blind')],
-    0,
-  ],
-])('hours that agents waited: %s', (_what, lines, items, hours) =>
-  expect(waitedMs(lines as never, items, { from, now }) / 3_600_000).toBe(hours),
 );

@@ -1,13 +1,13 @@
 // What users ask first: the cost today, per ticket and per agent, what is left of the budget, and how long agents waited
 // for a person. Each figure names its one source. What is only partly known is marked "at least".
-import type { AgentCost, AttentionItem, EventLine, Run, WorkerView } from '@svc/core';
-import { costSummary, sumOfCosts } from '@svc/core/browser';
+import type { AgentCost, Run, WorkerView } from '@svc/core';
+import { costSummary, msWaitedToday, sumOfCosts } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { CopyButton } from '../../parts/button.tsx';
-import { costWords, durationWords, spentWords } from '../../parts/format.ts';
+import { costWords, spentWords, waitedWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
@@ -45,67 +45,7 @@ export function spendByAgent(workers: readonly Pick<WorkerView, 'agent' | 'cost'
     .toSorted((one, other) => (other.cost.usd ?? -1) - (one.cost.usd ?? -1));
 }
 
-type WaitLine = Pick<EventLine, 'event' | 'ts' | 'scope' | 'detail'>;
-type Open = Pick<AttentionItem, 'reason' | 'orchestrator' | 'ticket' | 'openedAt'>;
-
-const WAITS = new Set(['agent-needs-permission', 'agent-needs-input', 'question']);
-
-/**
- * How long agents waited for a person between `from` and `now`: from the attention item to its end, each agent by
- * itself. `lines` are the events of attention, `open` the items that are open now.
- */
-export function waitedMs(
-  lines: readonly WaitLine[],
-  open: readonly Open[],
-  { from, now }: { from: number; now: number },
-): number {
-  const began = new Map<string, number>();
-  let sum = 0;
-  const keyOf = (line: WaitLine): string => {
-    const { orchestrator = '-', ticket = '-' } = line.scope;
-    return `${orchestrator}/${ticket}/${String(line.detail['reason'])}`;
-  };
-  for (const line of lines.toSorted((one, other) => Date.parse(one.ts) - Date.parse(other.ts))) {
-    if (!WAITS.has(String(line.detail['reason']))) continue;
-    const key = keyOf(line);
-    const at = Date.parse(line.ts);
-    if (line.event === 'comms.attention') {
-      if (!began.has(key)) began.set(key, at);
-    } else if (line.event === 'comms.attention_resolved') {
-      // One whose beginning is not among the events began before them.
-      sum += Math.max(0, at - Math.max(began.get(key) ?? from, from));
-      began.delete(key);
-    }
-  }
-  for (const { reason, openedAt } of open)
-    if (WAITS.has(reason)) sum += Math.max(0, now - Math.max(Date.parse(openedAt), from));
-  return sum;
-}
-
-const MOST_LINES = 1_000;
 const REFRESH_MS = 30_000;
-
-/** Null: not known yet. */
-function useWaited(day: string): { ms: number; partial: boolean; waiting: number } | null {
-  const { attention } = useLiveBoard();
-  const now = useNow();
-  const { data } = useQuery({
-    queryKey: ['events', 'waits', day],
-    queryFn: ({ signal }) =>
-      client.get('/api/events', {
-        query: { event: 'comms.attention*', since: `${day}T00:00:00.000Z`, limit: MOST_LINES },
-        signal,
-      }),
-    refetchInterval: REFRESH_MS,
-  });
-  if (data === undefined) return null;
-  const open = [...attention.values()];
-  return {
-    ms: waitedMs(data.events, open, { from: Date.parse(`${day}T00:00:00.000Z`), now }),
-    partial: data.events.length >= MOST_LINES,
-    waiting: open.filter(({ reason }) => WAITS.has(reason)).length,
-  };
-}
 
 /** The budget of the day of the project that the daemon was started in; undefined: not known yet. */
 function useDayBudget(): { usd: number | null; folder: string | null } | undefined {
@@ -123,10 +63,12 @@ function useDayBudget(): { usd: number | null; folder: string | null } | undefin
 export function Today() {
   const board = useLiveBoard();
   const workers = [...board.workers.values()];
-  const day = new Date(useNow()).toISOString().slice(0, 10);
+  const now = useNow();
+  const day = new Date(now).toISOString().slice(0, 10);
   const today = costOfDay(workers, board.runs, day);
   const { perTicket, perShipped } = costSummary(workers);
-  const waited = useWaited(day);
+  const waits = workers.flatMap(({ waited }) => waited ?? []);
+  const waiting = waits.filter(({ since }) => since !== null).length;
   const budget = useDayBudget();
   const ofProject = workers.filter(
     ({ orchestrator }) => board.runs.get(orchestrator)?.plan?.project === budget?.folder,
@@ -153,23 +95,14 @@ export function Today() {
         </Figure>
         <Figure
           name="Agents waited for people"
-          note={
-            waited === null
-              ? 'Reading the events'
-              : `Today, by attention items; ${waited.waiting === 0 ? 'none' : waited.waiting} waiting now`
-          }
+          note={`Today, from the first question to the answer; ${waiting === 0 ? 'none' : waiting} waiting now`}
         >
-          {waited === null ? 'unknown' : waitWords(waited)}
+          {waitedWords(waits.reduce((sum, one) => sum + msWaitedToday(one, now), 0))}
         </Figure>
       </dl>
       <ByAgent rows={spendByAgent(workers.filter(({ cost, agent }) => cost !== null || agent !== null))} />
     </Panel>
   );
-}
-
-function waitWords({ ms, partial }: { ms: number; partial: boolean }): string {
-  const words = ms === 0 ? '0 min' : durationWords(ms);
-  return partial ? `at least ${words}` : words;
 }
 
 /** `$3.20`; `at most` because what is not known may have been spent too. */

@@ -167,7 +167,7 @@ function printRun(terminal: Terminal, run: RunDetail): void {
   if (run.startedAt !== null) terminal.out(`  started  ${timeText(run.startedAt, terminal.now())}`);
   const { hours, waiting } = run.waited;
   if (hours > 0 || waiting > 0)
-    terminal.out(`  reviews  ${hours.toFixed(1)} h waited, ${waiting} waiting now`);
+    terminal.out(`  people   waited for ${hours.toFixed(1)} h, ${waiting} waiting now`);
   if (run.costUsd !== null) terminal.out(`  cost     ${runCost(run)}`);
   for (const { wave, state, tickets } of run.waves) {
     terminal.out(`Wave ${wave}: ${state}`);
