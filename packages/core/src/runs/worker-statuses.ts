@@ -24,6 +24,11 @@ const agentsWork: ReadonlySet<WorkerStatus> = new Set(
   workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
 );
 
+/** The word for a status in texts for people: `dispatched` is the name of a field's value. */
+export function shownStatus(status: string): string {
+  return status === 'dispatched' ? 'starting' : status;
+}
+
 /** The worker says that its pull request is open. */
 export function claimsPullRequest(status: WorkerStatus): boolean {
   return status === 'pr-created' || status === 'merging';

@@ -71,7 +71,7 @@ function foldSession(context: FoldContext<SessionTopic>): void {
   const canAnswerNow = open.length > 0 && before?.open.length === 0;
   if (before?.state === state && !canAnswerNow) return;
   const left = before && reasons[before.state];
-  if (left !== undefined && before?.state !== state) resolve(context, key, left);
+  if (left !== undefined && before?.state !== state) resolve(context, key, left, state);
   if (reasons[state] !== undefined) raise(context, key, session, reasons[state]);
 }
 
@@ -102,14 +102,23 @@ function raise(context: FoldContext, key: string, session: Session, reason: stri
   });
 }
 
-function resolve(context: FoldContext, key: string, reason: string): void {
+const ends: Readonly<Record<Session['state'], string>> = {
+  running: 'the agent goes on',
+  'needs-permission': 'the agent asks for something else',
+  'needs-input': 'the agent asks for something else',
+  idle: 'the agent has ended its turn',
+  ended: 'the session has ended',
+  unknown: 'the session no longer reports what it does',
+};
+
+function resolve(context: FoldContext, key: string, reason: string, state: Session['state']): void {
   const id = attentionId({ orchestrator: null, ticket: null, session: key, reason });
   ask(context, `${id} resolved`, {
     kind: 'append',
     draft: draft(
       'comms.attention_resolved',
       { session: key },
-      { reason, message: 'The cause is gone', by: 'svc' },
+      { reason, message: `Resolved: ${ends[state]}`, by: 'svc' },
     ),
   });
 }

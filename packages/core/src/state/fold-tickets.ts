@@ -169,7 +169,11 @@ function foldDispatch(context: FoldContext<DispatchLine['event']>): void {
     const dispatch = { ...common, run, reason: null, remedy: null };
     board.tickets.set(known.ticket, touched({ ...known, dispatch }, line));
     if (!board.attention.has(attentionId({ orchestrator: null, ticket, reason: DISPATCH_REFUSED }))) return;
-    const over = draft('comms.attention_resolved', { ticket }, { reason: DISPATCH_REFUSED });
+    const over = draft(
+      'comms.attention_resolved',
+      { ticket },
+      { reason: DISPATCH_REFUSED, message: 'Resolved: a run was started', by: 'svc' },
+    );
     return ask(context, DISPATCH_REFUSED, { kind: 'append', draft: over });
   }
   const { reason = null, remedy, invited = false } = line.detail;

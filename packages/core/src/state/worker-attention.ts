@@ -20,6 +20,7 @@ import type { Board, Worker } from './board-types.ts';
 import { ask, type FoldContext } from './fold-context.ts';
 import { processOf } from './known-process.ts';
 import { attentionId } from './reduce-attention.ts';
+import { whyResolved } from './why-resolved.ts';
 
 type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
 
@@ -235,7 +236,7 @@ export function resolve(context: FoldContext, worker: Worker, reason: string): W
     kind: 'append',
     draft: draft('comms.attention_resolved', scopeOfWorker(worker), {
       reason,
-      message: 'The cause is gone',
+      message: whyResolved(context.line, worker, reason),
       by: 'svc',
     }),
   });

@@ -47,15 +47,26 @@ export function createBudgetNotices({
       if ((reason !== REACHED && reason !== UNKNOWN) || due.has(id)) continue;
       raised.delete(id);
       const scope = { ...(orchestrator !== null && { orchestrator }), ...(ticket !== null && { ticket }) };
-      const detail = { reason, message: 'The cause is gone', by: 'svc' };
+      const planned = world.runs.find(({ run }) => run.orchestrator === orchestrator);
+      const detail = { reason, message: `Resolved: ${whyOver(planned, reason)}`, by: 'svc' };
       await append(draft('comms.attention_resolved', scope, detail, { source: 'orchestrator' }));
     }
   };
 }
 
+function whyOver(planned: PlannedRun | undefined, reason: string): string {
+  if (planned === undefined || !isOpen(planned.run)) return 'the run has ended';
+  if (!hasBudget(planned.limits.budget)) return 'no budget is set any more';
+  return reason === REACHED ? 'the cost is below the budget again' : 'every cost is known';
+}
+
+function isOpen({ state }: PlannedRun['run']): boolean {
+  return state === 'running' || state === 'paused';
+}
+
 function noticesOf({ run, limits, spenders }: PlannedRun, { workers }: Board, now: string): Notice[] {
   const { orchestrator } = run;
-  if (!hasBudget(limits.budget) || (run.state !== 'running' && run.state !== 'paused')) return [];
+  if (!hasBudget(limits.budget) || !isOpen(run)) return [];
   const own = [...workers.values()].filter(
     (one) => one.orchestrator === orchestrator && isPreMerge(one.status),
   );

@@ -91,7 +91,12 @@ export function createRunEnds(options: {
     if (filed.left > 0 && open?.message !== message)
       await append({ event: 'comms.attention', ...ours, scope, detail: waitingDetail(filed, message) });
     if (filed.left === 0 && open !== undefined)
-      await append({ event: 'comms.attention_resolved', ...ours, scope, detail: { reason: WAITING } });
+      await append({
+        event: 'comms.attention_resolved',
+        ...ours,
+        scope,
+        detail: { reason: WAITING, message: 'Resolved: all findings were filed', by: 'svc' },
+      });
   }
 
   async function endRun(run: Planned): Promise<void> {
