@@ -49,7 +49,41 @@ test('what was sent while the daemon was down is replayed at the start, once, an
   expect(facts(second)[0]).toMatchObject({ event: 'codehost.pr.merged', via: 'replay' });
   const { code, printed } = await svc('feeds', 'check', '--json');
   expect(code).toBe(0);
-  expect(JSON.parse(printed)[0]).toMatchObject({ repo: 'acme/web', missing: 0 });
+  expect(JSON.parse(printed)).toMatchObject({ repos: [{ repo: 'acme/web', missing: 0 }], polled: [] });
+});
+
+test('a pull request opened while the webhook was silent is on the board after a poll now', async () => {
+  const { codehost, start, svc } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  // The first round has checked the newest ones everywhere; later ones rely on the webhook.
+  await untilHolds(async () => {
+    const { codehost: polling } = (await daemon.get('/api/feeds')).body as { codehost: { state: string } };
+    expect(polling.state).toBe('polling');
+  });
+  codehost.cloud.addPullRequest('acme/web', { number: 42, title: 'Silent' });
+  const together = await Promise.all([1, 2, 3].map(() => svc('feeds', 'check', '--repair')));
+  const { code, printed } = await svc('feeds', 'check', '--repair', '--json');
+  expect(code).toBe(0);
+  for (const one of together) expect(one.code).toBe(0);
+  expect(together.map((one) => one.printed).join('')).toMatch(/code host +polled +1 checked, 1 new event/);
+  expect(together[0]?.printed).toMatch(/tracker +not polled +no project has both/);
+  expect(JSON.parse(printed).polled).toMatchObject([
+    { feed: 'codehost', state: 'polled', checked: 1, newEvents: 0, why: null },
+    { feed: 'tracker', state: 'disabled', checked: null },
+  ]);
+  const { pullRequests } = (await daemon.get('/api/board')).body as { pullRequests: object[] };
+  expect(pullRequests).toMatchObject([{ number: 42, title: 'Silent' }]);
+});
+
+test('a poll now reports why the code host could not be asked', async () => {
+  const { codehost, start, svc } = await world();
+  const daemon = await start();
+  await until(() => covered(daemon));
+  codehost.removeToken('token');
+  const { code, printed } = await svc('feeds', 'check', '--repair');
+  expect(code).toBe(1);
+  expect(printed).toMatch(/code host +failed .*acme\/web: .*Run: gh auth login/);
 });
 
 test('what the relay loses while the daemon runs is replayed after the reconnect', async () => {

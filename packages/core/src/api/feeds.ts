@@ -97,6 +97,17 @@ export const FeedsReport = z
   })
   .meta({ id: 'FeedsReport' }) satisfies z.ZodType<ReportedFeeds>;
 
+const PolledNow = z.object({
+  feed: FeedName,
+  name: z.string().describe('The code host, or the team or repository at the tracker'),
+  state: z
+    .enum(['polled', 'failed', 'running', 'disabled'])
+    .describe('running: it goes on in the background, and what it finds is logged'),
+  checked: z.int().nullable().describe('Pull requests and deployments, or tickets that changed'),
+  newEvents: z.int().nullable().describe('Events that no delivery had reported'),
+  ...trouble,
+});
+
 const Problem = z.looseObject({ kind: z.string(), message: z.string() });
 
 export const feedRoutes = {
@@ -113,7 +124,8 @@ export const feedRoutes = {
     method: 'POST',
     path: '/api/feeds/check',
     tag: 'feeds',
-    summary: "Compare the code host's list of deliveries with the log, and optionally repair gaps",
+    summary:
+      "Compare the code host's list of deliveries with the log; with `repair`, fetch what is missing and poll code host and tracker now",
     verbs: ['svc feeds check'],
     body: z.strictObject({
       // The code host keeps deliveries for 3 days.
@@ -134,6 +146,7 @@ export const feedRoutes = {
           problem: Problem.nullable(),
         }),
       ),
+      polled: z.array(PolledNow).describe('What polling now found; empty without `repair`'),
     }),
     failures: ['usage'],
   }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandsFound, paletteCommands } from './palette-commands.ts';
+import { commandsFound, paletteCommands, pollWords } from './palette-commands.ts';
 
 const boardOf = (workers: object[], runs: object[]): never =>
   ({
@@ -46,6 +46,20 @@ test.each(['start', 'allow', 'answer', 'pause', 'poll now', 'wait-for', 'new tas
   '"%s" has a result on an empty board',
   (text) => expect(typed(text, boardOf([], []))).not.toEqual([]),
 );
+
+test('a poll now says what each feed found', () => {
+  const polled = { checked: 3, newEvents: 1, why: null, remedy: null };
+  const answer = {
+    repos: [{ repaired: 2 }],
+    polled: [
+      { ...polled, name: 'code host', state: 'polled' },
+      { ...polled, name: 'tracker', state: 'disabled', why: 'no project has a token' },
+    ],
+  };
+  expect(pollWords(answer as never)).toBe(
+    '2 missed deliveries fetched. code host: 1 new event. tracker: not polled, no project has a token.',
+  );
+});
 
 test.each([
   ['/tickets/TID-104', {}, 'svc events wait-for --ticket TID-104'],

@@ -1,5 +1,6 @@
 // The commands of the palette: what can be done now, on this board and this screen. Those that need a look first lead to
 // the place where it is done.
+import type { Answer } from '@svc/client';
 import type { LiveBoard } from '../live/board-store.ts';
 import { waitForFilters } from '../screens/events/wait-for-command.ts';
 import { screenAt } from './link-to.ts';
@@ -34,8 +35,8 @@ export function paletteCommands(board: Board, place: Place): PaletteCommand[] {
     {
       kind: 'fetch',
       id: 'fetch',
-      name: 'Fetch missed deliveries now',
-      words: 'poll now refresh sync check feeds repair',
+      name: 'Poll code host and tracker now',
+      words: 'fetch missed deliveries refresh sync check feeds repair',
     },
     waitFor(place),
   ];
@@ -124,3 +125,17 @@ export function commandsFound<Command extends Pick<PaletteCommand, 'name' | 'wor
     return words.every((word) => text.includes(word));
   });
 }
+
+/** What a poll now found, in one sentence for each feed. */
+export function pollWords({ repos, polled }: Answer<'POST', '/api/feeds/check'>): string {
+  const fetched = repos.reduce((sum, { repaired }) => sum + repaired, 0);
+  const missed =
+    fetched === 0 ? [] : [`${counted(fetched, 'missed delivery', 'missed deliveries')} fetched.`];
+  const found = polled.map(({ name, state, newEvents, why }) => {
+    if (state === 'polled') return `${name}: ${counted(newEvents ?? 0, 'new event', 'new events')}.`;
+    return `${name}: ${state === 'disabled' ? 'not polled' : state}${why === null ? '' : `, ${why}`}.`;
+  });
+  return [...missed, ...found].join(' ');
+}
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

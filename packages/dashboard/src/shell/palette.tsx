@@ -201,21 +201,23 @@ function useActions(report: (words: string) => void): Action[] {
     report(done);
     return true;
   };
-  const send = (request: () => Promise<unknown>, done: string) => async (): Promise<boolean> => {
-    if (disabledBecause !== null) {
-      report(disabledBecause);
-      return false;
-    }
-    try {
-      await request();
-      report(done);
-      return true;
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      report(error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`);
-      return false;
-    }
-  };
+  const send =
+    <Got,>(request: () => Promise<Got>, done: string | ((got: Got) => string)) =>
+    async (): Promise<boolean> => {
+      if (disabledBecause !== null) {
+        report(disabledBecause);
+        return false;
+      }
+      try {
+        const got = await request();
+        report(typeof done === 'string' ? done : done(got));
+        return true;
+      } catch (error) {
+        if (!(error instanceof ApiFailure)) throw error;
+        report(error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`);
+        return false;
+      }
+    };
   const actionOf = (command: PaletteCommand): Action => {
     const { id, name, words } = command;
     const common = { id, name, words };
@@ -228,10 +230,7 @@ function useActions(report: (words: string) => void): Action[] {
       return {
         ...common,
         icon: RefreshCw,
-        act: send(
-          () => client.post('/api/feeds/check', { body: { repair: true } }),
-          'Missed deliveries were fetched',
-        ),
+        act: send(() => client.post('/api/feeds/check', { body: { repair: true } }), pollWords),
       };
     const { action, run } = command;
     return {

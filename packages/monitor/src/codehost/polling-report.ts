@@ -35,7 +35,7 @@ export function pollingReport(given: {
   return { state, lastAt, code: null, why: null, remedy: null, clock };
 }
 
-const nothingWatched = {
+export const nothingWatched = {
   code: 'not-configured',
   why: 'no repository is watched',
   remedy: 'Run: svc setup-webhooks --add-repo owner/repo',

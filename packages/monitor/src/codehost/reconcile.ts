@@ -133,9 +133,10 @@ export type Watched = {
 export type Reconciler = {
   /**
    * Rejects only if the log is not writable; the next run finds the same differences. Without deploys only pull
-   * requests are polled, many in one call.
+   * requests are polled, many in one call. With `everyRepo` the newest pull requests are checked also where a webhook
+   * reports them: it may be silent.
    */
-  run: (what?: { deploys: boolean }) => Promise<Reconciled>;
+  run: (what?: { deploys: boolean; everyRepo: boolean }) => Promise<Reconciled>;
   /** Calls made, and the additional calls that polling everything every 30 seconds would have made. */
   meter: () => { made: number; avoided: number };
 };
@@ -162,13 +163,14 @@ export function createReconciler(
     measuredAt += elapsedMs;
   }
 
-  async function run({ deploys: withDeploys } = { deploys: true }): Promise<Reconciled> {
+  async function run({ deploys: withDeploys, everyRepo } = { deploys: true, everyRepo: false }) {
     const watched = await options.watched();
     measure(watched);
     const { pullRequests, claims } = watched;
     const claimed = new Set(claims.map(({ repo }) => repoKey(repo)));
     const uncovered = watched.repos.filter(
-      (repo) => !isCovered(repo) || !checkedBefore.has(repoKey(repo)) || claimed.has(repoKey(repo)),
+      (repo) =>
+        everyRepo || !isCovered(repo) || !checkedBefore.has(repoKey(repo)) || claimed.has(repoKey(repo)),
     );
     const one = await reconcilePullRequests(options, { pullRequests, uncovered });
     const failed = new Set(one.problems.map(({ repo }) => repoKey(repo)));

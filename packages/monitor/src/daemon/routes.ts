@@ -99,7 +99,7 @@ export function daemonRoutes(parts: {
   return [
     healthRoutes(parts),
     eventRoutes({ log, jq: parts.jq, now: nowMs }),
-    feedRoutes({ report: feeds.report, compare: parts.codehost.compare, ping: feeds.ping }),
+    feedRoutes(feeds),
     boardRoutes({ state, boardAt, instanceId: parts.instanceId, now: nowMs }),
     attentionRoutes({ state, append, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),

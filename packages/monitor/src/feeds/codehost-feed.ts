@@ -8,6 +8,7 @@ import {
   type CodehostProblem,
   type Config,
   claimUnseen,
+  codehostProblemWords,
   type Environment,
   type EventDraft,
   type FeedSecrets,
@@ -29,8 +30,9 @@ import type { Logger } from 'pino';
 import { createGh, type Gh } from '../codehost/gh.ts';
 import { createHookApi, hookMemoryFile, openHookMemory } from '../codehost/hooks.ts';
 
-import { pollingReport } from '../codehost/polling-report.ts';
+import { nothingWatched, pollingReport } from '../codehost/polling-report.ts';
 import { createReconciler, RECONCILE_EVERY_MS } from '../codehost/reconcile.ts';
+import type { Reconciled } from '../codehost/reconcile-pull-requests.ts';
 import { createReplay, type DeliveryReport } from '../codehost/replay.ts';
 import { type Coverage, createSubscriptions } from '../codehost/subscribe.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -76,6 +78,18 @@ export function codehostView(
   };
 }
 
+/** What a poll now of a feed found. */
+export type PolledFeed = ApiAnswer<typeof api.checkFeeds>['polled'][number];
+
+export function unpolled(
+  feed: PolledFeed['feed'],
+  state: 'disabled' | 'failed' | 'running',
+  { why, remedy }: { why: string; remedy: string | null },
+): PolledFeed {
+  const name = feed === 'codehost' ? 'code host' : 'tracker';
+  return { feed, name, state, checked: null, newEvents: null, why, remedy };
+}
+
 export type CodehostFeed = {
   /** Subscribes what is watched, then replays the last hour, then polls. */
   begin: () => Promise<void>;
@@ -89,6 +103,8 @@ export type CodehostFeed = {
   roundSoon: () => void;
   /** Runs a round that starts after this call. */
   roundNow: () => Promise<void>;
+  /** The same for every watched repository, whether its webhook works or not; callers at the same time share a round. */
+  pollNow: () => Promise<PolledFeed>;
   gh: Gh;
   compare: (options: { withinMs: number; repair: boolean }) => Promise<DeliveryReport[]>;
   coverage: () => Coverage[];
@@ -190,6 +206,10 @@ export async function createCodehostFeed(options: {
   let isEarly = false;
   /** A caller waits for a complete round, or it is the first one: an early round is then made complete. */
   let isWholeWanted = true;
+  /** A person asks for a poll now: the next round does not rely on webhooks. */
+  let isEveryRepoWanted = false;
+  /** What the newest round did; null if it failed as a whole. */
+  let lastRound: Reconciled | null = null;
   const failed = (error: unknown): void => {
     if (!stopping.signal.aborted) logger.error({ err: error }, 'polling the code host failed');
   };
@@ -211,15 +231,20 @@ export async function createCodehostFeed(options: {
       isAsking = true;
       await subscriptions.retryDue();
       const deploys = isWholeWanted || !isEarly;
-      isWholeWanted = false;
+      const everyRepo = isEveryRepoWanted;
+      isWholeWanted = isEveryRepoWanted = false;
       isEarly = false;
-      const { problems: found, ...done } = await reconciler.run({ deploys });
+      lastRound = await reconciler.run({ deploys, everyRepo });
+      const { problems: found, ...done } = lastRound;
       isAsking = false;
       problems.round = found[0]?.problem ?? null;
       if (problems.round === null) lastRoundAt = now();
       logger.info({ ...done, problems: found.length }, 'reconciled with the code host');
     },
-    failed,
+    (error) => {
+      lastRound = null;
+      failed(error);
+    },
     repeat,
   );
 
@@ -299,6 +324,25 @@ export async function createCodehostFeed(options: {
     roundNow() {
       isWholeWanted = true;
       return rounds.runAfresh();
+    },
+    async pollNow() {
+      if (repos.size === 0) return unpolled('codehost', 'disabled', nothingWatched);
+      isWholeWanted = isEveryRepoWanted = true;
+      await rounds.runAfresh();
+      if (lastRound === null || stopping.signal.aborted)
+        return unpolled('codehost', 'failed', {
+          why: 'the poll did not end',
+          remedy: 'See: svc monitor logs',
+        });
+      const { checked, logged: newEvents, problems: found } = lastRound;
+      // The board shows what was found when the caller has the answer.
+      await view.caughtUp();
+      const [first, ...others] = found;
+      const done = { feed: 'codehost', name: 'code host', checked, newEvents } as const;
+      if (first === undefined) return { ...done, state: 'polled', why: null, remedy: null };
+      const { why, remedy } = codehostProblemWords(first.problem);
+      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      return { ...done, state: 'failed', why: `${first.repo}: ${why}${more}`, remedy };
     },
     compare: replay.compareDeliveries,
     coverage: subscriptions.coverage,

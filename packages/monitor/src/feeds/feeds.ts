@@ -13,6 +13,7 @@ import {
   feedEdge,
   providerOf,
 } from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import type { Logger } from 'pino';
 import { coverageReport } from '../codehost/polling-report.ts';
 import type { EventLog } from '../log/event-log.ts';
@@ -22,7 +23,7 @@ import type { Receive } from '../tunnel/delivery.ts';
 import { createPost, type ReadKey, readKeyOf } from '../tunnel/provision-channel.ts';
 import { createConnect } from '../tunnel/session.ts';
 import { createTunnel, type Tunnel } from '../tunnel/tunnel.ts';
-import type { CodehostFeed } from './codehost-feed.ts';
+import { type CodehostFeed, unpolled } from './codehost-feed.ts';
 import { createFeedPing, type PingResult } from './feed-ping.ts';
 import type { TrackerPoll } from './tracker-poll.ts';
 
@@ -63,6 +64,9 @@ function resolved(feed: string, reason: Reason): EventDraft {
 }
 
 const TUNNEL_TIMEOUT_MS = 30_000;
+/** Nobody waits longer for a poll: it goes on without them. */
+const POLL_NOW_MS = 30_000;
+const stillRunning = { why: 'it still runs; what it finds is shown as soon as it is found', remedy: null };
 
 export type Feeds = {
   start: () => void;
@@ -71,6 +75,11 @@ export type Feeds = {
   stop: () => Promise<void>;
   /** Sends a signed test delivery through every live feed and measures how long it takes. */
   ping: (timeoutMs: number) => Promise<PingResult[]>;
+  /**
+   * Compares the code host's list of deliveries with the log. With `repair`, fetches what is missing and polls code host
+   * and tracker now: what no delivery reported is on the board afterwards.
+   */
+  check: (asked: { withinMs: number; repair: boolean }) => Promise<ApiAnswer<typeof api.checkFeeds>>;
   report: () => ApiAnswer<typeof api.getFeeds>;
 };
 
@@ -171,6 +180,20 @@ export function createFeeds(options: {
         tunnels.flatMap(({ feeds, channel, tunnel }) => feeds.map((feed) => ({ feed, channel, tunnel }))),
         timeoutMs,
       ),
+    async check(asked) {
+      const repos = await codehost.compare(asked);
+      if (!asked.repair) return { repos, polled: [] };
+      const late = (feed: FeedName) => () => [unpolled(feed, 'running', stillRunning)];
+      const polled = await Promise.all([
+        within(
+          codehost.pollNow().then((one) => [one]),
+          POLL_NOW_MS,
+          late('codehost'),
+        ),
+        within(tracker().pollNow(), POLL_NOW_MS, late('tracker')),
+      ]);
+      return { repos, polled: polled.flat() };
+    },
     report: () => ({
       tunnels: tunnels.map(({ feeds, tunnel }) => ({
         feeds,

@@ -10,6 +10,7 @@ import type { EventLog } from '../log/event-log.ts';
 import { openTracker } from '../tracker/open-tracker.ts';
 import { createTrackerReconciler } from '../tracker/reconcile.ts';
 import { TrackerError } from '../tracker/tracker.ts';
+import { type PolledFeed, unpolled } from './codehost-feed.ts';
 
 const POLL_EVERY_MS = 300_000;
 const MOST_OPEN = 300;
@@ -19,6 +20,8 @@ const HINTS_APART_MS = 10_000;
 export type TrackerPoll = {
   start: () => void;
   stop: () => Promise<void>;
+  /** A poll that starts after this call; callers at the same time share it. */
+  pollNow: () => Promise<PolledFeed[]>;
   figures: () => ApiAnswer<typeof api.getFeeds>['tracker'];
   /** Requests since the start. */
   calls: () => number;
@@ -65,18 +68,28 @@ export function createTrackerPoll(options: {
         now,
       });
       const figures: Figures = { team: key, lastAt: null, newEvents: 0, error: null, remedy: null };
+      /** What the newest poll found; null if it failed. */
+      let newest: { changed: number; newEvents: number } | null = null;
       const work = async (): Promise<void> => {
-        const { newEvents } = await reconciler.reconcile();
+        const found = await reconciler.reconcile();
+        newest = found;
         figures.lastAt = new Date(now()).toISOString();
-        figures.newEvents += newEvents;
+        figures.newEvents += found.newEvents;
         figures.error = figures.remedy = null;
       };
       const onFailure = (error: unknown): void => {
+        newest = null;
         figures.error = messageOf(error);
         figures.remedy = remedyFor(error);
         logger.warn({ team: key, why: figures.error, remedy: figures.remedy }, 'polling the tracker failed');
       };
-      return { work, onFailure, figures, calls: client.calls, quota: client.quota };
+      const polled = (): PolledFeed => {
+        const state = newest === null ? 'failed' : 'polled';
+        const { changed: checked, newEvents } = newest ?? { changed: null, newEvents: null };
+        const { team: name, error: why, remedy } = figures;
+        return { feed: 'tracker', name, state, checked, newEvents, why, remedy };
+      };
+      return { work, onFailure, polled, figures, calls: client.calls, quota: client.quota };
     },
   );
   let rounds: Rounds[] = [];
@@ -86,9 +99,10 @@ export function createTrackerPoll(options: {
     for await (const entries of log.subscribe({ signal, whenSlow: 'read-file' })) {
       if (!entries.some(({ line }) => line.event === 'tracker.other' && line.via === 'live')) continue;
       await pause(HINTS_APART_MS, undefined, { signal });
-      await Promise.all(rounds.map((round) => round.runAfresh()));
+      await pollAll();
     }
   }
+  const pollAll = () => Promise.all(rounds.map((round) => round.runAfresh()));
   const stopped = (error: unknown): void => {
     if (!stopping.signal.aborted)
       logger.error({ err: error }, 'deliveries no longer shorten the wait of the tracker poll');
@@ -103,14 +117,15 @@ export function createTrackerPoll(options: {
       stopping.abort();
       await Promise.all(rounds.map((round) => round.stop()));
     },
+    async pollNow() {
+      if (polls.length === 0) return [unpolled('tracker', 'disabled', noTeam)];
+      await pollAll();
+      return polls.map(({ polled }) => polled());
+    },
     calls: () => polls.reduce((sum, { calls }) => sum + calls(), 0),
     figures: () => ({
       state: stateOf(polls.map(({ figures }) => figures)),
-      ...(polls.length === 0 && {
-        why: 'no project has both an API token and a team id, or the issues of its repository as tickets',
-        remedy:
-          'Run: svc config set svc.tracker.provider github, or svc config set svc.tracker.apiToken - < token.txt and svc resolve-tracker-ids',
-      }),
+      ...(polls.length === 0 && noTeam),
       teams: polls.map(({ figures, calls, quota }) => ({
         ...figures,
         calls: calls(),
@@ -119,6 +134,12 @@ export function createTrackerPoll(options: {
     }),
   };
 }
+
+const noTeam = {
+  why: 'no project has both an API token and a team id, or the issues of its repository as tickets',
+  remedy:
+    'Run: svc config set svc.tracker.provider github, or svc config set svc.tracker.apiToken - < token.txt and svc resolve-tracker-ids',
+};
 
 function stateOf(teams: readonly Figures[]): 'disabled' | 'failing' | 'polling' {
   if (teams.length === 0) return 'disabled';

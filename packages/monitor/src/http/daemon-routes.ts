@@ -44,18 +44,14 @@ export function healthRoutes(options: {
 
 export function feedRoutes(options: {
   report: () => ApiAnswer<typeof api.getFeeds>;
-  /** Compares the code host's list of deliveries with the log, and repairs the differences on request. */
-  compare: (asked: {
-    withinMs: number;
-    repair: boolean;
-  }) => Promise<ApiAnswer<typeof api.checkFeeds>['repos']>;
+  check: (asked: { withinMs: number; repair: boolean }) => Promise<ApiAnswer<typeof api.checkFeeds>>;
   ping: (timeoutMs: number) => Promise<ApiAnswer<typeof api.pingFeeds>['feeds']>;
 }): Routes {
   return (app) => {
     route(app, api.getFeeds, options.report);
-    route(app, api.checkFeeds, async ({ body: { since: withinMs, repair } }) => ({
-      repos: await options.compare({ withinMs, repair }),
-    }));
+    route(app, api.checkFeeds, ({ body: { since: withinMs, repair } }) =>
+      options.check({ withinMs, repair }),
+    );
     route(app, api.pingFeeds, async ({ body }) => ({ feeds: await options.ping(body.timeout) }));
   };
 }

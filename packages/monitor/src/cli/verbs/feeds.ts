@@ -8,6 +8,7 @@ import { verb } from '../verb.ts';
 type Tunnel = Answer<'GET', '/api/feeds'>['tunnels'][number];
 
 type CheckReport = Answer<'POST', '/api/feeds/check'>['repos'][number];
+type PolledFeed = Answer<'POST', '/api/feeds/check'>['polled'][number];
 type PingReport = Answer<'POST', '/api/feeds/ping'>['feeds'][number];
 
 export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
@@ -42,26 +43,29 @@ export function feedsVerb(terminal: Terminal): CommandUnknownOpts {
 
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
-    summary: 'Compare what the code host sent with the log',
-    details: 'Exit code 1 when a delivery is missing.',
+    summary: 'Compare what the code host sent with the log, or poll now',
+    details:
+      'With --repair, what is missing is fetched, and code host and tracker are polled now, whatever their webhooks report.\nExit code 1 when a delivery is missing or a poll fails.',
     example: 'svc feeds check --since 3d --repair',
     route: 'POST /api/feeds/check',
   })
     .option('--since <duration>', 'how far back to compare, at most 3d', '1h')
-    .option('--repair', 'fetch what is missing')
+    .option('--repair', 'fetch what is missing, and poll code host and tracker now')
     .option('--json', 'print JSON')
     .action(async (options) => {
       const body = { since: options.since, repair: options.repair === true };
-      const { repos } = await (await needDaemon(terminal)).post('/api/feeds/check', { body });
-      if (options.json) printJson(terminal, repos);
+      const report = await (await needDaemon(terminal)).post('/api/feeds/check', { body });
+      const { repos, polled } = report;
+      if (options.json) printJson(terminal, report);
       else if (repos.length === 0) terminal.out('No repository has a webhook. Find out why: svc feeds');
       else
         printTable(terminal, [
           ['repository', 'sent', 'received', 'missing', 'repaired', ''],
           ...repos.map(checkRow),
         ]);
-      if (repos.some(({ missing, repaired, problem }) => missing > repaired || problem !== null))
-        throw new AnswerIsNo();
+      if (!options.json) printTable(terminal, polled.map(polledRow));
+      const isFailed = repos.some(({ missing, repaired, problem }) => missing > repaired || problem !== null);
+      if (isFailed || polled.some(({ state }) => state === 'failed')) throw new AnswerIsNo();
     });
 }
 
@@ -98,6 +102,12 @@ function pingRow(terminal: Terminal, result: PingReport): string[] {
 
 function checkRow({ repo, sent, received, missing, repaired, problem }: CheckReport): string[] {
   return [repo, ...[sent, received, missing, repaired].map(String), problem?.message ?? ''];
+}
+
+function polledRow({ name, state, checked, newEvents, why, remedy }: PolledFeed): string[] {
+  const found =
+    checked === null ? '' : `${checked} checked, ${newEvents} new ${newEvents === 1 ? 'event' : 'events'}`;
+  return [name, state === 'disabled' ? 'not polled' : state, found, reason(why, remedy).trim()];
 }
 
 function tunnelRow(terminal: Terminal, tunnel: Tunnel): string[] {
