@@ -39,10 +39,12 @@ export async function startAgentWorld(options: {
   ticket: string;
   orchestrator: string;
   agent: WorkerAgent;
+  /** Other workers of the same run whose agents wait, in the order in which they began to. */
+  others?: readonly { ticket: string; agent: WorkerAgent }[];
   items?: readonly NewItem[];
   changes?: WorktreeChanges | undefined;
 }): Promise<AgentWorld> {
-  const { ticket, orchestrator } = options;
+  const { ticket, orchestrator, others = [] } = options;
   let { agent } = options;
   let items = new Map<string, ConversationItem>();
   let changes = options.changes ?? noChanges(options);
@@ -116,6 +118,8 @@ export async function startAgentWorld(options: {
   const server = createServer((incoming, response) => {
     const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
     const own = `/api/workers/${ticket}/`;
+    const isOther = others.some((one) => url.pathname === `/api/workers/${one.ticket}/agent/answer`);
+    if (isOther) return void act(`answer ${url.pathname.split('/')[3]}`, incoming, response);
     const path = url.pathname.startsWith(own) ? url.pathname.slice(own.length) : '';
     if (path === 'agent/stream') return openStream(url, response);
     const attempt = Number(url.searchParams.get('attempt') ?? agent.attempt);
@@ -130,11 +134,16 @@ export async function startAgentWorld(options: {
   });
 
   /** As svc raises it for what the agent waits for. */
-  const itemOf = (raised: string): AttentionItem & { key: string } => ({
-    ...sampleAttention({ ticket, orchestrator, reason: raised }),
-    key: `${orchestrator}/${ticket}/${raised}`,
-    message: `The agent waits: ${agent.open[0]?.title ?? agent.message}`,
-    remedy: `svc agent answer ${ticket}`,
+  const itemOf = (
+    raised: string,
+    of: { ticket: string; agent: WorkerAgent },
+    openedSeq: number,
+  ): AttentionItem & { key: string } => ({
+    ...sampleAttention({ ticket: of.ticket, orchestrator, reason: raised }),
+    openedSeq,
+    key: `${orchestrator}/${of.ticket}/${raised}`,
+    message: `The agent waits: ${of.agent.open[0]?.title ?? of.agent.message}`,
+    remedy: `svc agent answer ${of.ticket}`,
   });
 
   /** The board gets the agent, and what needs a person because of it. */
@@ -145,7 +154,7 @@ export async function startAgentWorld(options: {
     if (isBoard) delete headers['accept-encoding'];
     const { method, url: path } = incoming;
     const passed = request({ port: options.daemonPort, host: '127.0.0.1', method, path, headers }, (from) => {
-      const { 'content-length': _, ...others } = from.headers;
+      const { 'content-length': _, ...kept } = from.headers;
       if (!isBoard || from.statusCode !== 200) {
         response.writeHead(from.statusCode ?? 502, from.headers);
         from.pipe(response);
@@ -157,14 +166,20 @@ export async function startAgentWorld(options: {
           attention: AttentionItem[];
           gone?: { attention: string[] };
         };
-        for (const worker of board.workers)
-          if (worker.ticket === ticket) {
-            worker.agent = agent;
-            if (reason !== null) worker.needs = [reason];
-          }
-        if (reason !== null) board.attention.push(itemOf(reason));
-        else board.gone?.attention.push(`${orchestrator}/${ticket}/agent-needs-permission`);
-        response.writeHead(200, others);
+        const scripted = [{ ticket, agent }, ...others];
+        for (const worker of board.workers) {
+          const known = scripted.find((one) => one.ticket === worker.ticket);
+          if (known === undefined) continue;
+          worker.agent = known.agent;
+          const need = reasonOf(known.agent);
+          if (need !== null) worker.needs = [need];
+        }
+        for (const [index, known] of scripted.entries()) {
+          const need = reasonOf(known.agent);
+          if (need !== null) board.attention.push(itemOf(need, known, 1_000_000 + index));
+        }
+        if (reason === null) board.gone?.attention.push(`${orchestrator}/${ticket}/agent-needs-permission`);
+        response.writeHead(200, kept);
         return response.end(JSON.stringify(board));
       });
     });

@@ -1,6 +1,7 @@
-// An agent that waits is answered where it is shown: beside its attention item and below its card, by mouse and by keys.
+// An agent that waits is answered where it is shown: beside its attention item and below its card, and in a
+// notice on every other screen, by mouse and by keys.
 import type { AgentRequest, WorkerAgent } from '@svc/core';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AgentWorld,
@@ -29,10 +30,13 @@ async function open(
   path: string,
   agent: WorkerAgent,
   items: readonly NewItem[] = conversation,
+  others: readonly { ticket: string; agent: WorkerAgent }[] = [],
+  before: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<Shown> {
-  const world = await startAgentWorld({ daemonPort: tape.daemon().port, ...of, agent, items });
+  const world = await startAgentWorld({ daemonPort: tape.daemon().port, ...of, agent, items, others });
   onTestFinished(world.close);
   const watched = await tape.open({ offline: true });
+  await before(watched.page);
   await watched.page.goto(world.url + path);
   return { ...watched, world };
 }
@@ -50,6 +54,11 @@ async function press(page: Page, key: string, isDone: () => boolean): Promise<vo
     })
     .toBe(true);
 }
+
+const notice = (page: Page) => page.getByRole('region', { name: 'Waits for your permission' });
+const keysIn = (place: Locator) => place.locator('kbd').allTextContents();
+/** Its agent began to wait after the first one. */
+const later = { ticket: 'TID-123', agent: asking };
 
 const allowed = {
   path: 'answer',
@@ -179,17 +188,20 @@ describe('below the card', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('takes the keys only while the card has the focus', async () => {
-    const { page, world } = await open('/', asking);
-    await card(page).getByRole('button', { name: /^Yes/ }).waitFor();
-    await page.keyboard.press('x');
+  it('takes the keys while the card has the focus, and the notice does not', async () => {
+    const { page, world } = await open('/', asking, conversation, [later]);
+    const second = page.locator(`[data-card="${of.orchestrator}/${later.ticket}"]`);
+    await second.getByRole('button', { name: /^Yes/ }).waitFor();
     for (let times = 0; times < 60; times += 1) {
       await page.keyboard.press('j');
-      const isThere = await card(page).evaluate((row) => row.contains(document.activeElement));
+      const isThere = await second.evaluate((row) => row.contains(document.activeElement));
       if (isThere) break;
     }
+    expect(await keysIn(second)).toEqual(['a', 'x']);
+    expect(await keysIn(notice(page))).toEqual([]);
+    expect(await keysIn(card(page))).toEqual([]);
     await press(page, 'a', () => world.posts.length > 0);
-    expect(world.posts).toEqual([allowed]);
+    expect(world.posts).toEqual([{ ...allowed, path: `answer ${later.ticket}` }]);
   });
 
   it('shows the diff of an edit before it can be allowed', async () => {
@@ -217,7 +229,7 @@ describe('below the card', () => {
     const long = { ...permission, command: `npm test\n${'echo\n'.repeat(20)}rm -r out` };
     const { page, world } = await open('/', { ...asking, open: [long] });
     await card(page)
-      .getByRole('link', { name: /Too long for a card/ })
+      .getByRole('link', { name: /Too long to be shown here/ })
       .waitFor();
     expect(await card(page).getByRole('button', { name: /^Yes/ }).isDisabled()).toBe(true);
     await focusCard(page);
@@ -242,4 +254,120 @@ it('answers on the page of the ticket with the same keys, which the help names',
   expect(world.posts).toEqual([allowed]);
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Allow once, or write the answer').waitFor();
+});
+
+describe('in the notice', () => {
+  it.each(['/events', '/runs', '/doctor', '/attention?tab=snoozed', '/tickets/TID-128'])(
+    'on %s it names the ticket and what is asked, and allows with one key',
+    async (path) => {
+      const { page, world, problems } = await open(path, asking);
+      await notice(page).getByRole('link', { name: of.ticket }).waitFor();
+      await notice(page).getByText(`$ ${permission.command}`).waitFor();
+      expect(await keysIn(notice(page))).toEqual(['a', 'x']);
+      await settled(page);
+      expect(await axeFindings(page)).toEqual([]);
+      await press(page, 'a', () => world.posts.length > 0);
+      await notice(page).getByText('Sent: Yes.').waitFor();
+      await page.keyboard.press('x');
+      expect(world.posts).toEqual([allowed]);
+      expect(await problems()).toEqual([]);
+    },
+  );
+
+  it('allows with one click, on a phone too, in the dark', async () => {
+    const { page, world } = await open('/events', asking);
+    await page.setViewportSize(sizes.narrow);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const yes = notice(page).getByRole('button', { name: /^Yes/ });
+    await yes.waitFor();
+    await settled(page);
+    expect(await axeFindings(page, 'colours')).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    const [box, bar] = [await notice(page).boundingBox(), await page.getByRole('navigation').boundingBox()];
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
+    await expect
+      .poll(async () => {
+        if (world.posts.length === 0) await yes.click();
+        return world.posts;
+      })
+      .toEqual([allowed]);
+  });
+
+  it('shows the oldest of several, says how many more wait, and answers only that one', async () => {
+    const { page, world } = await open('/events', asking, conversation, [later]);
+    await notice(page).getByText('1 more waits').waitFor();
+    expect(await notice(page).getByRole('link').first().textContent()).toBe(of.ticket);
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts).toMatchObject([{ path: 'answer', body: { answer: 'reject_once' } }]);
+  });
+
+  it('leaves the keys to the page that shows a request, and shows the next one', async () => {
+    const { page, world } = await open(`/tickets/${of.ticket}`, asking, conversation, [later]);
+    await notice(page).getByRole('link', { name: later.ticket }).waitFor();
+    expect(await keysIn(notice(page))).toEqual([]);
+    await press(page, 'a', () => world.posts.length > 0);
+    expect(world.posts).toEqual([allowed]);
+    await notice(page).getByRole('button', { name: /^Yes/ }).click();
+    await expect.poll(() => world.posts).toEqual([allowed, { ...allowed, path: `answer ${later.ticket}` }]);
+  });
+
+  it('takes no key and no click that came as it appeared', async () => {
+    const early = (): void => {
+      const state = window as unknown as { early?: boolean };
+      new MutationObserver((_, observer) => {
+        const yes = [...document.querySelectorAll<HTMLElement>('section button')].find(
+          (button) =>
+            button.closest('section[aria-label="Waits for your permission"]') !== null &&
+            button.textContent.startsWith('Yes'),
+        );
+        if (yes === undefined) return;
+        observer.disconnect();
+        // Its effects have run.
+        requestAnimationFrame(() => {
+          document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
+          yes.click();
+          state.early = true;
+        });
+      }).observe(document, { subtree: true, childList: true });
+    };
+    const { page, world } = await open('/events', asking, conversation, [], (before) =>
+      before.addInitScript(early),
+    );
+    await expect.poll(() => page.evaluate(() => 'early' in window)).toBe(true);
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts).toMatchObject([{ body: { answer: 'reject_once' } }]);
+  });
+
+  it('answers nothing while a field or a dialog has the focus', async () => {
+    const { page, world } = await open('/events', asking);
+    await notice(page).getByRole('button', { name: /^Yes/ }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('a');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts).toMatchObject([{ body: { answer: 'reject_once' } }]);
+  });
+
+  it.each([
+    ['cut off', { cut: true, options: permission.options.filter(({ kind }) => kind === 'reject_once') }],
+    ['too long for it', { command: `npm test -- ${'x'.repeat(300)}` }],
+  ])('does not allow what is %s, and still rejects it', async (_, given) => {
+    const { page, world } = await open('/doctor', { ...asking, open: [{ ...permission, ...given }] });
+    const no = notice(page).getByRole('button', { name: /^No/ });
+    await no.waitFor();
+    const yes = notice(page).getByRole('button', { name: /^Yes/ });
+    if ((await yes.count()) > 0) expect(await yes.isDisabled()).toBe(true);
+    await page.keyboard.press('a');
+    await press(page, 'x', () => world.posts.length > 0);
+    expect(world.posts.map(({ body }) => body['answer'])).toEqual(['reject_once']);
+  });
+
+  it('is not there in the past', async () => {
+    const { page } = await open('/events?at=2026-01-01', asking);
+    await page.getByRole('link', { name: 'Back to live' }).waitFor();
+    await page.getByText('This board is not live').waitFor();
+    expect(await notice(page).count()).toBe(0);
+  });
 });

@@ -57,7 +57,7 @@ const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
     ],
   },
   {
-    title: 'Answer an agent (selected item or card)',
+    title: 'Answer an agent (selected item or card, else the notice)',
     keys: [
       [['a'], 'Allow once, or write the answer'],
       [['x'], 'Reject once, or decline'],

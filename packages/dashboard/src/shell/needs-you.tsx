@@ -17,7 +17,7 @@ export function useNeedsYou(): number {
 }
 
 /** What waits for this person, the most urgent first. */
-function useWaiting(): readonly Item[] {
+export function useWaiting(): readonly Item[] {
   const items = useItems(useLiveBoard());
   return inbox(items.values(), useNow()).waiting;
 }

@@ -19,6 +19,7 @@ import { timeOfMoment } from '../live/moment.ts';
 import { CopyButton } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../parts/format.ts';
+import { AnswerNotice } from './answer-notice.tsx';
 import { Keys } from './keys.tsx';
 import { linkTo, screenList } from './link-to.ts';
 import { NeedsYou, useNeedsYou } from './needs-you.tsx';
@@ -182,6 +183,7 @@ export function Shell() {
             <Outlet />
           </MomentProvider>
         </main>
+        <AnswerNotice />
       </div>
     </div>
   );

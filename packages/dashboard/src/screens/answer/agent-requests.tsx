@@ -11,22 +11,17 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { DiffBox } from '../../parts/diff-box.tsx';
 import { Key } from '../../parts/key.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { useKeys } from '../../parts/use-keys.ts';
 import { ToolIcon, type ToolItem } from '../ticket/conversation.tsx';
-import { fitsOnCard } from './fits-on-card.ts';
+import { type HasKeys, useAnswerKeys } from './answer-keys.ts';
+import { fitsIn, type Place } from './fits-in.ts';
 import { useSending } from './use-sending.ts';
 
 type Kind = AgentRequest['options'][number]['kind'];
 export type RequestAnswer = { answer: Kind | 'accept' | 'decline'; content?: Content; confirm?: boolean };
 type Content = Record<string, string | number | boolean>;
 
-/** Which of its keys count now: those of the selected item, or of the card with the focus. */
-type Keys = () => boolean;
-
-/** On a card there is little space: what does not fit there is read and allowed on the ticket's page. */
-type Place = 'page' | 'card';
-
 export function AgentRequests({
+  of,
   name,
   open,
   items,
@@ -36,35 +31,38 @@ export function AgentRequests({
   disabledBecause,
   onAnswer,
 }: {
+  /** The key of the worker or session: a request has its id only within it. */
+  of: string;
   name: string;
   open: readonly AgentRequest[];
   /** Where the diffs of the requests are; null while they are being loaded. */
   items: readonly ConversationItem[] | null;
   place?: Place;
   /** The first request is answered with `a` and `x` while this is true. */
-  keys?: Keys | null;
+  keys?: HasKeys | null;
   /** A link to the page on which a request is shown whole. */
   elsewhere?: ReactNode;
   disabledBecause: string | null;
   onAnswer: (request: string, answer: RequestAnswer) => Promise<unknown>;
 }) {
-  const isCard = place === 'card';
+  const isSmall = place !== 'page';
   return (
-    <section aria-label="Open requests" aria-live="polite">
+    <section aria-label={place === 'notice' ? undefined : 'Open requests'} aria-live="polite">
       {open.length > 0 && (
-        <ul className={isCard ? 'flex min-w-0 flex-col gap-2' : 'flex min-w-0 flex-col gap-3'}>
+        <ul className={isSmall ? 'flex min-w-0 flex-col gap-2' : 'flex min-w-0 flex-col gap-3'}>
           {open.map((request, index) => (
             <li
               key={request.request}
               data-place={place}
               className={classNames(
                 'flex min-w-0 flex-col bg-you-soft',
-                isCard
+                isSmall
                   ? 'gap-2 rounded-control p-2 text-tiny'
                   : 'gap-3 rounded-card border border-you-mark border-l-3 p-4',
               )}
             >
               <RequestCard
+                id={`${of} ${request.request}`}
                 name={name}
                 request={request}
                 tool={toolOf(request, items ?? [])}
@@ -90,13 +88,14 @@ function toolOf({ tool }: AgentRequest, items: readonly ConversationItem[]): Too
 }
 
 type Given = {
+  id: string;
   name: string;
   request: AgentRequest;
   tool: ToolItem | undefined;
   /** Its diff may not be here yet. */
   isLoading: boolean;
   place: Place;
-  keys: Keys | null;
+  keys: HasKeys | null;
   elsewhere: ReactNode;
   disabledBecause: string | null;
   onAnswer: (answer: RequestAnswer) => Promise<unknown>;
@@ -108,7 +107,7 @@ function RequestCard(given: Given) {
   const Icon = isQuestion ? MessageCircleQuestion : Hand;
   return (
     <>
-      {/* On the board, the card above says who asks. */}
+      {/* On the board the card above says who asks, and in the notice its first line. */}
       {place === 'page' && (
         <p className="flex items-center gap-2 font-medium text-small text-you">
           <Icon aria-hidden="true" className="size-4 shrink-0" />
@@ -132,7 +131,7 @@ function Wanted({
   place?: Place;
 }) {
   const { title, command } = request;
-  const isCard = place === 'card';
+  const isSmall = place !== 'page';
   // Many agents use the command as the title, and name the path in it; a diff has its path above it.
   const isTitled = command === null || !title.includes(command);
   const diffs = tool?.diffs ?? [];
@@ -142,7 +141,7 @@ function Wanted({
   return (
     <div className="flex min-w-0 flex-col gap-2">
       {isTitled && (
-        <p className={classNames('flex items-start gap-2 text-ink', isCard ? 'text-small' : 'text-body')}>
+        <p className={classNames('flex items-start gap-2 text-ink', isSmall ? 'text-small' : 'text-body')}>
           <ToolIcon kind={request.toolKind} />
           <span className="from-outside min-w-0 font-medium">{shownText(title)}</span>
         </p>
@@ -171,44 +170,32 @@ function Wanted({
 
 const order: readonly Kind[] = ['allow_once', 'reject_once', 'allow_always', 'reject_always'];
 const keyOf: Partial<Record<Kind, string>> = { allow_once: 'a', reject_once: 'x' };
-/** A key that was meant for the request before this one must not answer it. */
-const SEEN_AFTER_MS = 400;
-
-/** Keys count once each, and only when the request has been on the screen for a moment. */
-function useRequestKeys(keys: Keys | null, { a, x }: { a: () => void; x: () => void }): void {
-  const shownAt = useRef(performance.now());
-  const on = (act: () => void) => (event: KeyboardEvent) => {
-    const isSeen = performance.now() - shownAt.current >= SEEN_AFTER_MS;
-    if (keys === null || event.repeat || !isSeen || !keys()) return;
-    event.preventDefault();
-    act();
-  };
-  useKeys({ a: on(a), x: on(x) });
-}
-
 function Permission(given: Given) {
-  const { request, tool, isLoading, place, keys, elsewhere, disabledBecause, onAnswer } = given;
+  const { id, request, tool, isLoading, place, keys, elsewhere, disabledBecause, onAnswer } = given;
+  const isNotice = place === 'notice';
   const { busy, failure, send } = useSending();
   const [sent, setSent] = useState<string | null>(null);
   const isOff = busy || sent !== null || disabledBecause !== null;
-  const isTooLong = place === 'card' && !fitsOnCard(request, tool?.diffs ?? []);
+  const isTooLong = !fitsIn(place, request, tool?.diffs ?? []);
   const notAllowed = isLoading
     ? 'What it wants to change is being loaded.'
     : isTooLong
-      ? 'It is too long for a card. Read it whole on the page of its ticket.'
+      ? 'It is too long to be shown here. Read it whole on the page of its ticket.'
       : null;
   const answer = async (kind: Kind, name: string): Promise<void> => {
     if (await send(() => onAnswer({ answer: kind }))) setSent(name);
   };
   // An answer names a kind, so each kind has one button.
-  const options = order.flatMap((kind) => request.options.find((option) => option.kind === kind) ?? []);
+  const kinds = isNotice ? order.filter((kind) => keyOf[kind] !== undefined) : order;
+  const options = kinds.flatMap((kind) => request.options.find((option) => option.kind === kind) ?? []);
   const offReason = (kind: Kind) => disabledBecause ?? (kind.startsWith('allow') ? notAllowed : null);
   const byKey = (kind: Kind) => () => {
     const option = options.find((one) => one.kind === kind);
     if (option !== undefined && !isOff && offReason(kind) === null)
       void answer(kind, shownText(option.name.slice(0, 200)));
   };
-  useRequestKeys(keys, { a: byKey('allow_once'), x: byKey('reject_once') });
+  const acts = { a: byKey('allow_once'), x: byKey('reject_once') };
+  const { has, isSeen } = useAnswerKeys(id, keys, acts, !isNotice);
   return (
     <>
       {isTooLong ? (
@@ -226,11 +213,12 @@ function Permission(given: Given) {
                 loud={kind === 'allow_once'}
                 disabled={isOff || offReason(kind) !== null}
                 title={offReason(kind) ?? undefined}
-                onClick={() => void answer(kind, name)}
+                // The notice appears, and changes, under the pointer.
+                onClick={() => (!isNotice || isSeen()) && void answer(kind, name)}
                 className="max-w-full"
               >
                 <span className="from-outside truncate">{name}</span>
-                {keys !== null && <Key>{keyOf[kind] ?? ''}</Key>}
+                {has && <Key>{keyOf[kind] ?? ''}</Key>}
               </Button>
             );
           return (
@@ -257,7 +245,7 @@ function Permission(given: Given) {
             </Confirm>
           );
         })}
-        {options.length === 0 && (
+        {options.length === 0 && !isNotice && (
           <span className="text-small text-you">
             The agent offers no option that svc knows. Stop the agent, or send it a message.
           </span>
@@ -276,7 +264,7 @@ function Permission(given: Given) {
 const field =
   'w-full min-w-0 rounded-control border border-line-strong bg-surface px-2.5 py-1.5 text-body text-text disabled:opacity-60';
 
-function Question({ request, keys, disabledBecause, onAnswer }: Given) {
+function Question({ id: requestId, request, keys, disabledBecause, onAnswer }: Given) {
   const { busy, failure, send } = useSending();
   const [sent, setSent] = useState(false);
   const [given, setGiven] = useState<Record<string, string | boolean>>({});
@@ -291,7 +279,7 @@ function Question({ request, keys, disabledBecause, onAnswer }: Given) {
     if (await send(() => onAnswer({ answer: 'decline' }))) setSent(true);
   };
   const form = useRef<HTMLFormElement>(null);
-  useRequestKeys(keys, {
+  const { has } = useAnswerKeys(requestId, keys, {
     a: () => form.current?.querySelector<HTMLElement>('input, textarea, select, button')?.focus(),
     x: () => !isOff && void decline(),
   });
@@ -360,7 +348,7 @@ function Question({ request, keys, disabledBecause, onAnswer }: Given) {
         </Button>
         <Button disabled={isOff} title={disabledBecause ?? undefined} onClick={() => void decline()}>
           Decline
-          {keys !== null && <Key>x</Key>}
+          {has && <Key>x</Key>}
         </Button>
         <span role="status" className="text-small text-muted">
           {sent && 'Sent. Waiting for the agent.'}

@@ -8,20 +8,22 @@ import { client } from '../../api/client.ts';
 import { Failed } from '../../parts/states.tsx';
 import { actor } from '../attention/your-name.ts';
 import { AgentRequests } from './agent-requests.tsx';
+import type { HasKeys } from './answer-keys.ts';
+import type { Place } from './fits-in.ts';
 import { Reply } from './reply.tsx';
 
-type AskingWorker = {
+export type AskingWorker = {
   ticket: string;
   orchestrator: string;
   needs: readonly string[];
   agent: WorkerAgent | null;
 };
-type AskingSession = { key: string; agent: string; open: WorkerAgent['open'] };
+export type AskingSession = { key: string; agent: string; open: WorkerAgent['open'] };
 
 type Shown = {
-  place: 'page' | 'card';
+  place: Place;
   /** Whether its keys count now; null: it has none. */
-  keys: (() => boolean) | null;
+  keys: HasKeys | null;
   disabledBecause: string | null;
 };
 
@@ -50,6 +52,7 @@ export function WorkerAnswer({ worker, place, keys, disabledBecause }: Shown & {
   if (agent.open.length === 0)
     return (
       <Reply
+        of={`${orchestrator}/${ticket}`}
         name={agent.name}
         keys={keys}
         disabledBecause={disabledBecause}
@@ -59,6 +62,7 @@ export function WorkerAnswer({ worker, place, keys, disabledBecause }: Shown & {
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <AgentRequests
+        of={`${orchestrator}/${ticket}`}
         name={agent.name}
         open={agent.open}
         items={packet.data?.items ?? null}
@@ -86,7 +90,7 @@ function TicketLink({ ticket, run }: { ticket: string; run: string }): ReactNode
       search={{ run }}
       className="font-medium text-ink underline decoration-line-strong underline-offset-2 hover:decoration-current"
     >
-      Too long for a card: read it and answer on the page of {ticket}
+      Too long to be shown here: read it and answer on the page of {ticket}
     </Link>
   );
 }
@@ -115,6 +119,7 @@ export function usePacket(worker: AskingWorker | null) {
 export function SessionAnswer({ session, keys, place, disabledBecause }: Shown & { session: AskingSession }) {
   return (
     <AgentRequests
+      of={session.key}
       name={session.agent}
       open={session.open}
       items={[]}

@@ -5,7 +5,7 @@ import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Key } from '../../parts/key.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { useKeys } from '../../parts/use-keys.ts';
+import { type HasKeys, useAnswerKeys } from './answer-keys.ts';
 import { useSending } from './use-sending.ts';
 
 export const LONGEST_MESSAGE = 100_000;
@@ -47,14 +47,17 @@ export function sends(event: {
 }
 
 export function Reply({
+  of,
   name,
   keys,
   disabledBecause,
   onSend,
 }: {
+  /** The key of the worker. */
+  of: string;
   name: string;
   /** `a` goes to the field while this is true; null: it has no key. */
-  keys: (() => boolean) | null;
+  keys: HasKeys | null;
   disabledBecause: string | null;
   onSend: (text: string, key: string) => Promise<{ queued: string }>;
 }) {
@@ -62,13 +65,7 @@ export function Reply({
   const { text, write, submit, busy, failure, result } = useDraft(onSend, isOff);
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  useKeys({
-    a: (event) => {
-      if (keys === null || !keys()) return;
-      event.preventDefault();
-      field.current?.focus();
-    },
-  });
+  const { has } = useAnswerKeys(of, keys, { a: () => field.current?.focus() });
   return (
     <form
       onSubmit={(event) => {
@@ -100,7 +97,7 @@ export function Reply({
         />
         <Button type="submit" loud disabled={isOff || busy || text.trim() === ''} aria-label="Send">
           <SendHorizontal aria-hidden="true" className="size-3.5" />
-          {keys !== null && <Key>a</Key>}
+          {has && <Key>a</Key>}
         </Button>
       </div>
       <span role="status" className="text-muted text-tiny">

@@ -16,7 +16,7 @@ function isAboutAgent({ reason }: Item): boolean {
 }
 
 /** What the item is about, of this machine: another one does not share what its agents write. */
-function subjectOf(item: Item, { workers, sessions }: Pick<LiveBoard, 'workers' | 'sessions'>) {
+export function subjectOf(item: Item, { workers, sessions }: Pick<LiveBoard, 'workers' | 'sessions'>) {
   if (item.machine !== undefined) return { worker: undefined, session: undefined };
   const worker = workers.get(`${item.orchestrator}/${item.ticket}`);
   return { worker, session: sessions.get(item.session ?? '') };

@@ -94,6 +94,7 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
       {agent.open.length > 0 && (
         <div className="border-line border-b p-4">
           <AgentRequests
+            of={`${run}/${ticket}`}
             name={agent.name}
             open={agent.open}
             items={state.view === null ? null : items}

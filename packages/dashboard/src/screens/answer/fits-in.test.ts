@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { fitsOnCard } from './fits-on-card.ts';
+import { fitsIn } from './fits-in.ts';
 
-const ofCommand = (command: string) => ({ title: 'Run it', command });
+const ofCommand = (command: string) => ({ title: 'Run it', command, paths: [] });
 const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line}\n`).join('');
-const edit = { title: 'Edit a.ts', command: null };
+const edit = { title: 'Edit a.ts', command: null, paths: [] };
 
 it.each([
   ['a command that is seen at a glance', ofCommand('npm test'), [], true],
@@ -23,6 +23,14 @@ it.each([
     ['a.ts', 'b.ts'].map((path) => ({ path, before: 'one\n', after: 'two\n' })),
     false,
   ],
-])('%s', (_what, request, diffs, fits) => {
-  expect(fitsOnCard(request, diffs)).toBe(fits);
+  ['more paths than can be seen', { ...edit, paths: lines(12).trim().split('\n') }, [], false],
+])('on a card: %s', (_what, request, diffs, fits) => {
+  expect(fitsIn('card', request, diffs)).toBe(fits);
+  expect(fitsIn('page', request, diffs)).toBe(true);
+});
+
+it('shows less in the notice than on a card', () => {
+  const [half, whole] = [ofCommand('x'.repeat(290)), ofCommand('x'.repeat(301))];
+  expect([half, whole].map((request) => fitsIn('notice', request, []))).toEqual([true, false]);
+  expect([half, whole].map((request) => fitsIn('card', request, []))).toEqual([true, true]);
 });
