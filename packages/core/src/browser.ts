@@ -17,7 +17,7 @@ export { isShipped } from './deploy/deploy-worker.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { visibleText } from './log/visible-text.ts';
 export { claimsPullRequest, isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
-export { type FirstStep, firstSteps, nextCommand } from './setup/first-steps.ts';
+export { agentToName, type FirstStep, firstSteps, nextCommand } from './setup/first-steps.ts';
 export { type BoardKind, boardKinds } from './state/board-types.ts';
 export { hasStandingCause } from './state/standing-cause.ts';
 export { handedTo } from './state/views/attention-view.ts';

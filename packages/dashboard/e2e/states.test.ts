@@ -148,8 +148,9 @@ describe('a new task', () => {
       { ...project, id: 'api', name: 'Api', folder: '/home/kim/api', repo: 'acme/api' },
     ];
     await page.route('**/api/projects', (route) => route.fulfill({ json: { projects } }));
-    const codex = { name: 'codex', program: '/usr/bin/codex-acp' };
-    await page.route('**/api/agents*', (route) => route.fulfill({ json: { agents: [codex] } }));
+    const codex = { name: 'codex', program: '/usr/bin/codex-acp', default: false, problem: null };
+    const claude = { name: 'claude', program: null, default: true, problem: 'It is not installed.' };
+    await page.route('**/api/agents*', (route) => route.fulfill({ json: { agents: [claude, codex] } }));
     const sent: Record<string, unknown>[] = [];
     await page.route('**/api/tasks', async (route) => {
       sent.push(route.request().postDataJSON() as Record<string, unknown>);
@@ -161,6 +162,8 @@ describe('a new task', () => {
     await page.keyboard.press('n');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('The agent mine needs a login.').waitFor();
+    // The configured agent is not installed, so the one that the first board names is chosen.
+    expect(checks.asked).toEqual([{ project: '/home/kim/web', task: 'tracker', agent: 'codex' }]);
     const text = '--help\n`id` <b>bold</b>';
     await dialog.getByLabel('What should be done?').fill(text);
     const start = dialog.getByRole('button', { name: 'Start', exact: true });

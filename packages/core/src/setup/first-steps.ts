@@ -30,6 +30,12 @@ function firstAgent(agents: Agents): Agents[number] | undefined {
   return there.find((agent) => agent.default) ?? there.find(({ problem }) => problem === null) ?? there[0];
 }
 
+/** The agent that has to be named to start a first run; null: the configured one is there, or none is. */
+export function agentToName(agents: Agents): string | null {
+  const agent = firstAgent(agents);
+  return agent === undefined || agent.default ? null : agent.name;
+}
+
 function agentSteps(agents: Agents | undefined): FirstStep[] {
   if (agents === undefined)
     return [
@@ -87,7 +93,6 @@ export function nextCommand(given: FirstStepsInput & { ticket: string | undefine
   const blocking = firstSteps(given).find(({ part, state }) => part !== 'feeds' && state !== 'ready');
   const command = remedyCommand(blocking?.remedy ?? '')?.command;
   if (command !== undefined) return command;
-  const agent = firstAgent(given.agents ?? []);
-  const named = agent === undefined || agent.default ? '' : ` --agent ${agent.name}`;
-  return `svc orchestrate start ${given.ticket ?? '<ticket>'}${named}`;
+  const agent = agentToName(given.agents ?? []);
+  return `svc orchestrate start ${given.ticket ?? '<ticket>'}${agent === null ? '' : ` --agent ${agent}`}`;
 }

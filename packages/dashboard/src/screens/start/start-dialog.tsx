@@ -1,5 +1,6 @@
 // Starts an agent: for a task that a person describes, or for a ticket. Everything that is missing is shown before, each
 // with its fix.
+import { agentToName } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from 'radix-ui';
@@ -26,16 +27,23 @@ export function StartDialog({
   onClose: () => void;
 }) {
   const navigate = useNavigate();
-  const { data: projects = [] } = useProjects();
+  const { data: projects = [], isPending } = useProjects();
   const [text, setText] = useState('');
   const [chosenProject, setProject] = useState<string | null>(null);
   const [isLocal, setLocal] = useState(false);
-  const [choice, setChoice] = useState(noChoice);
+  const [chosen, setChosen] = useState<Choice | null>(null);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Error | null>(null);
   // The same while the dialog is open: sending it twice creates no second ticket.
   const [key] = useState(() => crypto.randomUUID());
-  const project = ticket === undefined ? (chosenProject ?? projects[0]?.folder ?? null) : null;
+  const ofTicket = projects.find(
+    ({ ticketPrefix }) => ticketPrefix !== null && ticket?.ticket.startsWith(`${ticketPrefix}-`),
+  );
+  const project = (ticket === undefined ? (chosenProject ?? projects[0]?.folder) : ofTicket?.folder) ?? null;
+  const agents = useAgents(project);
+  // Which agent is configured is known only for a project.
+  const offered = project === null ? null : agentToName(agents.data ?? []);
+  const choice = chosen ?? { ...noChoice, agent: offered ?? '' };
   const wanted = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== ''));
   const check = useQuery({
     queryKey: ['preflight', ticket?.ticket, project, isLocal, choice],
@@ -49,7 +57,7 @@ export function StartDialog({
         },
         signal,
       }),
-    enabled: ticket !== undefined || project !== null,
+    enabled: !isPending && !agents.isPending && (ticket !== undefined || project !== null),
     placeholderData: (before) => before,
     refetchOnWindowFocus: true,
     retry: false,
@@ -132,9 +140,9 @@ export function StartDialog({
               </Field>
             )}
             <AgentFields
-              project={project}
+              agents={agents.data ?? []}
               choice={choice}
-              onChange={setChoice}
+              onChange={setChosen}
               offered={check.data?.agents.find(({ name }) => name === choice.agent) ?? check.data?.agents[0]}
             />
           </div>
@@ -155,23 +163,17 @@ export function StartDialog({
 }
 
 function AgentFields({
-  project,
+  agents,
   choice,
   onChange,
   offered,
 }: {
-  project: string | null;
+  agents: NonNullable<ReturnType<typeof useAgents>['data']>;
   choice: Choice;
   onChange: (choice: Choice) => void;
   /** What the agent answered when it was asked. */
   offered: { modes: string[]; models: string[]; mode: string | null } | undefined;
 }) {
-  const { data } = useQuery({
-    queryKey: ['agents', project],
-    queryFn: ({ signal }) =>
-      client.get('/api/agents', { query: project === null ? {} : { project }, signal }),
-    staleTime: 60_000,
-  });
   const { agent, model, mode } = choice;
   return (
     <>
@@ -181,7 +183,7 @@ function AgentFields({
           onChange={(value) => onChange({ ...noChoice, agent: value })}
           options={[
             ['', 'As configured'],
-            ...(data?.agents ?? []).map(
+            ...agents.map(
               ({ name, program }) => [name, program === null ? `${name} (not installed)` : name] as const,
             ),
           ]}
@@ -291,6 +293,16 @@ function Select({
       ))}
     </select>
   );
+}
+
+function useAgents(project: string | null) {
+  return useQuery({
+    queryKey: ['agents', project],
+    queryFn: ({ signal }) =>
+      client.get('/api/agents', { query: project === null ? {} : { project }, signal }),
+    staleTime: 60_000,
+    select: ({ agents }) => agents,
+  });
 }
 
 function useProjects() {
