@@ -3,26 +3,20 @@
 // `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/tested-agents.md, `--record` the transcripts that the tests
 // of packages/core replay. `--first-run` does something else: in a new home, `svc skills install` and then
 // `svc orchestrate start` with the default configuration must lead to a pull request.
-import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hookedAgents } from '@svc/core';
 import { startStreamingModels } from '../packages/testkit/src/models/streaming-models.ts';
-import {
-  describeMachine,
-  endOf,
-  failUnless,
-  secondsSince,
-  severalAtOnce,
-} from '../packages/testkit/src/script.ts';
+import { describeMachine, failUnless, secondsSince, severalAtOnce } from '../packages/testkit/src/script.ts';
+import { installAll, runAlone } from './agent-suite/alone.ts';
 import { type AgentResult, capabilities, checkAgent } from './agent-suite/checks.ts';
 import { type Driver, startTicket } from './agent-suite/driver.ts';
 import { firstRun } from './agent-suite/first-run.ts';
 import { checkHooks, hookChecks, isHooked } from './agent-suite/hooks.ts';
 import { agentsPage, type HooksResult, type SuiteResult } from './agent-suite/page.ts';
-import { install, type Program, programs } from './agent-suite/programs.ts';
+import { type Program, programs } from './agent-suite/programs.ts';
 import { recordTranscript } from './agent-suite/record.ts';
 import { MARKER, replyTo } from './agent-suite/replies.ts';
 
@@ -55,33 +49,14 @@ else if (options['first-run']) await runFirst(options.network);
 else await runSuite(options.network);
 
 async function installAndRun(): Promise<void> {
-  const skipped: string[] = [];
-  await severalAtOnce(chosen.length, Number(options['at-once']), async (at) => {
-    const program = chosen[at];
-    if (program === undefined) return;
-    const started = performance.now();
-    const { state, ...why } = await install(program, options.cache);
-    const reason = 'reason' in why ? `: ${why.reason}` : '';
-    console.log(`${program.name} ${program.version}: ${state}${reason} (${secondsSince(started)} s)`);
-    if (state === 'missing') skipped.push(program.name);
-  });
-  const installed = chosen.map(({ name }) => name).filter((name) => !skipped.includes(name));
+  const { installed, skipped } = await installAll(chosen, options.cache, Number(options['at-once']));
   if (installed.length === 0) return console.log(`0 agents, ${skipped.length} skipped: nothing was tried`);
   const rest = process.argv
     .slice(2)
     .filter((_, at, all) => all[at] !== '--agents' && all[at - 1] !== '--agents');
-  const args = [import.meta.filename, ...rest, '--agents', installed.join(',')];
+  const args = [...rest, '--agents', installed.join(',')];
   for (const name of skipped) args.push('--skipped', name);
-  const alone = ['--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
-  const isAllowed = spawnSync('unshare', [...alone, 'true']).status === 0;
-  const node = [process.execPath, ...args, '--network'];
-  const [file = '', ...words] = isAllowed
-    ? ['unshare', ...alone, ...node, 'loopback only']
-    : [...node, 'that of the machine: a network namespace is not permitted'];
-  const child = spawn(file, words, { stdio: 'inherit' });
-  // It ends the agents.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  failUnless((await endOf(child)) === 0);
+  await runAlone(import.meta.filename, args);
 }
 
 async function runFirst(network: string): Promise<void> {

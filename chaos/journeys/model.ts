@@ -1,0 +1,55 @@
+// The fake model of a journey. What it has to do is one random word in the text of the ticket, and it knows that word only
+// from the prompt that it was sent. It then does what a coding agent does: it writes the word into a file, commits, pushes
+// and opens a pull request with gh, each with the agent's own tool for commands.
+import { randomInt } from 'node:crypto';
+import { type Asked, startStreamingModels } from '../../packages/testkit/src/models/streaming-models.ts';
+import { running } from '../agent-suite/replies.ts';
+
+/** In the prompt of every ticket, whatever its text: the skill names the ticket. */
+const MARKER = 'The ticket: ';
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+export const FILE = 'word.txt';
+
+export type Model = Awaited<ReturnType<typeof startModel>>;
+
+export function randomWord(): string {
+  return Array.from({ length: 12 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+/** The text of a ticket. Only here the model can learn the word. */
+export function taskText(word: string): string {
+  return `The file ${FILE} should have one line.\n\nThe word is: ${word}.\n`;
+}
+
+/** `sabotage`: the text of the ticket is lost on the way to the model. */
+export async function startModel({ sabotage }: { sabotage: boolean }) {
+  const firstAt = new Map<string, number>();
+  const models = await startStreamingModels(MARKER, ({ prompt, results, tools }: Asked) => {
+    const text = sabotage ? prompt.replaceAll(/The word is: [a-z]+/g, '') : prompt;
+    const [, ticket = ''] = /The ticket: ([A-Za-z]+-\d+)/.exec(text) ?? [];
+    const [, word] = /The word is: ([a-z]+)/.exec(text) ?? [];
+    if (!firstAt.has(ticket)) firstAt.set(ticket, performance.now());
+    if (word === undefined) return { text: 'The ticket does not say which word.' };
+    const command = steps(ticket, word)[results];
+    return command === undefined ? { text: 'It is done.' } : { tool: running(tools, command) };
+  });
+  return {
+    url: models.url,
+    asked: models.asked,
+    /** When it was first asked to work on the ticket, by `performance.now()`. */
+    firstAskedAbout: (ticket: string): number | undefined => firstAt.get(ticket),
+    close: models.close,
+  };
+}
+
+/** Each is asked for at the person. */
+function steps(ticket: string, word: string): readonly string[] {
+  return [
+    `svc ticket phase inProgress; echo ${word} > ${FILE} && git add ${FILE} && git commit -qm '${ticket}: Write the word'`,
+    'git push -q --set-upstream origin HEAD',
+    `gh pr create --title '${ticket}: Write the word' --body 'As the ticket says.' && svc ticket phase inReview; true`,
+  ];
+}
+
+/** How many commands a ticket needs. */
+export const COMMANDS = steps('', '').length;

@@ -1,0 +1,62 @@
+// The dashboard as a person uses it: everything that a journey sees and presses there, by roles and names. Every key and
+// click counts.
+import type { Browser, Locator, Page } from 'playwright-core';
+import { openPage } from '../../packages/dashboard/e2e/chromium.ts';
+import type { Hands } from './hands.ts';
+
+export type Screens = Awaited<ReturnType<typeof openScreens>>;
+
+/** `url` is the address that the terminal shows: to open it counts. */
+export async function openScreens(browser: Browser, url: string, hands: Hands) {
+  const { page, problems, close } = await openPage(browser);
+  hands.did(`opens ${url}`);
+  await page.goto(url);
+
+  async function click(target: Locator, what: string): Promise<void> {
+    await target.click();
+    hands.did(`clicks ${what}`);
+  }
+
+  async function press(key: string): Promise<void> {
+    await page.keyboard.press(key);
+    hands.did(`presses ${key}`);
+  }
+
+  return {
+    page,
+    problems,
+    close,
+    click,
+    press,
+    async type(target: Locator, text: string): Promise<void> {
+      await target.fill(text);
+      hands.did('types a text');
+    },
+    ...places(page),
+  };
+}
+
+/** The only place that knows how the screens are built. */
+function places(page: Page) {
+  const dialog = page.getByRole('dialog');
+  const requests = (within: Locator | Page): Locator => within.getByRole('region', { name: 'Open requests' });
+  return {
+    firstBoard: page.getByRole('region', { name: 'Start your first agent' }),
+    /** Of a ticket in the list of open tickets. */
+    startTicket: (ticket: string): Locator =>
+      page
+        .getByRole('listitem')
+        .filter({ hasText: ticket })
+        .getByRole('button', { name: /^Start/ }),
+    dialog: {
+      text: dialog.getByLabel('What should be done?'),
+      agent: dialog.getByLabel('Agent'),
+      missing: dialog.getByRole('region', { name: 'What is missing' }),
+      start: dialog.getByRole('button', { name: 'Start', exact: true }),
+    },
+    card: (ticket: string): Locator => page.locator(`[data-card$="/${ticket}"]`),
+    /** Whatever the agent calls it: allowing once comes first. */
+    allow: (within: Locator | Page): Locator => requests(within).getByRole('button').first(),
+    selectedItem: page.getByRole('region', { name: 'Selected item' }),
+  };
+}
