@@ -16,10 +16,15 @@ import {
 } from '../packages/testkit/src/script.ts';
 import { installAll, runAlone } from './agent-suite/alone.ts';
 import { programs } from './agent-suite/programs.ts';
-import { github } from './journeys/first-contact.ts';
-import { openWorld, type World } from './journeys/journey.ts';
+import { answers, github, linear, task } from './journeys/first-contact.ts';
+import { openWorld, type Setting, type World } from './journeys/journey.ts';
 
-const journeys: Readonly<Record<string, (world: World) => Promise<void>>> = { github };
+const journeys: Readonly<Record<string, (world: World) => Promise<void>>> = {
+  github,
+  linear,
+  task,
+  answers,
+};
 
 const { values: options } = parseArgs({
   options: {
@@ -60,18 +65,13 @@ async function runAll(network: string): Promise<void> {
   for (const program of chosen) {
     for (const { name, run } of wanted) {
       const began = performance.now();
-      await using ending = new AsyncDisposableStack();
-      const failure = await openWorld(ending, {
+      const failure = await failureOf(run, {
+        journey: name,
         program,
         cache: options.cache,
         browser,
         sabotage: options.sabotage,
-      })
-        .then(run)
-        .then(
-          () => undefined,
-          (error: unknown) => (error instanceof Error ? error.message : String(error)),
-        );
+      });
       all += 1;
       if (failure === undefined) good += 1;
       const verdict = failure === undefined ? 'ok' : `FAILED: ${failure}`;
@@ -84,4 +84,19 @@ async function runAll(network: string): Promise<void> {
   if (options.sabotage) judgeSabotage('the ticket has no text', summary, good === 0);
   else console.log(summary);
   if (!options.sabotage) failUnless(good === all);
+}
+
+/** Everything that the journey started is ended and removed, also when it fails. */
+async function failureOf(
+  run: (world: World) => Promise<void>,
+  setting: Setting,
+): Promise<string | undefined> {
+  await using ending = new AsyncDisposableStack();
+  try {
+    const world = await openWorld(ending, setting);
+    await run(world);
+    return world.figures.missed().join('; ') || undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

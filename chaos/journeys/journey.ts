@@ -1,5 +1,4 @@
-// What every journey has: the services around the person's machine, the person at a terminal and a browser, and the way of
-// one ticket from its agent to a shipped one. What svc reports in the end is compared with what the code host knows.
+// What every journey has: the services around the person's machine, and the person at a terminal and a browser.
 import type { Browser } from 'playwright-core';
 import type { AgentView } from '../../packages/core/src/api/agents.ts';
 import { startFakeCodehost } from '../../packages/testkit/src/codehost/fake-codehost.ts';
@@ -7,21 +6,24 @@ import { startPublicRelay } from '../../packages/testkit/src/relay/public-relay.
 import { askJson, scriptFolder } from '../../packages/testkit/src/script.ts';
 import { startFakeTracker } from '../../packages/testkit/src/tracker/fake-tracker.ts';
 import { TRACKER_TOKEN } from '../../packages/testkit/src/tracker/tickets.ts';
-import { until, WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 import type { Program } from '../agent-suite/programs.ts';
 import { createRepository, REPO } from './codehost.ts';
-import { createHands, goals, judgeFigure } from './hands.ts';
+import { createFigures, createHands } from './hands.ts';
 import { createMachine } from './machine.ts';
-import { COMMANDS, startModel } from './model.ts';
+import { randomWord, startModel, taskText } from './model.ts';
 import { openScreens } from './screens.ts';
 import { openTerminal, type Turn } from './terminal.ts';
 
-export type Setting = { program: Program; cache: string; browser: Browser; sabotage: boolean };
+export type Setting = {
+  journey: string;
+  program: Program;
+  cache: string;
+  browser: Browser;
+  sabotage: boolean;
+};
 export type World = Awaited<ReturnType<typeof openWorld>>;
 export type Person = Awaited<ReturnType<typeof openPerson>>;
-
-/** An agent works on several commands; all of a ticket take at most so long. */
-const LONGEST_MS = 3 * WAIT_MS;
+export type Ticket = { ticket: string; word: string };
 
 /** Everything but the person: the code host, the tracker, the public relay and the model. */
 export async function openWorld(ending: AsyncDisposableStack, setting: Setting) {
@@ -34,46 +36,53 @@ export async function openWorld(ending: AsyncDisposableStack, setting: Setting) 
   ending.defer(() => relay.stop());
   const model = await startModel(setting);
   ending.defer(() => model.close());
-  const repository = createRepository(codehost);
-  return { ...setting, codehost, tracker, relay, model, repository, ending };
+  return {
+    ...setting,
+    codehost,
+    tracker,
+    relay,
+    model,
+    ending,
+    repository: createRepository(codehost),
+    figures: createFigures(`${setting.journey}: ${setting.program.name}`),
+    /** A ticket whose text has a word that is nowhere else. */
+    addIssue(text: { unwanted?: boolean } = {}): Ticket {
+      const word = randomWord();
+      const { number } = codehost.cloud.addIssue(REPO, {
+        title: 'Write the word',
+        body: taskText(word, text),
+      });
+      return { ticket: `GH-${number}`, word };
+    },
+  };
 }
 
-/** A new machine with its person at a terminal. */
-export async function openPerson(
-  world: World,
-  name: string,
-  more: { withheld?: readonly string[]; services?: Record<string, string> } = {},
-) {
-  const { ending, browser, tracker, relay, model, program } = world;
+/** A new machine with its person at a terminal. `withheld`: variables that the agent does not have yet. */
+export async function openPerson(world: World, name: string, withheld: readonly string[] = []) {
+  const { ending, browser, tracker, relay, model, codehost } = world;
   const hands = createHands();
   const machine = createMachine(name, {
     ...world,
+    withheld,
     models: model.url,
     services: {
       SVC_MONITOR_PORT: '0',
       SVC_TRACKER_API_URL: tracker.url,
       SVC_RELAY_URL: relay.url,
-      ...more.services,
     },
-    ...(more.withheld && { withheld: more.withheld }),
   });
   ending.defer(() => machine.end());
-  // The code host has a production environment, so a ticket is done when it was deployed there.
-  if (world.codehost.cloud.repoOf(REPO).deployments.length === 0)
-    world.codehost.cloud.addDeployment(REPO, { sha: machine.git('rev-parse', 'HEAD') });
+  // There is a production environment, so a ticket is done when it was deployed there.
+  if (codehost.cloud.repoOf(REPO).deployments.length === 0)
+    codehost.cloud.addDeployment(REPO, { sha: machine.git('rev-parse', 'HEAD') });
   const terminal = await openTerminal(machine, hands);
   ending.defer(() => terminal.close());
-  const ask = <T>(path: string, body?: object): Promise<T> => askJson<T>(machine.daemonUrl() + path, body);
+  const ask = <T>(path: string): Promise<T> => askJson<T>(machine.daemonUrl() + path);
   return {
     ...machine,
     hands,
     terminal,
-    agent: program.name,
     ask,
-    /** `svc init`: Enter at every question but those that are named here. */
-    async init(turns: readonly Turn[]): Promise<string> {
-      return terminal.must('svc init', turns);
-    },
     async openScreens(path = '/') {
       const screens = await openScreens(browser, machine.daemonUrl() + path, hands);
       ending.defer(() => screens.close());
@@ -83,69 +92,22 @@ export async function openPerson(
   };
 }
 
-/** Enter at every question; the tickets are the issues of the repository. */
-export const enterEverywhere: readonly Turn[] = [
+const enterAt = (...questions: string[]): readonly Turn[] => questions.map((question) => [question, '\r']);
+
+/** What is typed at the questions of `svc init` if the tickets are the issues of the repository. */
+export const withIssues = enterAt(
   'Repository at the code host',
   'Key of the project',
   'Where are your tickets?',
   'Deploy environment',
   'How may events of',
-].map((question) => [question, '\r']);
+);
 
-/** From a started ticket to its pull request: every request of the agent is answered by `answer`, which counts. */
-export async function answerAll(
-  { repository, program }: World,
-  { hands, view }: Person,
-  { journey, ticket }: { journey: string; ticket: string },
-  answer: (request: { index: number; id: string; command: string | null }) => Promise<void>,
-): Promise<void> {
-  const answered: string[] = [];
-  for (const deadline = performance.now() + LONGEST_MS; ; ) {
-    const { id, command } = await until(async () => {
-      if (repository.rowOf(ticket) !== undefined) return { id: null, command: null };
-      const { agent } = await view(ticket);
-      if (agent?.state === 'ended' || agent?.state === 'idle')
-        throw new Error(`the agent is ${agent.state}: ${agent.message ?? agent.problem ?? ''}`);
-      const open = agent?.open[0];
-      return open === undefined ? undefined : { id: open.request, command: open.command };
-    });
-    if (id === null) break;
-    if (performance.now() > deadline) throw new Error(`${ticket}: no pull request in time`);
-    const mark = hands.mark();
-    await answer({ index: answered.length, id, command });
-    await until(async () => (await view(ticket)).agent?.open.every(({ request }) => request !== id) ?? true);
-    const acts = hands.since(mark);
-    judgeFigure(
-      journey,
-      `${program.name}: request ${answered.length + 1} answered (${acts.join(', ')})`,
-      acts.length,
-      goals.answer,
-      'click or key',
-    );
-    answered.push(id);
-  }
-  if (answered.length < COMMANDS)
-    throw new Error(`${ticket}: ${answered.length} requests for ${COMMANDS} commands: the agent did not ask`);
-}
-
-/** Merged and deployed by the code host; then every answer about the ticket is compared with what is so. */
-export async function ship(world: World, person: Person, { ticket, word }: { ticket: string; word: string }) {
-  const { repository } = world;
-  const { terminal } = person;
-  const before = repository.deliveredSuccesses();
-  await repository.announce(ticket);
-  const early = await terminal.run(`svc receipt ${ticket}`);
-  if (early.code !== 1) throw new Error(`${ticket} shipped before its merge: ${early.screen}`);
-  await repository.merge(ticket);
-  await repository.deploy(ticket);
-  const isShipped = async (): Promise<boolean> =>
-    (await person.ask<{ shipped: boolean | null }>(`/api/workers/${ticket}/receipt`)).shipped === true;
-  await until(isShipped).catch(() => undefined);
-  const { code, screen } = await terminal.run(`svc receipt ${ticket}`);
-  const problems = [
-    ...(code === 0 ? [] : [`svc receipt ended with ${code}: ${screen}`]),
-    ...repository.problems(ticket, word),
-    ...(repository.deliveredSuccesses() > before ? [] : ['no signed delivery of the success was accepted']),
-  ];
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-}
+/** The same if they are in Linear. */
+export const withLinear: readonly Turn[] = [
+  ...enterAt('Repository at the code host', 'Key of the project'),
+  // One down from the issues.
+  ['Where are your tickets?', '\u001b[B\r'],
+  ['API token of the issue tracker', `${TRACKER_TOKEN}\r`],
+  ...enterAt('Team at the issue tracker', 'Deploy environment', 'How may events of'),
+];

@@ -8,48 +8,47 @@ import { running } from '../agent-suite/replies.ts';
 /** In the prompt of every ticket, whatever its text: the skill names the ticket. */
 const MARKER = 'The ticket: ';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+const CLEAN_FIRST = 'Clean up before.';
 export const FILE = 'word.txt';
-
-export type Model = Awaited<ReturnType<typeof startModel>>;
+export const UNWANTED = 'touch unwanted';
+/** How many commands a ticket needs. */
+export const COMMANDS = 3;
 
 export function randomWord(): string {
   return Array.from({ length: 12 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
-/** The text of a ticket. Only here the model can learn the word. */
-export function taskText(word: string): string {
-  return `The file ${FILE} should have one line.\n\nThe word is: ${word}.\n`;
+/** The text of a ticket. Only here the model can learn the word. `unwanted`: it first tries something to be rejected. */
+export function taskText(word: string, { unwanted = false } = {}): string {
+  return `The file ${FILE} should have one line. The word is: ${word}.${unwanted ? ` ${CLEAN_FIRST}` : ''}`;
 }
 
 /** `sabotage`: the text of the ticket is lost on the way to the model. */
 export async function startModel({ sabotage }: { sabotage: boolean }) {
   const firstAt = new Map<string, number>();
-  const models = await startStreamingModels(MARKER, ({ prompt, results, tools }: Asked) => {
+  const { url, close } = await startStreamingModels(MARKER, ({ prompt, results, tools }: Asked) => {
     const text = sabotage ? prompt.replaceAll(/The word is: [a-z]+/g, '') : prompt;
     const [, ticket = ''] = /The ticket: ([A-Za-z]+-\d+)/.exec(text) ?? [];
     const [, word] = /The word is: ([a-z]+)/.exec(text) ?? [];
     if (!firstAt.has(ticket)) firstAt.set(ticket, performance.now());
     if (word === undefined) return { text: 'The ticket does not say which word.' };
-    const command = steps(ticket, word)[results];
+    const commands = [...(text.includes(CLEAN_FIRST) ? [UNWANTED] : []), ...commandsFor(ticket, word)];
+    const command = commands[results];
     return command === undefined ? { text: 'It is done.' } : { tool: running(tools, command) };
   });
   return {
-    url: models.url,
-    asked: models.asked,
+    url,
+    close,
     /** When it was first asked to work on the ticket, by `performance.now()`. */
     firstAskedAbout: (ticket: string): number | undefined => firstAt.get(ticket),
-    close: models.close,
   };
 }
 
 /** Each is asked for at the person. */
-function steps(ticket: string, word: string): readonly string[] {
+function commandsFor(ticket: string, word: string): readonly string[] {
   return [
     `svc ticket phase inProgress; echo ${word} > ${FILE} && git add ${FILE} && git commit -qm '${ticket}: Write the word'`,
     'git push -q --set-upstream origin HEAD',
     `gh pr create --title '${ticket}: Write the word' --body 'As the ticket says.' && svc ticket phase inReview; true`,
   ];
 }
-
-/** How many commands a ticket needs. */
-export const COMMANDS = steps('', '').length;

@@ -32,6 +32,11 @@ export async function openScreens(browser: Browser, url: string, hands: Hands) {
       await target.fill(text);
       hands.did('types a text');
     },
+    /** The ticket whose page it shows. */
+    async openedTicket(): Promise<string> {
+      await page.waitForURL(/\/tickets\/[^/]+$/);
+      return decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '');
+    },
     ...places(page),
   };
 }
@@ -50,8 +55,6 @@ function places(page: Page) {
         .getByRole('button', { name: /^Start/ }),
     dialog: {
       text: dialog.getByLabel('What should be done?'),
-      agent: dialog.getByLabel('Agent'),
-      missing: dialog.getByRole('region', { name: 'What is missing' }),
       start: dialog.getByRole('button', { name: 'Start', exact: true }),
     },
     card: (ticket: string): Locator => page.locator(`[data-card$="/${ticket}"]`),
