@@ -1,58 +1,115 @@
-// Requests to join that must not be admitted, by somebody who has an invitation. They go through the real relays to the
-// administrator's daemon; none may change its file, or the list of members.
+// Requests to join that must not be admitted, by somebody who has invitations. They go through the real relays to the
+// administrator's daemon; none may change its file, or the list of members. The relay keeps only the newest of a path, so the
+// next one to a path is sent when the daemon has refused the one before: each that the relay stores reaches the daemon.
+// Afterwards an honest machine joins: it must be admitted in time, and by everyone.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hostileJoin } from '../../packages/monitor/src/team/testing/hostile-joins.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
-import type { TeamWorld } from './world.ts';
+import { joinTeam, type Machine, type TeamWorld } from './world.ts';
 
-const AT_ONCE = 8;
+/** Each has a path of its own at the relay. */
+const INVITATIONS = 40;
 const BUSY_MS = 200;
-/** A machine that joins after them must still be admitted within this. */
+/** A machine that joins after them must be live within this. */
 const LAST_MS = 60_000;
 
-export type JoinVerdict = { sent: number; stored: number; refused: number; problems: string[] };
+/**
+ * Of the requests that were sent, the relay has refused some by itself, and stored the others. The daemon has refused what it has
+ * seen: at least what was stored, and more if a stream was opened again.
+ */
+export type JoinVerdict = {
+  sent: number;
+  refusedByRelay: number;
+  stored: number;
+  refusedByAdmin: number;
+  /** How long the honest machine took. */
+  seconds: number;
+  problems: string[];
+};
 
-export async function tryJoins({ machines }: TeamWorld, count: number, random: Random): Promise<JoinVerdict> {
+export async function tryJoins(world: TeamWorld, count: number, random: Random): Promise<JoinVerdict> {
+  const { machines } = world;
   const [admin] = machines;
-  if (admin === undefined || count === 0) return { sent: 0, stored: 0, refused: 0, problems: [] };
-  const { invitation } = await admin.ask<{ invitation: string }>('/api/team/invite', {});
+  const verdict: JoinVerdict = {
+    sent: 0,
+    refusedByRelay: 0,
+    stored: 0,
+    refusedByAdmin: 0,
+    seconds: 0,
+    problems: [],
+  };
+  if (admin === undefined || count === 0) return verdict;
+  const invite = async (): Promise<string> =>
+    (await admin.ask<{ invitation: string }>('/api/team/invite', {})).invitation;
+  const invitations: string[] = [];
+  for (let number = 0; number < INVITATIONS; number += 1) invitations.push(await invite());
   const stored = (): string => readFileSync(join(admin.home.home, '.config/svc/team.json'), 'utf8');
   const before = stored();
   const members = (await admin.status())?.members ?? [];
   const knowledge = {
-    invitation,
     names: members.flatMap(({ person, machine }) => [person, machine]),
     ids: members.map(({ id }) => id),
   };
-  const channelUrl = invitation.slice(0, invitation.indexOf('#'));
-  let version = 0;
-  let taken = 0;
-  const one = async (): Promise<void> => {
-    while (version < count) {
-      version += 1;
-      const { access, signature, path, body } = await hostileJoin(random, knowledge, version);
-      const headers = { 'x-svc-signature': signature, authorization: `Bearer ${access}` };
-      for (;;) {
-        const { status } = await fetch(`${channelUrl}/${path}`, { method: 'PUT', headers, body });
-        if (status === 200) taken += 1;
-        if (status !== 429 && status !== 503) break;
-        await sleep(BUSY_MS);
-      }
+
+  /** Whether the relay has stored it. */
+  async function sendOne(invitation: string): Promise<boolean> {
+    verdict.sent += 1;
+    const record = await hostileJoin(random, { ...knowledge, invitation }, verdict.sent);
+    const { access, signature, path, body } = record;
+    const headers = { 'x-svc-signature': signature, authorization: `Bearer ${access}` };
+    const channelUrl = invitation.slice(0, invitation.indexOf('#'));
+    for (;;) {
+      const { status } = await fetch(`${channelUrl}/${path}`, { method: 'PUT', headers, body });
+      if (status !== 429 && status !== 503) return status === 200;
+      await sleep(BUSY_MS);
     }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  }
+
+  /** Not of the members: those whom an invitation names. */
   const refusedNow = async (): Promise<number> =>
-    ((await admin.status())?.refused ?? []).reduce((sum, refusal) => sum + refusal.count, 0);
-  // The relay keeps the newest of a path, so the daemon may not see each of them.
-  await until(async () => (await refusedNow()) > 0);
-  await sleep(LAST_MS / 6);
+    ((await admin.status())?.refused ?? [])
+      .filter((refusal) => !knowledge.names.includes(refusal.machine))
+      .reduce((sum, refusal) => sum + refusal.count, 0);
+  const refusedBefore = await refusedNow();
+  while (verdict.sent < count) {
+    const refused = await refusedNow();
+    const some = invitations.slice(0, count - verdict.sent);
+    const results = await Promise.all(some.map(sendOne));
+    const taken = results.filter((isStored) => isStored).length;
+    verdict.stored += taken;
+    verdict.refusedByRelay += results.length - taken;
+    const isSeen = await until(async () => (await refusedNow()) - refused >= taken).catch(() => false);
+    if (isSeen) continue;
+    verdict.problems.push(
+      `of ${taken} requests that the relay stored, the daemon has refused ${(await refusedNow()) - refused}`,
+    );
+    break;
+  }
+  verdict.refusedByAdmin = (await refusedNow()) - refusedBefore;
   const after = await admin.status();
-  const problems: string[] = [];
-  if (stored() !== before) problems.push('a request to join changed the file of the administrator');
-  if (after?.members.length !== members.length) problems.push('a hostile machine is a member');
-  if (after?.state !== 'live') problems.push(`the administrator is ${after?.state}`);
-  return { sent: count, stored: taken, refused: await refusedNow(), problems };
+  if (stored() !== before) verdict.problems.push('a request to join changed the file of the administrator');
+  if (after?.members.length !== members.length) verdict.problems.push('a hostile machine is a member');
+  if (after?.state !== 'live') verdict.problems.push(`the administrator is ${after?.state}`);
+  if (verdict.refusedByAdmin === 0) verdict.problems.push('no request reached the administrator');
+
+  const honest = await world.addMachine();
+  const start = performance.now();
+  await joinTeam(admin, honest);
+  const isMember = async ({ status }: Machine): Promise<boolean> =>
+    (await status())?.members.some(({ machine }) => machine === honest.name) === true;
+  await until(
+    async () =>
+      (await honest.status())?.state === 'live' &&
+      (await Promise.all([...machines, honest].map(isMember))).every((is) => is),
+  ).catch(async () => {
+    verdict.problems.push(`an honest machine was not admitted: ${JSON.stringify(await honest.status())}`);
+  });
+  const tookMs = performance.now() - start;
+  verdict.seconds = tookMs / 1000;
+  if (tookMs > LAST_MS)
+    verdict.problems.push(`an honest machine was admitted after ${verdict.seconds.toFixed(1)} s`);
+  return verdict;
 }

@@ -58,38 +58,53 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
   // The last machine sees the relays through it. It passes everything on until it has to lie.
   const liar = await startLyingRelay(ports);
   starting.defer(() => liar.stop());
-  const machines: Awaited<ReturnType<typeof createMachine>>[] = [];
-  for (let number = 1; number <= given.machines; number += 1) {
-    const machine = await createMachine(number, {
-      ...given,
-      way: await proxyTo(() => (number === given.machines ? [liar.port] : ports())),
-      random,
-    });
+  async function newMachine(number: number, relayPorts: () => number[]) {
+    const machine = await createMachine(number, { ...given, way: await proxyTo(relayPorts), random });
     starting.defer(() => machine.kill());
-    machines.push(machine);
+    return machine;
   }
+  const machines: Awaited<ReturnType<typeof createMachine>>[] = [];
+  for (let number = 1; number <= given.machines; number += 1)
+    machines.push(await newMachine(number, () => (number === given.machines ? [liar.port] : ports())));
   await Promise.all(machines.map((machine) => machine.start()));
   await formTeam(machines);
-  return { cluster, relays, machines, liar, relayFolder: relayHome.home, teamName: TEAM };
+  return {
+    cluster,
+    relays,
+    machines,
+    liar,
+    relayFolder: relayHome.home,
+    teamName: TEAM,
+    /** One that runs, and is in no team. */
+    async addMachine() {
+      const machine = await newMachine(given.machines + 1, ports);
+      await machine.start();
+      return machine;
+    },
+  };
 }
 
-/** The first creates it. Each has its own way to the relays, so an invitation is given another address. */
+/** The first creates it. */
 async function formTeam(machines: readonly Awaited<ReturnType<typeof createMachine>>[]): Promise<void> {
   const [first, ...others] = machines;
   if (first === undefined) throw new Error('a team needs a machine');
-  const who = ({ person, name }: (typeof machines)[number]) => ({ person, machine: name });
-  await first.ask('/api/team/create', { relay: first.relayUrl, name: TEAM, ...who(first) });
-  for (const other of others) {
-    const { invitation } = await first.ask<{ invitation: string }>('/api/team/invite', {});
-    await other.ask('/api/team/join', {
-      invitation: invitation.replace(first.relayUrl, other.relayUrl),
-      ...who(other),
-    });
-  }
+  const { person, name: machine } = first;
+  await first.ask('/api/team/create', { relay: first.relayUrl, name: TEAM, person, machine });
+  for (const other of others) await joinTeam(first, other);
   for (const machine of machines)
     await until(async () => (await machine.status())?.state === 'live').catch(async () => {
       throw new Error(`${machine.name}: ${JSON.stringify(await machine.status())}`);
     });
+}
+
+/** Each machine has its own way to the relays, so an invitation is given another address. */
+export async function joinTeam(admin: Machine, other: Machine): Promise<void> {
+  const { invitation } = await admin.ask<{ invitation: string }>('/api/team/invite', {});
+  await other.ask('/api/team/join', {
+    invitation: invitation.replace(admin.relayUrl, other.relayUrl),
+    person: other.person,
+    machine: other.name,
+  });
 }
 
 async function createMachine(
