@@ -11,7 +11,7 @@ import { agentVariables, chooseVerifier, ticketFrom, type VerifierResult } from 
 import { readMachine } from '../packages/monitor/src/config/environment.ts';
 import { loadConfig } from '../packages/monitor/src/config/load.ts';
 import { locateAgent } from '../packages/monitor/src/orchestrate/agents/check-agent.ts';
-import { variableSources } from '../packages/monitor/src/orchestrate/runs/run-project.ts';
+import { variableSources } from '../packages/monitor/src/orchestrate/agents/project-agents.ts';
 import { createVerifier } from '../packages/monitor/src/orchestrate/verify/verifier.ts';
 import {
   describeMachine,

@@ -23,6 +23,14 @@ export {
   resumeMessage,
   suspendedText,
 } from './agent/limits.ts';
+export {
+  codexKeyVariable,
+  type InHome,
+  judgeLogin,
+  type LoginEvidence,
+  type LoginRule,
+  noEvidence,
+} from './agent/login.ts';
 export * from './agent/messages.ts';
 export { answerable, isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
 export * from './agent/schemas.ts';

@@ -25,7 +25,12 @@ const scripted = (as: string, mode: string | null = 'ask') => ({
   mode,
 });
 
-async function world(agents: object, timings = {}, more: object = {}) {
+async function world(
+  agents: object,
+  timings = {},
+  more: object = {},
+  variables: Record<string, string> = {},
+) {
   const { home, folder, environment, write, branches } = testRepository(temporaryFolder());
   const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents, ...more };
   write(folder, '.svc/config.json', JSON.stringify({ svc: { projectKey: 'demo', orchestration } }));
@@ -37,6 +42,7 @@ async function world(agents: object, timings = {}, more: object = {}) {
   write(bin, 'codex-acp', 'not a program');
   const given = {
     ...environment,
+    ...variables,
     PATH: `${bin}:${environment['PATH']}`,
     SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings),
   };
@@ -48,7 +54,7 @@ async function world(agents: object, timings = {}, more: object = {}) {
     return { code, lines: printed.split('\n').filter(Boolean), complained: terminal.complained() };
   };
   const svc = Object.assign((...words: string[]) => at(folder, {}, ...words), { at });
-  return { svc, bin, daemon, branches, home, write };
+  return { svc, bin, daemon, branches, home, folder, write };
 }
 
 test('an agent that can be used: its version, what it can do, its modes', async () => {
@@ -61,7 +67,7 @@ test('an agent that can be used: its version, what it can do, its modes', async 
       ` program ${process.execPath}`,
       ' version 1.0.0',
       ' protocol version 1',
-      ' login unknown until it gets work',
+      ' login unknown: it shows only when it gets work',
       ' can resume, load, close',
       ' modes ask, auto',
       ' mode ask',
@@ -71,7 +77,7 @@ test('an agent that can be used: its version, what it can do, its modes', async 
   const { lines } = await svc('agents', 'check', 'mine', '--json');
   expect(JSON.parse(lines.join('\n'))).toMatchObject({
     ok: true,
-    loginNeeded: null,
+    login: { state: 'unknown' },
     capabilities: ['resume', 'load', 'close'],
   });
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-agent-'))).toEqual([]);
@@ -82,7 +88,7 @@ test('the list, and a check of all: those that are not installed have the comman
   const install = 'npm install --global @agentclientprotocol/codex-acp@2.6.0';
   const { lines } = await svc('agents', 'list');
   expect(lines).toContain(`codex not installed ${install}`);
-  expect(lines).toContain(`mine ${process.execPath} mode ask`);
+  expect(lines).toContain(`mine ${process.execPath} mode ask login unknown: it was not asked`);
   expect(lines).toContain('other not installed');
   const doctor = (await svc('doctor')).lines.join('\n');
   expect(doctor).toContain('The agent other is not installed: /nowhere/other was not found');
@@ -103,7 +109,9 @@ test('the list, and a check of all: those that are not installed have the comman
   });
   // Found in the daemon's PATH, without being run.
   symlinkSync(process.execPath, join(bin, 'gemini'));
-  expect((await svc('agents', 'list')).lines).toContain(`gemini ${join(bin, 'gemini')} mode default`);
+  expect((await svc('agents', 'list')).lines).toContain(
+    `gemini ${join(bin, 'gemini')} mode default login unknown: it was not asked`,
+  );
 });
 
 test('before there is a project; and a program that only the person has in the PATH', async () => {
@@ -133,7 +141,7 @@ test.each([
   [
     'logged-out',
     'ask',
-    'The agent mine needs a login.',
+    'The agent mine needs a login: it opens no session without one.',
     `Log in with: ${process.execPath}. Or name the variable`,
   ],
   ['ended', 'ask', 'The agent mine ended with exit code 3 (no configuration found).', 'See what it prints: '],
@@ -153,6 +161,157 @@ test.each([
     expect.stringContaining(remedy),
     ...lines.slice(3),
   ]);
+});
+
+const SECRET = 'sk-never-shown-0123456789';
+const none = JSON.stringify({ kind: 'none', label: 'Not logged in' });
+const customProvider = `model_provider = "own"
+[model_providers.own]
+base_url = "http://127.0.0.1:1/v1"
+env_key = "OWN_KEY"
+`;
+
+test.each<{
+  what: string;
+  name?: string;
+  env?: object;
+  variables?: Record<string, string>;
+  agentEnv?: string[];
+  files?: Record<string, string>;
+  login: string;
+  remedy?: string;
+}>([
+  {
+    what: 'nobody is logged in',
+    env: { LOGIN: none },
+    login: 'no: it reports that nobody is logged in',
+    remedy:
+      'Run: claude-agent-acp --cli auth login. Or set ANTHROPIC_API_KEY in the environment of the daemon, and restart it: svc monitor restart, then: svc config set svc.orchestration.agentEnv \'["ANTHROPIC_API_KEY"]\'',
+  },
+  {
+    what: 'a key that agents do not get',
+    env: { LOGIN: none },
+    variables: { ANTHROPIC_API_KEY: SECRET },
+    agentEnv: ['MINE'],
+    login: 'no: it reports that nobody is logged in',
+    remedy: `Run: svc config set svc.orchestration.agentEnv '["MINE","ANTHROPIC_API_KEY"]'. It is set where svc runs, and the agent does not get it.`,
+  },
+  {
+    what: 'a key that it gets and does not report',
+    env: { LOGIN: none },
+    variables: { ANTHROPIC_AUTH_TOKEN: SECRET },
+    agentEnv: ['ANTHROPIC_AUTH_TOKEN'],
+    login: 'yes: ANTHROPIC_AUTH_TOKEN is set',
+  },
+  {
+    what: 'a login that it reports',
+    env: {
+      LOGIN: JSON.stringify({ kind: 'account', label: 'Claude Max', account: { email: 'kim@acme.example' } }),
+    },
+    login: 'yes: Claude Max',
+  },
+  {
+    what: 'settings from which a key may come',
+    env: { LOGIN: none },
+    files: { '.claude/settings.json': `{"env":{"ANTHROPIC_AUTH_TOKEN":"${SECRET}"}}` },
+    login: 'unknown: it may have a key by HOME/.claude/settings.json',
+  },
+  {
+    what: 'a provider of its settings, whose key it does not get',
+    name: 'codex',
+    env: { LOGIN: JSON.stringify({ kind: 'gateway', label: 'Custom model gateway', detail: 'own' }) },
+    files: { '.codex/config.toml': customProvider },
+    login: 'no: its settings take the key from OWN_KEY, which it does not get',
+    remedy: `Run: svc config set svc.orchestration.agentEnv '["OWN_KEY"]'. And set it in the environment of the daemon, then: svc monitor restart`,
+  },
+  {
+    what: 'the same, in a project that may choose another provider',
+    name: 'codex',
+    env: { LOGIN: JSON.stringify({ kind: 'gateway', label: 'Custom model gateway', detail: 'own' }) },
+    files: {
+      '.codex/config.toml': customProvider,
+      'PROJECT/.codex/config.toml': 'model_provider = "openai"',
+    },
+    login: 'unknown: it uses Custom model gateway, own',
+  },
+  {
+    what: 'a file with its login',
+    name: 'opencode',
+    files: { '.local/share/opencode/auth.json': `{"anthropic":{"key":"${SECRET}"}}` },
+    login: 'yes: there is HOME/.local/share/opencode/auth.json',
+  },
+  {
+    what: 'a key, and it refuses all the same',
+    name: 'qwen',
+    env: { AS: 'logged-out' },
+    variables: { OPENAI_API_KEY: SECRET },
+    agentEnv: ['OPENAI_API_KEY'],
+    login: 'no: it opens no session, although OPENAI_API_KEY is set: the key may be wrong, or not enough',
+    remedy: 'Run: qwen (then /auth)',
+  },
+])('its login: $what', async (given) => {
+  const { name = 'claude', env = {}, variables = {}, agentEnv = [], files = {}, login, remedy } = given;
+  const agent = { ...scripted(''), env };
+  const { svc, home, folder, write, daemon } = await world({ [name]: agent }, {}, { agentEnv }, variables);
+  expect(await svc('skills', 'install', '--agent', 'claude', '--yes')).toMatchObject({ code: 0 });
+  for (const [path, text] of Object.entries(files))
+    write(path.startsWith('PROJECT') ? folder : home, path.replace(/^PROJECT\//, ''), text);
+  const expected = login.replace('HOME', home);
+  const isMissing = expected.startsWith('no: ');
+  const { code, lines } = await svc('agents', 'check', name);
+  expect(lines).toContain(` login ${expected}`);
+  expect([code, lines[0]]).toEqual(isMissing ? [1, `${name}: not usable`] : [0, `${name}: usable`]);
+  const preflight = await svc('orchestrate', 'start', 'A-1', '--agent', name, '--check');
+  const problem = ` The agent ${name} needs a login: ${expected.replace('no: ', '')}.`;
+  if (isMissing) expect(lines.slice(1, 3)).toEqual([problem, ` ${remedy}`]);
+  expect([preflight.code, preflight.lines]).toEqual(
+    isMissing ? [1, ['Not ready:', problem, ` ${remedy}`]] : [0, ['Ready: nothing is missing.']],
+  );
+  const doctor = (await svc('doctor')).lines.join('\n');
+  expect(doctor.includes(problem.trim().replace(/\.$/, ''))).toBe(isMissing);
+  const shown = JSON.stringify([lines, preflight, doctor, (await svc('agents', 'list', '--json')).lines]);
+  expect(shown).not.toContain(SECRET);
+  expect(shown).not.toContain('kim@');
+  // The answer of a moment ago is shown, if it still counts.
+  if (!isMissing)
+    expect((await svc('agents', 'list')).lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^${name} .* login ${expected.split(':')[0]}: `)),
+    );
+  expect(daemon.lines()).toEqual([]);
+});
+
+test('without a daemon, before there is a project: the agents of the shell', async () => {
+  const { home, environment } = testRepository(temporaryFolder());
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  // Its program is found in the PATH, and runs in it.
+  const words = `exec '${process.execPath}' '${program}'`;
+  writeFileSync(join(bin, 'opencode'), `#!/bin/sh\n${words}\n`, { mode: 0o755 });
+  const at = async (...given: string[]) => {
+    const variables = { ...environment, PATH: `${bin}:${environment['PATH']}`, OPENAI_API_KEY: SECRET };
+    const terminal = { ...testTerminal(), home, folder: home, environment: variables };
+    const code = await runCommandLine(terminal, given);
+    const printed = terminal.printed().replaceAll(/ +/g, ' ');
+    return { code, lines: printed.split('\n').filter(Boolean), complained: terminal.complained() };
+  };
+  const note = 'No daemon answers: these are the agents in the PATH of this shell.';
+  const before = readdirSync(home).toSorted();
+  const listed = await at('agents', 'list');
+  expect(listed).toMatchObject({ code: 0, complained: expect.stringContaining(note) });
+  expect(listed.lines).toContain(
+    `opencode ${join(bin, 'opencode')} mode build login unknown: it was not asked`,
+  );
+  expect(listed.lines).toContain('gemini not installed npm install --global @google/gemini-cli@0.61.0');
+  const checked = await at('agents', 'check', 'opencode');
+  expect(checked.lines).toContain(' version 1.0.0');
+  expect(checked.complained).toContain(note);
+  const missing = await at('agents', 'check', 'qwen');
+  expect([missing.code, ...missing.lines]).toEqual([
+    1,
+    'qwen: not installed',
+    ' Run: npm install --global @qwen-code/qwen-code@0.24.4',
+  ]);
+  expect(readdirSync(home).toSorted()).toEqual(before);
 });
 
 test('an agent that does not answer is ended at the deadline', async () => {

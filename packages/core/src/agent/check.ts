@@ -1,6 +1,7 @@
 // Whether an agent can be used, from what it answered when it was asked.
 import type { AgentCheck } from '../api/agents.ts';
-import { type AgentProblem, type KnownAgent, notInstalled } from './choice.ts';
+import { type AgentProblem, type KnownAgent, notInstalled, type PathOf } from './choice.ts';
+import { type AgentLogin, judgeLogin, type LoginEvidence, loginRemedy } from './login.ts';
 import { type AgentSession, newAgentSession, PROTOCOL_VERSION } from './session.ts';
 
 /** What an agent answered when it was started to ask what it can do. */
@@ -13,17 +14,31 @@ export type AskedAgent = {
 /** What was chosen for the run, instead of what is configured. */
 export type WantedChoice = { model?: string | undefined; mode?: string | undefined };
 
-/** `asked` is undefined when it is not installed. `unfit`: why it cannot do what the worker command asks for. */
+/** What is known of it besides its answers. */
+export type AgentFacts = {
+  evidence: LoginEvidence;
+  /** The variables that agents of the project get. */
+  agentEnv: readonly string[];
+  pathOf?: PathOf | undefined;
+  /** Why it cannot do what the worker command asks for. */
+  unfit?: AgentProblem | undefined;
+  wanted?: WantedChoice | undefined;
+};
+
+/** `asked` is undefined when it is not installed. */
 export function judgeAgent(
   agent: KnownAgent,
   program: string | null,
+  facts: AgentFacts,
   asked?: AskedAgent,
-  unfit?: AgentProblem,
-  wanted: WantedChoice = {},
 ): AgentCheck {
   const { session } = asked ?? { session: newAgentSession };
-  const { env, login, ...entry } = agent;
-  const found = asked === undefined ? notInstalled(agent) : (problemOf(agent, asked, wanted) ?? unfit);
+  const { env, login: rule, ...entry } = agent;
+  const login = judgeLogin(facts.evidence, asked && session);
+  const found =
+    asked === undefined
+      ? notInstalled(agent, facts.pathOf)
+      : (problemOf(agent, asked, login, facts) ?? facts.unfit);
   return {
     ...entry,
     args: [...entry.args],
@@ -32,8 +47,7 @@ export function judgeAgent(
     version: session.agent?.version ?? null,
     protocolVersion: session.protocolVersion,
     capabilities: Object.entries(session.can).flatMap(([what, can]) => (can ? what : [])),
-    // Some agents open a session without a login, and ask for it when they get work.
-    loginNeeded: session.needsLogin ? true : null,
+    login,
     modes: session.modes.map(({ id }) => id),
     models: session.models.map(({ id }) => id),
     problem: found?.problem ?? null,
@@ -44,21 +58,25 @@ export function judgeAgent(
 function problemOf(
   agent: KnownAgent,
   { session, failure }: AskedAgent,
-  wanted: WantedChoice,
+  login: AgentLogin,
+  { wanted = {}, evidence, agentEnv }: AgentFacts,
 ): AgentProblem | undefined {
-  const { name, command, args, install, login } = agent;
+  const { name, command, args, install } = agent;
   const mode = wanted.mode ?? agent.mode;
-  const { protocolVersion, needsLogin, logins, sessionId } = session;
+  const { protocolVersion, logins, sessionId } = session;
   const seeOutput = `See what it prints: ${[command, ...args].join(' ')}`;
   if (protocolVersion !== null && protocolVersion !== PROTOCOL_VERSION)
     return {
       problem: `The agent ${name} speaks version ${protocolVersion} of the protocol, not ${PROTOCOL_VERSION}.`,
       remedy: install === null ? 'Install a version that does.' : `Run: ${install}`,
     };
-  if (needsLogin)
+  if (login.state === 'no')
     return {
-      problem: `The agent ${name} needs a login.`,
-      remedy: `Log in with: ${login ?? (logins.join(', ') || command)}. Or name the variable with its API key in svc.orchestration.agentEnv.`,
+      problem: `The agent ${name} needs a login: ${login.why}.`,
+      remedy:
+        agent.login === null
+          ? `Log in with: ${logins.join(', ') || command}. Or name the variable with its API key in svc.orchestration.agentEnv.`
+          : loginRemedy(agent.login, evidence, agentEnv),
     };
   if (failure !== null) return { problem: `The agent ${name} ${failure}.`, remedy: seeOutput };
   if (session.problem !== null)

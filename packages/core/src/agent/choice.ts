@@ -3,6 +3,7 @@
 import type { Config } from '../config/schema/config.ts';
 import type { RunPlan } from '../orchestrate/plan.ts';
 import { pathInRepository } from '../orchestrate/verify/refutation.ts';
+import { type LoginRule, loginRules } from './login.ts';
 import type { Answer } from './messages.ts';
 import type { OpenRequest } from './requests.ts';
 
@@ -34,11 +35,11 @@ export type KnownAgent = {
   commands: boolean;
   /** The command that installs the version that was tried; null: not known. */
   install: string | null;
-  /** How a person logs in; null: not known. */
-  login: string | null;
+  /** How it gets its login or its key; null: not known. */
+  login: LoginRule | null;
 };
 
-type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode' | 'login'> & {
+type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode'> & {
   package: string;
   env?: object;
   commands?: true;
@@ -52,21 +53,18 @@ const builtIn: Readonly<Record<string, BuiltIn>> = {
     mode: 'default',
     commands: true,
     package: '@agentclientprotocol/claude-agent-acp@0.99.1',
-    login: 'claude auth login',
   },
   codex: {
     command: 'codex-acp',
     args: [],
     mode: 'read-only',
     package: '@agentclientprotocol/codex-acp@2.6.0',
-    login: 'codex login',
   },
   gemini: {
     command: 'gemini',
     args: ['--acp'],
     mode: 'default',
     package: '@google/gemini-cli@0.61.0',
-    login: 'gemini',
   },
   opencode: {
     command: 'opencode',
@@ -75,21 +73,18 @@ const builtIn: Readonly<Record<string, BuiltIn>> = {
     env: { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask","external_directory":"ask"}' },
     mode: 'build',
     package: 'opencode-ai@1.18.33',
-    login: 'opencode auth login',
   },
   qwen: {
     command: 'qwen',
     args: ['--acp'],
     mode: 'default',
     package: '@qwen-code/qwen-code@0.24.4',
-    login: 'qwen auth',
   },
   copilot: {
     command: 'copilot',
     args: ['--acp'],
     mode: 'https://agentclientprotocol.com/protocol/session-modes#agent',
     package: '@github/copilot@1.0.102',
-    login: 'copilot login',
   },
 };
 
@@ -121,22 +116,30 @@ function knownAgent(
     model: given.model ?? null,
     commands: base?.commands ?? false,
     install: isOwn ? `npm install --global ${base.package}` : null,
-    login: base?.login ?? null,
+    login: loginRules[name] ?? null,
   };
 }
 
 /** What happened, and the fix. */
 export type AgentProblem = { problem: string; remedy: string };
 
-export function notInstalled({
-  name,
-  command,
-  install,
-}: Pick<KnownAgent, 'name' | 'command' | 'install'>): AgentProblem {
-  return {
-    problem: `The agent ${name} is not installed: ${command} was not found in the daemon's PATH.`,
-    remedy: `${install === null ? `Install it, or set svc.orchestration.agents.${name}.command to its full path` : `Run: ${install}`}. If ${command} is in your own PATH, the daemon was started without it: svc monitor restart`,
-  };
+/** Where programs are looked for: the daemon may have been started with another PATH than the shell of a person. */
+export type PathOf = 'daemon' | 'shell';
+
+export function notInstalled(
+  { name, command, install }: Pick<KnownAgent, 'name' | 'command' | 'install'>,
+  pathOf: PathOf = 'daemon',
+): AgentProblem {
+  const remedy =
+    install === null
+      ? `Install it, or set svc.orchestration.agents.${name}.command to its full path`
+      : `Run: ${install}`;
+  return pathOf === 'shell'
+    ? { problem: `The agent ${name} is not installed: ${command} was not found in your PATH.`, remedy }
+    : {
+        problem: `The agent ${name} is not installed: ${command} was not found in the daemon's PATH.`,
+        remedy: `${remedy}. If ${command} is in your own PATH, the daemon was started without it: svc monitor restart`,
+      };
 }
 
 export function unknownAgent(name: string, known: readonly KnownAgent[]): AgentProblem {

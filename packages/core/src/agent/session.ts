@@ -20,6 +20,7 @@ import {
   textAt,
 } from '../receive/payload-fields.ts';
 import { limitInError, limitInMessage } from './limits.ts';
+import { type ReportedLogin, reportedLogin } from './login.ts';
 import { isQuestion, MOST_OPTIONS, type OpenRequest, permissionIn, questionIn } from './requests.ts';
 import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
@@ -44,6 +45,9 @@ export type AgentSession = {
   logins: readonly string[];
   /** It refused to open a session because nobody is logged in. */
   needsLogin: boolean;
+  /** Whether it reports its login without being asked, and what it has reported. */
+  reportsLogin: boolean;
+  login: ReportedLogin | null;
   sessionId: string | null;
   /** Null while the agent has not reported it. */
   mode: string | null;
@@ -94,6 +98,8 @@ export type AgentSession = {
 export const PROTOCOL_VERSION = 1;
 /** The code of the error for a request that needs a login. */
 const LOGIN_NEEDED = -32000;
+/** An extension: which login the agent uses. */
+const LOGIN_REPORT = '_auth/status_update';
 export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
 const MOST_TOOLS = 200;
@@ -109,6 +115,8 @@ export const newAgentSession: AgentSession = {
   protocolVersion: null,
   logins: [],
   needsLogin: false,
+  reportsLogin: false,
+  login: null,
   sessionId: null,
   mode: null,
   modes: [],
@@ -172,6 +180,7 @@ function changed(session: AgentSession, entry: AgentEntry): AgentSession {
   if (method === undefined) return afterAnswer(session, message);
   if (message['id'] !== undefined) return afterItsRequest(session, method, message);
   if (method === 'session/update') return afterUpdate(session, objectAt(message, 'params'));
+  if (method === LOGIN_REPORT) return afterLoginReport(session, objectAt(message, 'params'));
   // The agent no longer waits for an answer.
   if (method === '$/cancel_request')
     return closeRequest(session, JSON.stringify(objectAt(message, 'params')['requestId']));
@@ -273,6 +282,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
     },
     protocolVersion: version ?? null,
+    reportsLogin: asFields(objectAt(can, '_meta')['authStatus']) !== undefined,
     logins: listAt(result, 'authMethods').map((one) =>
       shortText(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
     ),
@@ -364,6 +374,13 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
   const open = permissionIn(request, session.requests, tool, params);
   return { ...next, open: [...next.open, open] };
+}
+
+function afterLoginReport(session: AgentSession, params: Fields): AgentSession {
+  const status = objectAt(params, 'authStatus');
+  const [kind, label, detail] = ['kind', 'label', 'detail'].map((name) => textAt(status, name));
+  const login = reportedLogin(kind, label, detail);
+  return login === undefined ? session : { ...session, login };
 }
 
 function closeRequest(session: AgentSession, request: string): AgentSession {

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { HOOK_ASK_PATH, HOOK_REPORT_PATH, hookAnswers } from '../agent/hook-event.ts';
 import { HookAsk, HookReport } from '../agent/hooks.ts';
+import { AgentLogin } from '../agent/login.ts';
 import { AgentCost, ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
 import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
 
@@ -63,10 +64,7 @@ export const AgentCheck = AgentEntry.extend({
   version: z.string().nullable(),
   protocolVersion: z.int().nullable(),
   capabilities: z.array(z.string()),
-  loginNeeded: z
-    .boolean()
-    .nullable()
-    .describe('True: it opens no session without a login. Null: unknown, some ask only when they get work'),
+  login: AgentLogin,
   modes: z.array(z.string()).describe('The permission modes that it offers'),
   models: z.array(z.string()).describe('The models that it offers; empty: it does not say'),
   problem: z.string().nullable(),
@@ -75,6 +73,9 @@ export const AgentCheck = AgentEntry.extend({
 export type AgentCheck = z.infer<typeof AgentCheck>;
 const ListedAgent = AgentEntry.extend({
   default: z.boolean().describe('A run uses it if no other is chosen'),
+  login: AgentLogin.describe(
+    'What it answered in the last minute, else as far as it shows without starting it',
+  ),
   problem: z
     .string()
     .nullable()

@@ -5,7 +5,8 @@
 // line of a longer prompt: it obeys anyone who wrote that. A line `Write the word x.` adds a line to words.txt. It writes each
 // prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
-// other answers by method; null: none. STAYS keeps it alive without input.
+// other answers by method; null: none. STAYS keeps it alive without input. LOGIN is the login that it reports on its own,
+// as JSON, some time after it has opened a session.
 
 import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -25,6 +26,7 @@ const PAUSE_MS = 25;
 /** Characters. */
 const FLOOD_CHUNK = 64 * 1024;
 const as = process.env['AS'];
+const login = process.env['LOGIN'];
 /** Only for a ticket: the check of an agent before a run gets the usual answers. */
 const otherAnswers: Record<string, object | null> = JSON.parse(
   (process.env['SVC_TICKET'] && process.env['ANSWERS']) || '{}',
@@ -83,7 +85,11 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
         result: {
           protocolVersion: as === 'version-2' ? 2 : 1,
           agentInfo: { name: 'protocol-agent', version: '1.0.0' },
-          agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, close: {} } },
+          agentCapabilities: {
+            loadSession: true,
+            sessionCapabilities: { resume: {}, close: {} },
+            ...(login !== undefined && { _meta: { authStatus: {} } }),
+          },
           authMethods: [],
         },
       });
@@ -92,7 +98,10 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
       return write({ id, result: { configOptions: options() } });
     case 'session/new':
     case 'session/resume':
-      return write({ id, result: { sessionId, configOptions: options() } });
+      write({ id, result: { sessionId, configOptions: options() } });
+      if (login === undefined) return undefined;
+      await sleep(PAUSE_MS);
+      return write({ method: '_auth/status_update', params: { authStatus: JSON.parse(login) } });
     case 'session/set_config_option':
       if (params['value'] !== 'ask' && params['value'] !== 'auto')
         return write({

@@ -155,7 +155,7 @@ function daemonChecks(
   ];
 }
 
-/** Agents that a file configures, and whose programs the daemon does not find. */
+/** Agents that a file configures: those whose programs the daemon does not find, and those without a login. */
 async function checkAgentPrograms(
   daemon: DaemonClient,
   projects: readonly DoctorProject[],
@@ -169,12 +169,21 @@ async function checkAgentPrograms(
       if (error instanceof Failure && error.code === 'unknown-project') return { agents: [] };
       throw error;
     });
-    for (const agent of agents.filter(({ name, program }) => configured.includes(name) && program === null)) {
-      const { problem, remedy } = notInstalled(agent);
-      missing.set(problem, doctorFinding('configuration', 'warning', problem.replace(/\.$/, ''), { remedy }));
+    for (const { name, program, ...agent } of agents.filter((one) => configured.includes(one.name))) {
+      const { problem, remedy } =
+        program === null ? notInstalled({ name, ...agent }) : await askLogin(daemon, project, name);
+      if (problem === null) continue;
+      const what = problem.replace(/\.$/, '');
+      missing.set(problem, doctorFinding('configuration', 'warning', what, { remedy: remedy ?? '' }));
     }
   }
   return [...missing.values()];
+}
+
+/** Whatever else is wrong with it shows when it is checked. */
+async function askLogin(daemon: DaemonClient, project: string, name: string) {
+  const { login, problem, remedy } = await daemon.post('/api/agents/check', { body: { project, name } });
+  return login.state === 'no' ? { problem, remedy } : { problem: null, remedy: null };
 }
 
 type ServedFolders = { configuration?: { folders?: readonly string[] } };

@@ -1,15 +1,20 @@
 // svc agents list | check
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
+import { feedSecretVariables, type PathOf, withoutSecrets } from '@svc/core';
+import { locationVariables } from '../../config/environment.ts';
 import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
+import { createAgentAsker, createProjectAgents } from '../../orchestrate/agents/project-agents.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
-import { needDaemon, openSession } from '../session.ts';
-import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { connectDaemon } from '../daemon-client.ts';
+import { openSession } from '../session.ts';
+import { AnswerIsNo, Interrupted, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 type AgentCheck = Answer<'POST', '/api/agents/check'>;
+type AgentLogin = AgentCheck['login'];
 type Listed = Answer<'GET', '/api/agents'>['agents'][number];
 
 export function agentsVerbs(terminal: Terminal): CommandUnknownOpts {
@@ -25,24 +30,29 @@ export function agentsVerbs(terminal: Terminal): CommandUnknownOpts {
 
 function listVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('list', {
-    summary: 'List the agents, and which of them are installed',
-    details: "Installed means: the daemon finds the agent's program in its PATH.",
+    summary: 'List the agents, which are installed, and their logins',
+    details:
+      "Installed means: the daemon finds the agent's program in its PATH; without a daemon, your own PATH is used. No agent is started for it: svc agents check asks one for its login.",
     example: 'svc agents list',
     route: 'GET /api/agents',
   })
     .option('--json', 'print JSON')
     .action(async ({ json }) => {
-      const { agents } = await listed(terminal);
+      const { agents, pathOf } = await openAgents(terminal);
       if (json) return printJson(terminal, agents);
-      printTable(terminal, await Promise.all(agents.map((agent) => rowOf(terminal, agent))));
+      printTable(terminal, await Promise.all(agents.map((agent) => rowOf(terminal, agent, pathOf))));
     });
 }
 
 /** The daemon has the PATH of the shell that started it; a person may have installed the agent since. */
-async function rowOf(terminal: Terminal, agent: Listed): Promise<string[]> {
-  const { name, program, mode, install } = agent;
-  if (program !== null) return [name, plainText(program), plainText(mode === null ? '' : `mode ${mode}`)];
-  const own = await locateAgent({ ...agent, env: {} }, { PATH: terminal.environment['PATH'] ?? '' });
+async function rowOf(terminal: Terminal, agent: Listed, pathOf: PathOf): Promise<string[]> {
+  const { name, program, mode, install, login } = agent;
+  if (program !== null)
+    return [name, plainText(program), plainText(mode === null ? '' : `mode ${mode}`), loginText(login)];
+  const own =
+    pathOf === 'shell'
+      ? null
+      : await locateAgent({ ...agent, env: {} }, { PATH: terminal.environment['PATH'] ?? '' });
   if (own === null) return [name, 'not installed', plainText(install ?? '')];
   return [
     name,
@@ -51,28 +61,58 @@ async function rowOf(terminal: Terminal, agent: Listed): Promise<string[]> {
   ];
 }
 
-async function listed(terminal: Terminal) {
-  const daemon = await needDaemon(terminal);
-  const { folder } = (await openSession(terminal).load()).files.project;
-  const project = folder === undefined ? undefined : await registeredFolder(terminal);
-  return { daemon, project, ...(await daemon.get('/api/agents', { query: { project } })) };
+function loginText({ state, why }: AgentLogin): string {
+  return plainText(`login ${state}: ${why}`);
+}
+
+/** The agents as the daemon sees them, or, where none answers, as they are for the person. */
+async function openAgents(terminal: Terminal) {
+  const session = openSession(terminal);
+  const daemon = await connectDaemon(session.machine);
+  const { usable: config, files } = await session.load();
+  const { folder } = files.project;
+  if (daemon !== undefined) {
+    const project = folder === undefined ? undefined : await registeredFolder(terminal);
+    return {
+      ...(await daemon.get('/api/agents', { query: { project } })),
+      pathOf: 'daemon' as const,
+      check: (name: string) => daemon.post('/api/agents/check', { body: { project, name } }),
+    };
+  }
+  terminal.err('No daemon answers: these are the agents in the PATH of this shell.');
+  const { list, check } = createProjectAgents({
+    config,
+    folder,
+    home: terminal.home,
+    environment: () => withoutSecrets(terminal.environment, feedSecretVariables(config)),
+    locations: locationVariables(session.machine),
+    pathOf: 'shell',
+    answerMs: session.machine.timings.agentAnswerSec * 1_000,
+    asker: createAgentAsker(terminal.now),
+    signal: terminal.interrupted,
+  });
+  return { agents: await list(), pathOf: 'shell' as const, check };
 }
 
 function checkVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('check', {
     summary: 'Check an agent: version, capabilities, modes, login',
     details:
-      'Starts the agent in an empty folder, asks what it can do and ends it. Without a name, checks all that are installed.',
+      'Starts the agent in an empty folder, asks what it can do and ends it. Without a name, checks all that are installed. A missing login is reported with its fix; whether the provider accepts a key shows only when the agent gets work.',
     example: ['svc agents check', 'svc agents check codex'],
     route: 'POST /api/agents/check',
   })
     .argument('[name]')
     .option('--json', 'print JSON')
     .action(async (name, { json }) => {
-      const { daemon, project, agents } = await listed(terminal);
-      const check = (one: string) => daemon.post('/api/agents/check', { body: { project, name: one } });
+      const { agents, check } = await openAgents(terminal);
+      const ask = async (one: string) => {
+        const checked = await check(one);
+        if (terminal.interrupted.aborted) throw new Interrupted();
+        return checked;
+      };
       if (name !== undefined) {
-        const checked = await check(name);
+        const checked = await ask(name);
         if (json) printJson(terminal, checked);
         else printCheck(terminal, checked);
         if (!checked.ok) throw new AnswerIsNo();
@@ -80,7 +120,7 @@ function checkVerb(terminal: Terminal): CommandUnknownOpts {
       }
       const all: (AgentCheck | Listed)[] = [];
       for (const agent of agents) {
-        const checked = agent.program === null ? agent : await check(agent.name);
+        const checked = agent.program === null ? agent : await ask(agent.name);
         all.push(checked);
         if (!json) printCheck(terminal, checked);
       }
@@ -97,7 +137,7 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
   }
   const { name, ok, program, version, protocolVersion, capabilities, modes, models, mode, problem, remedy } =
     agent;
-  const { loginNeeded } = agent;
+  const { login } = agent;
   terminal.out(`${name}: ${ok ? paint(terminal, 'green', 'usable') : paint(terminal, 'red', 'not usable')}`);
   if (problem !== null) terminal.out(`  ${onOneLine(problem)}`);
   if (remedy !== null) terminal.out(`  ${onOneLine(remedy)}`);
@@ -105,7 +145,7 @@ function printCheck(terminal: Terminal, agent: AgentCheck | Listed): void {
     ['program', program],
     ['version', version ?? 'unknown'],
     ['protocol', protocolVersion === null ? 'unknown' : `version ${protocolVersion}`],
-    ['login', loginNeeded === null ? 'unknown until it gets work' : 'needed'],
+    ['login', `${login.state}: ${login.why}`],
     ['can', capabilities.join(', ') || 'none of resume, load, close, steer'],
     ['modes', modes.join(', ') || 'unknown'],
     ['mode', mode ?? 'its own default'],

@@ -42,6 +42,8 @@ const OUTPUT_AFTER_END_MS = 500;
 const LONGEST_LINE = 4 * 1024 * 1024;
 const MOST_OUTPUT = 16 * 1024 * 1024;
 const KEPT_ERRORS = 4 * 1024;
+/** For the report of its login, which some agents send on their own after they have opened a session. */
+const LOGIN_MS = 6_000;
 
 type Question = {
   agent: KnownAgent;
@@ -50,6 +52,7 @@ type Question = {
   environment: Readonly<Record<string, string>>;
   /** For each answer. */
   answerMs: number;
+  signal?: AbortSignal | undefined;
 };
 
 /** Starts the agent in an empty folder, opens a session without work, and ends it with everything that it started. */
@@ -63,13 +66,14 @@ export async function askAgent(question: Question): Promise<AskedAgent> {
 }
 
 async function askIn(folder: string, question: Question): Promise<AskedAgent> {
-  const { agent, program, environment, answerMs } = question;
+  const { agent, program, environment, answerMs, signal } = question;
   let session = newAgentSession;
   let onAnswer: (() => void) | undefined;
   let size = 0;
   let errors = Buffer.alloc(0);
   const sent: string[] = [];
   const failed = Promise.withResolvers<string>();
+  const reported = Promise.withResolvers<void>();
   const child = spawn(program, agent.args, {
     cwd: folder,
     env: { ...environment, ...agent.env },
@@ -83,6 +87,8 @@ async function askIn(folder: string, question: Question): Promise<AskedAgent> {
   };
   child.once('error', (error) => failed.resolve(`could not be started: ${messageOf(error)}`));
   child.once('close', reportEnd);
+  const interrupt = (): void => failed.resolve('was interrupted');
+  signal?.addEventListener('abort', interrupt);
   // A process that it left running may keep its output open.
   child.once('exit', () => setTimeout(reportEnd, OUTPUT_AFTER_END_MS).unref());
   // It has ended, which is reported.
@@ -100,6 +106,7 @@ async function askIn(folder: string, question: Question): Promise<AskedAgent> {
       const message = isWhole ? jsonIn(line) : undefined;
       if (message === undefined) return;
       session = foldAgent(session, { from: 'agent', message });
+      if (session.login !== null) reported.resolve();
       if (message['method'] !== undefined && message['id'] !== undefined) write(methodNotFound(message));
       if (Object.keys(session.pending).length === 0) onAnswer?.();
     });
@@ -136,8 +143,11 @@ async function askIn(folder: string, question: Question): Promise<AskedAgent> {
 
   try {
     const failure = await ask();
+    if (session.reportsLogin && session.sessionId !== null)
+      await within(Promise.race([reported.promise, failed.promise]), LOGIN_MS, () => undefined);
     return { session, failure };
   } finally {
+    signal?.removeEventListener('abort', interrupt);
     if (child.pid !== undefined) await endGroup(child.pid, GRACE_MS);
   }
 }

@@ -3,29 +3,20 @@
 import {
   type AgentCheck,
   type AgentProblem,
-  type AgentVariableSources,
-  agentVariables,
   type ChosenAgent,
   type Config,
   choiceFor,
   chooseAgent,
   chooseVerifier,
-  defaultAgentName,
   type Environment,
   type EventDraft,
-  feedSecretVariables,
-  judgeAgent,
-  type KnownAgent,
-  knownAgents,
   type ListedAgent,
   namedAgent,
-  notInstalled,
   type ProjectLimits,
   type RunPlan,
   repoNameIn,
   secretVariables,
   type TicketContent,
-  unknownAgent,
   type WantedChoice,
 } from '@svc/core';
 import { ifAllowed } from '@svc/lib/files';
@@ -36,9 +27,8 @@ import type { FileLocks } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import type { TicketReader } from '../../tracker/read-ticket.ts';
-import { askAgent, locateAgent } from '../agents/check-agent.ts';
 import { checkProgram } from '../agents/launch.ts';
-import { workerPrompt } from '../agents/skills.ts';
+import { createAgentAsker, createProjectAgents } from '../agents/project-agents.ts';
 import { createVerifier, type Verifier } from '../verify/verifier.ts';
 import type { Findings } from '../worktrees/context.ts';
 import { createGit } from '../worktrees/git.ts';
@@ -128,8 +118,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   const { loadConfig, run = runCommand } = options;
   // Tests of two projects at once would slow each other down.
   const limit = createLimit(1);
-  // An agent takes some hundred megabytes.
-  const checks = createLimit(2);
+  const asker = createAgentAsker(options.now);
   const known = new Map<string, { settings: string; project: Promise<Omit<RunProject, 'problems'>> }>();
 
   async function repoOf(folder: string, config: Config, environment: Environment): Promise<string | null> {
@@ -144,10 +133,10 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
   async function make(folder: string, config: Config): Promise<Omit<RunProject, 'problems'>> {
     const environment = options.environment();
     const findings = options.findingsOf(config);
-    const variables = () =>
-      agentVariables(variableSources(config, options.environment(), options.locations)).environment;
+    const agents = createProjectAgents({ ...options, config, folder, pathOf: 'daemon', asker });
+    const { promptFor, variables, locate } = agents;
     const chosenFor = (plan: RunPlan, ticket: string) =>
-      chooseAgent(config.svc.orchestration, plan, ticket, (agent) => locateAgent(agent, variables()));
+      chooseAgent(config.svc.orchestration, plan, ticket, locate);
 
     async function agentFor(plan: RunPlan, ticket: string): Promise<ChosenAgent & { prompt: string }> {
       const chosen = await chosenFor(plan, ticket);
@@ -157,13 +146,8 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       return { ...chosen, ...work };
     }
 
-    function promptFor(agent: Pick<ChosenAgent, 'name' | 'commands'>, command: string, ticket: string) {
-      return workerPrompt({ agent, command, ticket, home: options.home, environment: variables() });
-    }
-
     const readTicket = (ticket: string) => options.tickets.read(config, ticket);
-    const chosenVerifier = (name: string) =>
-      chooseVerifier(config.svc.orchestration, name, (agent) => locateAgent(agent, variables()));
+    const chosenVerifier = (name: string) => chooseVerifier(config.svc.orchestration, name, locate);
 
     async function findMissing(plan: RunPlan, tickets: readonly string[], created = tickets) {
       const { agent: template, verifier, verifyBeforeMerge } = config.svc.orchestration;
@@ -173,7 +157,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       for (const [name, ticket] of new Map(tickets.map((one) => [namedAgent(plan, one), one]))) {
         const chosen = await chosenFor(plan, ticket);
         // Its prompt is checked even if its program is missing.
-        const worker = 'problem' in chosen ? all().find((one) => one.name === name) : chosen;
+        const worker = 'problem' in chosen ? agents.all().find((one) => one.name === name) : chosen;
         missing.push(
           problemIn(chosen),
           worker && problemIn(await promptFor(worker, plan.workerCommand, ticket)),
@@ -195,7 +179,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       }
       const answers: AgentCheck[] = [];
       for (const [name, wanted] of talkedTo) {
-        const answer = await check(name, undefined, wanted);
+        const answer = await agents.ask(name, { wanted, kept: true });
         const { problem, remedy } = answer;
         if (problem !== null) missing.push({ problem, remedy: remedy ?? '' });
         answers.push(answer);
@@ -203,25 +187,6 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       missing.push(...(await options.tickets.findMissing(config, created)));
       const problems = new Map(missing.flatMap((one) => (one ? [[one.problem, one]] : [])));
       return { missing: [...problems.values()], checks: answers };
-    }
-
-    function check(name: string, unfit?: AgentProblem, wanted?: WantedChoice): Promise<AgentCheck> {
-      return checks(async () => {
-        const agent = agentNamed(name);
-        const program = await locateAgent(agent, variables());
-        if (program === null) return judgeAgent(agent, null);
-        const question = { agent, program, environment: variables(), answerMs: options.answerMs };
-        return judgeAgent(agent, program, await askAgent(question), unfit, wanted);
-      });
-    }
-
-    const all = () => knownAgents(config.svc.orchestration);
-
-    function agentNamed(name: string): KnownAgent {
-      const agent = all().find((one) => one.name === name);
-      if (agent !== undefined) return agent;
-      const { problem, remedy } = unknownAgent(name, all());
-      throw new Failure('usage', problem, remedy);
     }
 
     const worktrees = createWorktrees({
@@ -253,27 +218,8 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       findMissing,
       readTicket,
       agentFor,
-      listAgents: () =>
-        Promise.all(
-          all().map(async ({ env, login, ...agent }) => {
-            const program = await locateAgent({ ...agent, env }, variables());
-            const command = config.svc.orchestration.workerCommand;
-            const found =
-              program === null ? notInstalled(agent) : problemIn(await promptFor(agent, command, ''));
-            return {
-              ...agent,
-              args: [...agent.args],
-              program,
-              default: agent.name === defaultAgentName(config.svc.orchestration),
-              problem: found?.problem ?? null,
-              remedy: found?.remedy ?? null,
-            };
-          }),
-        ),
-      async checkAgent(name) {
-        const work = await promptFor(agentNamed(name), config.svc.orchestration.workerCommand, '');
-        return check(name, problemIn(work));
-      },
+      listAgents: agents.list,
+      checkAgent: agents.check,
     };
   }
 
@@ -313,16 +259,6 @@ export async function asProblem(check: Promise<unknown>): Promise<AgentProblem |
     if (!(error instanceof Failure)) throw error;
     return { problem: error.message, remedy: error.remedy ?? '' };
   }
-}
-
-/** The part of the environment that an agent of the project may see. */
-export function variableSources(
-  config: Config,
-  inherited: Environment,
-  locations: Readonly<Record<string, string>>,
-): AgentVariableSources {
-  const { agentEnv } = config.svc.orchestration;
-  return { inherited, agentEnv, secretNames: feedSecretVariables(config), locations };
 }
 
 /** A run may have more or fewer slots than the project's setting. */

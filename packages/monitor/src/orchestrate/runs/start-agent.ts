@@ -20,10 +20,11 @@ import { signalPath } from '../../runs/signal-folder.ts';
 import type { SignalStore } from '../../runs/signal-store.ts';
 import { makeRecord, writeRecord } from '../agents/agent-record.ts';
 import { agentFiles, type LaunchedAgent, launchAgent } from '../agents/launch.ts';
+import { variableSources } from '../agents/project-agents.ts';
 import { inboxPath, readInbox } from '../reactions/inbox.ts';
 import { ticketGiven } from '../reactions/watch-tickets.ts';
 import type { Worktrees } from '../worktrees/worktrees.ts';
-import { type RunProject, variableSources } from './run-project.ts';
+import type { RunProject } from './run-project.ts';
 
 export type StartRequest = {
   orchestrator: string;
