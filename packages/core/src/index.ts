@@ -14,6 +14,7 @@ export {
   type NotedReport,
   requestOf,
 } from './agent/hooks.ts';
+export { answerWords, turnWords } from './agent/item-words.ts';
 export {
   isLimitOver,
   isUnpaid,
@@ -156,7 +157,7 @@ export * from './retention/retention.ts';
 export * from './rules/rules.ts';
 export * from './runs/signal-changes.ts';
 export * from './runs/signal-file.ts';
-export { isAgentsWork, workerStatuses } from './runs/worker-statuses.ts';
+export { isAgentsWork, ruleWithAge, shownStatus, workerStatuses } from './runs/worker-statuses.ts';
 export * from './setup/configuration-findings.ts';
 export * from './setup/detect.ts';
 export * from './setup/first-steps.ts';

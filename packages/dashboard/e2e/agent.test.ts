@@ -205,7 +205,7 @@ describe('a request', () => {
       open: [],
       state: 'running',
     });
-    await log(page).getByText('Answer: Yes, by kim').waitFor();
+    await log(page).getByText('kim allowed this command').waitFor();
     expect(await requests.locator('li').count()).toBe(0);
   });
 

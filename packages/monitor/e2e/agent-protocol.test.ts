@@ -124,7 +124,7 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
   expect(item).toMatchObject({
     reason: 'agent-needs-permission',
     message: 'The agent asks for permission: touch made',
-    remedy: 'svc agent answer A-1',
+    remedy: 'svc agent answer A-1 allow (or reject)',
   });
   const id = 'run-1/A-1/agent-needs-permission';
   expect(await svc('attention', 'resolve', id)).toBe(1);
@@ -132,7 +132,7 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
     'its cause still exists. The agent asks for permission: touch made',
   );
   expect(terminal.complained()).toContain(
-    `svc agent answer A-1, or hide it for a while: svc attention snooze ${id}`,
+    `svc agent answer A-1 allow (or reject), or hide it for a while: svc attention snooze ${id}`,
   );
   expect(await svc('attention', 'snooze', id, '--for', '2h')).toBe(0);
   expect(await svc('board')).toBe(0);
@@ -150,7 +150,12 @@ test('an agent is seen, asked and answered; the log has its turn in few lines', 
   expect(await svc('agent', 'answer', 'A-1', 'allow')).not.toBe(0);
   await untilState('idle');
   expect(received().slice(1)).toEqual(['prompt ask', expect.stringContaining('"optionId":"yes"')]);
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('touch made. You allowed this');
+  expect(terminal.printed()).not.toMatch(/end_turn|turn ended/i);
   await until(async () => (await attention()).every(({ reason }) => reason !== 'agent-needs-permission'));
+  expect(await svc('events', 'list', '--event', 'comms.attention_resolved', '--json')).toBe(0);
+  expect(terminal.printed()).toMatch(/"Resolved: (?:it was answered|.+ answered it)"/);
   const events = lines().filter(({ event }) => event.startsWith('agent.'));
   expect(events.filter(({ event }) => event === 'agent.request.answered')).toMatchObject([
     { detail: { answer: 'allow_once' } },
@@ -495,6 +500,8 @@ test('a budget that is used up stops further turns; the amount is raised, and th
   );
   await until(() => received().filter((line) => line.startsWith('prompt say')).length === 2);
   await until(async () => (await attention()).every(({ reason }) => reason !== 'budget-reached'));
+  expect(await svc('events', 'list', '--event', 'comms.attention_resolved', '--json')).toBe(0);
+  expect(terminal.printed()).toContain('Resolved: the cost is below the budget again');
 });
 
 test('a retry gives the agent the variables that are configured now', async () => {

@@ -365,10 +365,10 @@ const rows: Row[] = [
       home.write('svc/runs/run-1/workers/ABC-1.json', '{');
       const { environment } = await healthy(home);
       await until(async () =>
-        /signal files cannot be read/.test((await runDoctor({ ...home, environment })).printed),
+        /status files cannot be read/.test((await runDoctor({ ...home, environment })).printed),
       );
     },
-    says: [/^warning +signals +some signal files cannot be read[^]*1 of \d+\n +List them: svc attention/m],
+    says: [/^warning +signals +some status files cannot be read[^]*1 of \d+\n +List them: svc attention/m],
   },
   {
     fault: 'a line of the log that cannot be read',
@@ -598,7 +598,7 @@ const rows: Row[] = [
     given: reports({
       health: { signals: { state: 'degraded', why: 'EACCES', remedy: 'Check the folder of runs' } },
     }),
-    says: [/^broken +signals +the signal file reader does not work: EACCES\n +Check the folder of runs$/m],
+    says: [/^broken +signals +the reader of status files does not work: EACCES\n +Check the folder of runs$/m],
   },
   {
     fault: 'a receiver that does not take a signed delivery',

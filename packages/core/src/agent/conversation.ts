@@ -24,10 +24,12 @@ export type Conversation = {
   dropped: number;
   /** The message or thought that the next chunk without an id belongs to. */
   current: string | null;
+  /** Who stopped the turn that runs. */
+  stoppedBy: string | null;
 };
 
 export function newConversation(): Conversation {
-  return { rev: 0, items: new Map(), dropped: 0, current: null };
+  return { rev: 0, items: new Map(), dropped: 0, current: null, stoppedBy: null };
 }
 
 /** Changes the conversation in place: it is long, and only its newest items change. */
@@ -58,8 +60,16 @@ export function addToConversation(
       });
   if (after.turns > before.turns && after.lastTurn !== null) {
     if (after.prompts.length === 0) cutOffTools(conversation);
-    put(conversation, { id: `t${after.turns}`, rev: 0, kind: 'turn', ...after.lastTurn });
+    const by = conversation.stoppedBy;
+    put(conversation, {
+      id: `t${after.turns}`,
+      rev: 0,
+      kind: 'turn',
+      ...after.lastTurn,
+      ...(by !== null && after.lastTurn.reason === 'cancelled' && { by }),
+    });
     conversation.current = null;
+    conversation.stoppedBy = null;
   }
 }
 
@@ -99,6 +109,7 @@ function addSent(conversation: Conversation, message: Fields, before: AgentSessi
     conversation.current = null;
     return;
   }
+  if (message['method'] === 'session/cancel') conversation.stoppedBy = by;
   if (message['method'] !== undefined) return;
   const request = JSON.stringify(message['id']);
   const known = conversation.items.get(`r${request}`);

@@ -168,7 +168,13 @@ export const ConversationItem = z
       answer: z.string().nullable().describe('Null while it is open'),
       by: z.string().nullable(),
     }),
-    z.object({ ...item, kind: z.literal('turn'), ok: z.boolean(), reason: z.string() }),
+    z.object({
+      ...item,
+      kind: z.literal('turn'),
+      ok: z.boolean(),
+      reason: z.string(),
+      by: z.string().exactOptional().describe('Who stopped it'),
+    }),
   ])
   .meta({ id: 'ConversationItem' });
 export type ConversationItem = z.infer<typeof ConversationItem>;

@@ -29,7 +29,12 @@ const DeployProgress = z.object({
     }),
   ),
   retried: z
-    .object({ times: z.int(), failedUpTo: z.int().nullable() })
+    .object({
+      times: z.int(),
+      failedUpTo: z.int().nullable(),
+      at: Time.exactOptional().describe('The last one'),
+      seq: Seq.exactOptional(),
+    })
     .exactOptional()
     .describe('Retries by a person; absent if there were none'),
   startedAt: Time.nullable(),

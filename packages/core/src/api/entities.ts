@@ -42,7 +42,7 @@ export const Worker = z
       })
       .describe('The state of its process'),
     corrupt: z
-      .object({ path: z.string(), problem: z.string(), seq: Seq })
+      .object({ path: z.string(), problem: z.string(), seq: Seq, at: Time.nullable().default(null) })
       .nullable()
       .describe('Set while its signal file cannot be read'),
     removed: z.boolean().describe('Its signal file was deleted'),
@@ -54,6 +54,7 @@ export const Worker = z
         advisory: z.boolean().describe('True: a failure does not block anything'),
         remediation: z.string().nullable().describe('The ticket or finding filed about a failure'),
         seq: Seq,
+        at: Time.nullable().default(null),
       })
       .nullable()
       .describe('The verification of its merge commit'),

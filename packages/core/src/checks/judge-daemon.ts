@@ -194,10 +194,10 @@ function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFindi
 
 function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
   const { corrupt = 0, files = 0 } = signals;
-  const found = [judgePart('signals', 'the signal file reader', signals)];
+  const found = [judgePart('signals', 'the reader of status files', signals)];
   if (corrupt > 0)
     found.push(
-      doctorFinding('signals', 'warning', 'some signal files cannot be read; their last content is used', {
+      doctorFinding('signals', 'warning', 'some status files cannot be read; their last content is used', {
         evidence: `${corrupt} of ${files}`,
         remedy: 'List them: svc attention; then let the worker write its file again',
       }),

@@ -341,18 +341,18 @@ export function onClaimed(worker: DeployWorker, fact: Extract<DeployFact, { kind
 // A person retried the deploy or accepted the work as done.
 
 export function onPerson(worker: DeployWorker, fact: Extract<DeployFact, { kind: 'person' }>): DeployStep {
-  return fact.action === 'retry' ? retry(worker, fact.at) : accept(worker, fact.at);
+  return fact.action === 'retry' ? retry(worker, fact) : accept(worker, fact.at);
 }
 
 /** The environment is read again: the fix may have been its name in the configuration. */
-function retry(worker: DeployWorker, at: string): DeployStep {
+function retry(worker: DeployWorker, { at, seq }: Extract<DeployFact, { kind: 'person' }>): DeployStep {
   const { deploy, policy, status } = worker;
   if (deploy === null || !(status === 'deploy-failed' || isTimedOut(worker))) return unmoved(worker);
   const again: DeployProgress = {
     ...deploy,
     environment: policy.productionEnvironment,
     attempts: [],
-    retried: { times: (deploy.retried?.times ?? 0) + 1, failedUpTo: newestFailed(deploy) },
+    retried: { times: (deploy.retried?.times ?? 0) + 1, failedUpTo: newestFailed(deploy), at, seq },
     startedAt: null,
     deadline: deadlineAfter(at, policy),
     result: null,

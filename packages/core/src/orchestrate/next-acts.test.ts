@@ -564,7 +564,7 @@ const rows: [name: string, given: Given, acts: string[]][] = [
       revivals: both,
       live: { B: {} },
     },
-    ['block-wave 1 A: its signal file is gone'],
+    ['block-wave 1 A: its status file is gone'],
   ],
 
   [

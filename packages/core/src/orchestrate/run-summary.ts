@@ -4,6 +4,7 @@
 import { costText } from '../agent/cost.ts';
 import type { RunView } from '../api/runs.ts';
 import type { Receipt } from '../api/workers.ts';
+import { shownStatus } from '../runs/worker-statuses.ts';
 import type { Board } from '../state/board.ts';
 import type { Run } from '../state/board-types.ts';
 import type { Link, LinkName } from '../state/views/proof.ts';
@@ -45,7 +46,7 @@ function runFacts(view: RunView, tickets: readonly RunTicketView[]): string {
 function countsOf(tickets: readonly RunTicketView[]): string {
   const counts = new Map<string, number>();
   for (const { status } of tickets) counts.set(status ?? UNKNOWN, (counts.get(status ?? UNKNOWN) ?? 0) + 1);
-  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ') || 'none';
+  return [...counts].map(([status, count]) => `${count} ${shownStatus(status)}`).join(', ') || 'none';
 }
 
 /** A sum with an unknown part is a lower bound. */
@@ -78,7 +79,7 @@ function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | u
     `### ${ticket.ticket}${title === null ? '' : `: ${oneLine(title)}`}`,
     facts([
       ['Wave', String(ticket.wave)],
-      ['Status', status === null ? null : `${status} since ${since ?? UNKNOWN}`],
+      ['Status', status === null ? null : `${shownStatus(status)} since ${since ?? UNKNOWN}`],
       [
         'Shipped',
         known?.shipped === undefined || known.shipped === null ? null : known.shipped ? 'yes' : 'no',

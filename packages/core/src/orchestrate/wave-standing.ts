@@ -84,8 +84,8 @@ function blockerOf(worker: Worker, isLive: boolean): string | undefined {
   if (isBudgetExhausted(worker)) return 'its deploy failed too often';
   // A live agent may write its file again.
   if (isLive || !isAgentsWork(worker.status)) return undefined;
-  if (worker.removed) return 'its signal file is gone';
-  return worker.corrupt === null ? undefined : 'its signal file cannot be read';
+  if (worker.removed) return 'its status file is gone';
+  return worker.corrupt === null ? undefined : 'its status file cannot be read';
 }
 
 function afterDone(subject: Subject, worker: Worker, limits: ProjectLimits): Standing {

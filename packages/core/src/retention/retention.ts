@@ -4,6 +4,7 @@ import { whyNotEnded } from '../archive/archive-rules.ts';
 import type { Config } from '../config/schema/config.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
 import type { retentionKinds } from '../log/own-details.ts';
+import { shownStatus } from '../runs/worker-statuses.ts';
 import type { AttentionItem, Board, Run, Session, Worker } from '../state/board-types.ts';
 
 type RetentionKind = (typeof retentionKinds)[number];
@@ -123,7 +124,7 @@ function usesOfRun(run: Run | undefined, workers: readonly Worker[], now: number
 
 function usesOf({ ticket, status, process, recall, verification }: Worker): string[] {
   return [
-    ...(isEnded(status) ? [] : [`${ticket} is ${status}`]),
+    ...(isEnded(status) ? [] : [`${ticket} is ${shownStatus(status)}`]),
     ...(process.state === 'alive' ? [`the agent of ${ticket} is running`] : []),
     ...(recall === null ? [] : [`the agent of ${ticket} is about to start`]),
     ...(verification?.state === 'running' ? [`${ticket} is being verified`] : []),

@@ -77,7 +77,7 @@ export function signalCorrupt(
 }
 
 export function signalRemoved(worker: WorkerName, signal: SignalFile | null): EventDraft {
-  const detail = { reason: 'the signal file is gone' };
+  const detail = { reason: 'the status file is gone' };
   return draft('orchestrator.worker.removed', scopeOf(worker, signal), detail, ours);
 }
 

@@ -29,6 +29,22 @@ export function shownStatus(status: string): string {
   return status === 'dispatched' ? 'starting' : status;
 }
 
+/** How the rule of a status begins that only its agent has reported. */
+export function agentSays(status: string): string {
+  return `The agent says: ${status}`;
+}
+
+/** The rule of a ticket; what its agent says, with how long ago it said so. */
+export function ruleWithAge(
+  { rule, status, since }: { rule: string; status: string; since: string | null },
+  ageOf: (since: string) => string,
+): string {
+  const said = agentSays(status);
+  return since === null || !rule.startsWith(said)
+    ? rule
+    : `${said} (${ageOf(since)})${rule.slice(said.length)}`;
+}
+
 /** The worker says that its pull request is open. */
 export function claimsPullRequest(status: WorkerStatus): boolean {
   return status === 'pr-created' || status === 'merging';

@@ -89,8 +89,16 @@ test('what is shared has no text of an agent and no folder', () => {
   const secret = 'written by an agent in /home/kim/web';
   const worker = sampleWorker({
     process: { state: 'dead', since: '2026-01-02T09:00:00.000Z', seq: 1, stderr: secret },
-    corrupt: { path: '/home/kim/svc/x.json', problem: secret, seq: 1 },
-    verification: { state: 'failed', sha: null, summary: secret, advisory: false, remediation: null, seq: 1 },
+    corrupt: { path: '/home/kim/svc/x.json', problem: secret, seq: 1, at: null },
+    verification: {
+      state: 'failed',
+      sha: null,
+      summary: secret,
+      advisory: false,
+      remediation: null,
+      seq: 1,
+      at: null,
+    },
   });
   const things = sharedThings(
     sampleBoard({

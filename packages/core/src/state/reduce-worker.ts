@@ -46,7 +46,7 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
       return {
         ...before,
         ...touched,
-        corrupt: { path: short(path) ?? '', problem: short(problem) ?? '', seq },
+        corrupt: { path: short(path) ?? '', problem: short(problem) ?? '', seq, at: line.ts },
         removed: false,
       };
     }
@@ -84,7 +84,13 @@ export function claimedStatus(line: LineOf<WorkerTopic>): WorkerStatus | undefin
   return statusIn(line.event === 'orchestrator.worker.status_changed' ? (status ?? line.detail.to) : status);
 }
 
-function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>): Worker['verification'] {
+function verificationIn({
+  event,
+  detail,
+  scope,
+  seq,
+  ts,
+}: LineOf<VerificationTopic>): Worker['verification'] {
   const ended = event.endsWith('.passed') ? 'passed' : 'failed';
   return {
     state: event.endsWith('.started') ? 'running' : ended,
@@ -93,6 +99,7 @@ function verificationIn({ event, detail, scope, seq }: LineOf<VerificationTopic>
     advisory: detail.advisory ?? false,
     remediation: null,
     seq,
+    at: ts,
   };
 }
 

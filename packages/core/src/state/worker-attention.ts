@@ -1,6 +1,7 @@
 // Why a worker needs a person: raised when the cause appears, resolved automatically when it is gone.
 import { cutRequest } from '../agent/hook-event.ts';
 import { limitText, pausedBy } from '../agent/limits.ts';
+import type { WorkerAgent } from '../agent/schemas.ts';
 import { waitedAfter } from '../agent/waits.ts';
 import {
   type DeployEffect,
@@ -14,7 +15,7 @@ import { inOneLine } from '../orchestrate/agent-output.ts';
 import { MOST_REACTIONS, reactionCauses } from '../orchestrate/reaction-causes.ts';
 import { exhaustedCause } from '../orchestrate/reactions.ts';
 import { onlyKnown } from '../receive/payload-fields.ts';
-import { claimsPullRequest, isAgentsWork } from '../runs/worker-statuses.ts';
+import { claimsPullRequest, isAgentsWork, shownStatus } from '../runs/worker-statuses.ts';
 import { mayBeOf, pullRequestOfWorker } from './board-entities.ts';
 import type { Board, Worker } from './board-types.ts';
 import { ask, type FoldContext } from './fold-context.ts';
@@ -22,7 +23,10 @@ import { processOf } from './known-process.ts';
 import { attentionId } from './reduce-attention.ts';
 import { whyResolved } from './why-resolved.ts';
 
-type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'>;
+type Raised = Pick<Extract<DeployEffect, { kind: 'raise' }>, 'message' | 'severity' | 'remedy'> & {
+  /** What follows the ticket in the remedy. */
+  answer?: string;
+};
 
 const deployReasons: ReadonlySet<string> = new Set<DeployReason>([
   'deploy-timeout',
@@ -98,7 +102,7 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
       : process.stderr === undefined
         ? ''
         : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
-  const message = `The worker process is gone; its last status is ${worker.status}${errors}`;
+  const message = `The worker process is gone; its last status is ${shownStatus(status)}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 
@@ -111,7 +115,7 @@ function silentProcess(_board: Board, { status, deploy, removed, signal }: Worke
 
 function corruptFile(_board: Board, { corrupt, removed }: Worker): Raised | undefined {
   if (corrupt === null || removed) return undefined;
-  const message = `The signal file cannot be read: ${corrupt.problem} (${corrupt.path})`;
+  const message = `The status file of the ticket cannot be read: ${corrupt.problem} (${corrupt.path})`;
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
@@ -147,14 +151,21 @@ function agentWaits(worker: Worker, state: 'needs-permission' | 'needs-input'): 
     state === 'needs-permission'
       ? `The agent asks for permission: ${what}${more}`
       : `The agent asks a question: ${what}${more}`;
-  return { message, severity: 'high', remedy: 'svc agent answer' };
+  return { message, severity: 'high', remedy: 'svc agent answer', answer: answersTo(agent) };
+}
+
+/** What a person may type: a request that is not shown whole can only be rejected. A question shows its own answers. */
+export function answersTo({ state, open }: Pick<WorkerAgent, 'state' | 'open'>): string {
+  if (state !== 'needs-permission') return '';
+  return open[0]?.cut === true ? 'reject' : 'allow (or reject)';
 }
 
 /** Its agent has ended its turn before its work was done, and no person has stopped it: that person knows. */
 function stoppedAgent(_board: Board, { agent, status, removed }: Worker): Raised | undefined {
   if (removed || agent?.state !== 'idle' || !isAgentsWork(status) || agent.stopped !== null) return undefined;
   const last = agent.problem ?? agent.message;
-  const message = `The agent stopped before its work was done (${status})${last === null ? '' : `: ${inOneLine(last)}`}`;
+  const phase = status === 'dispatched' ? '' : ` (${status})`;
+  const message = `The agent stopped before its work was done${phase}${last === null ? '' : `: ${inOneLine(last)}`}`;
   return { message, severity: 'high', remedy: 'svc agent send' };
 }
 
@@ -212,14 +223,14 @@ export function raise(
   what: Raised,
   evidence: number,
 ): Worker {
-  const { message, severity, remedy } = what;
+  const { message, severity, remedy, answer = '' } = what;
   const id = attentionId({ ...worker, reason });
   ask(context, id, {
     kind: 'append',
     draft: draft('comms.attention', scopeOfWorker(worker), {
       reason,
       message,
-      remedy: `${remedy} ${worker.ticket}`,
+      remedy: `${remedy} ${worker.ticket} ${answer}`.trimEnd(),
       severity,
       evidence: [evidence],
     }),

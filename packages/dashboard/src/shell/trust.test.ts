@@ -48,7 +48,7 @@ describe('the line', () => {
     ],
     ['connecting', tunnels('connecting'), 'motion', 'Connecting: code host feed'],
     ['an unknown state', { log: { state: 'new word' } }, 'unknown', 'Event log is new word'],
-    ['a plural', { signals: { state: 'degraded' } }, 'broken', 'Signal files are degraded'],
+    ['a plural', { signals: { state: 'degraded' } }, 'broken', 'Status files are degraded'],
     [
       'rejected facts',
       { spool: { rejected: 2, why: '2 facts were rejected' } },

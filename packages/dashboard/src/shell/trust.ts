@@ -66,7 +66,7 @@ export function trustParts(health: HealthReport): TrustPart[] {
     part('Board', state),
     part('Outbox', outbox),
     spool === undefined || spool.rejected === 0 ? null : part('Spool', { ...spool, state: 'degraded' }),
-    part('Signal files', signals),
+    part('Status files', signals),
     part('Runs', runs),
     part('Rules', rules),
     part('Metrics', telemetry?.metrics),

@@ -1,6 +1,6 @@
 // A worker on the board of the command line: one line that can be scanned, and below it what it waits for, in as many
 // columns as the terminal has.
-import { type AttentionItem, type BoardView, itemsOfWorker, type WorkerView } from '@svc/core';
+import { type AttentionItem, type BoardView, itemsOfWorker, shownStatus, type WorkerView } from '@svc/core';
 import { ageText, plainText } from './text.ts';
 
 export type WorkerOnBoard = WorkerView & { title: string | null };
@@ -43,7 +43,7 @@ function headOf({ ticket, status, statusSince, agent }: WorkerOnBoard, now: Date
   const shown = state === null ? '' : `: ${agentStates[state] ?? state}`;
   return [
     plainText(ticket),
-    status === 'dispatched' ? 'starting' : status,
+    shownStatus(status),
     ageText(statusSince, now),
     agent === null ? '-' : plainText(`${agent.name}${shown}`),
   ];

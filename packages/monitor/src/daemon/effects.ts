@@ -223,7 +223,7 @@ function signalOutcome(signal: SignalOutcome): Outcome {
     case 'not-overwritten':
       return { done: `left alone: the file has status ${signal.status}` };
     case 'missing':
-      return { done: 'the signal file is gone' };
+      return { done: 'the status file is gone' };
     case 'written':
     case 'already':
       return { done: signal.outcome };
@@ -256,7 +256,7 @@ function asNotification(effect: Extract<Effect, { kind: 'notify-rule' }>) {
 }
 
 const descriptions: Partial<Record<string, string>> = {
-  'write-signal': 'writing a signal file',
+  'write-signal': 'writing a status file',
   'move-ticket': 'moving the ticket',
   append: 'writing an event',
   'refresh-pull-request': 'fetching a pull request',

@@ -345,7 +345,7 @@ describe('a ticket', () => {
     for (const word of ['cancel', 'retry'])
       for (const [ticket, why] of [
         ['ABC-1', 'it has been merged'],
-        ['ABC-2', 'its signal file is corrupt'],
+        ['ABC-2', 'its status file is corrupt'],
         ['ABC-3', 'it has been merged'],
       ])
         expect(await post(`/api/runs/${RUN}/${word}`, { ticket })).toMatchObject({

@@ -291,7 +291,7 @@ function ticketsOf({ plan, tickets }: Run): readonly string[] {
 }
 
 function notNow(ticket: string, found: { ok: true } | { ok: false; why: string }): Failure {
-  const why = found.ok ? 'it has been merged' : `its signal file is ${found.why}`;
+  const why = found.ok ? 'it has been merged' : `its status file is ${found.why}`;
   return new Failure('not-allowed-now', `${ticket}: ${why}.`, `See why: svc why ${ticket}`);
 }
 

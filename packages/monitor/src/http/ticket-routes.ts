@@ -14,6 +14,7 @@ import {
   receipt,
   scopeOfWorker,
   shownBounds,
+  shownStatus,
   type Ticket,
   trackerOf,
   type Why,
@@ -164,7 +165,7 @@ function notNow(action: Decision, { ticket, status }: Worker, { rule, waitsFor }
   const waits = waitsFor === null ? '' : ` Waiting for ${waitsFor}.`;
   return new Failure(
     'not-allowed-now',
-    `Nothing to ${action}: ${ticket} is ${status}. ${rule}${waits}`,
+    `Nothing to ${action}: ${ticket} is ${shownStatus(status)}. ${rule}${waits}`,
     `See why: svc why ${ticket}`,
   );
 }

@@ -85,7 +85,7 @@ function parseSignal(location: SignalLocation, bytes: Buffer, identity: string |
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const where = issue?.path.join('.') || 'the file';
-    return corrupt(`is not a signal file: ${where}: ${issue?.message ?? 'unknown reason'}`);
+    return corrupt(`is not a status file: ${where}: ${issue?.message ?? 'unknown reason'}`);
   }
   // As it was written: the schema changes no value, but it would put known fields first.
   const signal = json.data as SignalFile;

@@ -140,7 +140,7 @@ describe('files that cannot be parsed', () => {
   const broken: [string, string | Buffer, string][] = [
     ['empty', '', 'is empty.'],
     ['half', '{"ticket": "ENG-1", "sta', 'is not valid JSON'],
-    ['an array', '[]', 'is not a signal file'],
+    ['an array', '[]', 'is not a status file'],
     ['another status', JSON.stringify({ ...sampleSignal(), status: 'sleeping' }), 'status: '],
     ['another ticket', JSON.stringify(sampleSignal({ ticket: 'ENG-2' })), 'names another ticket'],
     ['another orchestrator', JSON.stringify(sampleSignal({ orchestrator: 'o' })), 'another orchestrator'],

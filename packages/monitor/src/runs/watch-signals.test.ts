@@ -335,7 +335,7 @@ test('a run whose folder is flooded with files has a limit of its own, and the o
   await watcher.rescan();
   expect(log.folded.has('other/ENG-7')).toBe(true);
   expect(watcher.figures().files).toBeLessThanOrEqual(1_001);
-  expect(watcher.figures().problem).toContain('The run flooded has too many signal files');
+  expect(watcher.figures().problem).toContain('The run flooded has too many status files');
   expect(watcher.figures().remedy).toContain('svc archive sweep');
   for (let number = 2_000; number <= 2_500; number += 1)
     writeFileSync(join(flooded, `ENG-${number}.json`), '{');

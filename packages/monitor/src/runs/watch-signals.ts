@@ -320,7 +320,7 @@ function problemOf(
   if (problems[0] !== undefined) return { message: problems[0], remedy: CHECK_FOLDER };
   if (tooMany !== undefined)
     return {
-      message: `The run ${tooMany} has too many signal files: some of them are not read.`,
+      message: `The run ${tooMany} has too many status files: some of them are not read.`,
       remedy:
         'Archive old runs (svc archive sweep). If the run is not old, look into its folder: files that are not of its tickets do not belong there.',
     };

@@ -6,7 +6,7 @@ import {
   isShipped,
   isWaitingForDeploy,
 } from '../../deploy/deploy-worker.ts';
-import { isAgentsWork } from '../../runs/worker-statuses.ts';
+import { agentSays, isAgentsWork, shownStatus } from '../../runs/worker-statuses.ts';
 import type { Board, Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
 import { processOf } from '../known-process.ts';
@@ -22,7 +22,9 @@ export function contradictionsIn(subject: Subject): string[] {
   const { claim, status, process, removed } = worker;
   const found: string[] = [];
   if (claim !== null && claim.status !== status)
-    found.push(`The agent says: ${claim.status}, but the observed events show ${status}.`);
+    found.push(
+      `${agentSays(shownStatus(claim.status))}, but the observed events show ${shownStatus(status)}.`,
+    );
   found.push(
     ...withClaimedPullRequest(subject, worker),
     ...withPullRequest(subject, worker),
@@ -30,8 +32,9 @@ export function contradictionsIn(subject: Subject): string[] {
     ...withTracker(subject, worker),
   );
   if (isWorking(worker) && isAgentsWork(status) && process.state === 'dead')
-    found.push(`The process is not running, but the status is ${status}.`);
-  if (isWorking(worker) && removed) found.push(`The signal file was deleted, but the status was ${status}.`);
+    found.push(`The process is not running, but the status is ${shownStatus(status)}.`);
+  if (isWorking(worker) && removed)
+    found.push(`Its status file was deleted, but the status was ${shownStatus(status)}.`);
   return found;
 }
 
@@ -41,10 +44,10 @@ function withPullRequest(subject: Subject, worker: Worker): string[] {
   if (pullRequest === null) return [];
   const name = nameOf(subject);
   if (pullRequest.state === 'merged')
-    return !isInLifecycle(worker) ? [`${name} is merged, but the worker is ${status}.`] : [];
+    return !isInLifecycle(worker) ? [`${name} is merged, but the worker is ${shownStatus(status)}.`] : [];
   if (isShipped(worker) || deploy !== null) return [`The worker is ${status}, but ${name} is not merged.`];
   return pullRequest.state === 'closed' && isWorking(worker)
-    ? [`${name} was closed without a merge, but the worker is ${status}.`]
+    ? [`${name} was closed without a merge, but the worker is ${shownStatus(status)}.`]
     : [];
 }
 
@@ -54,7 +57,7 @@ function withClaimedPullRequest({ foreign }: Subject, { branch, ticket }: Worker
   const whose = foreign.ticket ?? `the branch ${foreign.branch ?? 'unknown'}`;
   const ours = branch === null ? ticket : `${ticket} (branch ${branch})`;
   return [
-    `The signal file names ${nameOfPullRequest(foreign)}, which belongs to ${whose}, not to ${ours}, or ended before the worker started. It does not count.`,
+    `The agent names ${nameOfPullRequest(foreign)}, which belongs to ${whose}, not to ${ours}, or ended before the worker started. It does not count.`,
   ];
 }
 
@@ -76,7 +79,7 @@ function withTracker({ tracked }: Subject, worker: Worker): string[] {
   const ended = type === 'completed' || type === 'canceled';
   return tracked !== null && ended && !isEnded(worker.status)
     ? [
-        `${tracked.local === true ? 'The local ticket is' : 'The tracker reports'} ${tracked.state?.name ?? type}, but the worker is ${worker.status}.`,
+        `${tracked.local === true ? 'The local ticket is' : 'The tracker reports'} ${tracked.state?.name ?? type}, but the worker is ${shownStatus(worker.status)}.`,
       ]
     : [];
 }
@@ -103,14 +106,13 @@ function blindFeeds(board: Board): string[] {
 function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
   const { corrupt, repo, pr, merge, deploy } = worker;
   const found: string[] = [];
-  if (corrupt !== null)
-    found.push("The signal file cannot be read, so the worker's current status is not known.");
+  if (corrupt !== null) found.push('Its status file cannot be read, so its current status is not known.');
   if (isWorking(worker) && processOf(worker).state === 'unknown')
     found.push('It is not known whether the process is running.');
   if (pr !== null && subject.pullRequest === null)
     found.push(
       repo === null
-        ? `The signal file names no repository, so ${nameOf(subject)} cannot be looked up.`
+        ? `The agent names no repository, so ${nameOf(subject)} cannot be looked up.`
         : `${nameOf(subject)} has not been seen on the code host.`,
     );
   if (merge !== null && merge.sha === null) found.push('The merge commit is not known.');

@@ -143,7 +143,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       },
     ],
     [
-      'a person accepted what only the signal file reports',
+      'a person accepted what only the agent reports',
       {
         workers: [
           mergedWorker(
@@ -164,11 +164,11 @@ describe('grades, whether it shipped, and what is flagged', () => {
         shipped: true,
         flagged: [
           'A person accepted it as done; no successful deployment was seen.',
-          'It is done, but only the signal file reports its ticket.',
-          'It is done, but only the signal file reports its pull request.',
-          'It is done, but only the signal file reports its checks.',
-          'It is done, but only the signal file reports its merge.',
-          'It is done, but only the signal file reports its deployment.',
+          'It is done, but only the agent reports its ticket.',
+          'It is done, but only the agent reports its pull request.',
+          'It is done, but only the agent reports its checks.',
+          'It is done, but only the agent reports its merge.',
+          'It is done, but only the agent reports its deployment.',
         ],
       },
     ],
@@ -303,7 +303,7 @@ test('the worker still knows what the board has dropped', () => {
   expect(short(receipt(board, 'ENG-1'))).toEqual({
     grades: 'observed claimed missing observed observed',
     shipped: true,
-    flagged: ['It is done, but only the signal file reports its pull request.'],
+    flagged: ['It is done, but only the agent reports its pull request.'],
   });
 });
 

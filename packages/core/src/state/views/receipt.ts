@@ -34,8 +34,7 @@ function flags(subject: Subject, { by, links }: Proof): string[] {
   }
   if (isShipped(worker))
     for (const { link, grade } of links)
-      if (grade === 'claimed')
-        found.push(`It is done, but only the signal file reports its ${linkText[link]}.`);
+      if (grade === 'claimed') found.push(`It is done, but only the agent reports its ${linkText[link]}.`);
   const checks = links.find(({ link }) => link === 'checks');
   if (checks?.value?.startsWith('failed') && isProven(links, 'merge'))
     found.push('It was merged with failed checks.');

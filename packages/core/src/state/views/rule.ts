@@ -2,9 +2,10 @@
 import { pausedBy } from '../../agent/limits.ts';
 import type { DeployProgress } from '../../api/deploy.ts';
 import { DEPLOY_BUDGET, isPreMerge, isShipped, waitsForPolicy } from '../../deploy/deploy-worker.ts';
-import { claimsPullRequest, isAgentsWork } from '../../runs/worker-statuses.ts';
+import { agentSays, claimsPullRequest, isAgentsWork, shownStatus } from '../../runs/worker-statuses.ts';
 import type { Worker } from '../board-types.ts';
 import { mergeReadiness } from '../fold-pull-request.ts';
+import { answersTo } from '../worker-attention.ts';
 import { nameOfPullRequest, type Subject, shortSha } from './subject.ts';
 
 export type Wait = { waitsFor: string | null; until: string | null };
@@ -19,14 +20,14 @@ export function ruleOf(subject: Subject): string {
   if (waitsForPolicy(worker))
     return `${nameOf(subject)} is merged, but the project's configuration cannot be read, so it is unknown whether ${worker.repo ?? 'its repository'} requires a verified deployment.`;
   if (worker.claim !== null)
-    return `The agent says: ${worker.claim.status}, but no observed event proves it, so the status stays ${worker.status}.`;
+    return `${agentSays(worker.claim.status)}, but no observed event proves it, so the status stays ${shownStatus(worker.status)}.`;
   if (worker.status === 'canceled') return 'It was canceled. A merge or deployment does not change that.';
   if (isUnseen(subject, worker)) return 'The worker claims a pull request; none was seen.';
   if (worker.status === 'dispatched')
     return hasStarted(worker) ? 'The agent has not said yet what it does.' : 'The agent is starting.';
   return isPreMerge(worker.status)
-    ? `The agent says: ${worker.status}.`
-    : `The agent says: ${worker.status}, and no merge has been seen since.`;
+    ? `${agentSays(worker.status)}.`
+    : `${agentSays(worker.status)}, and no merge has been seen since.`;
 }
 
 function hasStarted({ agent }: Worker): boolean {
@@ -49,7 +50,10 @@ export function waitOf(subject: Subject): Wait {
       until: null,
     };
   if (worker.agent?.state === 'needs-permission' || worker.agent?.state === 'needs-input')
-    return { waitsFor: `a person: svc agent answer ${worker.ticket}`, until: null };
+    return {
+      waitsFor: `a person: svc agent answer ${worker.ticket} ${answersTo(worker.agent)}`.trimEnd(),
+      until: null,
+    };
   const limit = isPreMerge(worker.status) ? pausedBy(worker.agent) : null;
   if (limit?.resumeAt === null) return { waitsFor: `a person: svc agent send ${worker.ticket}`, until: null };
   if (limit !== null) return { waitsFor: 'the end of the provider’s usage limit', until: limit.resumeAt };

@@ -79,7 +79,7 @@ function sharedWorker(worker: SharedOf<'worker'>): SharedOf<'worker'> {
   return {
     ...worker,
     process: alive,
-    corrupt: corrupt && { ...corrupt, path: '', problem: 'its signal file cannot be read' },
+    corrupt: corrupt && { ...corrupt, path: '', problem: 'its status file cannot be read' },
     verification: verification && { ...verification, summary: null },
     agent: agent && sharedAgent(agent),
     error: null,

@@ -204,6 +204,43 @@ describe('an agent that does nothing, from its events', () => {
   ])('%s', (_what, status, lines, waitsFor) => expect(waitAfter(status, ...lines)).toBe(waitsFor));
 });
 
+test('every fact of a worker has the time of its event', () => {
+  const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
+  const file = { ...scope, workerName: 'w', startedAt: moment(0), updatedAt: moment(0), repo: 'acme/web' };
+  const board = emptyBoard();
+  const put = (event: string, detail: object = {}): void => {
+    foldLine(board, logged(board.seq + 1, event, { scope, detail: { ...detail } }));
+  };
+  put('orchestrator.worker.status_changed', { to: 'dispatched', signal: { ...file, status: 'dispatched' } });
+  const claim = { ...file, status: 'pr-created', pr: { number: 9 } };
+  put('orchestrator.worker.status_changed', { to: 'pr-created', signal: claim });
+  put('orchestrator.verification.passed', { summary: 'all tests pass' });
+  put('orchestrator.worker.corrupt', { path: '/x', problem: 'not JSON' });
+  const facts = whyTicket(board, 'ENG-1', before)?.facts ?? [];
+  expect(facts.map(({ text, at }) => [text, at])).toEqual([
+    ['The agent says: pr-created.', moment(3)],
+    ['The verification of the merge commit passed: all tests pass.', moment(4)],
+    ['Its status file cannot be read: not JSON.', moment(5)],
+    ['The agent names acme/web#9 as its pull request.', moment(5)],
+  ]);
+});
+
+test('a retry of the deploy has its time, after the failures', () => {
+  const retried = { times: 2, failedUpTo: 41, at: sampleTime('11:18'), seq: 58 };
+  const { facts } = whyOf(mergedWorker({}, { retried }), merged);
+  expect(facts.at(-1)).toEqual({
+    at: sampleTime('11:18'),
+    seq: 58,
+    source: 'person',
+    text: 'A person retried the deploy 2 times.',
+  });
+});
+
+test('a ticket that was only handed to its agent says that it was started', () => {
+  const texts = whyOf(sampleWorker({ status: 'dispatched' })).facts.map(({ text }) => text);
+  expect(texts).toContain('The agent was started.');
+});
+
 describe('contradictions', () => {
   test.each<[string, Worker, Parameters<typeof sampleBoard>[0], string[]]>([
     [
@@ -248,7 +285,7 @@ describe('contradictions', () => {
       'a deleted signal file',
       sampleWorker({ removed: true }),
       {},
-      ['The signal file was deleted, but the status was implementing.'],
+      ['Its status file was deleted, but the status was implementing.'],
     ],
     [
       'a ticket that is done in the tracker',
@@ -302,10 +339,10 @@ describe('what is not known', () => {
     ],
     [
       'an unreadable file',
-      sampleWorker({ corrupt: { path: '/x', problem: 'not JSON', seq: 12 } }),
+      sampleWorker({ corrupt: { path: '/x', problem: 'not JSON', seq: 12, at: sampleTime('09:10') } }),
       {},
       before,
-      ["The signal file cannot be read, so the worker's current status is not known."],
+      ['Its status file cannot be read, so its current status is not known.'],
     ],
     [
       'a deadline that has just passed',

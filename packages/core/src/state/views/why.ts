@@ -7,6 +7,7 @@ import type { Why } from '../../api/workers.ts';
 import { isInLifecycle, isShipped } from '../../deploy/deploy-worker.ts';
 import { isDeployTask } from '../../deploy/lifecycle.ts';
 import { inOneLine } from '../../orchestrate/agent-output.ts';
+import { agentSays, shownStatus } from '../../runs/worker-statuses.ts';
 import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { processOf } from '../known-process.ts';
 import { ALL_CHECKS } from '../reduce-pull-request.ts';
@@ -123,7 +124,7 @@ export function factsOf(subject: Subject): Fact[] {
         at: other.lastAt,
         seq: other.lastSeq,
         source: 'claimed',
-        text: `Run ${other.orchestrator} also has a worker for this ticket: ${other.status}.`,
+        text: `Run ${other.orchestrator} also has a worker for this ticket: ${shownStatus(other.status)}.`,
       }),
     ),
   ];
@@ -176,7 +177,7 @@ function ofWorker({ worker }: Subject): Fact[] {
       at: reported.at,
       seq: reported.seq,
       source: 'claimed',
-      text: `The agent says: ${reported.status}.`,
+      text: reported.status === 'dispatched' ? 'The agent was started.' : `${agentSays(reported.status)}.`,
     });
   if (typeof signal?.error === 'string')
     facts.push({
@@ -199,10 +200,10 @@ function ofWorker({ worker }: Subject): Fact[] {
   facts.push(...ofAgent(worker), ...ofVerification(worker));
   if (corrupt !== null)
     facts.push({
-      at: null,
+      at: corrupt.at,
       seq: corrupt.seq,
       source: 'observed',
-      text: `The signal file cannot be read: ${corrupt.problem}`,
+      text: `Its status file cannot be read: ${corrupt.problem.replace(/\.$/, '')}.`,
     });
   if (deploy?.result === 'timeout')
     facts.push({
@@ -212,8 +213,9 @@ function ofWorker({ worker }: Subject): Fact[] {
       text: 'The deadline passed.',
     });
   if (deploy?.retried !== undefined) {
-    const often = deploy.retried.times === 1 ? '' : ` ${deploy.retried.times} times`;
-    facts.push({ at: null, seq: null, source: 'person', text: `A person retried the deploy${often}.` });
+    const { times, at = null, seq = null } = deploy.retried;
+    const often = times === 1 ? '' : ` ${times} times`;
+    facts.push({ at, seq, source: 'person', text: `A person retried the deploy${often}.` });
   }
   if (deploy?.result === 'accepted')
     facts.push({
@@ -227,10 +229,10 @@ function ofWorker({ worker }: Subject): Fact[] {
 
 function ofVerification({ verification }: Worker): Fact[] {
   if (verification === null) return [];
-  const { state, summary, seq } = verification;
+  const { state, summary, seq, at } = verification;
   const what = state === 'running' ? 'is under way' : state;
   const text = `The verification of the merge commit ${what}${summary === null ? '' : `: ${summary}`}`;
-  return [{ at: null, seq, source: 'observed', text: text.endsWith('.') ? text : `${text}.` }];
+  return [{ at, seq, source: 'observed', text: text.endsWith('.') ? text : `${text}.` }];
 }
 
 const agentStateTexts: Readonly<Record<AgentState, string>> = {
@@ -265,7 +267,14 @@ function ofPullRequest(subject: Subject): Fact[] {
   const name = nameOf(subject);
   if (pullRequest === null) {
     if (worker === null || worker.pr === null) return [];
-    return [{ at: null, seq: worker.lastSeq, source: 'claimed', text: `The signal file names ${name}.` }];
+    return [
+      {
+        at: worker.lastAt,
+        seq: worker.lastSeq,
+        source: 'claimed',
+        text: `The agent names ${name} as its pull request.`,
+      },
+    ];
   }
   const { openedAt, firstSeq, firstVia, checks, reviews, merge, state, closedAt } = pullRequest;
   const facts: Fact[] = [

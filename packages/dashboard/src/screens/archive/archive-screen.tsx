@@ -53,7 +53,7 @@ export function ArchiveScreen() {
       )}
       {first && runs.length === 0 && (
         <Empty title={state === undefined ? 'No archived runs yet.' : `No archived runs are ${state}.`}>
-          <p>A run is archived after it ends, with its signal files, output, summary and events.</p>
+          <p>A run is archived after it ends, with its status files, output, summary and events.</p>
           <Remedy text="Run: svc archive sweep --dry-run" />
         </Empty>
       )}

@@ -116,7 +116,7 @@ const reasonTexts: Record<string, string> = {
   'pr-unproven': 'Pull request not seen',
   'worker-dead': 'Worker process exited',
   'worker-stalled': 'Worker stalled',
-  'signal-corrupt': 'Signal file unreadable',
+  'signal-corrupt': 'Status file unreadable',
   'verification-failed': 'Verification failed',
   'findings-waiting': 'Findings not filed',
   'reaction-exhausted': 'Worker retries used up',

@@ -82,7 +82,7 @@ describe('workers', () => {
         board({ workers: [worker('planning')] }),
         board({ workers: [worker('planning', { removed: true })] }),
       ),
-    ).toMatchObject([{ changes: [{ from: 'Planning', to: 'Signal file removed' }] }]));
+    ).toMatchObject([{ changes: [{ from: 'Planning', to: 'No longer tracked' }] }]));
   test('a worker that only settled is not a change', () =>
     expect(boardDifferences(board({ workers: [worker('done')] }), board())).toEqual([]));
 });

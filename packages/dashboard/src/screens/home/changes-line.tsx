@@ -95,7 +95,7 @@ export function countOf(differences: readonly BoardDifference[]): number {
 /** Null without a worker. */
 function stateOf(worker: BoardView['workers'][number] | undefined): string | null {
   if (worker === undefined) return null;
-  return worker.removed ? 'Signal file removed' : statusWords(worker.status);
+  return worker.removed ? 'No longer tracked' : statusWords(worker.status);
 }
 
 // What this browser has shown. While the page is visible, the newest event counts as seen; when the user leaves, it is

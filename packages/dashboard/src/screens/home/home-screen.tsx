@@ -203,7 +203,7 @@ function mapColumns(
 function OffBoardLine({ canceled, removed, earlier }: BoardColumns['off']) {
   const parts = [
     canceled > 0 && `${canceled} canceled`,
-    removed > 0 && `${removed} without a signal file`,
+    removed > 0 && `${removed} no longer tracked`,
     earlier > 0 && `${earlier} done before today`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return null;

@@ -1,29 +1,32 @@
 // The rows of a conversation that are one line: what was asked, with its answer, and how a turn ended.
 import type { ConversationItem } from '@svc/core';
+import { answerWords, turnWords } from '@svc/core/browser';
 import { Hand } from 'lucide-react';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
+import { yourName } from '../attention/your-name.ts';
 
 type ItemOf<Kind extends ConversationItem['kind']> = Extract<ConversationItem, { kind: Kind }>;
 
-export function RequestRow({ item: { request, answer, by } }: { item: ItemOf<'request'> }) {
+export function RequestRow({ item }: { item: ItemOf<'request'> }) {
+  const { request } = item;
+  const words = answerWords(item, yourName());
   return (
     <p
       className={classNames(
         'flex items-start gap-2 px-3 text-small',
-        answer === null ? 'text-you' : 'text-muted',
+        words === null ? 'text-you' : 'text-muted',
       )}
     >
       <Hand aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
       <span className="from-outside min-w-0">
         {request.kind === 'permission' ? 'Asked for permission: ' : 'Asked: '}
         <span className="text-text">{shownText(request.title.slice(0, 400))}</span>
-        {answer === null ? (
+        {words === null ? (
           '. Waiting for your answer.'
         ) : (
           <>
-            . Answer: <span className="text-text">{shownText(answer.slice(0, 200))}</span>
-            {by !== null && `, by ${shownText(by.slice(0, 100))}`}
+            . <span className="text-text">{shownText(words.slice(0, 400))}</span>
           </>
         )}
       </span>
@@ -31,31 +34,16 @@ export function RequestRow({ item: { request, answer, by } }: { item: ItemOf<'re
   );
 }
 
-/** How a turn ended, by the reason of the protocol. The usual end is only a line. */
-const turnEnds: Readonly<Record<string, string | null>> = {
-  end_turn: null,
-  cancelled: 'Stopped',
-  max_tokens: 'Stopped: the answer reached its greatest length',
-  max_turn_requests: 'Stopped: the turn made as many requests as it may',
-  refusal: 'The agent refused',
-};
-
-export function turnWords(ok: boolean, reason: string): string | null {
-  const known = Object.hasOwn(turnEnds, reason) ? turnEnds[reason] : undefined;
-  if (known !== undefined && (ok || known !== null)) return known;
-  const why = reason === '' ? '' : `: ${shownText(reason.slice(0, 300))}`;
-  return `${ok ? 'Turn ended' : 'Turn failed'}${why}`;
-}
-
-export function TurnRow({ item: { ok, reason } }: { item: ItemOf<'turn'> }) {
-  const words = turnWords(ok, reason);
+export function TurnRow({ item }: { item: ItemOf<'turn'> }) {
+  const { ok } = item;
+  const words = turnWords(item, yourName());
   return (
     <p className={classNames('flex items-center gap-3 text-tiny', ok ? 'text-muted' : 'text-broken')}>
       <span aria-hidden="true" className="h-px flex-1 bg-line" />
       {words === null ? (
         <span className="sr-only">End of the turn</span>
       ) : (
-        <span className="from-outside max-w-[80%]">{words}</span>
+        <span className="from-outside max-w-[80%]">{shownText(words.slice(0, 400))}</span>
       )}
       <span aria-hidden="true" className="h-px flex-1 bg-line" />
     </p>

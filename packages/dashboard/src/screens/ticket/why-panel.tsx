@@ -1,5 +1,6 @@
 // Why the ticket is in its state: the rule, what it is waiting for, the facts, inconsistencies and unknowns.
 import type { Why } from '@svc/core';
+import { ruleWithAge } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleHelp, Download, Eye, type LucideIcon, Quote, TriangleAlert, User } from 'lucide-react';
 import { useState } from 'react';
@@ -41,11 +42,12 @@ export function WhyPanel({
 }
 
 function Reasons({ why }: { why: Why }) {
+  const now = useNow();
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-col gap-1">
         <p className="text-lead text-ink">
-          <OutsideText>{why.rule}</OutsideText>
+          <OutsideText>{ruleWithAge(why, (at) => `${durationWords(now - Date.parse(at))} ago`)}</OutsideText>
         </p>
         {why.waitsFor !== null && (
           <p className="text-muted">

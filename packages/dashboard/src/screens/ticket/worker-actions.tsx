@@ -138,7 +138,7 @@ function WorkerRetry({ worker, disabledBecause, isManaged }: Given & { isManaged
       }
     >
       <p>
-        Its signal file goes back to “dispatched”, and its earlier starts no longer count.
+        Its status goes back to “Starting”, and its earlier starts no longer count.
         {isManaged
           ? ' A new process starts in its worktree as soon as the run has a free slot.'
           : ' svc does not manage this run: the other orchestrator decides whether to start a process.'}

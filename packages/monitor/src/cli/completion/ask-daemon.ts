@@ -1,7 +1,7 @@
 // The names that only the running daemon knows. The user has pressed Tab and waits, so it is asked once, for less than a
 // third of a second; without a daemon, or with a slow one, there are no names and no error.
 import { type Board, createClient, type Fetch } from '@svc/client';
-import type { Environment } from '@svc/core';
+import { type Environment, shownStatus } from '@svc/core';
 import { authorization, readToken } from '../../access/token-file.ts';
 import { readMachine } from '../../config/environment.ts';
 import { isHeld, isOurs, readRecord } from '../../control/instance.ts';
@@ -46,7 +46,9 @@ export async function askDaemon(
 
 const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: Board) => Offered[]>> = {
   ticket: ({ workers, tickets }) => [
-    ...workers.map(({ ticket, status, orchestrator }) => offer(ticket, `${status}, ${orchestrator}`)),
+    ...workers.map(({ ticket, status, orchestrator }) =>
+      offer(ticket, `${shownStatus(status)}, ${orchestrator}`),
+    ),
     ...tickets.map(({ ticket, title }) => offer(ticket, title ?? '')),
   ],
   run: ({ runs, workers }) => [

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { costText, limitText, pausedBy, suspendedText } from '@svc/core';
+import { answerWords, costText, limitText, pausedBy, suspendedText, turnWords } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
@@ -220,6 +220,7 @@ function usageText({ tokens, cost, context }: NonNullable<AgentView['agent']>): 
 }
 
 function printItem(terminal: Terminal, item: Item): void {
+  const me = requestedBy(terminal).by ?? '';
   switch (item.kind) {
     case 'prompt':
       return printText(terminal, 'cyan', `> ${item.by === null ? '' : `${item.by}: `}${item.text}`);
@@ -237,16 +238,14 @@ function printItem(terminal: Terminal, item: Item): void {
         'dim',
         item.entries.map(({ status, content }) => `${status}: ${content}`).join('\n'),
       );
-    case 'request':
-      return item.answer === null
-        ? undefined
-        : printText(
-            terminal,
-            'dim',
-            `${item.request.title}: ${item.answer}${item.by === null ? '' : ` by ${item.by}`}`,
-          );
-    case 'turn':
-      return printText(terminal, item.ok ? 'dim' : 'red', `turn ended: ${item.reason}`);
+    case 'request': {
+      const words = answerWords(item, me);
+      return words === null ? undefined : printText(terminal, 'dim', `${item.request.title}. ${words}.`);
+    }
+    case 'turn': {
+      const words = turnWords(item, me);
+      return words === null ? undefined : printText(terminal, item.ok ? 'dim' : 'red', words);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { costText } from '@svc/core';
+import { costText, shownStatus } from '@svc/core';
 import { readText } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
@@ -175,7 +175,7 @@ function printRun(terminal: Terminal, run: RunDetail): void {
       terminal,
       tickets.map(({ ticket, status, since, pr, verification, error }) => [
         `  ${plainText(ticket)}`,
-        status ?? 'waiting',
+        status === null ? 'waiting' : shownStatus(status),
         since === null ? '' : ageText(since, terminal.now()),
         pr === null ? '' : `#${pr.number}`,
         verification === null ? '' : `verification ${plainText(verification)}`,

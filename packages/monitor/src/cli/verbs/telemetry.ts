@@ -8,6 +8,7 @@ import {
   pricesAsOf,
   type RecentTimes,
   resourceAttributes,
+  shownStatus,
   ticketPrefixOf,
 } from '@svc/core';
 import { createContextStore, gitBranch, worktreeRoot } from '../../context/context-store.ts';
@@ -88,7 +89,7 @@ function costVerb(terminal: Terminal): CommandUnknownOpts {
         tickets.map(({ orchestrator, ticket, status, cost }) => [
           plainText(ticket),
           plainText(orchestrator),
-          status,
+          shownStatus(status),
           costText(cost),
         ]),
       );

@@ -1,9 +1,9 @@
 // svc why, svc receipt: what is known about a ticket, with the evidence.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Link, Receipt, Why } from '@svc/core';
+import { type Link, type Receipt, ruleWithAge, shownStatus, type Why } from '@svc/core';
 import { needDaemon } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { plainText, timeText, utcText } from '../text.ts';
+import { ageText, plainText, timeText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
 
 export function whyVerb(terminal: Terminal): CommandUnknownOpts {
@@ -27,11 +27,13 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
 }
 
 export function printWhy(terminal: Terminal, answer: Why): void {
-  const { ticket, orchestrator, status, since, rule, facts, waitsFor, until, from } = answer;
+  const { ticket, orchestrator, status, since, facts, waitsFor, until, from } = answer;
   const now = terminal.now();
   const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
-  terminal.out(`${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', status)}`);
-  const rows = [['because', plainText(rule)]];
+  terminal.out(
+    `${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', shownStatus(status))}`,
+  );
+  const rows = [['because', plainText(ruleWithAge(answer, (at) => ageText(at, now)))]];
   if (since !== null) rows.push(['since', timeText(since, now)]);
   if (waitsFor !== null) rows.push(['waiting for', plainText(waitsFor)]);
   if (until !== null) rows.push(['until', timeText(until, now)]);

@@ -205,7 +205,7 @@ test('a result is not computed twice, even by another process, and reported agai
   });
   const sha = repository.commit(start);
   const first = await verify(sha);
-  expect(first).toMatchObject({ fresh: true, signalProblem: 'the signal file is missing' });
+  expect(first).toMatchObject({ fresh: true, signalProblem: 'the status file is missing' });
   await signals.create(signal);
   appended.length = 0;
   const second = await verify(sha);

@@ -321,5 +321,5 @@ function inRepository<Answer extends VerifierAnswer | { problem: string }>(
 }
 
 function problemOf(written: { why: 'missing' } | { why: 'corrupt'; problem: string }): string {
-  return written.why === 'missing' ? 'the signal file is missing' : written.problem;
+  return written.why === 'missing' ? 'the status file is missing' : written.problem;
 }

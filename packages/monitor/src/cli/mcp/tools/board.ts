@@ -2,7 +2,7 @@
 // and receipt: one ticket, as the verbs of these names show it. summarize: a summary of a run; it costs money, so it has its
 // own scope.
 import type { Worker } from '@svc/client';
-import { renderTicket, summaryTemplates } from '@svc/core';
+import { renderTicket, shownStatus, summaryTemplates } from '@svc/core';
 import { z } from 'zod';
 import { needDaemon } from '../../session.ts';
 import { counted, plainText } from '../../text.ts';
@@ -169,7 +169,7 @@ export const whyTool = tool({
     const answer = await daemon.get('/api/workers/{ticket}/why', asked(given));
     return {
       structured: answer,
-      text: `${plainText(given.ticket)} is ${answer.status}.`,
+      text: `${plainText(given.ticket)} is ${shownStatus(answer.status)}.`,
       outside: linesOf(context.terminal, (terminal) => printWhy(terminal, answer)),
     };
   },
