@@ -1,7 +1,9 @@
 // A day on which every text from outside is an attack: none of it runs or becomes an element, and the screens stay
 // readable.
+import type { BoardView } from '@svc/core';
 import { describe, expect, it } from 'vitest';
 import { PWNED } from '../../testkit/src/tape/hostile.ts';
+import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { sizes } from './chromium.ts';
 import { overflow, screens, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
@@ -46,16 +48,55 @@ describe('a hostile day', () => {
       await page.setViewportSize(size);
       await settled(page);
       // Tooltips contain text from outside too.
-      await page.evaluate(async () => {
+      const invisible = await page.evaluate(async () => {
+        const found = new Set<string>();
         for (const link of [...document.querySelectorAll<HTMLElement>('main a[href]')].slice(0, 12)) {
           link.focus();
           for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+          const [shown] = /.{0,60}[\u001b\u200b\u202e]/.exec(document.body.textContent) ?? [];
+          if (shown !== undefined) found.add(shown);
         }
+        return [...found];
       });
+      expect(invisible).toEqual([]);
       expect(await page.evaluate(traces)).toEqual(nothing);
       expect(await problems()).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
     }
+  });
+
+  it('writes out the hidden characters of a reviewer in what a card waits for', async () => {
+    const { url } = tape.daemon();
+    const boardNow = async () => (await (await fetch(`${url}/api/board`)).json()) as BoardView;
+    const { workers, pullRequests } = await boardNow();
+    const open = pullRequests.filter(({ state }) => state === 'open');
+    const worker = workers.find(
+      ({ repo, pr, waitsFor }) =>
+        waitsFor?.includes('to be merged') &&
+        open.some((one) => one.repo === repo && one.number === pr?.number),
+    );
+    const pullRequest = open.find(
+      ({ repo, number }) => repo === worker?.repo && number === worker.pr?.number,
+    );
+    await sendCodehost(tape.daemon(), 'pull_request_review', {
+      action: 'submitted',
+      review: {
+        state: 'changes_requested',
+        user: { login: 'kim\u202Etxt' },
+        commit_id: pullRequest?.headSha,
+      },
+      pull_request: { number: pullRequest?.number, head: { sha: pullRequest?.headSha } },
+      repository: { full_name: pullRequest?.repo },
+    });
+    const waits = async () =>
+      (await boardNow()).workers.find(({ ticket }) => ticket === worker?.ticket)?.waitsFor;
+    await expect.poll(waits).toContain('changes requested by kim\u202Etxt');
+    const { page } = await tape.open();
+    await page.goto(url);
+    await page.locator(`main a[href^="/tickets/${worker?.ticket}"]`).first().focus();
+    const tip = page.getByRole('tooltip').filter({ hasText: 'Waiting for' });
+    await tip.first().waitFor();
+    expect(await tip.first().textContent()).toContain('changes requested by kim[U+202E]txt');
   });
 
   it('shows the attack as plain text', async () => {

@@ -101,26 +101,35 @@ function WhyNote({ card }: { card: BoardCard }) {
       <p className="font-medium text-ink">{worker?.rule ?? 'No run has a worker for this ticket.'}</p>
       {worker?.waitsFor && (
         <p>
-          Waiting for {worker.waitsFor}
+          Waiting for <OutsideText>{worker.waitsFor}</OutsideText>
           {worker.until !== null && <>, until {clockWords(Date.parse(worker.until), now)}</>}.
         </p>
       )}
       {worker === null && pullRequest !== null && (
         <p>
-          {pullRequest.readiness.ready === true
-            ? 'Ready to merge.'
-            : `Not ready to merge: ${reasons.length === 0 ? 'reason unknown' : reasons.join(', ')}.`}
+          {pullRequest.readiness.ready === true ? (
+            'Ready to merge.'
+          ) : (
+            <>
+              Not ready to merge:{' '}
+              <OutsideText>{reasons.length === 0 ? 'reason unknown' : reasons.join(', ')}</OutsideText>.
+            </>
+          )}
         </p>
       )}
-      {worker?.error && <p className="text-broken">{worker.error}</p>}
+      {worker?.error && (
+        <p className="text-broken">
+          <OutsideText>{worker.error}</OutsideText>
+        </p>
+      )}
       {attention.map(({ id, message }) => (
         <p key={id} className="text-you">
-          {message}
+          <OutsideText>{message}</OutsideText>
         </p>
       ))}
       {worker?.contradictions.map((contradiction) => (
         <p key={contradiction} className="text-muted">
-          Inconsistent: {contradiction}
+          Inconsistent: <OutsideText>{contradiction}</OutsideText>
         </p>
       ))}
     </div>

@@ -155,7 +155,7 @@ export function TraceChart({ trace, isProven }: { trace: Trace; isProven: boolea
   const frame = useRef<HTMLDivElement>(null);
   const width = Math.max(LEAST_WIDTH, useWidth(frame) - 1);
   const layout = useMemo(
-    () => layoutTrace(trace, width, (span) => spanLabel(span, isProven)),
+    () => layoutTrace(trace, width, (span) => shownText(spanLabel(span, isProven))),
     [trace, width, isProven],
   );
   const now = Date.parse(trace.now);
