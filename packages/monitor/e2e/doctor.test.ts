@@ -100,6 +100,7 @@ async function reportingDaemon(
     '/api/feeds': () => ({ ...well.feeds, ...reported.feeds }),
     '/api/doctor': () => ({ ...well.doctor, ...reported.doctor }),
     '/api/events/reindex': () => ({ lines: 5, seconds: 0.1 }),
+    '/api/feeds/check': () => ({ repos: [], polled: [{ feed: 'codehost', state: 'polled', checked: 3 }] }),
   });
   const claimed = claimInstance(join(home, 'svc'));
   await claimed?.announce({ state: 'running', ...identity() });
@@ -559,6 +560,22 @@ const rows: Row[] = [
     says: [
       /^broken +feeds +the codehost feed is blind: the relay is connected but silent\n.*\n +Check the network and the relay$/m,
     ],
+  },
+  {
+    fault: 'code host unreachable',
+    given: reports({
+      feeds: {
+        codehost: {
+          state: 'failing',
+          code: 'unavailable',
+          why: 'it does not answer',
+          remedy: 'Wait',
+          clock: null,
+        },
+      },
+    }),
+    says: [/^broken +code-host +the code host cannot be polled: it does not answer$/m],
+    fixes: /^code-host +fixed: polled the code host: 3 checked$/m,
   },
   {
     fault: 'board degraded',

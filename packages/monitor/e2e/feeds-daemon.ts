@@ -38,7 +38,7 @@ export async function feedsDaemon(
   const feeds: ReportedFeeds = {
     tunnels: [reportedTunnel('codehost', {}), reportedTunnel('tracker', {})],
     repos: [],
-    codehost: { state: 'polling', lastAt: null, why: null, remedy: null, clock: null },
+    codehost: { state: 'polling', code: null, lastAt: null, why: null, remedy: null, clock: null },
     tracker: { state: 'polling', teams: [] },
     ...more,
   };

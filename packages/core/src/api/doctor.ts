@@ -1,7 +1,7 @@
 // The daemon's self-check, and all checks of `svc doctor`.
 import { z } from 'zod';
 import { type CheckVerdict, checkGrades, type DoctorFinding, doctorParts } from '../checks/finding.ts';
-import { apiRoute, noFields, Seq, text } from './route.ts';
+import { apiRoute, Seq, text } from './route.ts';
 
 const why = { why: z.string(), remedy: z.string().nullable() };
 export type TriedDelivery = z.infer<typeof Tried>;
@@ -46,10 +46,10 @@ const DoctorReport = z
         what: z.string(),
         evidence: z.string().nullable(),
         remedy: z.string().nullable(),
-        fixable: z.boolean().describe('`svc doctor --fix` can fix it'),
+        fixable: z.boolean().describe('a safe repair may fix it: `svc doctor --fix`, or `fix` of this route'),
       }),
     ),
-    fixed: z.array(Fixed).describe('What `--fix` fixed; empty when the daemon runs the checks'),
+    fixed: z.array(Fixed).describe('What was repaired; empty unless it was asked for'),
   })
   .meta({ id: 'DoctorReport' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
 
@@ -68,8 +68,16 @@ export const doctorRoutes = {
     method: 'POST',
     path: '/api/doctor/run',
     tag: 'doctor',
-    summary: 'Run every check of `svc doctor` and return its report',
-    body: noFields,
+    summary:
+      'Run every check of `svc doctor` and return its report; with `fix`, repair fixable findings first',
+    verbs: ['svc doctor'],
+    body: z.strictObject({
+      fix: z
+        .array(z.strictObject({ part: z.enum(doctorParts), what: text(2_000) }))
+        .max(100)
+        .default([])
+        .describe('fixable findings of an earlier report; those that no longer hold are left alone'),
+    }),
     answer: DoctorReport,
     failures: ['usage', 'busy', 'start-failed', 'not-in-this-version'],
   }),

@@ -65,7 +65,7 @@ export type CheckFinding<Part extends string = string> = {
   evidence: string | null;
   /** With the command, if there is one. For `ok`: how to turn on what is not set up. */
   remedy: string | null;
-  /** Whether `svc doctor --fix` fixes it. */
+  /** Whether a repair that is safe to run at any time may fix it: `svc doctor --fix`, and a button of the dashboard. */
   fixable: boolean;
 };
 

@@ -20,7 +20,7 @@ export type ReportedFeeds = {
     unauthorisedLastHour: { exact: number; reserialised: number };
   })[];
   repos: (Trouble & { repo: string; by: string; code: string | null })[];
-  codehost: Trouble & { state: string; lastAt: string | null; clock: Trouble | null };
+  codehost: Trouble & { state: string; code: string | null; lastAt: string | null; clock: Trouble | null };
   tracker: {
     state: string;
     why?: string | undefined;
@@ -101,7 +101,7 @@ function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[
     );
 }
 
-function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFeeds['codehost']) {
+function judgeCodehostPolling({ state, code, why, remedy, lastAt, clock }: ReportedFeeds['codehost']) {
   const found: DoctorFinding[] = [];
   const evidence = `last poll ${lastAt ?? 'never'}`;
   if (state === 'disabled')
@@ -111,6 +111,8 @@ function judgeCodehostPolling({ state, why, remedy, lastAt, clock }: ReportedFee
       doctorFinding('code-host', 'broken', `the code host cannot be polled: ${why ?? ''}`, {
         evidence,
         remedy,
+        // Asking again now is all that can be done, and may succeed.
+        fixable: code === 'unavailable',
       }),
     );
   else found.push(doctorFinding('code-host', 'ok', 'the code host is polled', { evidence }));

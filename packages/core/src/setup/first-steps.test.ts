@@ -26,7 +26,7 @@ const repo = { repo: 'acme/web', by: 'webhook', code: null, why: null, remedy: n
 const feeds: ReportedFeeds = {
   tunnels: [],
   repos: [repo],
-  codehost: { state: 'polling', lastAt: null, why: null, remedy: null, clock: null },
+  codehost: { state: 'polling', code: null, lastAt: null, why: null, remedy: null, clock: null },
   tracker: { state: 'polling', teams: [] },
 };
 const polled = { ...repo, by: 'polling', code: 'polling-only', why: 'you chose polling only' };

@@ -53,7 +53,7 @@ import type { Orchestration } from './orchestration.ts';
 import type { Workers } from './workers.ts';
 
 /** All checks of `svc doctor`, as `svc doctor --json` prints them. */
-export type RunDoctor = () => Promise<ApiAnswer<typeof api.runDoctor>>;
+export type RunDoctor = Parameters<typeof doctorRoutes>[0]['runDoctor'];
 
 const noDoctor: RunDoctor = () =>
   Promise.reject(

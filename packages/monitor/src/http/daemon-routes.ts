@@ -58,11 +58,13 @@ export function feedRoutes(options: {
 
 export function doctorRoutes(options: {
   check: (by: string | undefined) => Promise<ApiAnswer<typeof api.checkDaemon>>;
-  runDoctor: () => Promise<ApiAnswer<typeof api.runDoctor>>;
+  runDoctor: (asked: {
+    fix: readonly { part: string; what: string }[];
+  }) => Promise<ApiAnswer<typeof api.runDoctor>>;
 }): Routes {
   return (app) => {
     route(app, api.checkDaemon, ({ body }) => options.check(body.by));
-    route(app, api.runDoctor, options.runDoctor);
+    route(app, api.runDoctor, ({ body }) => options.runDoctor(body));
   };
 }
 

@@ -2,16 +2,19 @@
 import type { Answer } from '@svc/client';
 import type { CheckGrade, DoctorFinding } from '@svc/core';
 import { isOff } from '@svc/core/browser';
-import { useQuery } from '@tanstack/react-query';
-import { RefreshCw } from 'lucide-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { RefreshCw, Wrench } from 'lucide-react';
 import { client } from '../../api/client.ts';
+import { useDisabledBecause } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
-import { Button, CopyButton } from '../../parts/button.tsx';
+import { shownText } from '../../parts/agent-text.tsx';
+import { Button } from '../../parts/button.tsx';
 import type { Meaning } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { useSending } from '../answer/use-sending.ts';
 import { OwnFigures } from './own-figures.tsx';
 
 type DoctorReport = Answer<'POST', '/api/doctor/run'>;
@@ -33,13 +36,14 @@ export function DoctorScreen() {
   const wrong = data?.findings.filter(({ grade }) => grade !== 'ok') ?? [];
   const off = data?.findings.filter(isOff) ?? [];
   const well = data?.findings.filter((finding) => finding.grade === 'ok' && !isOff(finding)) ?? [];
-  const fixable = wrong.some((finding) => finding.fixable);
+  const repair = useRepair();
+  const fixable = wrong.filter((finding) => finding.fixable);
   return (
     <>
       <ScreenHead
         title="Doctor"
         aside={
-          <Button onClick={() => void refetch()} disabled={isFetching}>
+          <Button onClick={() => void refetch()} disabled={isFetching || repair.busy}>
             <RefreshCw aria-hidden="true" className="size-4" />
             {isFetching ? 'Checking' : 'Check again'}
           </Button>
@@ -56,14 +60,20 @@ export function DoctorScreen() {
           <Loading what="the results; every component is being checked" lines={8} />
         )}
         {error && <Failed error={error} again={() => void refetch()} />}
+        {repair.failure && <Failed error={repair.failure} />}
+        {data && <Repaired fixed={data.fixed} />}
         {data && (
           <>
             {wrong.length > 0 && (
               <Panel
                 title="Problems"
-                aside={fixable && <CopyButton text="svc doctor --fix" label="Copy: svc doctor --fix" />}
+                aside={
+                  fixable.length > 1 && (
+                    <RepairButton repair={repair} findings={fixable} label={`Repair all ${fixable.length}`} />
+                  )
+                }
               >
-                <Findings findings={wrong} />
+                <Findings findings={wrong} repair={repair} />
               </Panel>
             )}
             {off.length > 0 && (
@@ -91,7 +101,57 @@ function verdictWords({ broken, warnings, unknown }: DoctorReport): string {
   return words.length === 0 ? 'No problems found.' : `${words.join(', ')}.`;
 }
 
-function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
+type Repair = {
+  isDisabled: boolean;
+  busy: boolean;
+  failure: Error | null;
+  run: (findings: readonly DoctorFinding[]) => void;
+};
+
+/** The daemon repairs what it calls fixable, as `svc doctor --fix` does, and checks everything again. */
+function useRepair(): Repair {
+  const queries = useQueryClient();
+  const { busy, failure, send } = useSending();
+  const isDisabled = useDisabledBecause() !== null || busy;
+  const run = (findings: readonly DoctorFinding[]): void => {
+    const fix = findings.map(({ part, what }) => ({ part, what }));
+    void send(async () => {
+      queries.setQueryData(['doctor'], await client.post('/api/doctor/run', { body: { fix } }));
+    });
+  };
+  return { isDisabled, busy, failure, run };
+}
+
+function RepairButton(given: { repair: Repair; findings: readonly DoctorFinding[]; label: string }) {
+  const { repair, findings, label } = given;
+  return (
+    <Button
+      onClick={() => repair.run(findings)}
+      disabled={repair.isDisabled}
+      title={`As svc doctor --fix: ${findings.map(({ what }) => shownText(what)).join('; ')}`}
+    >
+      <Wrench aria-hidden="true" className="size-4" />
+      {repair.busy ? 'Repairing' : label}
+    </Button>
+  );
+}
+
+function Repaired({ fixed }: Pick<DoctorReport, 'fixed'>) {
+  return (
+    <div role="status" aria-label="Repairs">
+      {fixed.map(({ part, what, done, failed }) => (
+        <p
+          key={`${part}${what}`}
+          className={done === null ? 'text-broken text-small' : 'text-proven text-small'}
+        >
+          {shownText(done === null ? `Not repaired: ${what}: ${failed}` : `Repaired: ${done}.`)}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Findings({ findings, repair }: { findings: readonly DoctorFinding[]; repair?: Repair }) {
   return (
     <ul className="-my-2 flex flex-col">
       {findings.map((finding) => {
@@ -111,8 +171,8 @@ function Findings({ findings }: { findings: readonly DoctorFinding[] }) {
               <span className="break-words">{what}</span>
               {evidence !== null && <span className="break-words text-tiny text-muted">{evidence}</span>}
               <Remedy text={remedy} />
-              {fixable && grade !== 'ok' && (
-                <CopyButton text="svc doctor --fix" label="Copy: svc doctor --fix" />
+              {fixable && grade !== 'ok' && repair && (
+                <RepairButton repair={repair} findings={[finding]} label="Repair" />
               )}
             </div>
           </li>

@@ -12,9 +12,12 @@ import {
   notInstalled,
   type ReportedHealth,
 } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
 import { runCommand } from '@svc/lib/process';
-import { singleFlight } from '@svc/lib/single-flight';
+import { createFlights } from '@svc/lib/single-flight';
 import { thisProcess } from '../../control/control.ts';
+import type { RunDoctor } from '../../daemon/routes.ts';
 import { diskSpaceOf } from '../../disk/disk-space.ts';
 import { Failure } from '../../errors.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
@@ -94,12 +97,36 @@ export function doctorReport(results: readonly DoctorResult[], fixed: Fixed[] = 
   return { ...checkVerdict(findings), findings, fixed };
 }
 
-/** For the daemon's route. Requests during a run share its report. */
-export function createDoctorReports(
-  terminal: Terminal,
-  run: typeof runDoctor = runDoctor,
-): () => Promise<DoctorReport> {
-  return singleFlight(async () => doctorReport(await run(terminal)));
+/** Runs the fixes of the findings that `isWanted` names, then every check again: the report shows whether they worked. */
+export async function fixAndReport(
+  check: () => Promise<DoctorResult[]>,
+  isWanted: (finding: DoctorFinding) => boolean,
+): Promise<DoctorReport> {
+  const first = await check();
+  const fixed: Fixed[] = [];
+  for (const { fix, ...finding } of first) {
+    if (fix === undefined || !isWanted(finding)) continue;
+    const { part, what } = finding;
+    try {
+      fixed.push({ part, what, done: await fix(), failed: null });
+    } catch (error) {
+      const remedy = error instanceof Failure && error.remedy !== undefined ? ` ${error.remedy}` : '';
+      fixed.push({ part, what, done: null, failed: messageOf(error) + remedy });
+    }
+  }
+  return doctorReport(fixed.length > 0 ? await check() : first, fixed);
+}
+
+/** For the daemon's route. The same requests share one report, and repairs run one after the other. */
+export function createDoctorReports(terminal: Terminal, run: typeof runDoctor = runDoctor): RunDoctor {
+  const flights = createFlights<DoctorReport>();
+  const oneAtATime = createLimit(1);
+  return ({ fix }) => {
+    const isWanted = ({ part, what }: DoctorFinding): boolean =>
+      fix.some((one) => one.part === part && one.what === what);
+    const work = () => fixAndReport(() => run(terminal), isWanted);
+    return flights(JSON.stringify(fix), fix.length === 0 ? work : () => oneAtATime(work));
+  };
 }
 
 /** The service that runs the daemon, if one is installed. */
@@ -129,9 +156,10 @@ function daemonChecks(
 ): DoctorCheck[] {
   const daemon = daemonAt(machine, url, timeoutMs);
   const fixes = (findings: readonly DoctorFinding[]): DoctorResult[] =>
-    findings.map((finding) =>
-      finding.fixable ? fixableBy(finding, () => reindex(daemonAt(machine, url))) : finding,
-    );
+    findings.map((finding) => {
+      const repair = repairs[finding.part];
+      return finding.fixable && repair ? fixableBy(finding, () => repair(daemonAt(machine, url))) : finding;
+    });
   return [
     {
       part: 'state',
@@ -145,7 +173,7 @@ function daemonChecks(
     { part: 'disk', run: async () => [checkRetention(await daemon.get('/api/retention'))] },
     {
       part: 'feeds',
-      run: async () => judgeFeeds(await daemon.get('/api/feeds')),
+      run: async () => fixes(judgeFeeds(await daemon.get('/api/feeds'))),
     },
     {
       part: 'log',
@@ -210,6 +238,20 @@ function notServed({ configuration }: ServedFolders, { projects }: DoctorProject
 function unknownWhile(state: string): DoctorFinding {
   const what = `unknown while the daemon is ${state === 'not-answering' ? 'not answering' : state}: ${daemonParts.join(', ')}`;
   return doctorFinding('log', 'unknown', what, { remedy: 'Run this again when it runs: svc doctor' });
+}
+
+/** The daemon's own repairs of what it reports as fixable: each can run at any time, and repeatedly. */
+const repairs: Partial<Record<DoctorPart, (daemon: DaemonClient) => Promise<string>>> = {
+  index: reindex,
+  'code-host': pollCodehost,
+};
+
+async function pollCodehost(daemon: DaemonClient): Promise<string> {
+  const { polled } = await daemon.post('/api/feeds/check', { body: { repair: true } });
+  const codehost = polled.find(({ feed }) => feed === 'codehost');
+  if (codehost?.state === 'polled') return `polled the code host: ${codehost.checked} checked`;
+  const { why, remedy } = codehost ?? {};
+  throw new Failure('backend-failed', why ?? 'the code host was not polled', remedy ?? undefined);
 }
 
 async function reindex(daemon: DaemonClient): Promise<string> {

@@ -1,10 +1,8 @@
 // svc doctor
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { verdictWords } from '@svc/core';
-import { messageOf } from '@svc/lib/errors';
-import { Failure } from '../../errors.ts';
-import type { DoctorResult, DoctorTools } from '../checks/check.ts';
-import { type DoctorReport, doctorReport, doctorTools, type Fixed, runDoctor } from '../checks/doctor.ts';
+import type { DoctorTools } from '../checks/check.ts';
+import { type DoctorReport, doctorTools, fixAndReport, runDoctor } from '../checks/doctor.ts';
 import { onOneLine, partWidth, printFinding } from '../checks/print.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
@@ -20,29 +18,14 @@ export function doctorVerb(terminal: Terminal, tools: DoctorTools = doctorTools)
     .option('--fix', 'fix what is safe to fix, and show what was done')
     .option('--json', 'print all findings as JSON')
     .action(async ({ fix, json }) => {
-      const first = await runDoctor(terminal, tools);
-      const fixed = fix ? await applyFixes(first) : [];
-      // Check that the fixes worked.
-      const findings = fixed.length > 0 ? await runDoctor(terminal, tools) : first;
-      const report = doctorReport(findings, fixed);
+      const report = await fixAndReport(
+        () => runDoctor(terminal, tools),
+        () => fix === true,
+      );
       if (json) printJson(terminal, report);
       else print(terminal, report, fix === true);
       if (!report.ok) throw new AnswerIsNo();
     });
-}
-
-async function applyFixes(findings: readonly DoctorResult[]): Promise<Fixed[]> {
-  const fixed: Fixed[] = [];
-  for (const { part, what, fix } of findings) {
-    if (fix === undefined) continue;
-    try {
-      fixed.push({ part, what, done: await fix(), failed: null });
-    } catch (error) {
-      const remedy = error instanceof Failure && error.remedy !== undefined ? ` ${error.remedy}` : '';
-      fixed.push({ part, what, done: null, failed: messageOf(error) + remedy });
-    }
-  }
-  return fixed;
 }
 
 function print(terminal: Terminal, report: DoctorReport, fix: boolean): void {
