@@ -1,6 +1,7 @@
 // Bundles the command line and the daemon into dist/: one start file, the daemon loaded only when it runs, the web
 // app in dist/dashboard, the demo in dist/demo, the `.sh` names in dist/bin, the skills in dist/skills, what completion
-// knows, and the licences of what is bundled. With `--program-only` the web app is taken as packages/dashboard/dist has it.
+// knows, and the licences of what is bundled. With `--program-only` the web app is taken as packages/dashboard/dist has it;
+// with `--if-changed` a build that is newer than its sources stays.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'rolldown';
 import { type Bundled, bundledIn, NOTICES, noticesText, readBundled } from '../../release/notices.ts';
+import { isCurrent } from './build-is-current.ts';
 import { VOCABULARY_FILE } from './src/cli/completion/find-completions.ts';
 import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
 
@@ -29,8 +31,22 @@ const dist = join(here, 'dist');
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
 const bundled: Bundled[] = [];
+const sources = [
+  ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => join('packages', name)),
+  ...['bin', 'examples/skills', 'release/notices.ts', 'version.txt', 'package-lock.json'],
+];
+
+if (
+  process.argv.includes('--if-changed') &&
+  isCurrent(
+    join(dist, NOTICES),
+    sources.map((name) => join(root, name)),
+  )
+)
+  process.exit();
 
 try {
+  console.log('building svc');
   await bundleProgram();
   await bundleDemo();
   if (!process.argv.includes('--program-only')) buildDashboard();
@@ -98,6 +114,7 @@ async function bundleDemo(): Promise<void> {
 
 /** With every file compressed as far as possible, because the daemon compresses none. */
 function buildDashboard(): void {
+  console.log('building the dashboard (up to a minute)');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   execFileSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], { cwd: dashboard, stdio: 'inherit' });
   const compressible = new Set(['.css', '.html', '.js', '.json', '.svg', '.webmanifest']);

@@ -15,7 +15,7 @@ export const screens: readonly Screen[] = [
   { name: 'ticket', path: '/tickets/TID-104', shows: 'Let a skipper extend a stay from the phone' },
   { name: 'ticket-done', path: '/tickets/TID-101', shows: 'Store guest berth prices per season' },
   { name: 'runs', path: '/runs', shows: 'Winter storage' },
-  { name: 'run', path: '/runs/run-winter-storage', shows: 'TID-126' },
+  { name: 'run', path: '/runs/run-guest-berths', shows: 'TID-109' },
   { name: 'attention', path: '/attention', shows: /3 deployments to production failed/ },
   { name: 'events', path: '/events', shows: /TID-1\d\d/ },
   { name: 'telemetry', path: '/telemetry', shows: 'run-winter-storage' },

@@ -17,16 +17,28 @@ export type DemoProcess = {
   ended: Promise<number | string>;
 };
 
-export function startDemo(given: {
-  temporary: string;
-  home: string;
-  words: readonly string[];
-  path?: string;
-}): DemoProcess {
-  const child = spawn(process.execPath, [svcProgram, 'demo', '--no-open', ...given.words], {
+type Given = { temporary: string; home: string; words: readonly string[]; path?: string };
+
+export function startDemo(given: Given): DemoProcess {
+  return started(given, process.execPath, [svcProgram, 'demo', '--no-open', ...given.words]);
+}
+
+/** At a real terminal, that of script(1), where a key can be pressed. */
+export function startDemoAtTerminal(given: Given): DemoProcess & { press: (keys: string) => void } {
+  const words = [process.execPath, svcProgram, 'demo', '--no-open', ...given.words];
+  const command = words.map((word) => `'${word}'`).join(' ');
+  return started(given, 'script', ['-qfec', `exec ${command}`, '/dev/null']);
+}
+
+function started(
+  given: Given,
+  program: string,
+  words: readonly string[],
+): DemoProcess & { press: (keys: string) => void } {
+  const child = spawn(program, words, {
     cwd: given.home,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       HOME: given.home,
       PATH: given.path ?? process.env['PATH'],
@@ -50,10 +62,11 @@ export function startDemo(given: {
   });
   return {
     pid,
+    press: (keys) => void child.stdin.write(keys),
     printed: () => printed,
     url: () =>
       until(() => {
-        const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed)?.[1];
+        const url = /^Dashboard: (http:\/\/127\.0\.0\.1:\d+)\r?$/m.exec(printed)?.[1];
         if (url === undefined) throw new Error(`it printed no URL, but:\n${printed}`);
         return url;
       }),

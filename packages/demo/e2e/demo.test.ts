@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BoardView, boardView, type EventLine, emptyBoard, foldLine, isPreMerge } from '@svc/core';
 import { temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, it, test } from 'vitest';
-import { demoPidIn, groupIsAlive, homesIn, startDemo } from './demo-process.ts';
+import { demoPidIn, groupIsAlive, homesIn, startDemo, startDemoAtTerminal } from './demo-process.ts';
 
 const EXHAUSTED = 'run-guest-berths/TID-106/deploy-budget-exhausted';
 
@@ -65,8 +65,8 @@ describe('two demos at once', () => {
   it('play their days, one of them with a person', async () => {
     const temporary = temporaryFolder();
     const home = temporaryFolder();
-    const alone = startDemo({ temporary, home, words: ['--minutes', '0.2'] });
-    const attended = startDemo({ temporary, home, words: ['--minutes', '0.2'] });
+    const alone = startDemo({ temporary, home, words: ['--minutes', '0.2', '--exit'] });
+    const attended = startDemo({ temporary, home, words: ['--minutes', '0.2', '--exit'] });
     const urls = [await alone.url(), await attended.url()] as const;
     expect(urls[0]).not.toBe(urls[1]);
     const page = await fetch(urls[0]);
@@ -95,7 +95,7 @@ describe('two demos at once', () => {
     expect(attended.printed()).not.toContain('still waiting for you');
     for (const demo of [alone, attended]) {
       expect(demo.printed().split('\n')[0]).toMatch(/^Dashboard: http/);
-      for (const words of ['09:00  ', '11:27  TID-106 needs you', '17:30  The day is over', 'svc init'])
+      for (const words of ['09:00  ', '11:27  TID-106 needs you', '17:30  The day is over', 'bin/svc init'])
         expect(demo.printed()).toContain(words);
       await expect.poll(() => groupIsAlive(demo.pid)).toBe(false);
     }
@@ -103,7 +103,27 @@ describe('two demos at once', () => {
   });
 });
 
-type Health = { pid: number; sources: { tunnels: { grade: string }[]; codehost: { state: string } } };
+it('keeps the board open after the day, until Enter', async () => {
+  const temporary = temporaryFolder();
+  const demo = startDemoAtTerminal({ temporary, home: temporaryFolder(), words: ['--minutes', '0.02'] });
+  const url = await demo.url();
+  expect(demo.printed()).toContain('The board stays open afterwards.');
+  await expect.poll(demo.printed).toContain(`The board stays open: ${url}`);
+  expect(demo.printed()).toContain('Enter or Ctrl-C ends the demo and removes everything.');
+  expect(demo.printed()).not.toContain('svc init');
+  expect((await fetch(url)).status).toBe(200);
+  demo.press('\r');
+  expect(await demo.ended, demo.printed()).toBe(0);
+  expect(demo.printed()).toMatch(/Ended\. Everything was removed\.\s+To use svc .*\s+\S*svc init\s*$/);
+  expect(demo.printed().match(/svc init/g)).toHaveLength(1);
+  expect(homesIn(temporary)).toEqual([]);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+type Health = {
+  pid: number;
+  sources: { tunnels: { grade: string }[]; codehost: { state: string }; tracker: { state: string } };
+};
 
 const readEnvironment = (pid: number): string[] =>
   readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
@@ -130,7 +150,12 @@ test.each<[name: string, end: (demo: ReturnType<typeof startDemo>) => void, code
     const { sources } = (await (await fetch(`${url}/api/health`)).json()) as Health;
     expect(sources.tunnels.map(({ grade }) => grade)).toEqual(['live', 'live']);
     expect(sources.codehost.state).not.toBe('failing');
+    expect(sources.tracker.state).toBe('polling');
   });
+  const report = await fetch(`${url}/api/doctor/run`, { method: 'POST' });
+  const { findings } = (await report.json()) as { findings: { grade: string; what: string }[] };
+  expect(findings.length).toBeGreaterThan(20);
+  expect(findings.filter(({ grade }) => grade !== 'ok')).toEqual([]);
   end(demo);
   expect(await demo.ended, demo.printed()).toBe(code);
   await expect.poll(() => groupIsAlive(demo.pid)).toBe(false);

@@ -66,6 +66,7 @@ async function handle({ id, method, params = {} }: Message): Promise<void> {
       turns += 1;
       isCancelled = false;
       await (turns === 1 ? editStorage() : addTest());
+      reportCost();
       return write({ id, result: { stopReason: isCancelled ? 'cancelled' : 'end_turn' } });
     }
     default:
@@ -214,6 +215,12 @@ async function isPermitted(toolCall: object): Promise<boolean> {
   });
   const { result } = await answered.promise;
   return result?.outcome?.optionId === 'yes' || result?.outcome?.optionId === 'always';
+}
+
+/** Of the session so far. */
+function reportCost(): void {
+  const cost = { amount: Math.round(0.3184 * turns * 10_000) / 10_000, currency: 'USD' };
+  update({ sessionUpdate: 'usage_update', used: 18_400 + 5_200 * turns, size: 200_000, cost });
 }
 
 function setStatus(status: string): void {

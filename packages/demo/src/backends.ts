@@ -1,22 +1,68 @@
-// A metrics and a log backend for the Telemetry screen: agent cost, tool usage and failed calls. Each implements the
-// part of the vendor's documented API that the dashboard uses.
+// A metrics and a log backend for the Telemetry screen: agent cost, tool usage and failed calls, all of the day itself,
+// so that their sums are those that the agents reported. Each implements the part of the vendor's documented API that
+// the dashboard uses.
 import type { ServerResponse } from 'node:http';
+import type { Day } from './day.ts';
 import { type LocalServer, sendJson, startLocalServer } from './local-server.ts';
 
 export type DemoBackends = Pick<LocalServer, 'close'> & { metricsUrl: string; logsUrl: string };
 
-export async function startDemoBackends(): Promise<DemoBackends> {
+export async function startDemoBackends(day: Pick<Day, 'records' | 'timeOf'>): Promise<DemoBackends> {
+  const [spent, used] = [spentIn(day), toolsIn(day)];
   const { port, close } = await startLocalServer(({ url: asked, body }, response) => {
     const form = new URLSearchParams(body);
-    answer(response, asked.pathname, (name) => form.get(name) ?? asked.searchParams.get(name) ?? '');
+    const given: Given = (name) => form.get(name) ?? asked.searchParams.get(name) ?? '';
+    const now = Date.now();
+    const until = <T extends { at: number }>(all: readonly T[]): Dated<T>[] =>
+      all.flatMap((one) => {
+        const time = day.timeOf(one.at).getTime();
+        return time <= now ? [{ ...one, time }] : [];
+      });
+    answer(response, asked.pathname, given, { spent: () => until(spent), used: () => until(used) });
   });
   const url = `http://127.0.0.1:${port}`;
   return { metricsUrl: url, logsUrl: url, close };
 }
 
 type Given = (name: string) => string;
+type Dated<T> = T & { time: number };
+type Spent = { at: number; usd: number; input: number; output: number };
+type Used = { at: number; tool: string };
+type Known = { spent: () => Dated<Spent>[]; used: () => Dated<Used>[] };
 
-function answer(response: ServerResponse, path: string, given: Given): void {
+/** What each report of an agent added to its cost. */
+function spentIn({ records }: Pick<Day, 'records'>): Spent[] {
+  const before = new Map<string, Omit<Spent, 'at'>>();
+  return records.flatMap((record) => {
+    if (record.kind !== 'signal' || !record.patch.cost) return [];
+    const key = `${record.orchestrator}/${record.ticket}`;
+    const { usd, inputTokens, outputTokens } = record.patch.cost;
+    const total = { usd: usd ?? 0, input: inputTokens ?? 0, output: outputTokens ?? 0 };
+    const last = before.get(key) ?? { usd: 0, input: 0, output: 0 };
+    before.set(key, total);
+    return [
+      {
+        at: record.at,
+        usd: total.usd - last.usd,
+        input: total.input - last.input,
+        output: total.output - last.output,
+      },
+    ];
+  });
+}
+
+/** The tools in the agents' output. */
+function toolsIn({ records }: Pick<Day, 'records'>): Used[] {
+  return records.flatMap((record) =>
+    record.kind === 'output'
+      ? [...JSON.stringify(record.lines).matchAll(/"type":"tool_use","id":"[^"]*","name":"(\w+)"/g)].map(
+          ([, tool = '']) => ({ at: record.at, tool }),
+        )
+      : [],
+  );
+}
+
+function answer(response: ServerResponse, path: string, given: Given, known: Known): void {
   const send = (data: unknown): void => sendJson(response, 200, { status: 'success', data });
   switch (path) {
     case '/api/v1/query': {
@@ -24,81 +70,50 @@ function answer(response: ServerResponse, path: string, given: Given): void {
       return send({ resultType: 'vector', result });
     }
     case '/api/v1/query_range':
-      return send({ resultType: 'matrix', result: matrix(given) });
+      return send({ resultType: 'matrix', result: matrix(given, known.spent()) });
     case '/loki/api/v1/labels':
       return send(['service_name', 'level']);
     case '/loki/api/v1/query_range':
-      return send({ resultType: 'streams', result: streams(given) });
+      return send({ resultType: 'streams', result: streams(given, known.used()) });
     default:
       response.writeHead(404, { 'content-type': 'text/plain' });
       response.end('404 page not found');
   }
 }
 
-/** A repeatable pseudo-random value from 0 to 1. */
-function noise(number: number): number {
-  const spread = Math.sin((number + 1) * 12.9898) * 43_758.5453;
-  return spread - Math.floor(spread);
-}
-
-const tokenTypes = ['input', 'output', 'cacheRead', 'cacheCreation'];
-const weights: Record<string, number> = {
-  input: 40_000,
-  output: 9_000,
-  cacheRead: 310_000,
-  cacheCreation: 22_000,
-};
-
-/** Most in the middle of the working hours, nothing at night. */
-function matrix(given: Given) {
-  const query = given('query');
-  const end = secondsIn(given('end')) ?? Date.now() / 1_000;
-  const start = secondsIn(given('start')) ?? end - 3_600;
-  const step = Math.max(secondsIn(given('step')) ?? 60, (end - start) / 1_000);
-  const byType = query.includes('by (type)');
-  return (byType ? tokenTypes : ['all']).map((type, index) => {
+/** The increase in the step before each time. */
+function matrix(given: Given, spent: readonly Dated<Spent>[]) {
+  const { start, end } = rangeOf(given);
+  const step = secondsIn(given('step')) ?? 60;
+  const byType = given('query').includes('by (type)');
+  return (byType ? (['input', 'output'] as const) : (['usd'] as const)).map((field) => {
     const values: [number, string][] = [];
-    for (let time = start; time <= end; time += step) {
-      const busy = busyAt(time, Date.now() / 1_000) * (0.6 + noise(values.length * 7 + index) * 0.8);
-      const amount = byType ? (weights[type] ?? 1) * busy * (step / 600) : busy * 1.4 * (step / 600);
+    for (let time = start; time < end + step; time += step) {
+      const isIn = (at: number): boolean => at > (time - step) * 1_000 && at <= time * 1_000;
+      const amount = spent.reduce((sum, one) => sum + (isIn(one.time) ? one[field] : 0), 0);
       values.push([Math.round(time), String(Math.round(amount * 10_000) / 10_000)]);
     }
-    return { metric: byType ? { type } : {}, values };
+    return { metric: byType ? { type: field } : {}, values };
   });
 }
 
-/** 0 to 1: each day started nine and a half hours before the current time of day. */
-function busyAt(time: number, now: number): number {
-  const hour = 9.5 - (((now - time) / 3_600) % 24);
-  return hour < 0 || hour > 9.5 ? 0 : Math.sin((hour / 9.5) * Math.PI) ** 0.6;
+/** No call of the day failed. */
+function streams(given: Given, used: readonly Dated<Used>[]) {
+  if (given('query').includes('api_error')) return [];
+  const { start, end } = rangeOf(given);
+  const inRange = used.filter(({ time }) => time >= start * 1_000 && time <= end * 1_000);
+  return [...Map.groupBy(inRange, ({ tool }) => tool)].map(([tool, all]) => ({
+    stream: { service_name: 'claude-code', level: 'info', tool_name: tool },
+    values: all.map(({ time }) => [
+      `${Math.round(time)}000000`,
+      JSON.stringify({ event: 'tool_result', tool_name: tool }),
+    ]),
+  }));
 }
 
-const tools: readonly (readonly [tool: string, share: number])[] = [
-  ['Read', 96],
-  ['Edit', 71],
-  ['Bash', 64],
-  ['Grep', 42],
-  ['Write', 19],
-  ['Glob', 12],
-];
-const errors: readonly (readonly [error: string, share: number])[] = [
-  ['overloaded_error', 4],
-  ['rate_limit_error', 2],
-];
-
-function streams(given: Given) {
-  const isErrors = given('query').includes('api_error');
+function rangeOf(given: Given): { start: number; end: number } {
   const end = secondsIn(given('end')) ?? Date.now() / 1_000;
-  const start = secondsIn(given('start')) ?? end - 3_600;
-  const field = isErrors ? 'error' : 'tool_name';
-  return (isErrors ? errors : tools).map(([value, share]) => ({
-    stream: { service_name: 'claude-code', level: isErrors ? 'error' : 'info', [field]: value },
-    values: Array.from({ length: share }, (_, index) => {
-      const at = start + noise(index * 7 + share) * (end - start);
-      const line = JSON.stringify({ event: isErrors ? 'api_error' : 'tool_result', [field]: value });
-      return [`${Math.round(at * 1_000)}000000`, line];
-    }),
-  }));
+  return { start: secondsIn(given('start')) ?? end - 3_600, end };
 }
 
 /** Seconds, nanoseconds, a duration such as `10m`, or a time. */

@@ -3,11 +3,13 @@ import type { EventLine } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openClouds } from './clouds.ts';
+import { openDay } from './day.ts';
 
+const day = openDay({ records: [], now: new Date(), nowIs: 0, pid: process.pid });
 const secrets = { codehost: 'one', tracker: 'other' };
 
 async function clouds(arrivesWithinMs: number) {
-  const opened = await openClouds({ runsDir: temporaryFolder(), secrets, arrivesWithinMs });
+  const opened = await openClouds({ runsDir: temporaryFolder(), secrets, arrivesWithinMs }, day);
   onTestFinished(opened.close);
   return opened;
 }
@@ -54,7 +56,7 @@ it('has a separate channel for the tracker', async () => {
   const opened = await clouds(WAIT_MS);
   await listen(opened.channels.tracker, (message) => opened.saw(lineOf(message['tracker-delivery'])));
   await expect(
-    opened.deliver({ kind: 'tracker', type: 'Issue', payload: { action: 'update' } }),
+    opened.deliver({ kind: 'tracker', type: 'Comment', payload: { action: 'update' } }),
   ).resolves.toBeUndefined();
 });
 

@@ -5,8 +5,9 @@ import type { ServerResponse } from 'node:http';
 import type { EventLine } from '@svc/core';
 import { type DemoBackends, startDemoBackends } from './backends.ts';
 import type { DaemonAddress } from './daemon.ts';
-import type { DayRecord, Delivery } from './day.ts';
+import type { Day, DayRecord, Delivery } from './day.ts';
 import { sendJson, startLocalServer } from './local-server.ts';
+import { startScriptedTracker } from './tracker.ts';
 import { appendOutput, changeSignal } from './worker-files.ts';
 
 const ARRIVES_WITHIN_MS = 5_000;
@@ -16,6 +17,8 @@ export type Clouds = {
   relay: DemoRelay;
   /** The code host's host and port. */
   codehost: string;
+  /** The address of the tracker's API. */
+  tracker: string;
   backends: DemoBackends;
   channels: { codehost: string; tracker: string };
   /** Receives each event of the log: a delivery has arrived once it has one. */
@@ -27,25 +30,27 @@ export type Clouds = {
   close: () => Promise<void>;
 };
 
-export async function openClouds(home: {
-  runsDir: string;
-  secrets: { codehost: string; tracker: string };
-  arrivesWithinMs?: number;
-}): Promise<Clouds> {
+export async function openClouds(
+  home: { runsDir: string; secrets: { codehost: string; tracker: string }; arrivesWithinMs?: number },
+  day: Pick<Day, 'records' | 'nowIs' | 'timeOf'>,
+): Promise<Clouds> {
   const { arrivesWithinMs = ARRIVES_WITHIN_MS } = home;
   const relay = await startDemoRelay();
   const codehost = await startScriptedCodehost();
-  const backends = await startDemoBackends();
+  const tracker = await startScriptedTracker(day);
+  const backends = await startDemoBackends(day);
   const channels = { codehost: relay.newChannel(), tracker: relay.newChannel() };
   const awaited = new Map<string, () => void>();
 
   const clouds: Clouds = {
     relay,
     codehost: codehost.host,
+    tracker: tracker.url,
     backends,
     channels,
     saw: ({ deliveryId }) => awaited.get(deliveryId ?? '')?.(),
     async deliver({ kind, type, payload }) {
+      if (kind === 'tracker') tracker.saw(type, payload);
       const id = randomUUID();
       const body = JSON.stringify(payload);
       const signature = createHmac('sha256', home.secrets[kind]).update(body).digest('hex');
@@ -87,6 +92,7 @@ export async function openClouds(home: {
     async close() {
       await relay.close();
       await codehost.close();
+      await tracker.close();
       await backends.close();
     },
   };

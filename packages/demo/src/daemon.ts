@@ -37,9 +37,11 @@ export function startDemoDaemon(given: {
   port: number;
   /** The code host's host and port. */
   codehost: string;
+  /** The address of the tracker's API. */
+  tracker: string;
   environment: NodeJS.ProcessEnv;
 }): StartingDaemon {
-  const { home, program, port, codehost, environment } = given;
+  const { home, program, port, codehost, tracker, environment } = given;
   const [command = process.execPath, ...words] = program;
   const log = join(home.path, 'daemon.log');
   const output = openSync(log, 'a', 0o600);
@@ -52,6 +54,7 @@ export function startDemoDaemon(given: {
       GH_HOST: codehost,
       SVC_CONFIG_DIR: join(home.path, '.config/svc'),
       SVC_DATA_DIR: home.dataDir,
+      SVC_TRACKER_API_URL: tracker,
       SVC_MONITOR_PORT: String(port),
       SVC_WEBHOOK_SECRET: home.secrets.codehost,
       SVC_TRACKER_WEBHOOK_SECRET: home.secrets.tracker,

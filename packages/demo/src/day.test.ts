@@ -119,6 +119,70 @@ describe('the scenes', () => {
   });
 });
 
+describe('every moment of the day', () => {
+  it('has waves, blockers and slots as the guide describes them', () => expect(brokenRules()).toEqual([]));
+
+  it('has scenes without the names of topics or fields', () => {
+    for (const { text } of scenes)
+      expect(text).not.toMatch(/\w+[._]\w+[._]|[a-z]_[a-z]|agent-needs|pr-created/);
+  });
+});
+
+/** Every start of a wave or of an agent that breaks a rule. The only moments at which one can be broken. */
+function brokenRules(): string[] {
+  /** What the records claim, read without the reducers: a wave, a blocker and a slot as the guide describes them. */
+  const plans = new Map<string, { waves: string[][]; blockedBy: Record<string, string[]>; slots: number }>();
+  const verified = new Set<string>();
+  const working = new Map<string, Set<string>>();
+  const wrong: string[] = [];
+  const atWork = ['dispatched', 'researching', 'planning', 'implementing', 'validating', 'shipping'];
+
+  /** Proved by the board of that minute, not by what the agent reports. */
+  const statusAt = (minute: number) =>
+    new Map(boardAt(minute).workers.map(({ ticket, status }) => [ticket, status]));
+  const isOver = (ticket: string, statuses: Map<string, string>): boolean =>
+    statuses.get(ticket) === 'canceled' || (statuses.get(ticket) === 'done' && verified.has(ticket));
+
+  for (const record of records) {
+    if (record.kind === 'report' && record.event === 'orchestrator.verification.passed')
+      verified.add(String(record.scope.ticket));
+    if (record.kind === 'report' && record.event === 'orchestrator.run.started')
+      plans.set(String(record.scope.orchestrator), {
+        waves: record.detail['plan'] as string[][],
+        blockedBy: record.detail['blockedBy'] as Record<string, string[]>,
+        slots: Number(record.detail['maxParallel']),
+      });
+    if (record.kind === 'report' && record.event.startsWith('orchestrator.wave.')) {
+      const { wave, tickets } = record.detail as { wave: number; tickets: string[] };
+      const { waves = [] } = plans.get(String(record.scope.orchestrator)) ?? {};
+      const name = `${clockText(record.at)} wave ${wave} of ${record.scope.orchestrator}`;
+      if (JSON.stringify(waves[wave - 1]) !== JSON.stringify(tickets)) wrong.push(`${name}: not as planned`);
+      const complete = record.event.endsWith('.started') ? waves.slice(0, wave - 1).flat() : tickets;
+      const statuses = statusAt(record.at);
+      for (const ticket of complete)
+        if (!isOver(ticket, statuses)) wrong.push(`${name}: ${ticket} is ${statuses.get(ticket)}`);
+    }
+    if (record.kind !== 'signal') continue;
+    const { orchestrator, ticket, patch } = record;
+    const { waves, blockedBy, slots } = plans.get(orchestrator) ?? { waves: [], blockedBy: {}, slots: 0 };
+    const busy = working.get(orchestrator) ?? new Set<string>();
+    working.set(orchestrator, busy);
+    if (patch.status !== undefined && !atWork.includes(patch.status)) busy.delete(ticket);
+    if (patch.status !== 'dispatched') continue;
+    busy.add(ticket);
+    const name = `${clockText(record.at)} ${ticket} of ${orchestrator}`;
+    const wave = waves.findIndex((tickets) => tickets.includes(ticket));
+    if (patch.wave !== wave + 1) wrong.push(`${name}: in wave ${patch.wave}, planned for ${wave + 1}`);
+    if (busy.size > slots) wrong.push(`${name}: ${busy.size} agents in ${slots} slots`);
+    const first = new Set([...waves.slice(0, wave).flat(), ...(blockedBy[ticket] ?? [])]);
+    const statuses = first.size === 0 ? new Map<string, string>() : statusAt(record.at);
+    for (const before of first)
+      if (!isOver(before, statuses)) wrong.push(`${name}: starts, and ${before} is ${statuses.get(before)}`);
+  }
+
+  return wrong;
+}
+
 test('a minute of the day is a time of the clock', () => {
   expect([clockText(60), clockText(97.2), clockText(570)]).toEqual(['09:00', '09:37', '17:30']);
 });

@@ -1,10 +1,11 @@
 // svc demo: a team's day in three minutes, with the real daemon in a temporary home. Nothing leaves this machine, and
-// everything is removed at the end. Started by the verb, with the command that runs svc after `--`:
+// everything is removed at the end. After the day the board stays, so that nobody loses the page that they look at.
+// Started by the verb, with the command that runs svc after `--`:
 //
 //   node demo.ts --minutes 3 -- node packages/monitor/src/cli/start.ts
 //
-// It ends with the day (exit 0), with Ctrl-C, SIGTERM or SIGHUP, with a closed terminal, and with the process that
-// started it. Each way goes through `leave`; if that fails, the next demo cleans up.
+// It ends with Enter (exit 0), with Ctrl-C, SIGTERM or SIGHUP, with a closed terminal, with the process that started it,
+// and with `--exit` after the day. Each way goes through `leave`; if that fails, the next demo cleans up.
 import { constants, tmpdir, uptime } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,6 +14,7 @@ import { openClouds } from './clouds.ts';
 import { DaemonDidNotStart, openDashboard, startDemoDaemon } from './daemon.ts';
 import { DAY_BEGINS, openDay } from './day.ts';
 import { makeHome, writeConfiguration, writePrograms } from './home.ts';
+import { initCommand } from './init-command.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { pastOf, writePast } from './past.ts';
 import { playDay } from './play.ts';
@@ -27,11 +29,13 @@ const { values, positionals: program } = parseArgs({
     minutes: { type: 'string', default: '3' },
     port: { type: 'string', default: '0' },
     'no-open': { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
+    exit: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
 
+/** A pipe or a file has no key to press. */
+const waitsForEnter = process.stdin.isTTY;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const printError = (text: string): void => void process.stderr.write(`${text}\n`);
 const leaving = new AbortController();
@@ -40,6 +44,9 @@ const cleanup: (() => Promise<void> | void)[] = [];
 /** Synchronous cleanup, for the end of the process. */
 const cleanupAtExit: (() => void)[] = [];
 let left: Promise<never> | undefined;
+/** Enter or a signal ended it; the user knows it by now, or will. */
+let isAsked = false;
+let hasStarted = false;
 
 function leave(code: number): Promise<never> {
   left ??= cleanUp(code);
@@ -58,7 +65,8 @@ async function cleanUp(code: number): Promise<never> {
       );
     }
   }
-  if (signaledAt !== undefined) print('Ended. Everything was removed.');
+  if (isAsked) print('Ended. Everything was removed.');
+  if (isAsked && hasStarted) printNext();
   process.exit(code);
 }
 
@@ -72,6 +80,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     const code = 128 + constants.signals[name];
     if (signaledAt !== undefined && performance.now() - signaledAt > SAME_CTRL_C_MS) process.exit(code);
     signaledAt ??= performance.now();
+    isAsked = true;
     void leave(code);
   });
 process.once('disconnect', () => void leave(128 + constants.signals.SIGHUP));
@@ -98,7 +107,7 @@ async function run(): Promise<void> {
   cleanupAtExit.push(home.remove);
   const day = openDay({ now: new Date(now.getTime() - 1_000), nowIs: DAY_BEGINS, pid: process.pid });
   writePast(pastOf(day), home);
-  const clouds = await openClouds(home);
+  const clouds = await openClouds(home, day);
   cleanup.push(clouds.close);
   writeConfiguration(home, clouds);
   const git = findGit(process.env['PATH']);
@@ -110,6 +119,7 @@ async function run(): Promise<void> {
     program,
     port: Number(values.port),
     codehost: clouds.codehost,
+    tracker: clouds.tracker,
     environment: process.env,
   });
   cleanup.push(stop);
@@ -118,8 +128,11 @@ async function run(): Promise<void> {
   const lengthMs = Number(values.minutes) * 60_000;
   print(`Dashboard: ${daemon.url}`);
   print(
-    `A team's day in ${values.minutes} minutes, played on this machine only. Ctrl-C ends it and removes everything.\n`,
+    `A team's day in ${values.minutes} ${lengthMs === 60_000 ? 'minute' : 'minutes'}, played on this machine only.${values.exit ? '' : ' The board stays open afterwards.'}`,
   );
+  print(`${waitsForEnter ? 'Enter or Ctrl-C' : 'Ctrl-C'} ends it and removes everything.\n`);
+  hasStarted = true;
+  if (waitsForEnter) endWithEnter();
   for (const { home: path, problem } of removed)
     print(
       `An earlier demo was killed: ${path} ${problem === undefined ? 'was removed' : `was not removed: ${problem}`}.\n`,
@@ -138,11 +151,23 @@ async function run(): Promise<void> {
   const playing = playDay({ daemon, clouds, day, lengthMs, print, signal: leaving.signal });
   await Promise.race([playing, ending]);
   leaving.signal.throwIfAborted();
-  if (values.keep) {
-    print('\nThe dashboard stays open until Ctrl-C.');
-    await ending;
-  }
-  print('\nTo use svc in your own repository:\n\n  svc init\n');
+  if (values.exit) return printNext();
+  print(`\nThe board stays open: ${daemon.url}`);
+  print(`${waitsForEnter ? 'Enter or Ctrl-C' : 'Ctrl-C'} ends the demo and removes everything.`);
+  await ending;
+  leaving.signal.throwIfAborted();
+}
+
+/** The next line on standard input ends the demo. */
+function endWithEnter(): void {
+  process.stdin.once('data', () => {
+    isAsked = true;
+    void leave(0);
+  });
+}
+
+function printNext(): void {
+  print(`\nTo use svc in your own repository, in its folder:\n\n  ${initCommand(program, process.env)}\n`);
 }
 
 function bugReport(error: unknown): string {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import { projectSettings, repos } from './project.ts';
+import { projectSettings, repos, TICKET_PREFIX } from './project.ts';
 
 export const HOME_PREFIX = 'svc-demo-';
 export const MARKER = 'demo.json';
@@ -81,6 +81,9 @@ export function writeConfiguration(
     },
     archive: { root: join(home.dataDir, 'archives') },
     otel: { enabled: true, prometheusUrl: backends.metricsUrl, lokiUrl: backends.logsUrl },
+  });
+  write(join(home.path, `.config/svc/config-${projectSettings.projectKey}.json`), {
+    svc: { tracker: { apiToken: 'lin_api_demo', teamKey: TICKET_PREFIX } },
   });
   const agent = {
     command: process.execPath,

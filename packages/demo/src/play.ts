@@ -86,15 +86,16 @@ function boardOf({ url, headers }: DaemonAddress): Promise<Board> {
   return createClient(url, { headers, timeoutMs: 10_000 }).get('/api/board', { query: { all: '1' } });
 }
 
-type Board = Pick<BoardView, 'workers' | 'attention' | 'seq'>;
+/** `needsYou` is the number that every screen shows. */
+type Board = Pick<BoardView, 'workers' | 'attention' | 'seq'> & { needsYou: number };
 
-export function endingLines({ workers, attention, seq }: Board): string[] {
+export function endingLines({ workers, attention, needsYou, seq }: Board): string[] {
   const done = workers.filter(isShipped).length;
   const isWaiting = attention.some(
     ({ ticket, reason }) => ticket === WAITS_FOR_YOU && reason === 'deploy-budget-exhausted',
   );
   return [
-    `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${attention.length} ${attention.length === 1 ? 'item needs' : 'items need'} attention.`,
+    `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${needsYou} ${needsYou === 1 ? 'needs' : 'need'} you.`,
     ...(isWaiting ? [`       ${WAITS_FOR_YOU} is still waiting for you: only a person can decide it.`] : []),
     '',
     `You saw the real daemon. It recorded ${seq} events: signed deliveries through a relay, workers'`,

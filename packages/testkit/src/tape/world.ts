@@ -16,7 +16,7 @@ import { startFakeTracker } from '../tracker/fake-tracker.ts';
 export const tokens = { codehost: 'tape-token', tracker: 'lin_api_tape', models: 'tape-model-key' };
 
 const SUMMARY =
-  'Ten of fifteen tickets are in progress. TID-106 waits for a person: three deployments ran out of memory. TID-128 has two open threads. Nothing else is late.';
+  'Five of twelve tickets are done, and two have not started. TID-106 waits for a person: three deployments ran out of memory. The deploy of TID-105 failed on a migration.';
 
 export type TapeWorld = Awaited<ReturnType<typeof openTapeWorld>>;
 
@@ -27,7 +27,7 @@ export async function openTapeWorld({ home, board, day }: { home: string; board:
   const codehost = await startFakeCodehost({ folder });
   const tracker = await startFakeTracker();
   const models = await startFakeModels({ key: tokens.models });
-  const backends = await startDemoBackends();
+  const backends = await startDemoBackends(day);
   models.says(SUMMARY, { input: 5_200, output: 140 });
   codehost.addToken(tokens.codehost);
   for (const repo of repos) codehost.cloud.addRepo(repo);

@@ -9,21 +9,22 @@ import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
 
 export type RunSpend = {
   run: string;
-  usd: number;
-  inputTokens: number;
-  outputTokens: number;
+  /** Null: no worker of the run reported any. */
+  usd: number | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
   /** Workers that reported a cost, and those that did not: their cost is unknown, not zero. */
   reported: number;
   unknown: number;
   estimated: boolean;
 };
 
-/** By run, most expensive first; runs without any reported cost are left out. */
+/** By run, most expensive first; those of which no cost is known come last. */
 export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | 'cost'>[]): RunSpend[] {
   const runs = [...Map.groupBy(workers, ({ orchestrator }) => orchestrator)].map(([run, all]) => {
     const costs = all.flatMap(({ cost }) => (cost === null || cost.usd === null ? [] : [cost]));
-    const sum = (read: (cost: (typeof costs)[number]) => number | null): number =>
-      costs.reduce((total, cost) => total + (read(cost) ?? 0), 0);
+    const sum = (read: (cost: (typeof costs)[number]) => number | null): number | null =>
+      costs.length === 0 ? null : costs.reduce((total, cost) => total + (read(cost) ?? 0), 0);
     return {
       run,
       usd: sum(({ usd }) => usd),
@@ -34,20 +35,20 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
       estimated: costs.some(({ estimated }) => estimated),
     };
   });
-  return runs.filter(({ reported }) => reported > 0).toSorted((one, other) => other.usd - one.usd);
+  return runs.toSorted((one, other) => (other.usd ?? -1) - (one.usd ?? -1));
 }
 
 export function Spend() {
   const { workers } = useLiveBoard();
   const rows = spendByRun([...workers.values()]);
-  const most = Math.max(...rows.map(({ usd }) => usd), 0.01);
+  const most = Math.max(...rows.map(({ usd }) => usd ?? 0), 0.01);
   return (
     <Panel
       title="Cost and tokens by run"
       aside={<span className="text-tiny text-muted">as the agents reported it, since each run began</span>}
     >
       {rows.length === 0 ? (
-        <Empty title="No worker has reported a cost." />
+        <Empty title="No run has started." />
       ) : (
         <Table
           label="Cost and tokens by run"
@@ -79,14 +80,14 @@ export function Spend() {
                 <div
                   aria-hidden="true"
                   className="h-2 rounded-full bg-line-strong"
-                  style={{ width: `${(row.usd / most) * 100}%` }}
+                  style={{ width: `${((row.usd ?? 0) / most) * 100}%` }}
                 />
               </Cell>
               <Cell number>
                 {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
               </Cell>
-              <Cell number>{countWords(row.inputTokens)}</Cell>
-              <Cell number>{countWords(row.outputTokens)}</Cell>
+              <Cell number>{tokenWords(row.inputTokens)}</Cell>
+              <Cell number>{tokenWords(row.outputTokens)}</Cell>
               <Cell number>
                 {row.reported}
                 {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
@@ -97,4 +98,8 @@ export function Spend() {
       )}
     </Panel>
   );
+}
+
+function tokenWords(tokens: number | null): string {
+  return tokens === null ? 'unknown' : countWords(tokens);
 }

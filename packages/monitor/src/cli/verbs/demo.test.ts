@@ -32,8 +32,8 @@ test('the demo is started with the command that runs this svc', async () => {
 });
 
 test('options are passed on', async () => {
-  const { started } = await run(['--minutes', '0.2', '--no-open', '--keep', '--port', '7401']);
-  expect(started.slice(2, 6)).toEqual(['--minutes=0.2', '--port=7401', '--no-open', '--keep']);
+  const { started } = await run(['--minutes', '0.2', '--no-open', '--exit', '--port', '7401']);
+  expect(started.slice(2, 6)).toEqual(['--minutes=0.2', '--port=7401', '--no-open', '--exit']);
 });
 
 test('its exit code is the exit code', async () => {

@@ -26,14 +26,14 @@ export function demoVerb(
   return verb('demo', {
     summary: 'Play a simulated team day; no account or network needed',
     details:
-      'It runs the real daemon and dashboard in a temporary folder, which it removes at the end.\nExit codes: 0 the day is over, 6 the daemon cannot start (is the port taken?), 70 a bug, 130 Ctrl-C',
-    example: ['svc demo', 'svc demo --minutes 10 --no-open', 'svc demo --keep --port 7401'],
+      'It runs the real daemon and dashboard in a temporary folder. The board stays open after the day, until Enter or Ctrl-C; then everything is removed.\nExit codes: 0 ended, 6 the daemon cannot start (is the port taken?), 70 a bug, 130 Ctrl-C',
+    example: ['svc demo', 'svc demo --minutes 10 --no-open', 'svc demo --port 7401'],
   })
     .option('--minutes <minutes>', 'length of the day', minutesFrom, 3)
     .option('--port <port>', 'port of the dashboard (default: any free port)', portFrom, 0)
     .option('--no-open', 'do not open a browser')
-    .option('--keep', 'keep the dashboard running after the day, until Ctrl-C')
-    .action(async ({ minutes, port, open, keep }) => {
+    .option('--exit', 'end when the day is over')
+    .action(async ({ minutes, port, open, exit }) => {
       const start = demoStart();
       if (!(await isThere(start)))
         throw new Failure(
@@ -44,7 +44,7 @@ export function demoVerb(
       const [node = process.execPath] = host.program;
       const args = [`--minutes=${minutes}`, `--port=${port}`];
       if (!open) args.push('--no-open');
-      if (keep) args.push('--keep');
+      if (exit) args.push('--exit');
       const code = await run([node, start, ...args, '--', ...host.program], terminal.environment, host);
       if (code !== 0) host.exit(code);
     });
@@ -59,7 +59,7 @@ export function demoStart(folder: string = import.meta.dirname): string {
 
 /** Resolves with its exit code. It uses the terminal itself, and ends by itself after a signal. */
 const runInForeground: Run = ([command = '', ...args], environment, host) => {
-  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = spawn(command, args, { env: environment, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   let asked: NodeJS.Signals | undefined;
   host.onStopSignal((name) => {
     asked = name;
