@@ -29,7 +29,7 @@ async function world(
   agents: object,
   timings = {},
   more: object = {},
-  variables: Record<string, string> = {},
+  inherited: Record<string, string> = {},
 ) {
   const { home, folder, environment, write, branches } = testRepository(temporaryFolder());
   const orchestration = { agent: ['/bin/sh', '${PROMPT}'], agents, ...more };
@@ -42,7 +42,7 @@ async function world(
   write(bin, 'codex-acp', 'not a program');
   const given = {
     ...environment,
-    ...variables,
+    ...inherited,
     PATH: `${bin}:${environment['PATH']}`,
     SVC_ORCHESTRATE_TIMINGS: JSON.stringify(timings),
   };

@@ -30,11 +30,12 @@ type Row = TeamBoard['machines'][number];
 
 export async function machine(name: string, { heartbeatMs }: { heartbeatMs?: number } = {}) {
   const home = temporaryFolder();
+  writeFileSync(join(home, '.gitconfig'), `[user]\n\tname = person-of-${name}\n`);
   let skew = 0;
   const start = () => startInProcess({ home, now: () => new Date(Date.now() + skew), heartbeatMs });
   let daemon = await start();
   const svc = async (...words: string[]) => {
-    const environment = { SVC_DATA_DIR: join(home, 'svc'), USER: `person-of-${name}` };
+    const environment = { HOME: home, SVC_DATA_DIR: join(home, 'svc'), USER: `user-of-${name}` };
     const terminal = {
       ...testTerminal({ environment }),
       folder: home,

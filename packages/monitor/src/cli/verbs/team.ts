@@ -10,6 +10,7 @@ import { runUntilStopped } from '../../daemon/lifetime.ts';
 import { Failure } from '../../errors.ts';
 import { readTeamFile } from '../../team/team-file.ts';
 import { CREATE_KEY_VARIABLE } from '../../tunnel/provision-channel.ts';
+import { personOf } from '../checks/person.ts';
 import { needDaemon, openSession, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
@@ -102,12 +103,15 @@ export function teamVerbs(terminal: Terminal, host: Host = thisProcess): Command
   );
 }
 
-const person = ['--person <name>', 'who you are (default: your user name)'] as const;
+const person = ['--person <name>', 'who you are (default: your name in git)'] as const;
 const machine = ['--machine <name>', 'its name in the team (default: the host name)'] as const;
 
-function whoOf(terminal: Terminal, given: { person?: string | undefined; machine?: string | undefined }) {
+async function whoOf(
+  terminal: Terminal,
+  given: { person?: string | undefined; machine?: string | undefined },
+) {
   return {
-    person: given.person ?? requestedBy(terminal).by ?? 'unknown',
+    person: given.person ?? (await personOf(terminal)),
     machine: given.machine ?? hostname().slice(0, LONGEST_CHOSEN_NAME),
   };
 }
@@ -126,7 +130,8 @@ function createVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--json', 'print JSON')
     .action(async ({ relay, name, json, ...given }) => {
       const createKey = terminal.environment[CREATE_KEY_VARIABLE];
-      const body = { relay, name, ...whoOf(terminal, given), ...(createKey !== undefined && { createKey }) };
+      const who = await whoOf(terminal, given);
+      const body = { relay, name, ...who, ...(createKey !== undefined && { createKey }) };
       const answer = await (await needDaemon(terminal)).post('/api/team/create', { body });
       if (json) return printJson(terminal, answer);
       terminal.out(`Created the team ${plainText(name)}. Invite a machine: svc team invite`);
@@ -162,7 +167,7 @@ function joinVerb(terminal: Terminal): CommandUnknownOpts {
     .option(...machine)
     .option('--json', 'print JSON')
     .action(async (invitation, { json, ...given }) => {
-      const body = { invitation, ...whoOf(terminal, given) };
+      const body = { invitation, ...(await whoOf(terminal, given)) };
       const answer = await (await needDaemon(terminal)).post('/api/team/join', { body });
       const { team } = answer;
       if (json) printJson(terminal, answer);
