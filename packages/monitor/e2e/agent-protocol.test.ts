@@ -237,7 +237,7 @@ test('an agent that was killed is started again and resumes its session', async 
 });
 
 test('stop cancels the turn and its open requests', async () => {
-  const { start, svc, untilState, lines } = await world();
+  const { start, svc, untilState, lines, terminal } = await world();
   await start();
   await untilState('idle');
   await svc('agent', 'send', 'A-1', 'wait');
@@ -245,6 +245,8 @@ test('stop cancels the turn and its open requests', async () => {
   expect(await svc('agent', 'stop', 'A-1')).toBe(0);
   await untilState('idle');
   await until(() => lines().some(({ detail }) => detail['reason'] === 'cancelled'));
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('You stopped it');
 });
 
 test('stopping is no alarm; an end before the work is done is one, and not a question', async () => {
@@ -253,7 +255,7 @@ test('stopping is no alarm; an end before the work is done is one, and not a que
   await untilState('idle');
   await until(async () => (await attention()).some(({ reason }) => reason === 'agent-stopped'));
   expect(await svc('attention')).toBe(0);
-  expect(terminal.printed()).toContain('The agent stopped before its work was done (dispatched)');
+  expect(terminal.printed()).toMatch(/The agent stopped before its work was done(?:$|:)/m);
   expect(terminal.printed()).toContain('svc agent send A-1');
   await svc('agent', 'send', 'A-1', 'wait');
   await untilState('running');
