@@ -107,6 +107,46 @@ describe('a new machine', () => {
     expect(asked).toEqual([{ tickets: ['OPS-0'] }, { tickets: ['OPS-0'], mode: 'ask' }]);
     expect(await problems()).toEqual([]);
   });
+
+  it('shows the description of a ticket that no agent works on, as data, and starts it', async () => {
+    const state = { id: 's', name: 'Todo', type: 'unstarted' };
+    await sendTracker(tape.daemon(), 'Issue', {
+      type: 'Issue',
+      action: 'create',
+      createdAt: new Date().toISOString(),
+      data: { id: 'i-7', identifier: 'OPS-7', title: 'Show the tax', state, labels: [] },
+    });
+    const { page, problems } = await tape.open();
+    const content = {
+      ticket: 'OPS-7',
+      title: 'Show the tax',
+      url: 'https://tracker.example/OPS-7',
+      state: 'Todo',
+      author: 'kim',
+      body: 'On every page:\n\n- with **tax**\n- without <img src=x onerror=alert(1)>',
+      criteria: [],
+      labels: ['shop'],
+      links: [],
+      comments: [],
+      commentCount: 0,
+      leftOut: [],
+    };
+    await page.route('**/api/tickets/OPS-7', (route) => route.fulfill({ json: content }));
+    await withPreflight(page);
+    await page.goto(`${tape.daemon().url}/tickets/OPS-7`);
+    await page.getByRole('listitem').getByText('with tax').waitFor();
+    await page.getByText('without <img src=x onerror=alert(1)>').waitFor();
+    await page.getByText('By kim. Labels: shop.').waitFor();
+    for (const size of [sizes.narrow, sizes.wide]) {
+      await page.setViewportSize(size);
+      await settled(page);
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('dialog').getByText('Start OPS-7').waitFor();
+    expect(await problems()).toEqual([]);
+  });
 });
 
 /** What the checks before a start answer: first an agent that is not logged in. */

@@ -2,14 +2,13 @@
 import type { BoardView } from '@svc/core';
 import { openTickets } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
-import { Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { StartDialog } from '../start/start-dialog.tsx';
+import { StartButton } from '../start/start-dialog.tsx';
 
 const FIRST = 20;
 
@@ -46,7 +45,6 @@ export function OpenTickets({ first = FIRST, className = '' }: { first?: number;
 
 function TicketLine({ ticket: row, disabledBecause }: { ticket: TicketRow; disabledBecause: string | null }) {
   const { ticket, title, state, assignee, lastAt, dispatch } = row;
-  const [starting, setStarting] = useState(false);
   return (
     <li className="flex items-center justify-between gap-3 border-line border-b px-4 py-2.5 text-small last:border-b-0">
       <div className="min-w-0">
@@ -71,15 +69,7 @@ function TicketLine({ ticket: row, disabledBecause }: { ticket: TicketRow; disab
         )}
       </div>
       <div className="shrink-0">
-        <Button
-          disabled={disabledBecause !== null}
-          title={disabledBecause ?? undefined}
-          onClick={() => setStarting(true)}
-        >
-          <Play aria-hidden="true" className="size-4" />
-          Start a run
-        </Button>
-        {starting && <StartDialog ticket={row} onClose={() => setStarting(false)} />}
+        <StartButton ticket={row} disabledBecause={disabledBecause} label="Start a run" />
       </div>
     </li>
   );

@@ -3,6 +3,7 @@
 import { agentToName } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Play } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -17,6 +18,32 @@ const fieldClass =
 
 type Choice = { agent: string; model: string; mode: string };
 const noChoice: Choice = { agent: '', model: '', mode: '' };
+
+/** The button of a ticket that no agent works on. */
+export function StartButton({
+  ticket,
+  disabledBecause,
+  label,
+}: {
+  ticket: { ticket: string; title: string | null };
+  disabledBecause: string | null;
+  label: string;
+}) {
+  const [starting, setStarting] = useState(false);
+  return (
+    <>
+      <Button
+        disabled={disabledBecause !== null}
+        title={disabledBecause ?? undefined}
+        onClick={() => setStarting(true)}
+      >
+        <Play aria-hidden="true" className="size-4" />
+        {label}
+      </Button>
+      {starting && <StartDialog ticket={ticket} onClose={() => setStarting(false)} />}
+    </>
+  );
+}
 
 /** `ticket`: the ticket that it starts; without one, a task is described. */
 export function StartDialog({

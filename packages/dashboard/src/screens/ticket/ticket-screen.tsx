@@ -17,11 +17,13 @@ import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { isWaiting, needsYou, reasonWords } from '../attention/inbox.ts';
+import { StartButton } from '../start/start-dialog.tsx';
 import { AgentPanel } from './agent-panel.tsx';
 import { FailedDeploy, failedDeployment } from './failed-deploy.tsx';
 import { OutputPanel } from './output-panel.tsx';
 import { ReceiptPanel } from './receipt-panel.tsx';
 import { TicketHead } from './ticket-head.tsx';
+import { TicketText } from './ticket-text.tsx';
 import { TracePanel } from './trace-panel.tsx';
 import { useWhy, WhyPanel } from './why-panel.tsx';
 import { WorkerActions } from './worker-actions.tsx';
@@ -172,12 +174,17 @@ export function TicketScreen() {
         pullRequest={pullRequest}
         label={worker && workerLabel(worker, needsYou(worker, board, now), pullRequest)}
         aside={
-          worker && (
+          worker !== null ? (
             <WorkerActions
               worker={worker}
               run={board.runs.get(worker.orchestrator) ?? null}
               disabledBecause={disabledBecause}
             />
+          ) : (
+            tracked !== null &&
+            isOpen(tracked) && (
+              <StartButton ticket={tracked} disabledBecause={disabledBecause} label="Start" />
+            )
           )
         }
       />
@@ -193,6 +200,7 @@ export function TicketScreen() {
             Only the header shows the past. Agent, trace, explanation, receipt, output and events are current.
           </p>
         )}
+        {worker === null && tracked !== null && !tracked.removed && <TicketText ticket={tracked.ticket} />}
         {worker !== null && failed !== null && (
           <div className="flex flex-col gap-4 full:grid full:grid-cols-2 full:items-start">
             <FailedDeploy deployment={failed} attempts={worker.attempts} budget={worker.budget} />
@@ -232,6 +240,10 @@ export function TicketScreen() {
       </div>
     </div>
   );
+}
+
+function isOpen({ removed, state }: BoardView['tickets'][number]): boolean {
+  return !removed && state?.type !== 'completed' && state?.type !== 'canceled';
 }
 
 /** The record of the worker that was explained. */
