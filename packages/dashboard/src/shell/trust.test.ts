@@ -33,6 +33,12 @@ describe('the line', () => {
   test.each<[string, Partial<HealthReport>, string, string]>([
     ['all well', {}, 'proven', 'Everything is live'],
     ['one feed off', tunnels('live', 'disabled'), 'proven', 'Live (tracker feed, tracker polling are off)'],
+    [
+      'backends that are not configured',
+      { telemetry: { metrics: { state: 'disabled' }, logs: { state: 'disabled' } } },
+      'proven',
+      'Everything is live',
+    ],
     ['blind', tunnels('blind', 'disabled'), 'broken', 'Code host feed is blind: the relay does not answer'],
     [
       'two wrong, the worst first',

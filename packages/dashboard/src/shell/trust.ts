@@ -76,6 +76,9 @@ export function trustParts(health: HealthReport): TrustPart[] {
   return parts.toSorted((one, other) => rank(one) - rank(other));
 }
 
+/** Nothing on the board depends on them: the doctor screen lists them. */
+const backends: ReadonlySet<string> = new Set(['Metrics', 'Logs']);
+
 const feedNames: Record<string, string> = { codehost: 'Code host', tracker: 'Tracker' };
 
 const meanings: Record<string, Meaning> = {
@@ -151,8 +154,8 @@ export function trustLine(parts: readonly TrustPart[]): { meaning: Meaning; word
   }
   const coming = parts.filter(({ meaning }) => meaning === 'motion').map(({ name }) => name);
   if (coming.length > 0) return { meaning: 'motion', words: `Connecting: ${listed(coming)}` };
-  const off = parts.filter(isOff).map(({ name }) => name);
-  if (off.length === parts.length) return { meaning: 'unknown', words: 'Everything is off' };
+  const off = parts.filter((one) => isOff(one) && !backends.has(one.name)).map(({ name }) => name);
+  if (parts.every(isOff)) return { meaning: 'unknown', words: 'Everything is off' };
   return {
     meaning: 'proven',
     words:
