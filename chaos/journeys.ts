@@ -18,12 +18,17 @@ import { installAll, runAlone } from './agent-suite/alone.ts';
 import { programs } from './agent-suite/programs.ts';
 import { answers, github, linear, task } from './journeys/first-contact.ts';
 import { openWorld, type Setting, type World } from './journeys/journey.ts';
+import { key, uninstall } from './journeys/later.ts';
+import { team } from './journeys/team.ts';
 
 const journeys: Readonly<Record<string, (world: World) => Promise<void>>> = {
   github,
   linear,
   task,
   answers,
+  key,
+  team,
+  uninstall,
 };
 
 const { values: options } = parseArgs({

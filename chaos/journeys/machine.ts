@@ -10,6 +10,7 @@ import { scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { binFolder, type Program } from '../agent-suite/programs.ts';
 import { REMOTE, type Repository } from './codehost.ts';
+import { SHELL } from './terminal.ts';
 
 const CODEHOST_TOKEN = 'token';
 
@@ -32,6 +33,11 @@ export function createMachine(
   const { program, cache, codehost, repository, services, withheld = [] } = given;
   codehost.addToken(CODEHOST_TOKEN);
   const home = scriptFolder(`journey-${name}`);
+  const killAll = (): void => {
+    for (const { pid } of processesOf(home)) kill(pid);
+  };
+  // Daemons and agents outlive the terminal, and would outlive this script. Before their folders are removed.
+  process.prependListener('exit', killAll);
   const folder = join(home, 'web');
   const bin = scriptFolder(`journey-${name}-bin`);
   const { home: svc } = createDaemonHome(`journey-${name}-svc`);
@@ -75,7 +81,7 @@ export function createMachine(
   /** Every file and process, and what git knows of the clone. */
   const inventory = () => ({
     files: filesIn(home),
-    processes: processesOf(home).map(({ command: line }) => line),
+    processes: processesOf(home).flatMap(({ command: line }) => (line.endsWith(SHELL) ? [] : line)),
     git: ['worktree list --porcelain', 'for-each-ref', 'config --local --list', 'stash list'].map((words) =>
       git(...words.split(' ')),
     ),
@@ -97,9 +103,10 @@ export function createMachine(
     /** Ends every process of this home by its id, and removes everything. */
     async end(): Promise<void> {
       await until(() => {
-        for (const { pid } of processesOf(home)) kill(pid);
+        killAll();
         return processesOf(home).length === 0;
       });
+      process.removeListener('exit', killAll);
       for (const one of [home, bin, svc]) rmSync(one, { recursive: true, force: true });
     },
   };
@@ -126,14 +133,14 @@ function filesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** By the kernel: every process that was started with this home, except the terminal. */
-export function processesOf(home: string): { pid: number; command: string }[] {
+/** By the kernel: every process that was started with this home. */
+function processesOf(home: string): { pid: number; command: string }[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
     if (!isPid(pid) || pid === process.pid) return [];
     try {
       const environment = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0');
-      if (!environment.includes(`HOME=${home}`) || environment.includes('PS1=[$?] ready> ')) return [];
+      if (!environment.includes(`HOME=${home}`)) return [];
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
       if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return [];
       return [{ pid, command: readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').trim() }];

@@ -26,7 +26,8 @@ export function taskText(word: string, { unwanted = false } = {}): string {
 /** `sabotage`: the text of the ticket is lost on the way to the model. */
 export async function startModel({ sabotage }: { sabotage: boolean }) {
   const firstAt = new Map<string, number>();
-  const { url, close } = await startStreamingModels(MARKER, ({ prompt, results, tools }: Asked) => {
+  const { url, close } = await startStreamingModels(MARKER, ({ prompt, results, tools, hasKey }: Asked) => {
+    if (!hasKey) return { status: 401 };
     const text = sabotage ? prompt.replaceAll(/The word is: [a-z]+/g, '') : prompt;
     const [, ticket = ''] = /The ticket: ([A-Za-z]+-\d+)/.exec(text) ?? [];
     const [, word] = /The word is: ([a-z]+)/.exec(text) ?? [];

@@ -60,6 +60,8 @@ function places(page: Page) {
     card: (ticket: string): Locator => page.locator(`[data-card$="/${ticket}"]`),
     /** Whatever the agent calls it: allowing once comes first. */
     allow: (within: Locator | Page): Locator => requests(within).getByRole('button').first(),
+    /** The column of what waits for a person. */
+    needsPerson: page.locator('section[aria-labelledby=column-needs-you]'),
     selectedItem: page.getByRole('region', { name: 'Selected item' }),
   };
 }

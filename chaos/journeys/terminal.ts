@@ -12,6 +12,8 @@ export type Turn = readonly [appears: string, typed: string];
 export type Said = { code: number; screen: string };
 export type Terminal = Awaited<ReturnType<typeof openTerminal>>;
 
+/** The command of its process, and of script(1), which keeps its terminal. */
+export const SHELL = 'bash --noprofile --norc -i';
 const PROMPT = /\[(\d+)\] ready> $/;
 /** A command that asks several services and starts a daemon on a busy machine. */
 const LONGEST_MS = 2 * WAIT_MS;
@@ -20,9 +22,8 @@ export async function openTerminal(
   { folder, environment }: { folder: string; environment: Record<string, string> },
   hands: Hands,
 ) {
-  const shell = 'stty rows 50 cols 120; exec bash --noprofile --norc -i';
   const child = endWithScript(
-    spawn('script', ['-qfec', shell, '/dev/null'], {
+    spawn('script', ['-qf', '/dev/null', '-c', `stty rows 50 cols 120; exec ${SHELL}`], {
       cwd: folder,
       env: { ...environment, TERM: 'xterm', PS1: '[$?] ready> ', HISTFILE: '/dev/null' },
     }),

@@ -17,6 +17,8 @@ export type Asked = {
   /** Texts with the marker before it: the history that the agent sent along. */
   earlier: number;
   tools: readonly string[];
+  /** Whether the request had a key of the vendor, in any of the usual headers. */
+  hasKey: boolean;
 };
 
 export type Reply = {
@@ -71,6 +73,7 @@ export async function startStreamingModels(
       results,
       earlier: conversation.slice(last + 1).filter(({ text }) => text.includes(marker)).length,
       tools: formats[format].tools(body),
+      hasKey: ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => request.headers[name]),
     };
     asked.push(question);
     number += 1;

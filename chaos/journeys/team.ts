@@ -1,0 +1,73 @@
+// Two people with a machine each, and their own relay on a real nats-server: what waits at one is seen by the other, handed
+// over, and answered from the other machine once its owner allows that.
+import { join } from 'node:path';
+import { startServer } from '../../packages/testkit/src/daemon/server-process.ts';
+import { relayProgram } from '../../packages/testkit/src/daemon/start-daemon.ts';
+import { startNatsServer } from '../../packages/testkit/src/nats/nats-cluster.ts';
+import { scriptFolder } from '../../packages/testkit/src/script.ts';
+import { until } from '../../packages/testkit/src/waiting.ts';
+import { initialise } from './first-contact.ts';
+import { openPerson, type World } from './journey.ts';
+import { answerAll, ship } from './to-the-end.ts';
+
+async function startRelay({ ending }: World): Promise<string> {
+  const nats = await startNatsServer();
+  ending.defer(() => nats.stop());
+  const folder = scriptFolder('journey-relay');
+  const announcedIn = join(folder, 'relay.json');
+  const relay = startServer({
+    command: [relayProgram, 'serve', '--provision', '--port', '0', '--port-file', announcedIn],
+    environment: { HOME: folder, SVC_RELAY_NATS: nats.url },
+    folder,
+    announcedIn,
+    output: join(folder, 'relay.log'),
+  });
+  ending.defer(() => relay.kill());
+  const { port } = await relay.ready;
+  return `http://127.0.0.1:${port}`;
+}
+
+export async function team(world: World): Promise<void> {
+  const relay = await startRelay(world);
+  const issue = world.addIssue();
+  const { ticket } = issue;
+  const kim = await openPerson(world, 'kim');
+  const lee = await openPerson(world, 'lee');
+  const { next } = await initialise(kim);
+  await lee.terminal.must('svc monitor start');
+  await kim.terminal.must(`svc team create --relay ${relay} --name web --machine kim-laptop`);
+  const invited = await kim.terminal.must('svc team invite');
+  const [invitation] = /http:[^\s']+#[^\s']+/.exec(invited) ?? [];
+  if (invitation === undefined) throw new Error(`no invitation was printed:\n${invited}`);
+  await lee.terminal.must(`svc team join '${invitation}' --machine lee-laptop`);
+  await kim.terminal.must(next);
+
+  const screens = await lee.openScreens('/?view=team');
+  await screens.needsPerson.getByText(ticket).first().waitFor();
+  const { screen } = await kim.terminal.run('svc attention');
+  const [item] = new RegExp(`\\S+/${ticket}/agent-needs-permission`).exec(screen) ?? [];
+  if (item === undefined) throw new Error(`kim has no item that waits:\n${screen}`);
+  await kim.terminal.must(`svc attention hand-over ${item} --to lee`);
+  const own = await until(async () => {
+    const { screen: shown } = await lee.terminal.run('svc attention');
+    return shown.includes(item) && shown;
+  });
+  if (!own.includes('kim-laptop')) throw new Error(`lee does not see where it waits:\n${own}`);
+
+  const answer = `svc agent answer ${ticket} allow --machine kim-laptop`;
+  const refused = await lee.terminal.run(answer);
+  if (refused.code === 0 || !refused.screen.includes('svc.team.allow'))
+    throw new Error(`lee may answer, although kim has not allowed it:\n${refused.screen}`);
+  await kim.terminal.must(`svc config set svc.team.allow '{"person:lee": ["hand-over", "answer"]}'`);
+  await answerAll(world, kim, issue, {
+    ways: [
+      async () => {
+        // It is published a moment after it was asked.
+        const mark = lee.hands.mark();
+        await until(async () => (await lee.terminal.run(answer)).code === 0);
+        kim.hands.did(`lee ${lee.hands.since(mark).at(-1)}`);
+      },
+    ],
+  });
+  await ship(world, kim, issue);
+}
