@@ -1,4 +1,4 @@
-// Every screen in both themes and both widths, from a real daemon with the tape's day:
+// Every screen in both themes and at three widths, from a real daemon with the tape's day:
 //
 //   npm run screenshots              into screenshots/, which git ignores
 //   npm run screenshots -- --keep    those of the README and the guide, small, into docs/images/
@@ -10,13 +10,17 @@ import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { liveEvents } from '../testkit/src/tape/live-events.ts';
 import { startTapeDaemon, type TapeDaemon } from '../testkit/src/tape/tape-daemon.ts';
-import { openChromium, openPage, type Size, sizes, type Theme, themes } from './e2e/chromium.ts';
+import { openChromium, openPage, sizes, type Theme, themes } from './e2e/chromium.ts';
 import { goTo, type Screen, screens, settled } from './e2e/screens.ts';
 
 const root = join(import.meta.dirname, '../..');
 const MOST_BYTES = 150_000;
 
-const kept: readonly { name: string; theme: Theme; size: Size }[] = [
+/** A phone has touch, and kept pictures have the widths of their pages. */
+const widths = { wide: 1_440, medium: 1_024, narrow: 390 } as const;
+type Width = keyof typeof widths;
+
+const kept: readonly { name: string; theme: Theme; size: Width }[] = [
   { name: 'board', theme: 'light', size: 'wide' },
   { name: 'board', theme: 'dark', size: 'wide' },
   { name: 'board', theme: 'dark', size: 'narrow' },
@@ -69,8 +73,14 @@ async function shoot(chromium: Browser, url: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const wanted = screens.filter(({ name }) => values.only === undefined || name === values.only);
   for (const theme of themes) {
-    for (const size of Object.keys(sizes) as Size[]) {
-      const { page, close, problems } = await openPage(chromium, { theme, size, scale: values.keep ? 2 : 1 });
+    for (const size of Object.keys(widths) as Width[]) {
+      const like = size === 'narrow' ? 'narrow' : 'wide';
+      const { page, close, problems } = await openPage(chromium, {
+        theme,
+        size: like,
+        scale: values.keep ? 2 : 1,
+      });
+      if (!values.keep) await page.setViewportSize({ ...sizes[like], width: widths[size] });
       for (const screen of wanted) {
         const isKept = kept.some(
           (one) => one.name === screen.name && one.theme === theme && one.size === size,
