@@ -93,6 +93,28 @@ test('without a build it explains what to run', async () => {
   expect(stderr).toContain(`(cd '${clone}' && npm ci && npm run build)`);
 });
 
+test.each([
+  ['new according to the file beside it: it is started once', '24', 1],
+  ['old according to a file that is left of an earlier one: it is asked', '20', 2],
+  ['of an unknown version: it is asked', null, 2],
+])('a Node that is %s', async (_, major, starts) => {
+  const folder = temporaryFolder();
+  const [log, node] = [join(folder, 'starts'), join(folder, 'bin/node')];
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(node, `#!/bin/sh\necho started >> '${log}'\nexec '${process.execPath}' "$@"\n`, {
+    mode: 0o755,
+  });
+  if (major !== null) {
+    mkdirSync(join(folder, 'include/node'), { recursive: true });
+    const version = `#ifndef A\n#define NODE_MAJOR_VERSION ${major}\n#define NODE_MINOR_VERSION 1\n`;
+    writeFileSync(join(folder, 'include/node/node_version.h'), version);
+  }
+  const env = { SVC_NODE: node };
+  expect(await outcome(join(bin, 'svc'), ['--version'], { cwd: folder, env })).toMatchObject({ code: 0 });
+  // The Node that is asked for its version, and the one that runs svc; no other, although one may be new.
+  expect(readFileSync(log, 'utf8').trim().split('\n')).toHaveLength(starts);
+});
+
 test('without a recent Node it reports that in one sentence', async () => {
   const clone = temporaryFolder();
   cpSync(bin, join(clone, 'bin'), { recursive: true });
