@@ -225,6 +225,15 @@ test.each<{
     remedy: `Run: svc config set svc.orchestration.agentEnv '["OWN_KEY"]'. And set it in the environment of the daemon, then: svc monitor restart`,
   },
   {
+    what: 'the same, with the key',
+    name: 'codex',
+    env: { LOGIN: JSON.stringify({ kind: 'gateway', label: 'Custom model gateway', detail: 'own' }) },
+    variables: { OWN_KEY: SECRET },
+    agentEnv: ['OWN_KEY'],
+    files: { '.codex/config.toml': customProvider },
+    login: 'yes: OWN_KEY is set',
+  },
+  {
     what: 'the same, in a project that may choose another provider',
     name: 'codex',
     env: { LOGIN: JSON.stringify({ kind: 'gateway', label: 'Custom model gateway', detail: 'own' }) },

@@ -49,7 +49,7 @@ export async function findLoginEvidence(agent: KnownAgent, place: Place): Promis
   const named = rule.namesKey && codexKeyVariable((await textIn(pathOf(rule.namesKey))) ?? '');
   return {
     refuses: rule.refuses === true,
-    keys: rule.keys.filter(isGiven),
+    keys: [...rule.keys, ...(named === undefined || elsewhere !== null ? [] : [named])].filter(isGiven),
     withheld: rule.keys.filter((name) => !isGiven(name) && (place.inherited[name] ?? '') !== ''),
     files: files.flat(),
     elsewhere,
