@@ -241,6 +241,24 @@ describe('a ticket', () => {
     },
   );
 
+  test('is started once by two requests at the same time', async () => {
+    const { world, post, project } = await serve();
+    // Both have been checked before either is written.
+    const both = Promise.withResolvers<void>();
+    let checks = 0;
+    world.project.findMissing = async () => {
+      checks += 1;
+      if (checks === 2) both.resolve();
+      await both.promise;
+      return { missing: [], checks: [] };
+    };
+    const start = () => post('/api/runs', { project, tickets: ['ABC-1'] });
+    const answers = await Promise.all([start(), start()]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const names = world.appended.map(({ event, scope }) => `${event} ${scope?.orchestrator}`);
+    expect(names).toEqual(['orchestrator.run.started ABC-1']);
+  });
+
   test('is not started again in a finished run while another run has it', async () => {
     const { world, post, project } = await serve();
     expect((await post('/api/runs', { project, tickets: ['ABC-1'], name: RUN })).status).toBe(200);

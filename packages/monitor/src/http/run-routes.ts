@@ -19,6 +19,7 @@ import { Failure } from '../errors.ts';
 import type { AskServices } from '../orchestrate/runs/ask-services.ts';
 import {
   type AskDependencies,
+  type PreparedRun,
   planByDependencies,
   refuseTaken,
   refuseUnready,
@@ -55,6 +56,8 @@ export function runRoutes(options: {
     holds: orchestrator.holds(run.orchestrator).map(holdView),
   });
 
+  const starting = new Set<string>();
+
   async function begin(body: Asked<typeof api.startRun>['body']): Promise<ApiAnswer<typeof api.startRun>> {
     const { tickets, waves, plan, dependencies, ...asked } = body;
     const given = {
@@ -67,9 +70,22 @@ export function runRoutes(options: {
       : { request: given, outside: [] };
     const { started, missing, notes } = await preflight(options, request, request);
     refuseUnready(missing);
-    await appendAndWait(options, started);
+    await appendOnce(started);
     await orchestrator.checkNow();
     return { ...viewOf(runOf(started.scope.orchestrator)), outsideBlockers: outside, notes };
+  }
+
+  /** The name was free when the checks began. */
+  async function appendOnce(started: PreparedRun['started']): Promise<void> {
+    const { orchestrator: name } = started.scope;
+    if (starting.has(name) || boardOf(state).runs.has(name))
+      throw new Failure('already-running', `The run ${name} was started meanwhile.`, 'Start it again.');
+    starting.add(name);
+    try {
+      await appendAndWait(options, started);
+    } finally {
+      starting.delete(name);
+    }
   }
 
   async function check(

@@ -135,7 +135,7 @@ async function planOf(
 function statusVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('status', {
     summary: 'Show the status of runs and what blocks them',
-    example: ['svc orchestrate status', 'svc orchestrate status web-20260102-030405'],
+    example: ['svc orchestrate status', 'svc orchestrate status ABC-1'],
     route: 'GET /api/runs; of one run GET /api/runs/:run',
   })
     .argument('[run]')
@@ -199,7 +199,7 @@ function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: str
   const isPause = action === 'pause';
   const made = verb(action, {
     summary,
-    example: `svc orchestrate ${action} web-20260102-030405${isPause ? ' --machine kim-laptop' : ''}`,
+    example: `svc orchestrate ${action} ABC-1${isPause ? ' --machine kim-laptop' : ''}`,
     route: `POST /api/runs/:run/${action}${isPause ? ', POST /api/team/commands' : ''}`,
   }).argument('<run>');
   return (isPause ? made.option(...onMachineOption) : made)
@@ -216,7 +216,7 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('cancel', {
     summary: 'Cancel a run, or one of its tickets; worktrees stay',
     details: 'The agents are stopped.',
-    example: 'svc orchestrate cancel web-20260102-030405 ABC-2',
+    example: 'svc orchestrate cancel ABC-1 ABC-2',
     route: 'POST /api/runs/:run/cancel',
   })
     .argument('<run>')
@@ -234,7 +234,7 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
     summary: 'Retry a failed, stalled or canceled ticket',
     details:
       'Its agent gets a new process, with the current environment. An agent that works has to be stopped first. A run that has ended continues.',
-    example: 'svc orchestrate retry web-20260102-030405 ABC-2',
+    example: 'svc orchestrate retry ABC-1 ABC-2',
     route: 'POST /api/runs/:run/retry',
   })
     .argument('<run>')

@@ -50,11 +50,11 @@ test('the event that starts a run has everything that a restart needs', async ()
   const draft = await begin({ plan: { waves: [['ABC-1'], ['ABC-2', 'ABC-3']] }, base: 'release/2' });
   expect(draft).toMatchObject({
     event: 'orchestrator.run.started',
-    scope: { orchestrator: 'web-20260102-030405' },
+    scope: { orchestrator: 'ABC-1' },
     detail: { by: 'kim', waves: 2 },
   });
   started(board, draft);
-  expect(board.runs.get('web-20260102-030405')).toMatchObject({
+  expect(board.runs.get('ABC-1')).toMatchObject({
     state: 'running',
     plan: {
       waves: [['ABC-1'], ['ABC-2', 'ABC-3']],
@@ -65,6 +65,20 @@ test('the event that starts a run has everything that a restart needs', async ()
       workerCommand: '/svc-dev:oneshot',
     },
   });
+});
+
+test('a run is named by its first ticket, with a number if another has the name', async () => {
+  const { begin, board } = world();
+  const names: (string | undefined)[] = [];
+  for (const project of ['web', 'api', 'docs']) {
+    const draft = await begin({});
+    names.push(draft.scope.orchestrator);
+    // Those of other projects: a ticket belongs to one run of its own project.
+    started(board, { ...draft, detail: { ...draft.detail, project: `/${project}` } } as typeof draft);
+  }
+  expect(names).toEqual(['ABC-1', 'ABC-1-2', 'ABC-1-3']);
+  expect((await begin({ plan: { tickets: ['abc-1'] } })).scope.orchestrator).toBe('abc-1-4');
+  expect((await begin({ plan: { tickets: ['ABC-9'] } })).scope.orchestrator).toBe('ABC-9');
 });
 
 test('a request overrides the configuration', async () => {

@@ -83,7 +83,7 @@ export async function prepareRun({
   const folder = await realFolder(request.project);
   const served = await projects.of(folder);
   const { config } = served;
-  const { orchestration, projectKey } = config.svc;
+  const { orchestration } = config.svc;
   const read = readPlan(request.plan, ticketIn(config));
   if (!read.ok) throw new Failure('usage', problemText(read.problems));
   const { waves, blockedBy } = read.plan;
@@ -96,7 +96,7 @@ export async function prepareRun({
       'usage',
       `An agent is chosen for ${JSON.stringify(stranger)}, which is not in this run.`,
     );
-  const orchestrator = request.name ?? idOf(projectKey ?? 'run', now);
+  const orchestrator = request.name ?? nameAfter(tickets[0] ?? 'run', board.runs.keys());
   if (!safeSegment(orchestrator) || !runName.test(orchestrator))
     throw new Failure(
       'usage',
@@ -226,10 +226,14 @@ async function realFolder(path: string): Promise<string> {
   }
 }
 
-/** `web-20260102-030405` */
-function idOf(projectKey: string, now: Date): string {
-  const [day = '', time = ''] = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
-  return `${projectKey}-${day}-${time}`;
+/** A run is named by its first ticket: `ABC-1`, the next one `ABC-1-2`. Folders have its name, whatever the case. */
+function nameAfter(ticket: string, taken: Iterable<string>): string {
+  const names = new Set([...taken].map((name) => name.toLowerCase()));
+  const name = ticket.slice(0, 100);
+  for (let number = 1; ; number += 1) {
+    const next = number === 1 ? name : `${name}-${number}`;
+    if (!names.has(next.toLowerCase())) return next;
+  }
 }
 
 // Orders tickets by their dependencies in the tracker: each ticket gets its blockers, and the waves follow from them.
