@@ -1,5 +1,5 @@
-// The code host's side of a journey: the bare repository that it keeps, what it tells about pull requests and deployments
-// by signed deliveries, and what it knows in the end, independent of svc.
+// The code host's side of a journey: the bare repository that it keeps, the signed deliveries that it sends about
+// pull requests and deployments, and what it knows in the end, independent of svc.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -35,6 +35,9 @@ export async function github(world: World): Promise<void> {
   const issue = world.addIssue();
   const person = await openPerson(world, 'kim');
   const initialised = await initialise(person);
+  // An agent that takes commands needs the skills first.
+  if (initialised.next.startsWith('svc skills install'))
+    await person.terminal.must(initialised.next, [['Write these files?', 'y\r']]);
   const screens = await person.openScreens();
   await screens.firstBoard.waitFor();
   await screens.click(screens.startTicket(issue.ticket), 'Start');
@@ -90,6 +93,7 @@ export async function task(world: World): Promise<void> {
 
   const second = randomWord();
   const screens = await person.openScreens();
+  await screens.isReady();
   await screens.press('n');
   await screens.type(screens.dialog.text, `Change the word\n\n${taskText(second)}`);
   await screens.click(screens.dialog.start, 'Start in the dialog');

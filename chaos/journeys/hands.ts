@@ -1,4 +1,5 @@
 // Counts what a person does: every typed line, key and click that a journey sends. And judges the figures of a journey.
+import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 
 export type Hands = {
   /** Called by everything that acts for the person, once for each act. */
@@ -17,10 +18,11 @@ export function createHands(): Hands {
   };
 }
 
-/** From the end of `svc init` to an agent that works on a ticket, beside one busy process; and to answer a request. */
-export const goals = { acts: 4, seconds: 30, answer: 1 } as const;
-
-export type Figures = ReturnType<typeof createFigures>;
+/**
+ * From the end of `svc init` to an agent that works on a ticket, beside one busy process; and to answer a request. With
+ * TEST_PATIENCE, for a machine that does more than that, it may take longer.
+ */
+export const goals = { acts: 4, seconds: (30 * WAIT_MS) / 60_000, answer: 1 } as const;
 
 /** Prints each figure with its goal, which is the most that it may be. */
 export function createFigures(of: string) {

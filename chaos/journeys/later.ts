@@ -48,7 +48,7 @@ export async function key(world: World): Promise<void> {
   await ship(world, person, issue);
 }
 
-/** Folders that the agents create in a home, whoever starts them. */
+/** Folders that agents create in a home, with and without svc. */
 const ofAgents =
   /^\.(?:copilot|codex|claude|gemini|qwen|cache|config\/opencode|local\/share\/opencode)(?:\/|$)/;
 

@@ -14,8 +14,6 @@ import { SHELL } from './terminal.ts';
 
 const CODEHOST_TOKEN = 'token';
 
-export type Machine = ReturnType<typeof createMachine>;
-
 export function createMachine(
   name: string,
   given: {
@@ -24,7 +22,7 @@ export function createMachine(
     models: string;
     codehost: FakeCodehost;
     repository: Repository;
-    /** What svc is told about this network: the public relay and the tracker. */
+    /** Variables of svc: where the public relay and the tracker are. */
     services: Record<string, string>;
     /** Variables of the agent that its wrapper does not set: the person has to. */
     withheld?: readonly string[];
@@ -112,7 +110,7 @@ export function createMachine(
   };
 }
 
-/** A program in the person's PATH that gets these variables, whoever starts it. */
+/** A program in the person's PATH that always gets these variables. */
 function writeProgram(
   bin: string,
   name: string,

@@ -26,13 +26,17 @@ export function taskText(word: string, { unwanted = false } = {}): string {
 /** `sabotage`: the text of the ticket is lost on the way to the model. */
 export async function startModel({ sabotage }: { sabotage: boolean }) {
   const firstAt = new Map<string, number>();
+  let withoutWord = 0;
   const { url, close } = await startStreamingModels(MARKER, ({ prompt, results, tools, hasKey }: Asked) => {
     if (!hasKey) return { status: 401 };
     const text = sabotage ? prompt.replaceAll(/The word is: [a-z]+/g, '') : prompt;
     const [, ticket = ''] = /The ticket: ([A-Za-z]+-\d+)/.exec(text) ?? [];
     const [, word] = /The word is: ([a-z]+)/.exec(text) ?? [];
     if (!firstAt.has(ticket)) firstAt.set(ticket, performance.now());
-    if (word === undefined) return { text: 'The ticket does not say which word.' };
+    if (word === undefined) {
+      withoutWord += 1;
+      return { text: 'The ticket does not say which word.' };
+    }
     const commands = [...(text.includes(CLEAN_FIRST) ? [UNWANTED] : []), ...commandsFor(ticket, word)];
     const command = commands[results];
     return command === undefined ? { text: 'It is done.' } : { tool: running(tools, command) };
@@ -40,6 +44,8 @@ export async function startModel({ sabotage }: { sabotage: boolean }) {
   return {
     url,
     close,
+    /** How often it could do nothing, because no text of the ticket reached it. */
+    withoutWord: (): number => withoutWord,
     /** When it was first asked to work on the ticket, by `performance.now()`. */
     firstAskedAbout: (ticket: string): number | undefined => firstAt.get(ticket),
   };

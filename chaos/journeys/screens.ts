@@ -32,6 +32,10 @@ export async function openScreens(browser: Browser, url: string, hands: Hands) {
       await target.fill(text);
       hands.did('types a text');
     },
+    /** The board is live: before that a task cannot be started. */
+    async isReady(): Promise<void> {
+      await page.getByRole('button', { name: 'New task', disabled: false }).waitFor();
+    },
     /** The ticket whose page it shows. */
     async openedTicket(): Promise<string> {
       await page.waitForURL(/\/tickets\/[^/]+$/);

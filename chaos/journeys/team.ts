@@ -1,13 +1,14 @@
 // Two people with a machine each, and their own relay on a real nats-server: what waits at one is seen by the other, handed
 // over, and answered from the other machine once its owner allows that.
 import { join } from 'node:path';
+import type { TeamBoard } from '../../packages/core/src/api/team.ts';
 import { startServer } from '../../packages/testkit/src/daemon/server-process.ts';
 import { relayProgram } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { startNatsServer } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import { scriptFolder } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { initialise } from './first-contact.ts';
-import { openPerson, type World } from './journey.ts';
+import { openPerson, type Person, type World } from './journey.ts';
 import { answerAll, ship } from './to-the-end.ts';
 
 async function startRelay({ ending }: World): Promise<string> {
@@ -50,7 +51,7 @@ export async function team(world: World): Promise<void> {
   await kim.terminal.must(`svc attention hand-over ${item} --to lee`);
   const own = await until(async () => {
     const { screen: shown } = await lee.terminal.run('svc attention');
-    return shown.includes(item) && shown;
+    return shown.includes(item) ? shown : undefined;
   });
   if (!own.includes('kim-laptop')) throw new Error(`lee does not see where it waits:\n${own}`);
 
@@ -61,13 +62,21 @@ export async function team(world: World): Promise<void> {
   await kim.terminal.must(`svc config set svc.team.allow '{"person:lee": ["hand-over", "answer"]}'`);
   await answerAll(world, kim, issue, {
     ways: [
-      async () => {
-        // It is published a moment after it was asked.
+      async (_, request) => {
+        await until(async () => (await askedInTeam(lee)).includes(request));
         const mark = lee.hands.mark();
-        await until(async () => (await lee.terminal.run(answer)).code === 0);
-        kim.hands.did(`lee ${lee.hands.since(mark).at(-1)}`);
+        await lee.terminal.must(answer);
+        for (const act of lee.hands.since(mark)) kim.hands.did(`lee ${act}`);
       },
     ],
   });
   await ship(world, kim, issue);
+}
+
+/** The requests that wait anywhere in the team, as far as this machine knows. */
+async function askedInTeam({ ask }: Person): Promise<string[]> {
+  const { machines } = await ask<TeamBoard>('/api/team/board');
+  return machines.flatMap(({ workers }) =>
+    workers.flatMap(({ agent }) => agent?.open.map(({ request }) => request) ?? []),
+  );
 }

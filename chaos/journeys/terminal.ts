@@ -10,7 +10,6 @@ import type { Hands } from './hands.ts';
 /** A text that appears on the screen, and what is typed then. Each is awaited in order, after the previous one. */
 export type Turn = readonly [appears: string, typed: string];
 export type Said = { code: number; screen: string };
-export type Terminal = Awaited<ReturnType<typeof openTerminal>>;
 
 /** The command of its process, and of script(1), which keeps its terminal. */
 export const SHELL = 'bash --noprofile --norc -i';

@@ -13,7 +13,7 @@ const LONGEST_MS = 3 * WAIT_MS;
 const READING_MS = 600;
 
 /** One way to answer what the agent of the ticket asks. */
-export type Way = (ticket: string) => Promise<void>;
+export type Way = (ticket: string, request: string) => Promise<void>;
 
 export function byCard(board: Screens): Way {
   return (ticket) => board.click(board.allow(board.card(ticket)), 'Allow on the card');
@@ -68,7 +68,7 @@ export async function answerAll(
     const way = isUnwanted ? reject : ways[answered % ways.length];
     if (way === undefined) throw new Error(`nobody expected this request: ${now.command}`);
     const mark = person.hands.mark();
-    await way(ticket);
+    await way(ticket, now.request);
     await until(async () => {
       const { agent } = await person.view(ticket);
       return agent?.open.every(({ request }) => request !== now.request) ?? true;
@@ -78,7 +78,7 @@ export async function answerAll(
       `from a request to its answer (${acts.join(', ')})`,
       acts.length,
       goals.answer,
-      'click or key',
+      'line, key or click',
     );
     if (isUnwanted) await goOn(person, ticket);
     else answered += 1;
@@ -87,7 +87,7 @@ export async function answerAll(
     throw new Error(`${ticket}: ${answered} requests for ${COMMANDS} commands: the agent did not ask`);
 }
 
-/** Some agents end their turn when a command is rejected: then a message tells them to continue. */
+/** Some agents end their turn when a command is rejected: then they continue after a message. */
 async function goOn({ terminal, view }: Person, ticket: string): Promise<void> {
   const isIdle = await until(async () => {
     const { agent } = await view(ticket);
