@@ -4,10 +4,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BoardView } from '@svc/core';
-import { until } from '@svc/testkit';
+import { temporaryFolder, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { type TruthWorld, truthWorld } from './truth-world.ts';
+
+const json = { 'Content-Type': 'application/json' };
 
 type File = { svc: { deploy: Record<string, Record<string, unknown>> } & Record<string, unknown> };
 
@@ -128,12 +129,25 @@ const damages: Record<string, Damage> = {
 };
 const names = Object.keys(damages);
 const repos = names.map((_, index) => `acme/r${index}`);
-const pathOf = (repo: string): string => `${repo.slice(5)}/.svc/config.json`;
 
-function damage(world: Pick<TruthWorld, 'home'>, name: string, repo: string): void {
-  const file = join(world.home, pathOf(repo));
-  const text = damages[name]?.(readFileSync(file, 'utf8'), file, repo);
-  if (text !== undefined) writeFileSync(file, text);
+/** A folder for projects, with those of the repositories. */
+function projectsOf(all: readonly string[]) {
+  const root = temporaryFolder();
+  const folderOf = (repo: string): string => join(root, repo.slice(5));
+  const fileIn = (repo: string): string => join(folderOf(repo), '.svc/config.json');
+  return {
+    folderOf,
+    fileIn,
+    files: {
+      ...Object.fromEntries(all.map((repo) => [fileIn(repo), fileOf(repo)])),
+      '.config/svc/config.json': { svc: { projects: all.map(folderOf) } },
+    },
+    damage: (name: string, repo: string): void => {
+      const file = fileIn(repo);
+      const text = damages[name]?.(readFileSync(file, 'utf8'), file, repo);
+      if (text !== undefined) writeFileSync(file, text);
+    },
+  };
 }
 
 /** Merges of a new ticket in each repository, without any deployment; what each came to. */
@@ -156,20 +170,162 @@ async function merges(
 const each = (all: readonly string[], value: string) => Object.fromEntries(all.map((repo) => [repo, value]));
 
 test('whatever becomes of the file of a project, while the daemon runs and at its next start', async () => {
-  const folders = repos.map((repo) => repo.slice(5));
-  const world = await truthWorld({
-    ...Object.fromEntries(repos.map((repo) => [pathOf(repo), fileOf(repo)])),
-    '.config/svc/config.json': { svc: { projects: folders.map((folder) => `HOME/${folder}`) } },
-  });
+  const projects = projectsOf(repos);
+  const world = await truthWorld(projects.files);
   expect(await world.policies()).toMatchObject(each(repos, 'required'));
-  for (const [index, name] of names.entries()) damage(world, name, repos[index] ?? '');
-  const required = Object.fromEntries(names.map((name, index) => [name, repos[index] ?? '']));
+  for (const [index, name] of names.entries()) projects.damage(name, repos[index] ?? '');
   const after = await world.policies();
-  expect(Object.fromEntries(names.map((name) => [name, after[required[name] ?? '']]))).toEqual(
-    each(names, 'required'),
-  );
+  const found = names.map((name, index) => [name, after[repos[index] ?? '']]);
+  expect(Object.fromEntries(found)).toEqual(each(names, 'required'));
   expect(await merges(world, repos, 100)).toEqual(each(repos, 'waits'));
   await world.restart();
   expect(await world.policies()).toMatchObject(each(repos, 'required'));
   expect(await merges(world, repos, 300)).toEqual(each(repos, 'waits'));
+});
+
+// Each alone: one unreadable project makes every repository without a policy unknown.
+test.each([
+  'the repository twice, skipped first',
+  'the repository with .git',
+  'svc twice',
+  'svc in capitals',
+  'svc left out',
+  'deploy at the top',
+  'deploy null',
+  '__proto__',
+  'the file gone',
+  'the project gone',
+])('%s, before the first start', async (name) => {
+  const projects = projectsOf(['acme/web']);
+  const world = await truthWorld(projects.files, {}, () => projects.damage(name, 'acme/web'));
+  expect(await merges(world, ['acme/web'], 1)).toEqual({ 'acme/web': 'waits' });
+});
+
+test('whatever becomes of the list of projects', async () => {
+  const projects = projectsOf(['acme/web']);
+  const { folderOf } = projects;
+  const world = await truthWorld(projects.files);
+  const list = join(world.home, '.config/svc/config.json');
+  const listed = (value: unknown, key = 'projects') => JSON.stringify({ svc: { [key]: value } });
+  const folder = folderOf('acme/web');
+  const back = (): void => world.write(list, listed([folder]));
+  const changes: [name: string, change: () => void, undo?: () => void][] = [
+    ['gone', () => rmSync(list)],
+    ['broken', () => writeFileSync(list, '<<<<<<< HEAD')],
+    ['cut', () => writeFileSync(list, listed([folder]).slice(0, -4))],
+    ['misspelt', () => writeFileSync(list, listed([folder], 'project'))],
+    ['a text', () => writeFileSync(list, listed(folder))],
+    ['with ~', () => writeFileSync(list, listed(['~/web']))],
+    ['empty', () => writeFileSync(list, '{}')],
+    [
+      'its folder gone',
+      () => renameSync(folder, `${folder}-moved`),
+      () => renameSync(`${folder}-moved`, folder),
+    ],
+    [
+      'a lax clone first',
+      () => {
+        const clone = folderOf('acme/clone');
+        world.write(join(clone, '.svc/config.json'), {
+          svc: { projectKey: 'clone', deploy: { 'acme/web': { skipDeployVerification: true } } },
+        });
+        writeFileSync(list, listed([clone, folder]));
+      },
+    ],
+  ];
+  const found: Record<string, unknown> = {};
+  let number = 1;
+  for (const [name, change, undo] of changes) {
+    change();
+    const live = (await world.policies())['acme/web'];
+    const merged = await merges(world, ['acme/web'], (number += 1));
+    await world.restart();
+    found[name] = [live, merged['acme/web'], (await world.policies())['acme/web']];
+    undo?.();
+    back();
+  }
+  expect(found).toEqual(
+    Object.fromEntries(changes.map(([name]) => [name, ['required', 'waits', 'required']])),
+  );
+});
+
+test('a person sees what holds and why, relaxes what no file states any more, and is told once', async () => {
+  const projects = projectsOf(['acme/web', 'acme/api']);
+  const world = await truthWorld(projects.files);
+  const attention = async () =>
+    (await world.board()).attention.filter(({ reason }) => reason.startsWith('policy-relaxed'));
+  const problems = async (): Promise<string[]> => {
+    const { body } = await world.daemon().get('/api/health');
+    return (body['configuration'] as { problems: { text: string }[] }).problems.map(({ text }) => text);
+  };
+  const refused = await world.svc('deploy', 'policy', 'relax', 'acme/web');
+  expect(refused.code).not.toBe(0);
+  expect(refused.err).toContain('svc config set svc.deploy.acme/web.skipDeployVerification true');
+  expect((await world.svc('deploy', 'policy', 'acme/web')).out).toContain(
+    `The file of ${projects.folderOf('acme/web')} requires it.`,
+  );
+  expect((await world.svc('deploy', 'policy', 'acme/other')).out).toContain('No project names it.');
+
+  // Its project is no longer served: it still requires proof, and health says so with the fix.
+  world.write('.config/svc/config.json', { svc: { projects: [projects.folderOf('acme/api')] } });
+  const left = await until(async () => (await problems()).find((text) => text.includes('no longer served')));
+  expect(left).toContain('acme/web still requires a verified deployment');
+  expect(await merges(world, ['acme/web'], 1)).toEqual({ 'acme/web': 'waits' });
+  expect((await world.svc('deploy', 'policy', 'acme/web')).out).toContain('required it.');
+
+  expect(await world.svc('deploy', 'policy', 'relax', 'acme/web', '--note', 'moved')).toMatchObject({
+    code: 0,
+  });
+  const [item] = await until(async () => {
+    const items = await attention();
+    return items.length > 0 ? items : undefined;
+  });
+  expect(item).toMatchObject({ reason: 'policy-relaxed-acme-web', remedy: 'svc deploy policy acme/web' });
+  expect(item?.message).toContain('acme/web no longer requires a verified deployment');
+  await until(async () => (await problems()).every((text) => !text.includes('no longer served')));
+  expect((await world.svc('deploy', 'policy', 'relax', 'acme/web')).code).not.toBe(0);
+  // For later merges only.
+  expect(await merges(world, ['acme/web', 'acme/api'], 10)).toEqual({
+    'acme/web': 'done',
+    'acme/api': 'waits',
+  });
+  expect(await world.verdict(1)).toBe('waits');
+  await world.restart();
+  await world.policies();
+  expect(await world.verdict(1)).toBe('waits');
+  expect(await attention()).toHaveLength(1);
+
+  // A valid file that says so relaxes its repository too, and that is told as well.
+  world.write(projects.fileIn('acme/api'), {
+    svc: { projectKey: 'api', deploy: { 'acme/api': { skipDeployVerification: true } } },
+  });
+  await until(async () => (await attention()).some(({ reason }) => reason === 'policy-relaxed-acme-api'));
+  expect(await merges(world, ['acme/api'], 20)).toEqual({ 'acme/api': 'done' });
+});
+
+test('the phase done moves no ticket of a repository that requires proof, until it is proved', async () => {
+  const world = await truthWorld({}, { 'acme/web': { skipDeployVerification: false } });
+  for (const number of [1, 2]) world.addIssue(number);
+  await world.workers([['ABC-1', { branch: 'b1', pr: { number: 1 } }]]);
+  await world.merge('acme/web', 1);
+  await world.settled();
+  const why = 'acme/web requires a verified deployment, and none was seen';
+  for (const phase of ['done', 'merge-pr']) {
+    const { code, out, err } = await world.svc('ticket', 'phase', phase, 'ABC-1');
+    expect({ code, said: out + err }).toEqual({ code: 0, said: expect.stringContaining(why) });
+  }
+  expect(await world.daemon().post('/api/tickets/ABC-1/phase', '{"phase":"done"}', json)).toMatchObject({
+    status: 200,
+    body: { outcome: 'held', from: null, to: null, why },
+  });
+  await world.settled();
+  expect(world.trackerState(1)).toBe('Backlog');
+  // Other phases are not held.
+  expect((await world.svc('ticket', 'phase', 'inReview', 'ABC-1')).code).toBe(0);
+  expect(world.trackerState(1)).toBe('In Review');
+  await world.deployed('acme/web', 1, world.shaOf('merge acme/web1'), 'success');
+  await until(() => world.trackerState(1) === 'Done');
+  expect((await world.svc('ticket', 'phase', 'inReview', 'ABC-1')).code).toBe(0);
+  expect((await world.svc('ticket', 'phase', 'done', 'ABC-1')).code).toBe(0);
+  expect(world.trackerState(1)).toBe('Done');
 });

@@ -2,7 +2,7 @@
 // every answer that the product gives to "is it done?".
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { BoardView, Receipt, Why } from '@svc/core';
 import { type JsonObject, temporaryFolder, testTracker, until } from '@svc/testkit';
 import { startInProcess } from './in-process-daemon.ts';
@@ -17,11 +17,15 @@ export const since = (ms: number): string => new Date(Date.now() + ms).toISOStri
 
 export type TruthWorld = Awaited<ReturnType<typeof truthWorld>>;
 
-/** `files` are below the home, `settings` the deploy policies of the home. The home itself is a project that is always valid; it has the tracker. */
-export async function truthWorld(files: Record<string, unknown>, settings: object = {}) {
+/** `files` are below the home, unless their paths are absolute; `settings` the deploy policies of the home; `before` runs before the first start. The home itself is a project that is always valid; it has the tracker. */
+export async function truthWorld(
+  files: Record<string, unknown>,
+  settings: object = {},
+  before: () => void = () => undefined,
+) {
   const home = temporaryFolder();
   const write = (path: string, content: unknown): void => {
-    const file = join(home, path);
+    const file = resolve(home, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
   };
@@ -39,8 +43,7 @@ export async function truthWorld(files: Record<string, unknown>, settings: objec
   write('.config/svc/config-base.json', {
     svc: { tracker: { apiToken: 'tracker-token', teamKey: 'ABC' } },
   });
-  for (const [path, content] of Object.entries(files))
-    write(path, JSON.parse(JSON.stringify(content).replaceAll('HOME/', `${home}/`)));
+  for (const [path, content] of Object.entries(files)) write(path, content);
 
   // Git is there; the code host's client is not, so nobody else knows whether a commit contains another.
   const bin = join(home, 'bin');
@@ -53,8 +56,9 @@ export async function truthWorld(files: Record<string, unknown>, settings: objec
     SVC_TRACKER_API_URL: tracker.url,
   };
   const start = () => startInProcess({ home, environment });
+  before();
   let daemon = await start();
-  let version = 1;
+  let version = 1_000;
   const issues = new Map<number, string>();
   const svc = (...words: string[]) =>
     svcInProcess({ home, folder: home, environment: { ...environment, HOME: home } })(...words);
@@ -147,10 +151,10 @@ export async function truthWorld(files: Record<string, unknown>, settings: objec
         const { policies } = (await daemon.get('/api/deploy/policy')).body as {
           policies: { repo: string; timeoutSec: number; verification: string }[];
         };
-        const isRead = policies.some(
-          ({ repo, timeoutSec }) => repo === 'acme/marker' && timeoutSec === version,
-        );
-        return isRead && Object.fromEntries(policies.map(({ repo, verification }) => [repo, verification]));
+        const isRead = policies.some((one) => one.repo === 'acme/marker' && one.timeoutSec === version);
+        return isRead
+          ? Object.fromEntries(policies.map(({ repo, verification }) => [repo, verification]))
+          : undefined;
       });
     },
     addIssue: (number: number) => {
@@ -162,10 +166,11 @@ export async function truthWorld(files: Record<string, unknown>, settings: objec
       const times = all.map(([ticket, patch, run = 'run-1']) => writeSignal(ticket, patch, run));
       await until(() => {
         const read = daemon.allLines().flatMap(({ event, detail }) => {
-          const given = event.startsWith('orchestrator.worker.')
+          const given: JsonObject | undefined = event.startsWith('orchestrator.worker.')
             ? (detail['signal'] as JsonObject)
             : undefined;
-          return [`${given?.['orchestrator']} ${given?.['ticket']} ${given?.['updatedAt']}`];
+          const { orchestrator, ticket, updatedAt } = given ?? {};
+          return [[orchestrator, ticket, updatedAt].join(' ')];
         });
         return times.every((one) => read.includes(one));
       });
@@ -178,18 +183,18 @@ export async function truthWorld(files: Record<string, unknown>, settings: objec
       id: unknown,
       sha: string,
       state: string,
-      environment = 'production',
+      place = 'production',
       { deployment = {}, status = {} }: { deployment?: JsonObject; status?: JsonObject } = {},
     ) =>
       deliver('deployment_status', {
         action: 'created',
-        deployment_status: { id: 1, state, environment, created_at: since(0), ...status },
+        deployment_status: { id: 1, state, environment: place, created_at: since(0), ...status },
         deployment: {
           id,
           sha,
           ref: 'main',
           task: 'deploy',
-          environment,
+          environment: place,
           created_at: since(0),
           ...deployment,
         },
