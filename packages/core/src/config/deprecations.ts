@@ -1,5 +1,5 @@
 // Every deprecated key and location, for the loader, doctor and docs. Each still works, with a warning, until the
-// version in `removedIn`; the current key wins when both are set.
+// version in `removedIn`; the current key wins when one file sets both.
 import type { Layer } from './field.ts';
 
 export type Deprecation = {

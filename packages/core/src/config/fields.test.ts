@@ -374,8 +374,9 @@ describe.each(deprecations)('deprecated $key in $layers', (deprecation) => {
     expect(resolution.config).toBeDefined();
   });
 
-  test('loses against the current name', () => {
-    const current = fileWith('global', deprecation.replacement.split('.'), 'https://new.example/x');
+  test('loses against the current name in the same file, or in the file that it belongs into', () => {
+    const where = deprecation.key === deprecation.replacement ? 'global' : layer;
+    const current = fileWith(where, deprecation.replacement.split('.'), 'https://new.example/x');
     const resolution = resolveConfig([old, current], {});
     expect(valueAt(resolution, deprecation.replacement)?.value).toBe('https://new.example/x');
   });

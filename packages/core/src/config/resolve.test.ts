@@ -104,6 +104,16 @@ test('otel is read from the secrets file as well as from the global one', () => 
   expect(both.config?.otel.prometheusUrl).toBe('http://secrets.example');
 });
 
+test('a deprecated name in the secrets file goes before the current one in the global file', () => {
+  const secrets = file('secrets', { otel: { prometheus: 'http://secrets.example' } });
+  const global = (otel: object) => file('global', { otel }, ['global']);
+  const used = (...files: Parameters<typeof resolveConfig>[0]) =>
+    resolveConfig(files, {}).config?.otel.prometheusUrl;
+  expect(used(global({ prometheusUrl: 'http://global.example' }), secrets)).toBe('http://secrets.example');
+  const both = { prometheus: 'http://old.example', prometheusUrl: 'http://current.example' };
+  expect(used(file('secrets', { otel: both }))).toBe('http://current.example');
+});
+
 describe('secrets', () => {
   const token = `lin_api_${'a'.repeat(40)}`;
 
@@ -263,6 +273,8 @@ describe('values that belong together', () => {
   test('search needs its key: an empty one is an error, a misspelt one is reported', () => {
     const given = (search: object) => resolveConfig([file('secrets', { svc: { search } })], {});
     expect(given({ apiKey: 'words' }).problems).toEqual([]);
+    // As the other integrations: none of its fields is the integration that is not used.
+    expect(given({}).problems).toEqual([]);
     expect(given({ apiKey: '' }).problems[0]).toMatchObject({ severity: 'error', key: 'svc.search.apiKey' });
     expect(given({ apikey: 'words' }).problems[0]?.remedy).toBe('Did you mean apiKey?');
   });

@@ -1,10 +1,13 @@
 // What most verbs need: the machine's settings, the current project and its configuration.
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { formatProblem } from '@svc/core';
+import { isThere } from '@svc/lib/paths';
 import { runCommand } from '@svc/lib/process';
 import { createGh } from '../codehost/gh.ts';
 import { type Machine, readMachine } from '../config/environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { locateProject } from '../config/locate.ts';
+import { worktreeRoot } from '../context/context-store.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import type { TrackerMeans } from '../tracker/open-tracker.ts';
@@ -74,6 +77,20 @@ export async function refuseStrayProject(
     'not-configured',
     `${folder} is not in a project or a git work tree; nothing was changed.`,
     'Run this in a checkout, or add --here to make this folder a project.',
+  );
+}
+
+/**
+ * Called before the context or the queue of findings is written: both work everywhere and must not be lost, but a folder
+ * that nobody meant to be a project is named.
+ */
+export async function warnOfStrayFolder(terminal: Terminal, file: string): Promise<void> {
+  const root = await worktreeRoot(terminal.folder);
+  if (!file.startsWith(join(root, '.svc/')) || (await isThere(file)) || (await isThere(join(root, '.git'))))
+    return;
+  if ((await locateProject(terminal.folder, terminal.home)).folder !== undefined) return;
+  terminal.err(
+    `warning: ${root} is not in a project or a git work tree. This creates ${join(root, '.svc')} there.`,
   );
 }
 

@@ -107,7 +107,7 @@ export const Tracker = z
     }),
     defaultTeam: optionalField(kinds.text, {
       layers: ['secrets'],
-      description: 'Team for commands that do not name one',
+      description: 'Team for commands that do not name one. Accepted, not used yet',
     }),
   })
   .prefault({});
@@ -176,11 +176,17 @@ const secrets = ['secrets'] as const;
 
 export const ErrorTracking = z
   .object({
-    org: optionalField(kinds.text, { layers: secrets, description: 'Error tracker organization' }),
-    project: optionalField(kinds.text, { layers: secrets, description: 'Error tracker project' }),
+    org: optionalField(kinds.text, {
+      layers: secrets,
+      description: 'Error tracker organization. Accepted, not used yet',
+    }),
+    project: optionalField(kinds.text, {
+      layers: secrets,
+      description: 'Error tracker project. Accepted, not used yet',
+    }),
     authToken: optionalField(kinds.text, {
       layers: secrets,
-      description: 'Error tracker token',
+      description: 'Error tracker token. Accepted, not used yet',
       secret: true,
     }),
   })
@@ -188,8 +194,15 @@ export const ErrorTracking = z
 
 export const Analytics = z
   .object({
-    apiKey: optionalField(kinds.text, { layers: secrets, description: 'Analytics API key', secret: true }),
-    projectId: optionalField(kinds.text, { layers: secrets, description: 'Analytics project id' }),
+    apiKey: optionalField(kinds.text, {
+      layers: secrets,
+      description: 'Analytics API key. Accepted, not used yet',
+      secret: true,
+    }),
+    projectId: optionalField(kinds.text, {
+      layers: secrets,
+      description: 'Analytics project id. Accepted, not used yet',
+    }),
   })
   .prefault({});
 
@@ -197,7 +210,7 @@ export const Search = z
   .object({
     apiKey: optionalField(kinds.text, {
       layers: secrets,
-      description: 'External search API key',
+      description: 'External search API key. Accepted, not used yet',
       secret: true,
     }),
   })

@@ -36,6 +36,21 @@ test('init creates the file at the root of the worktree, with the ticket of its 
   expect(content()).toMatchObject({ currentTicket: 'ABC-99', mine: true });
 });
 
+test('outside a project and a git work tree it works, and the folder is named once', async () => {
+  const terminal = testTerminal();
+  const folder = join(terminal.home, 'plain');
+  mkdirSync(folder);
+  const run = (...words: string[]) => runCommandLine({ ...terminal, folder }, ['context', ...words]);
+  expect(await run('init')).toBe(0);
+  const warning = `warning: ${folder} is not in a project or a git work tree. This creates ${folder}/.svc there.`;
+  expect(terminal.complained()).toContain(warning);
+  expect(await run('set-ticket', 'ABC-7')).toBe(0);
+  expect(terminal.complained().split('warning:')).toHaveLength(2);
+  const { run: inWorktree, terminal: other } = worktree();
+  expect(await inWorktree('init')).toBe(0);
+  expect(other.complained()).toBe('');
+});
+
 test('a file that is a link out of the checkout is neither read nor written', async () => {
   const { run, content, file, terminal } = worktree();
   await run('init');

@@ -10,14 +10,20 @@ import {
 } from '@svc/core';
 import { type ContextStore, createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { Failure } from '../../errors.ts';
-import { openSession } from '../session.ts';
+import { openSession, warnOfStrayFolder } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';
 
 export function contextVerbs(terminal: Terminal): CommandUnknownOpts {
   const store = async (): Promise<ContextStore> => {
     const { locks } = openSession(terminal);
-    return createContextStore({ root: await worktreeRoot(terminal.folder), locks, now: terminal.now });
+    const root = await worktreeRoot(terminal.folder);
+    const opened = createContextStore({ root, locks, now: terminal.now });
+    const change: ContextStore['change'] = async (next) => {
+      await warnOfStrayFolder(terminal, opened.file);
+      return opened.change(next);
+    };
+    return { ...opened, change };
   };
   return verbGroup(
     'context',

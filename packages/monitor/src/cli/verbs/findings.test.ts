@@ -13,6 +13,7 @@ import {
   type FakeCodehost,
   type FakeTracker,
   ghEnvironment,
+  temporaryFolder,
   testTerminal,
   testToken,
   testTracker,
@@ -110,6 +111,28 @@ describe('add-finding', () => {
       { title: 'x', body: 'line 1\nline 2\n', severity: 'low', skill: '', tags: [] },
       { title: 'y', body: 'seen' },
     ]);
+  });
+
+  test('outside a project and a git work tree it is kept, and the folder is named', async () => {
+    const { run, terminal } = project();
+    expect(await run('add-finding', '--title', 'x', '--body', 'y')).toBe(0);
+    expect(terminal.complained()).toBe('');
+    const folder = temporaryFolder();
+    const outside = (environment = {}) =>
+      runCommandLine({ ...terminal, folder, home: folder, environment }, [
+        'add-finding',
+        '--title',
+        'x',
+        '--body',
+        'y',
+      ]);
+    expect(await outside({ SVC_FINDINGS_FILE: join(folder, 'own.jsonl') })).toBe(0);
+    expect(terminal.complained()).toBe('');
+    expect(await outside()).toBe(0);
+    expect(terminal.complained()).toContain(
+      `warning: ${folder} is not in a project or a git work tree. This creates ${folder}/.svc there.`,
+    );
+    expect(existsSync(join(folder, '.svc/findings/current.jsonl'))).toBe(true);
   });
 
   test('to the file of the session, or to the one that is named', async () => {

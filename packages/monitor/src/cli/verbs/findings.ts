@@ -5,7 +5,13 @@ import { Failure } from '../../errors.ts';
 import { type DrainReport, drainQueue, openDestinations, reasonsOf } from '../../feedback/drain.ts';
 import { createFindingsQueue, findingsFile, type QueueLine } from '../../feedback/queue.ts';
 import { createReporter } from '../report-fact.ts';
-import { openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
+import {
+  openSession,
+  refuseStrayProject,
+  requireConfig,
+  type Session,
+  warnOfStrayFolder,
+} from '../session.ts';
 import { isInteractive, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -209,7 +215,9 @@ export async function addFinding(
   given: Pick<Finding, 'title' | 'body' | 'skill' | 'severity' | 'tags'>,
 ): Promise<string> {
   const { machine, locks } = openSession(terminal);
-  const queue = createFindingsQueue({ file: await findingsFile(terminal), locks });
+  const file = await findingsFile(terminal);
+  await warnOfStrayFolder(terminal, file);
+  const queue = createFindingsQueue({ file, locks });
   await queue.append({ ts: terminal.now().toISOString(), ...given });
   const { title, severity, skill, tags } = given;
   const report = createReporter(terminal, machine);
