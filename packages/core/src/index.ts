@@ -43,7 +43,7 @@ export type { BoardChanges, BoardView } from './api/board.ts';
 export type { ConfigEntry, ConfigReport, ProjectEntry, ReportedProblem } from './api/configuration.ts';
 export type { DeploymentState, DeployPolicy, DeployProgress, DeployWorker } from './api/deploy.ts';
 export type { SelfCheck, TriedDelivery } from './api/doctor.ts';
-export type { AttentionEntry, PullRequestView, WorkerView } from './api/entities.ts';
+export type { AttentionEntry, PullRequestView, TeamWorkerView, WorkerView } from './api/entities.ts';
 export type { EventCounts } from './api/events.ts';
 export * from './api/failures.ts';
 export type { Figures, RecentTimes } from './api/health.ts';

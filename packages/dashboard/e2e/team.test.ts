@@ -31,6 +31,12 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
   await card('ENG-2').getByText('person-of-two, two').waitFor();
   expect(new URL(page.url()).searchParams.get('view')).toBe('team');
 
+  await one.open('ENG-1', 'Pay\u202e by invoice', 7);
+  await card('ENG-1').getByText('title unknown').waitFor();
+  await one.svc('config', 'set', 'svc.team.shareTitles', 'true');
+  await card('ENG-1').getByText('Pay[U+202E] by invoice').waitFor();
+  await card('ENG-1').getByText('person-of-one, one').waitFor();
+
   one.work('ENG-1', 'failed');
   await needsPerson.locator('a[href^="/tickets/ENG-1"]').waitFor();
   await page.getByRole('combobox', { name: 'Machine' }).selectOption('one');

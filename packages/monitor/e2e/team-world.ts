@@ -5,7 +5,9 @@ import type { RecordRefusal, StoredRecord, TeamBoard } from '@svc/core';
 import { natsForTest, relayProgram, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished } from 'vitest';
 import { startServer } from '../../testkit/src/daemon/server-process.ts';
+import { codehostSecret } from '../../testkit/src/daemon/start-daemon.ts';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
+import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { channelOf } from '../src/team/records.ts';
 import type { TeamFile } from '../src/team/team-file.ts';
@@ -32,7 +34,9 @@ export async function machine(name: string, { heartbeatMs }: { heartbeatMs?: num
   const home = temporaryFolder();
   writeFileSync(join(home, '.gitconfig'), `[user]\n\tname = person-of-${name}\n`);
   let skew = 0;
-  const start = () => startInProcess({ home, now: () => new Date(Date.now() + skew), heartbeatMs });
+  const environment = { SVC_WEBHOOK_SECRET: codehostSecret };
+  const start = () =>
+    startInProcess({ home, environment, now: () => new Date(Date.now() + skew), heartbeatMs });
   let daemon = await start();
   const svc = async (...words: string[]) => {
     const environment = { HOME: home, SVC_DATA_DIR: join(home, 'svc'), USER: `user-of-${name}` };
@@ -87,6 +91,13 @@ export async function machine(name: string, { heartbeatMs }: { heartbeatMs?: num
           error,
         }),
       );
+    },
+    /** The pull request of a ticket's branch is opened: with it, its title is known here. */
+    async open(ticket: string, title: string, number: number) {
+      const repository = { full_name: 'acme/web' };
+      const pull_request = { number, title, head: { ref: `b-${ticket}`, repo: repository } };
+      const values = { action: 'opened', number, pull_request, repository };
+      await sendCodehost(daemon, 'pull_request', values);
     },
     teamBoard,
     rowOf: async (other: string) => (await teamBoard()).find((row) => row.machine === other),

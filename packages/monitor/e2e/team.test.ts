@@ -67,6 +67,30 @@ function filesBelow(folder: string): string[] {
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
 }
 
+test('titles stay on the machine until its person shares them, and go again', async () => {
+  const { nats, relay, one, two } = await teamOfTwo();
+  one.work('ENG-1', 'implementing');
+  await one.open('ENG-1', 'Pay\u202e by invoice', 7);
+  const titleAt = async (by: Machine): Promise<unknown> =>
+    (await by.rowOf('one'))?.workers.find(({ ticket }) => ticket === 'ENG-1')?.title;
+  await until(async () => (await titleAt(one)) === 'Pay\u202e by invoice');
+  one.work('ENG-2', 'implementing');
+  // Published after the title was known here.
+  await until(() => sees(two, one, 'ENG-2', 'implementing'));
+  expect(await titleAt(two)).toBeNull();
+  expect(JSON.stringify(two.daemon().allLines())).not.toContain('by invoice');
+
+  expect((await one.svc('config', 'set', 'svc.team.shareTitles', 'true')).exit).toBe(0);
+  await until(async () => (await titleAt(two)) === 'Pay\u202e by invoice');
+  expect((await two.svc('board', '--team')).text).toMatch(/one \(person-of-one\)[^]*ENG-1.*Pay.? by invoice/);
+  expect((await two.svc('board', '--team')).text).not.toContain('\u202e');
+  const stored = filesBelow(nats.folder).concat(filesBelow(relay.folder));
+  expect(stored.filter((text) => text.includes('by invoice'))).toEqual([]);
+
+  expect((await one.svc('config', 'set', 'svc.team.shareTitles', 'false')).exit).toBe(0);
+  await until(async () => (await titleAt(two)) === null);
+});
+
 test('a machine that stopped is shown with its age, and catches up later', async () => {
   const { one, two } = await teamOfTwo();
   one.work('ENG-1', 'implementing');

@@ -70,7 +70,6 @@ export const doctorRoutes = {
     tag: 'doctor',
     summary:
       'Run every check of `svc doctor` and return its report; with `fix`, repair fixable findings first',
-    verbs: ['svc doctor'],
     body: z.strictObject({
       fix: z
         .array(z.strictObject({ part: z.enum(doctorParts), what: text(2_000) }))

@@ -95,6 +95,16 @@ export const Worker = z
   })
   .meta({ id: 'Worker' });
 
+/** On the board of a team. */
+export type TeamWorkerView = z.infer<typeof TeamWorker>;
+export const TeamWorker = Worker.extend({
+  title: z
+    .string()
+    .nullable()
+    .exactOptional()
+    .describe('Of its ticket; of another machine only if that one shares titles'),
+}).meta({ id: 'TeamWorker' });
+
 export type PullRequestView = z.infer<typeof PullRequest>;
 export const PullRequest = z
   .object({

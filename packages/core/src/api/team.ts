@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commandEnds, TeamCommand } from '../team/command.ts';
 import { LONGEST_NAME } from '../team/names.ts';
 import { TeamMember } from '../team/roster.ts';
-import { AttentionItem, AttentionOnBoard, Run, Session, Worker } from './entities.ts';
+import { AttentionItem, AttentionOnBoard, Run, Session, TeamWorker } from './entities.ts';
 import { apiRoute, by, Seq, Time, text } from './route.ts';
 
 const presence = {
@@ -35,7 +35,7 @@ const record = <Kind extends string, Value extends z.ZodType>(kind: Kind, value:
     ...last,
   });
 export const RecordOnBoard = z.discriminatedUnion('kind', [
-  record('worker', Worker),
+  record('worker', TeamWorker),
   record('run', Run),
   record('session', Session),
   record('attention', AttentionItem),
@@ -55,7 +55,7 @@ const TeamBoard = z
     machines: z.array(
       z.object({
         ...machine,
-        workers: z.array(Worker),
+        workers: z.array(TeamWorker),
         runs: z.array(Run),
         sessions: z.array(Session),
         attention: z.array(AttentionOnBoard),

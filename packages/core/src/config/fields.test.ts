@@ -264,6 +264,7 @@ const rows: Row[] = [
     value: { 'person:kim': ['send', 'pause'], '*': [] },
     wrong: { 'person:kim': ['erase'] },
   },
+  flag('svc.team.shareTitles', 'global', false),
   flag('svc.retention.automatic', 'global', false),
   ...['worktreeDays', 'runDays', 'journalDays', 'logDays'].map(
     (name): Row => ({ key: `svc.retention.${name}`, layer: 'global', default: null, value: 30, wrong: 0 }),

@@ -1,4 +1,4 @@
-import { sampleAttention, sampleBoard, sampleWorker } from '@svc/testkit';
+import { sampleAttention, sampleBoard, samplePullRequest, sampleTicket, sampleWorker } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readShared } from '../team/shared.ts';
@@ -7,7 +7,7 @@ import { logged } from './testing/lines.ts';
 import { createChangeTracker } from './views/board-changes.ts';
 import { boardColumns } from './views/board-columns.ts';
 import { boardView, WEEK_MS } from './views/board-view.ts';
-import { sharedThings } from './views/shared-things.ts';
+import { publishedThings, sharedThings } from './views/shared-things.ts';
 import { presenceOf, teamView } from './views/team-view.ts';
 import { whyTicket } from './views/why.ts';
 
@@ -262,6 +262,42 @@ test('a remedy, a name and a long text of another machine', () => {
   const detail = { machine: 'b', kind: 'attention', key: 'k', version: 1, value: shared };
   foldLine(board, logged(2, 'team.record.changed', { source: 'monitor', detail }));
   expect(board.team.get('b/attention/k')?.value).toMatchObject({ handedOver: { by: 'kim (machine-b)' } });
+});
+
+test('titles are shared only by choice: cut, and below the title of the reader’s own tracker', () => {
+  const title = 'Pay \u202eeciovni yb';
+  const own = sampleBoard({
+    workers: [sampleWorker({ ticket: 'ENG-7', key: 'run-1/ENG-7' })],
+    tickets: [sampleTicket({ ticket: 'ENG-7', title })],
+    pullRequests: [samplePullRequest({ title: 'Also a title' })],
+  });
+  const silent = JSON.stringify([sharedThings(own), publishedThings(own, { titles: false })]);
+  expect(silent).not.toContain('eciovni');
+  expect(silent).not.toContain('Also a title');
+  const workerOf = (things: ReturnType<typeof publishedThings>) =>
+    things.find(({ kind }) => kind === 'worker')?.value;
+  const shared = workerOf(publishedThings(own, { titles: true }));
+  expect(shared).toMatchObject({ ticket: 'ENG-7', title });
+  const [ticket] = own.tickets.values();
+  if (ticket) ticket.title = 'x'.repeat(5_000);
+  expect((workerOf(sharedThings(own, { titles: true })) as { title: string }).title).toMatch(
+    /^x{150,}…\[cut \d+ characters\]$/,
+  );
+  // A member need not cut it.
+  const long = readShared('worker', { ...shared, title: 'y'.repeat(1_999) })?.value as { title: string };
+  expect(long.title.length).toBeLessThanOrEqual(200);
+
+  const detail = { machine: 'b', kind: 'worker', key: 'run-1/ENG-7', version: 1, value: shared };
+  const seenBy = (board: ReturnType<typeof folded>): unknown[] => {
+    foldLine(board, logged(2, 'team.roster.changed', { source: 'monitor', detail: { machines } }));
+    foldLine(board, logged(3, 'team.record.changed', { source: 'monitor', detail }));
+    const view = teamView(board, { self: 'a', presence: () => presenceOf(undefined, 0) });
+    return view.machines.flatMap(({ workers }) => workers.map((worker) => worker.title));
+  };
+  expect(seenBy(folded([]))).toEqual([title]);
+  const reader = sampleBoard({ tickets: [sampleTicket({ ticket: 'eng-7', title: 'Mine' })], workers: [] });
+  reader.seq = 1;
+  expect(seenBy(reader)).toEqual(['Mine']);
 });
 
 test('what is shared is cut to texts that the others accept', () => {

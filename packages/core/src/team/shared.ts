@@ -1,10 +1,10 @@
 // The kinds of values that machines of a team share.
 import type { z } from 'zod';
-import { AttentionItem, Run, Session, Worker } from '../api/entities.ts';
+import { AttentionItem, Run, Session, TeamWorker } from '../api/entities.ts';
 import { cutText } from '../log/cut-text.ts';
 import { isPlainCommand } from '../log/helper-topics.ts';
 
-const values = { run: Run, worker: Worker, session: Session, attention: AttentionItem };
+const values = { run: Run, worker: TeamWorker, session: Session, attention: AttentionItem };
 
 export const sharedKinds = ['run', 'worker', 'session', 'attention'] as const;
 export type SharedKind = (typeof sharedKinds)[number];
@@ -19,6 +19,8 @@ export function isSharedKind(kind: string): kind is SharedKind {
 
 /** Longest text in a shared value, as of a message elsewhere. */
 export const LONGEST_SHARED_TEXT = 2_000;
+/** Longest title of a ticket. */
+const LONGEST_SHARED_TITLE = 200;
 
 /**
  * Undefined if it is not a value of this kind, or has a text that is too long. A person may paste a remedy into a shell, so
@@ -28,8 +30,14 @@ export function readShared(kind: SharedKind, value: unknown): SharedValue | unde
   const read = values[kind].safeParse(value);
   if (!read.success || !hasShortTexts(read.data)) return undefined;
   const shared = { kind, value: read.data } as SharedValue;
+  if (shared.kind === 'worker') return { kind: 'worker', value: withShortTitle(shared.value) };
   if (shared.kind !== 'attention' || isPlainCommand(shared.value.remedy)) return shared;
   return { kind: 'attention', value: { ...shared.value, remedy: null } };
+}
+
+export function withShortTitle(worker: SharedOf<'worker'>): SharedOf<'worker'> {
+  const { title, ...rest } = worker;
+  return typeof title === 'string' ? { ...rest, title: cutText(title, LONGEST_SHARED_TITLE) } : rest;
 }
 
 function hasShortTexts(value: unknown): boolean {

@@ -1,9 +1,9 @@
 // A worker on the board of the command line: one line that can be scanned, and below it what it waits for, in as many
 // columns as the terminal has.
-import { type AttentionItem, type BoardView, itemsOfWorker, shownStatus, type WorkerView } from '@svc/core';
+import { type AttentionItem, type BoardView, itemsOfWorker, shownStatus, type TeamWorkerView } from '@svc/core';
 import { ageText, plainText } from './text.ts';
 
-export type WorkerOnBoard = WorkerView & { title: string | null };
+export type WorkerOnBoard = TeamWorkerView;
 
 /** The least that is left for the title, however narrow the terminal is. */
 const LEAST_TITLE = 12;

@@ -272,7 +272,16 @@ async function openDaemon(
     now,
   });
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
-  const team = createTeam({ ...machine, state, log, version, logger, now: nowMs, heartbeatMs });
+  const team = createTeam({
+    ...machine,
+    state,
+    log,
+    shareTitles: settings.teamShareTitles,
+    version,
+    logger,
+    now: nowMs,
+    heartbeatMs,
+  });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>
@@ -295,6 +304,7 @@ async function openDaemon(
     await summaries.reconfigure();
     await telemetry.reconfigure();
     feeds.reconfigure();
+    team.reconfigure();
     updateAttention();
   });
 

@@ -24,6 +24,8 @@ export type Settings = {
   machineWide: () => Config;
   /** What members of the team may do here: nothing while it cannot be read, whatever was allowed before. */
   teamAllow: () => CommandAllowances;
+  /** Whether titles of tickets are shared with the team: false while it cannot be read. */
+  teamShareTitles: () => boolean;
   secrets: () => Secrets;
   /** A relay channel that is set only in a committed file. */
   committedChannel: () => string | undefined;
@@ -58,16 +60,19 @@ export async function openSettings(options: {
     logged = problems;
   }
   logProblems();
+  /** What a person has chosen for the team; undefined while their file cannot be read. */
+  function knownTeam(key: string): Config['svc']['team'] | undefined {
+    const { started } = live.current();
+    const { source, uncertain = false } = started.values.find((value) => value.key === key) ?? {};
+    const isKnown = !uncertain && (source?.kind === 'file' || source?.kind === 'default');
+    return isKnown ? started.usable.svc.team : undefined;
+  }
   return {
     live,
     configs,
     machineWide: () => live.current().machineWide,
-    teamAllow() {
-      const { started } = live.current();
-      const { source, uncertain = false } = started.values.find(({ key }) => key === 'svc.team.allow') ?? {};
-      const isKnown = !uncertain && (source?.kind === 'file' || source?.kind === 'default');
-      return isKnown ? started.usable.svc.team.allow : {};
-    },
+    teamAllow: () => knownTeam('svc.team.allow')?.allow ?? {},
+    teamShareTitles: () => knownTeam('svc.team.shareTitles')?.shareTitles === true,
     secrets: () => secrets,
     committedChannel: () => live.current().committedChannel,
     report(board) {

@@ -86,7 +86,7 @@ function machine(self: string, allow: () => CommandAllowances, now: () => number
     board: () => board,
     append: appendOnce,
     publish: (): PublishedThing[] =>
-      publishedThings(board).filter(({ kind }) => kind === 'command' || kind === 'result'),
+      publishedThings(board, { titles: false }).filter(({ kind }) => kind === 'command' || kind === 'result'),
     async receive(from: string, { kind, key, value }: Shown): Promise<void> {
       const opened = { machine: from, kind, key, version: 1, epoch: 1, value };
       const made = commandLines(board, file, opened);

@@ -41,6 +41,8 @@ export function createPublisher(options: {
   /** Undefined while nothing can be published. */
   file: () => TeamFile | undefined;
   board: () => Board;
+  /** Whether titles of tickets are part of what is shared. */
+  shareTitles: () => boolean;
   put: (record: StoredRecord) => Promise<void>;
   version: string;
   now: () => number;
@@ -100,7 +102,7 @@ export function createPublisher(options: {
     const file = fileNow();
     if (file === undefined || stopped) return;
     const { epoch } = newestKey(file);
-    const all = await wanted(file, publishedThings(board()));
+    const all = await wanted(file, publishedThings(board(), { titles: options.shareTitles() }));
     const changed = [...all].filter(([path, { text }]) => {
       const before = known.get(path);
       return before?.text !== text || before.epoch !== epoch;

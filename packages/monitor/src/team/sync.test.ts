@@ -58,6 +58,7 @@ function createTestSync(
       await beforeLine();
       return write(line);
     },
+    shareTitles: () => false,
     version: '1.2.3',
     logger: pino({ level: 'silent' }),
     now: Date.now,

@@ -61,6 +61,8 @@ export type TeamOptions = {
   state: StateFollower;
   /** A line with a delivery id is written once. */
   append: (draft: EventDraft) => Promise<{ seq: number }>;
+  /** Whether the person shares titles of tickets; false while that is not known. */
+  shareTitles: () => boolean;
   version: string;
   logger: Logger;
   now: () => number;
@@ -100,6 +102,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     return createPublisher({
       file: () => (mode.state === 'live' ? file : undefined),
       board: state.board,
+      shareTitles: options.shareTitles,
       put: (record) => putRecord(file?.channelUrl ?? '', record),
       version: options.version,
       now,

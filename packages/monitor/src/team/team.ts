@@ -377,6 +377,8 @@ export function createTeam({
       problem = null;
       await append(draft('team.roster.changed', {}, { machines: [] }));
     },
+    /** The configuration has changed: what is shared. */
+    reconfigure: () => sync.boardChanged(),
     start(): void {
       unsubscribe = state.onChange(() => sync.boardChanged());
       checks = every(CHECK_MS, runChecks, (error) => {

@@ -254,5 +254,10 @@ export const Team = z
         default: { '*': ['hand-over'] },
       },
     ),
+    shareTitles: field(kinds.flag, {
+      layers: global,
+      description: 'Whether members of the team see the titles of the tickets that this machine works on',
+      default: false,
+    }),
   })
   .prefault({});

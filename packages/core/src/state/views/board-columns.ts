@@ -2,7 +2,7 @@
 // dashboard in the browser: nothing here needs a schema, a clock or the viewer's time zone.
 
 import type { BoardView } from '../../api/board.ts';
-import type { PullRequestView, WorkerView } from '../../api/entities.ts';
+import type { PullRequestView, TeamWorkerView, WorkerView } from '../../api/entities.ts';
 import { isAgentsWork } from '../../runs/worker-statuses.ts';
 import { ticketsNotOver } from '../../tracker/dependencies.ts';
 import type { AttentionItem } from '../board-types.ts';
@@ -24,7 +24,7 @@ export type WorkerCard = {
   key: string;
   /** When it entered its column; for a card that needs a person, since when it has been waiting. */
   since: string;
-  worker: WorkerView & OnMachine;
+  worker: TeamWorkerView & OnMachine;
   pullRequest: PullRequestView | null;
   ticket: TicketRow | null;
   /** Open and not snoozed, the longest open first. */

@@ -1,9 +1,9 @@
 // What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
-// folder of the machine.
+// folder of the machine, and titles of tickets only if its person has chosen that.
 import type { BoardView } from '../../api/board.ts';
 import type { CommandValue, ResultValue } from '../../team/command.ts';
 import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
-import { type SharedOf, type SharedThing, withShortTexts } from '../../team/shared.ts';
+import { type SharedOf, type SharedThing, withShortTexts, withShortTitle } from '../../team/shared.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
 
@@ -18,7 +18,7 @@ export type PublishedThing =
   | { kind: 'result'; key: string; value: ResultValue };
 
 /** What this machine shares, what it asks of others, and what it has answered. */
-export function publishedThings(board: Board): PublishedThing[] {
+export function publishedThings(board: Board, { titles }: Sharing): PublishedThing[] {
   const entries = [...board.commands.values()];
   const commands = entries
     .filter(({ direction, state }) => direction === 'sent' && state === 'open')
@@ -34,17 +34,37 @@ export function publishedThings(board: Board): PublishedThing[] {
     .flatMap(({ key, state, why, remedy }) =>
       state === 'open' ? [] : [{ kind: 'result' as const, key, value: { state, why, remedy } }],
     );
-  return [...commands, ...results, ...sharedThings(board, MOST_SHARED - commands.length - results.length)];
+  return [
+    ...commands,
+    ...results,
+    ...sharedThings(board, { titles, most: MOST_SHARED - commands.length - results.length }),
+  ];
 }
 
 /** Everything that this machine shares; the newest, if it is more than the relay keeps for a machine. */
-export function sharedThings(board: Board, most: number = MOST_SHARED): SharedThing[] {
-  return sharedInView(boardView(board), most);
+export function sharedThings(
+  board: Board,
+  { titles = false, most = MOST_SHARED }: Partial<Sharing> & { most?: number } = {},
+): SharedThing[] {
+  const view = boardView(board);
+  return sharedInView(view, most, titles ? titlesIn(view) : undefined);
+}
+
+/** Whether titles of tickets are shared: `svc.team.shareTitles`. */
+export type Sharing = { titles: boolean };
+
+/** The title of a worker's ticket, or that of its pull request. */
+export function titlesIn(view: Pick<BoardView, 'tickets' | 'pullRequests'>) {
+  const tickets = new Map(view.tickets.map(({ ticket, title }) => [ticket.toUpperCase(), title]));
+  const pullRequests = new Map(view.pullRequests.map(({ key, title }) => [key, title]));
+  return ({ ticket, pullRequestKey }: Pick<SharedOf<'worker'>, 'ticket' | 'pullRequestKey'>): string | null =>
+    tickets.get(ticket.toUpperCase()) ?? pullRequests.get(pullRequestKey ?? '') ?? null;
 }
 
 export function sharedInView(
   view: Pick<BoardView, 'attention' | 'runs' | 'workers' | 'sessions'>,
   most: number = MOST_SHARED,
+  titleOf: (worker: SharedOf<'worker'>) => string | null = () => null,
 ): SharedThing[] {
   const things: SharedThing[] = [
     ...view.attention.map((item) => ({
@@ -56,7 +76,7 @@ export function sharedInView(
     ...view.workers.map((worker) => ({
       kind: 'worker' as const,
       key: worker.key,
-      value: sharedWorker(worker),
+      value: sharedWorker(worker, titleOf(worker)),
     })),
     ...view.sessions
       .filter(({ state }) => state !== 'ended')
@@ -73,17 +93,19 @@ function seqOf({ value }: SharedThing): number {
   return 'lastSeq' in value ? value.lastSeq : value.openedSeq;
 }
 
-function sharedWorker(worker: SharedOf<'worker'>): SharedOf<'worker'> {
+function sharedWorker(whole: SharedOf<'worker'>, title: string | null): SharedOf<'worker'> {
+  const { title: _title, ...worker } = whole;
   const { process, corrupt, verification, agent } = worker;
   const { stderr: _stderr, ...alive } = process;
-  return {
+  return withShortTitle({
     ...worker,
+    ...(title !== null && { title }),
     process: alive,
     corrupt: corrupt && { ...corrupt, path: '', problem: 'its status file cannot be read' },
     verification: verification && { ...verification, summary: null },
     agent: agent && sharedAgent(agent),
     error: null,
-  };
+  });
 }
 
 function sharedAgent(agent: NonNullable<SharedOf<'worker'>['agent']>): SharedOf<'worker'>['agent'] {

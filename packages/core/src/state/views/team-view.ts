@@ -1,9 +1,11 @@
 // The team's board: every machine with what it has published, and this machine with its own board.
 import type { BoardView } from '../../api/board.ts';
+import type { TeamWorkerView } from '../../api/entities.ts';
 import type { TeamBoard, TeamCommandView } from '../../api/team.ts';
 import { SILENT_MS } from '../../team/roster.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
+import { titlesIn } from './shared-things.ts';
 
 type Shown = TeamBoard['machines'][number];
 type Presence = Pick<Shown, 'heardAt' | 'presence' | 'doubt'>;
@@ -25,17 +27,23 @@ export function teamView(
   { self, presence }: { self: string; presence: (machine: string) => Presence },
 ): TeamBoard {
   const machines = new Map<string, Shown>();
+  const mine = boardView(board);
+  // A title of the own tracker comes before what another machine says.
+  const titleOf = titlesIn(mine);
+  const titled = (worker: TeamWorkerView): TeamWorkerView => {
+    return { ...worker, title: titleOf(worker) ?? worker.title ?? null };
+  };
   for (const { id, machine, person, role } of board.members.values()) {
     const own: Pick<BoardView, 'workers' | 'runs' | 'sessions' | 'attention'> =
-      id === self ? boardView(board) : { workers: [], runs: [], sessions: [], attention: [] };
+      id === self ? mine : { workers: [], runs: [], sessions: [], attention: [] };
     const { workers, runs, sessions, attention } = own;
     const member = { id, machine, person, role, self: id === self, ...presence(id) };
-    machines.set(id, { ...member, workers, runs, sessions, attention });
+    machines.set(id, { ...member, workers: workers.map(titled), runs, sessions, attention });
   }
   for (const record of board.team.values()) {
     const shown = machines.get(record.machine);
     if (shown === undefined || shown.self || record.value === null) continue;
-    if (record.kind === 'worker') shown.workers.push(record.value);
+    if (record.kind === 'worker') shown.workers.push(titled(record.value));
     else if (record.kind === 'run') shown.runs.push(record.value);
     else if (record.kind === 'session') shown.sessions.push(record.value);
     else shown.attention.push({ key: record.key, ...record.value });

@@ -14,8 +14,10 @@ export function statusOf({ worker, pullRequest }: BoardCard, needsYou: boolean):
   return needsYou ? { ...label, meaning: 'you' } : label;
 }
 
-export function titleOf({ ticket, pullRequest }: Pick<BoardCard, 'ticket' | 'pullRequest'>): string | null {
-  return ticket?.title ?? pullRequest?.title ?? null;
+/** A title of the own tracker comes before what another machine of the team says. */
+export function titleOf(card: Pick<BoardCard, 'ticket' | 'pullRequest' | 'worker'>): string | null {
+  const { ticket, pullRequest, worker } = card;
+  return ticket?.title ?? pullRequest?.title ?? worker?.title ?? null;
 }
 
 /** The end of the standard error of an agent that exited, unless the attention item shows it already. */

@@ -1,12 +1,12 @@
 // A run as the screens show it, from a live or past board and, if live, from the daemon's view of the run, which
 // includes tickets that have settled off the board.
 
-import type { ApiAnswer, api, BoardView, RunTicketView } from '@svc/core';
+import type { ApiAnswer, api, BoardView, RunTicketView, TeamWorkerView } from '@svc/core';
 import { isAgentsWork, isShipped } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { type StateLabel, statusMeaning, statusWords, workerLabel } from '../../parts/meaning.ts';
 
-export type WorkerRow = BoardView['workers'][number];
+export type WorkerRow = TeamWorkerView;
 export type RunRow = BoardView['runs'][number];
 export type RunDetail = ApiAnswer<typeof api.getRun>;
 
@@ -157,7 +157,7 @@ function ticketOf({
   const pullRequest = board.pullRequests.get(worker?.pullRequestKey ?? '') ?? null;
   return {
     ticket,
-    title: board.tickets.get(ticket)?.title ?? view?.title ?? pullRequest?.title ?? null,
+    title: board.tickets.get(ticket)?.title ?? view?.title ?? pullRequest?.title ?? worker?.title ?? null,
     status,
     since: worker?.statusSince ?? view?.since ?? null,
     wave: wave ?? worker?.wave ?? null,

@@ -1,6 +1,6 @@
 // The header of a ticket's page: title, state, run, pull request and cost. What is not known is left out, except whether
 // the process of an agent that should be working runs.
-import type { BoardView } from '@svc/core';
+import type { BoardView, TeamWorkerView } from '@svc/core';
 import { claimsPullRequest, isAgentsWork } from '@svc/core/browser';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
@@ -12,7 +12,7 @@ import { type StateLabel, statusWords } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 
-type WorkerRow = BoardView['workers'][number];
+type WorkerRow = TeamWorkerView;
 type TicketRow = BoardView['tickets'][number];
 type PullRequestRow = BoardView['pullRequests'][number];
 
@@ -33,7 +33,7 @@ export function TicketHead({
   label: StateLabel | null;
   aside: ReactNode;
 }) {
-  const title = tracked?.title ?? pullRequest?.title ?? null;
+  const title = tracked?.title ?? pullRequest?.title ?? worker?.title ?? null;
   const repo = worker?.repo ?? pullRequest?.repo ?? null;
   return (
     <header className="mb-4 flex flex-col gap-3">

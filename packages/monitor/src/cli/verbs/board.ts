@@ -1,6 +1,6 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type BoardView, boardColumns, needsYouCount } from '@svc/core';
+import { type BoardView, boardColumns, needsYouCount, titlesIn } from '@svc/core';
 import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -48,12 +48,8 @@ function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
       a.orchestrator.localeCompare(b.orchestrator) ||
       a.ticket.localeCompare(b.ticket, 'en', { numeric: true }),
   );
-  const titles = new Map(view.tickets.map(({ ticket, title }) => [ticket.toUpperCase(), title]));
-  const known = new Map(view.pullRequests.map(({ key, title }) => [key, title]));
-  const titled = byRun.map((worker) => ({
-    ...worker,
-    title: titles.get(worker.ticket.toUpperCase()) ?? known.get(worker.pullRequestKey ?? '') ?? null,
-  }));
+  const titleOf = titlesIn(view);
+  const titled = byRun.map((worker) => ({ ...worker, title: titleOf(worker) }));
   const shown = { items: view.attention, now: moment, columns: terminal.columns };
   for (const line of workerLines(titled, shown)) terminal.out(line);
   printSessions(terminal, view.sessions);
@@ -79,9 +75,8 @@ async function printTeam(
     terminal.out(machineHead(terminal, shown));
     if (shown.workers.length === 0)
       terminal.out(shown.presence === 'here' ? '  no workers' : '  unknown whether it has workers');
-    const untitled = shown.workers.map((worker) => ({ ...worker, title: null }));
     const given = { items: [], now: terminal.now(), columns: terminal.columns };
-    for (const line of workerLines(untitled, given)) terminal.out(line);
+    for (const line of workerLines(shown.workers, given)) terminal.out(line);
     printSessions(terminal, shown.sessions);
     if (shown.attention.length > 0)
       terminal.out(`  ${counted(shown.attention.length, 'attention item')} (svc attention --team)`);
