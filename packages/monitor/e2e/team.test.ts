@@ -125,6 +125,30 @@ test('without the relay a machine works alone, says so, and publishes afterwards
   await until(async () => (await one.health()).state === 'live');
 });
 
+test('a list of members from a clock that was ahead is named in health, and members go on', async () => {
+  const { one, two } = await teamOfTwo();
+  expect((await one.health()).why).toBeUndefined();
+  const ahead = 2 * 86_400_000;
+  one.skipTime(ahead);
+  expect((await one.svc('team', 'invite')).exit).toBe(0);
+  one.skipTime(-ahead);
+  await until(async () => (await one.health()).why?.includes('has a date in the future'));
+  expect(await one.health()).toMatchObject({
+    state: 'degraded',
+    why: expect.stringContaining('because the clock of this machine was ahead'),
+    remedy: expect.stringMatching(/^Set the clock\./),
+  });
+  expect((await one.svc('team', 'status')).text).toContain('has a date in the future');
+  // An invitation that is made now is valid by the clock, not by that date.
+  const { invitation } = JSON.parse((await one.svc('team', 'invite', '--json')).text) as {
+    invitation: string;
+  };
+  const three = await machine('three');
+  expect((await three.svc('team', 'join', invitation, '--machine', 'three')).exit).toBe(0);
+  three.work('ENG-3', 'implementing');
+  await until(() => sees(two, three, 'ENG-3', 'implementing'));
+});
+
 test('a record whose line could not be written is taken again', async () => {
   const { one, two } = await teamOfTwo();
   one.work('ENG-1', 'implementing');
