@@ -223,6 +223,37 @@ test('with a spill posts are held while the engine is away, in order, and shown'
   reader.cut();
 });
 
+test('a relay that has not seen a channel before NATS went away answers 503, with a spill too, until NATS is back', async () => {
+  const world = await relayWorld();
+  const first = await world.startRelay();
+  const { readUrl, readKey } = await newChannel(first);
+  const relay = await world.startRelay('--spill', join(world.folder, 'spill'));
+  await world.nats.kill();
+  const channel = at(relay, readUrl);
+  const post = (n: number) => send(channel, { headers: { 'tracker-delivery': `${n}` }, body: `{"n":${n}}` });
+  // The list of channels is in NATS: whether this one exists is not known, so nothing is acknowledged.
+  for (const n of [1, 2]) expect(await post(n)).toMatchObject({ status: 503 });
+  expect((await statusOf(relay)).spill).toMatchObject({ waiting: 0 });
+  expect(await metricsOf(relay)).toContain('svc_relay_spilled_total 0');
+  await world.nats.start();
+  // The sender tries again, until it is stored.
+  await expect.poll(async () => (await post(3)).status).toBe(200);
+  const reader = await listen(`${channel}?since=oldest`, { authorization: `Bearer ${readKey}` });
+  await expect.poll(reader.text).toContain('"n":3');
+  expect(reader.text()).not.toMatch(/"n":[12]/);
+  reader.cut();
+});
+
+test('a relay that is started while NATS cannot be reached ends with the reason, with a spill too', async () => {
+  const world = await relayWorld();
+  await world.nats.kill();
+  const ended = await runRelay(['serve', '--port', '0', '--spill', join(world.folder, 'spill')], {
+    SVC_RELAY_NATS: world.nats.url,
+  });
+  expect(ended).toMatchObject({ code: 5, err: expect.stringContaining('NATS cannot be used at') });
+  expect(ended.err).toContain('Check that a nats-server with JetStream runs there');
+});
+
 test('a relay is killed with -9 while its spill is full: nothing that it acknowledged is lost or doubled', async () => {
   const world = await relayWorld();
   const folder = join(world.folder, 'spill');
