@@ -33,10 +33,12 @@ export {
   noEvidence,
 } from './agent/login.ts';
 export * from './agent/messages.ts';
+export { type AgentCommand, CHOSEN, changeRequest, type Setting } from './agent/offered.ts';
 export { answerable, isForPeople, type OpenRequest, shownRequest } from './agent/requests.ts';
 export * from './agent/schemas.ts';
 export * from './agent/session.ts';
-export type { AgentCheck, AgentView, ListedAgent, WorktreeChanges } from './api/agents.ts';
+export { shortText } from './agent/tools.ts';
+export type { AgentCheck, AgentOptions, AgentView, ListedAgent, WorktreeChanges } from './api/agents.ts';
 export type { ArchiveList, Retention, RetentionEnd, RetentionItem } from './api/archive.ts';
 export type { AttentionView } from './api/attention.ts';
 export type { BoardChanges, BoardView } from './api/board.ts';

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type {
+  AgentOptions,
   AgentRequest,
   AgentView,
   AttentionItem,
@@ -27,6 +28,8 @@ export type AgentWorld = {
   push: (items: readonly NewItem[], agent?: Partial<WorkerAgent>) => void;
   queue: (waiting: string[]) => void;
   change: (changes: WorktreeChanges) => void;
+  /** Changes what the agent offers, and what it has confirmed. */
+  offer: (options: Partial<AgentOptions>) => void;
   /** The next requests that act are refused; null: accepted again. */
   refuse: (failing: Failing | null) => void;
   /** As after a restart of the daemon: another instance, which has only these items. */
@@ -48,6 +51,7 @@ export async function startAgentWorld(options: {
   let { agent } = options;
   let items = new Map<string, ConversationItem>();
   let changes = options.changes ?? noChanges(options);
+  let offered: AgentOptions = { ticket, orchestrator, ...noOptions };
   let waiting: string[] = [];
   let refusal: Failing | null = null;
   let instance = 1;
@@ -112,6 +116,9 @@ export async function startAgentWorld(options: {
       ok: true,
       answered: 'Allow',
       queued: 'The agent gets it when it is idle.',
+      confirmed: true,
+      mode: offered.mode,
+      model: offered.model,
     });
   }
 
@@ -129,6 +136,7 @@ export async function startAgentWorld(options: {
       asked += 1;
       return answer(response, 200, changes);
     }
+    if (path === 'agent/options' && incoming.method === 'GET') return answer(response, 200, offered);
     if (path.startsWith('agent/')) return void act(path.slice(6), incoming, response);
     passOn(incoming, response, url);
   });
@@ -204,6 +212,9 @@ export async function startAgentWorld(options: {
     },
     change(next) {
       changes = next;
+    },
+    offer(more) {
+      offered = { ...offered, ...more };
     },
     refuse(failing) {
       refusal = failing;
@@ -429,6 +440,8 @@ export const conversation: readonly NewItem[] = [
   }),
   { id: 'r7', kind: 'request', request: permission, answer: null, by: null },
 ];
+
+const noOptions = { mode: 'default', modes: [], model: 'sonnet', models: [], commands: [] };
 
 function noChanges({ ticket, orchestrator }: { ticket: string; orchestrator: string }): WorktreeChanges {
   return {

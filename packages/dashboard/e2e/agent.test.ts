@@ -36,6 +36,7 @@ type Shown = WatchedPage & { world: AgentWorld };
 async function open(
   given: { agent?: WorkerAgent; items?: readonly NewItem[]; files?: Parameters<typeof changesOf>[1] } = {},
   path = `/tickets/${of.ticket}`,
+  offered: Parameters<AgentWorld['offer']>[0] = {},
 ): Promise<Shown> {
   const world = await startAgentWorld({
     daemonPort: tape.daemon().port,
@@ -45,6 +46,7 @@ async function open(
     changes: changesOf(of, given.files ?? []),
   });
   onTestFinished(world.close);
+  world.offer(offered);
   const watched = await tape.open({ offline: true });
   await watched.page.goto(world.url + path);
   await watched.page.getByText('Reserve a winter place for a boat').first().waitFor();
@@ -291,6 +293,90 @@ describe('a message', () => {
     await expect.poll(() => world.posts.at(-1)?.body['text']).toBe('Continue.');
     const link = page.getByRole('link', { name: 'Open in editor' });
     expect(await link.getAttribute('href')).toBe('vscode://file/home/kim/svc/wt/tideline/TID%20121%231');
+  });
+});
+
+describe('what the agent offers', () => {
+  const commands = [
+    { name: 'review', description: 'Review a pull request', hint: 'number' },
+    { name: 'compact', description: 'Summarise the conversation', hint: null },
+    { name: PWNED.slice(0, 20).replaceAll(/\s/g, ''), description: PWNED, hint: null },
+  ];
+  const modes = [
+    { id: 'default', name: 'Ask first', confirm: false },
+    { id: 'all', name: 'Allow everything', confirm: true },
+  ];
+  const models = [
+    { id: 'sonnet', name: 'Sonnet' },
+    { id: 'opus', name: 'Opus' },
+  ];
+  const field = (page: Page) => page.getByRole('textbox', { name: 'Send a message' });
+  const list = (page: Page, name: string) => page.getByRole('listbox', { name });
+
+  it('completes its commands, by keyboard and by mouse, and sends them as text', async () => {
+    const { page, world, problems } = await open({ items: conversation }, undefined, { commands });
+    await field(page).focus();
+    await expect
+      .poll(async () => {
+        await field(page).fill('/');
+        return list(page, 'Commands of the agent').getByRole('option').count();
+      })
+      .toBe(3);
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await field(page).pressSequentially('com');
+    expect(await list(page, 'Commands of the agent').getByRole('option').allTextContents()).toEqual([
+      '/compactSummarise the conversation',
+    ]);
+    await field(page).press('Enter');
+    await expect.poll(() => field(page).inputValue()).toBe('/compact ');
+    expect(world.posts).toEqual([]);
+    await field(page).press('Enter');
+    await expect.poll(() => world.posts.at(-1)?.body['text']).toBe('/compact ');
+    await field(page).fill('/');
+    await field(page).press('ArrowDown');
+    await field(page).press('ArrowUp');
+    await field(page).press('Escape');
+    expect(await list(page, 'Commands of the agent').count()).toBe(0);
+    await field(page).fill('');
+    await field(page).pressSequentially('/r');
+    await page.setViewportSize(sizes.narrow);
+    await list(page, 'Commands of the agent').getByText('/review number').click();
+    await expect.poll(() => field(page).inputValue()).toBe('/review ');
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('changes the model, and shows it only when the agent has confirmed it', async () => {
+    const { page, world } = await open({ items: conversation }, undefined, { models });
+    const select = page.getByLabel('Model', { exact: true });
+    await select.selectOption('opus');
+    await page.getByText('The agent has confirmed it.').waitFor();
+    expect(await select.inputValue()).toBe('sonnet');
+    expect(world.posts).toMatchObject([
+      { path: 'options', body: { setting: 'model', value: 'opus', orchestrator: of.orchestrator } },
+    ]);
+    world.offer({ model: 'opus' });
+    world.push([], { model: 'opus' });
+    await expect.poll(() => select.inputValue()).toBe('opus');
+  });
+
+  it('asks before a mode in which the agent may not ask, and shows why one was refused', async () => {
+    const { page, world } = await open({ items: conversation }, undefined, { modes });
+    const select = page.getByLabel('Permission mode');
+    await select.selectOption('all');
+    await page.getByText('svc does not know whether the agent still asks').waitFor();
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await button(page, 'Cancel').click();
+    expect(await select.inputValue()).toBe('default');
+    expect(world.posts).toEqual([]);
+    world.refuse({ ...failing, error: 'The agent did not take the mode all.' });
+    await select.selectOption('all');
+    await button(page, 'Switch to Allow everything').click();
+    await page.getByRole('alert').getByText('The agent did not take the mode all.').waitFor();
+    expect(await select.inputValue()).toBe('default');
+    expect(world.posts).toMatchObject([{ body: { setting: 'mode', value: 'all', confirm: true } }]);
   });
 });
 

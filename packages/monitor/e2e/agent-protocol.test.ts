@@ -83,7 +83,7 @@ async function world(
     received: () =>
       readFileSync(received, 'utf8')
         .split('\n')
-        .filter((line) => /^(?:prompt|answer) /.test(line)),
+        .filter((line) => /^(?:prompt|answer|set) /.test(line)),
     start: async (): Promise<void> => {
       expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
     },
@@ -234,6 +234,64 @@ test('an agent that was killed is started again and resumes its session', async 
   await until(() => received().includes('prompt say 2'));
   const started = () => lines().filter(({ event }) => event === 'agent.session.started');
   await expect.poll(() => started().map(({ detail }) => detail['how'])).toEqual(['new', 'resume']);
+});
+
+test('what the agent offers is shown, and a model is changed to what it confirms', async () => {
+  const { start, svc, untilState, terminal, received, restart, get, lines } = await world({
+    agent: { args: [program, 'offers'] },
+  });
+  await start();
+  await untilState('idle');
+  expect(await svc('agent', 'options', 'A-1'), terminal.complained()).toBe(0);
+  expect(terminal.printed()).toMatch(/Mode: ask\n.*auto +Auto \(needs --confirm\)/s);
+  expect(terminal.printed()).toMatch(/Model: small\n.*large +Model large/s);
+  expect(terminal.printed()).toMatch(/\/compact +Summarise the conversation\n.*\/review <number>/);
+  expect(await svc('agent', 'set', 'A-1', '--model', 'large', '--key', 'once'), terminal.complained()).toBe(
+    0,
+  );
+  expect(terminal.printed()).toContain('The agent of A-1 confirmed it: mode ask, model large.');
+  expect(await svc('agent', 'set', 'A-1', '--model', 'large', '--key', 'once')).toBe(0);
+  expect(received().filter((line) => line === 'set model large')).toHaveLength(1);
+  expect(await svc('agent', 'set', 'A-1', '--model', 'huge')).toBe(2);
+  expect(terminal.complained()).toContain('does not offer the model "huge". It offers: small, large, lost.');
+  expect(await svc('agent', 'set', 'A-1', '--model', 'lost')).toBe(1);
+  expect(terminal.complained()).toContain('did not take the model lost: it did not change it');
+  await restart();
+  await untilState('idle');
+  expect(await get('/api/workers/A-1/agent/options')).toMatchObject({ model: 'large', mode: 'ask' });
+  const changed = lines().filter(({ event }) => event === 'agent.mode_changed');
+  expect(changed.map(({ detail }) => detail)).toMatchObject([{ model: 'large', by: expect.any(String) }]);
+});
+
+test('a mode in which it may not ask needs a confirmation, holds over a restart, and ends with its process', async () => {
+  const { start, svc, untilState, terminal, received, restart, get, view, pid } = await world({
+    agent: { args: [program, 'offers'], model: 'small' },
+  });
+  await start();
+  await untilState('idle');
+  expect(await svc('agent', 'set', 'A-1', '--mode', 'auto')).toBe(2);
+  expect(terminal.complained()).toContain(
+    'svc does not know whether the agent of A-1 still asks for permissions in the mode auto. Nothing was changed.',
+  );
+  const sets = () => received().filter((line) => line.startsWith('set '));
+  const before = sets();
+  expect(before).toEqual(['set mode ask']);
+  expect(await svc('agent', 'set', 'A-1', '--mode', 'auto', '--confirm'), terminal.complained()).toBe(0);
+  await restart();
+  await untilState('idle');
+  expect(await get('/api/workers/A-1/agent/options')).toMatchObject({ mode: 'auto' });
+  expect(await svc('agent', 'send', 'A-1', 'say 2')).toBe(0);
+  await until(() => received().includes('prompt say 2'));
+  await untilState('idle');
+  expect(sets()).toEqual([...before, 'set mode auto']);
+  expect((await view()).agent).toMatchObject({ attempt: 1, mode: 'auto' });
+  // Back is always allowed.
+  expect(await svc('agent', 'set', 'A-1', '--mode', 'ask'), terminal.complained()).toBe(0);
+  expect(await svc('agent', 'set', 'A-1', '--mode', 'auto', '--confirm')).toBe(0);
+  signalGroup(pid('A-1', 1), 'SIGKILL');
+  await until(async () => (await view()).agent?.attempt === 2);
+  await untilState('idle');
+  expect(await get('/api/workers/A-1/agent/options')).toMatchObject({ mode: 'ask' });
 });
 
 test('stop cancels the turn and its open requests', async () => {

@@ -229,6 +229,14 @@ export async function chooseVerifier(
   return { name, protocol: true, argv: [program, ...agent.args], env, mode, model, commands };
 }
 
+/**
+ * Whether an agent may be switched to the mode without a confirmation: it is the one that its run was started with, or
+ * the one in which a tried agent asks. Of any other mode svc does not know whether the agent still asks.
+ */
+export function isKnownToAsk(name: string, startedWith: string | null, mode: string): boolean {
+  return mode === startedWith || (Object.hasOwn(builtIn, name) && mode === builtIn[name]?.mode);
+}
+
 /** For an agent that may only read, and only in this folder. No person is asked. */
 export function readOnlyAnswer(
   { kind, toolKind, paths, command, options }: OpenRequest,

@@ -7,6 +7,7 @@ import type { DetailOf, Topic } from '../log/topics.ts';
 import { asFields, type Fields, listAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
 import { isUnpaid } from './limits.ts';
 import { markIn } from './messages.ts';
+import { changedBy } from './offered.ts';
 import { type OpenRequest, shownRequest } from './requests.ts';
 import type { AgentEntry, AgentSession } from './session.ts';
 import { costCovers } from './tokens.ts';
@@ -60,7 +61,11 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
     add(
       'agent.mode_changed',
       `mode ${after.settings}`,
-      onlyKnown({ mode: after.mode ?? undefined, model: after.model ?? undefined }),
+      onlyKnown({
+        mode: after.mode ?? undefined,
+        model: after.model ?? undefined,
+        by: changedBy(before, after),
+      }),
     );
   // Before the end of its turn: an agent that waits for a limit never needs a person in between.
   if (after.limit !== null && after.turns > before.turns) {

@@ -2,6 +2,7 @@
 // session starts. Each contains how far the journal had been read when it was written, so both files can be read again in
 // the order in which things happened.
 import { asFields, type Fields, integerAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
+import { SET_MODE, SET_OPTION, wanted } from './offered.ts';
 import { answerable, type OptionKind } from './requests.ts';
 import { type AgentSession, MOST_OPEN, PROTOCOL_VERSION, STEERING } from './session.ts';
 
@@ -75,6 +76,8 @@ export function dueRequest(
   sent: readonly string[],
 ): Request | null {
   const { exit, agent, failed, sessionId, mode, model, modelOption } = session;
+  const wantedMode = wanted(session, setup, 'mode');
+  const wantedModel = wanted(session, setup, 'model');
   const once = (request: Request): Request | null =>
     sent.includes(requestName(request.method, request.params)) ? null : request;
   if (exit !== null) return null;
@@ -82,9 +85,9 @@ export function dueRequest(
   if (agent === null || failed.includes('initialize')) return null;
   if (sessionId === null)
     return Object.keys(session.pending).length > 0 ? null : openingOf(session, setup, sent);
-  if (setup.mode !== null && mode !== setup.mode) return once(modeRequest(session, setup.mode));
-  if (setup.model !== null && model !== setup.model && modelOption !== null) {
-    const request = once(setOption(sessionId, modelOption, setup.model));
+  if (wantedMode !== null && mode !== wantedMode) return once(modeRequest(session, wantedMode));
+  if (wantedModel !== null && model !== wantedModel && modelOption !== null) {
+    const request = once(setOption(sessionId, modelOption, wantedModel));
     if (request !== null || Object.keys(session.pending).length > 0) return request;
   }
   if (!isContinued(session, sent)) return once(promptRequest(sessionId, firstTexts(setup)));
@@ -98,7 +101,8 @@ export function isContinued({ sessionId }: AgentSession, sent: readonly string[]
 
 /** The session is ready for messages: its first prompt was sent, or none is needed. */
 export function isReady(session: AgentSession, setup: SessionSetup, sent: readonly string[]): boolean {
-  if (session.sessionId === null || (setup.mode !== null && session.mode !== setup.mode)) return false;
+  const mode = wanted(session, setup, 'mode');
+  if (session.sessionId === null || (mode !== null && session.mode !== mode)) return false;
   return sent.includes('session/prompt') || (isContinued(session, sent) && setup.continuation === null);
 }
 
@@ -112,13 +116,12 @@ export function startProblem(
   if (exit !== null || isReady(session, setup, sent) || Object.keys(pending).length > 0) return null;
   if (failed.includes('initialize')) return problem;
   if (sessionId === null) return failed.includes(NEW) ? problem : null;
-  if (setup.mode === null || mode === setup.mode || dueRequest(session, setup, sent) !== null) return null;
+  const wantedMode = wanted(session, setup, 'mode');
+  if (wantedMode === null || mode === wantedMode || dueRequest(session, setup, sent) !== null) return null;
   const offered = modes.map(({ id }) => id).join(', ');
-  return `The agent did not switch to the permission mode ${setup.mode}. It offers: ${offered || 'none'}`;
+  return `The agent did not switch to the permission mode ${wantedMode}. It offers: ${offered || 'none'}`;
 }
 
-const SET_MODE = 'session/set_mode';
-const SET_OPTION = 'session/set_config_option';
 const NEW = 'session/new';
 const LOAD = 'session/load';
 const RESUME = 'session/resume';

@@ -21,7 +21,16 @@ import {
 } from '../receive/payload-fields.ts';
 import { limitInError, limitInMessage } from './limits.ts';
 import { type ReportedLogin, reportedLogin } from './login.ts';
-import { isQuestion, MOST_OPTIONS, type OpenRequest, permissionIn, questionIn } from './requests.ts';
+import {
+  type AgentCommand,
+  commandsIn,
+  confirmed,
+  offered,
+  withMode,
+  withModel,
+  withOptions,
+} from './offered.ts';
+import { isQuestion, type OpenRequest, permissionIn, questionIn } from './requests.ts';
 import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
 import { type AgentTool, cutOff, shortText, toolOf } from './tools.ts';
@@ -38,7 +47,7 @@ export type TurnEnd = { ok: boolean; reason: string };
 export type AgentSession = {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
-  can: { resume: boolean; load: boolean; close: boolean; steer: boolean };
+  can: { resume: boolean; load: boolean; close: boolean; steer: boolean; image: boolean };
   /** Of the protocol; null while it has not reported it. */
   protocolVersion: number | null;
   /** The ways to log in that it offers. */
@@ -57,6 +66,10 @@ export type AgentSession = {
   modeOption: string | null;
   model: string | null;
   modelOption: string | null;
+  /** What a person has set in this session, as the agent confirmed it. */
+  chosen: { mode: string | null; model: string | null };
+  /** Its own slash commands, without the slash. */
+  commands: readonly AgentCommand[];
   /** Ids of our prompts that have no answer yet, oldest first. */
   prompts: readonly number[];
   turns: number;
@@ -111,7 +124,7 @@ const MOST_ANSWERED = 1_000;
 export const newAgentSession: AgentSession = {
   state: 'starting',
   agent: null,
-  can: { resume: false, load: false, close: false, steer: false },
+  can: { resume: false, load: false, close: false, steer: false, image: false },
   protocolVersion: null,
   logins: [],
   needsLogin: false,
@@ -124,6 +137,8 @@ export const newAgentSession: AgentSession = {
   modeOption: null,
   model: null,
   modelOption: null,
+  chosen: { mode: null, model: null },
+  commands: [],
   prompts: [],
   turns: 0,
   lastTurn: null,
@@ -236,9 +251,11 @@ function afterAnswer(session: AgentSession, message: Fields): AgentSession {
     case 'session/resume':
       return opened(after, result, textAt(result, 'sessionId') ?? textAt(asked.params, 'sessionId'));
     case 'session/set_mode':
-      return withMode(after, textAt(asked.params, 'modeId'));
+      return confirmed(withMode(after, textAt(asked.params, 'modeId')), asked);
+    case 'session/set_model':
+      return confirmed(withModel(after, textAt(asked.params, 'modelId')), asked);
     case 'session/set_config_option':
-      return withOptions(after, listAt(result, 'configOptions'));
+      return confirmed(withOptions(after, listAt(result, 'configOptions')), asked);
     case 'session/prompt':
       return turnEnded(after, id, { ok: true, reason: textAt(result, 'stopReason') ?? 'unknown' }, result);
     default:
@@ -280,6 +297,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       load: flagAt(can, 'loadSession') === true,
       close: asFields(sessions['close']) !== undefined,
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
+      image: flagAt(objectAt(can, 'promptCapabilities'), 'image') === true,
     },
     protocolVersion: version ?? null,
     reportsLogin: asFields(objectAt(can, '_meta')['authStatus']) !== undefined,
@@ -310,35 +328,6 @@ function opened(session: AgentSession, result: Fields, sessionId: string | undef
     models: offered(listAt(models, 'availableModels'), 'modelId'),
   };
   return withOptions(known, listAt(result, 'configOptions'));
-}
-
-/** The agent's settings by category: which is the permission mode, which is the model. */
-function withOptions(session: AgentSession, options: readonly unknown[]): AgentSession {
-  let next = session;
-  for (const option of options.map((one) => asFields(one) ?? {})) {
-    const id = textAt(option, 'id');
-    const value = textAt(option, 'currentValue') ?? null;
-    if (id === undefined) continue;
-    if (option['category'] === 'mode')
-      next = { ...next, mode: value, modeOption: id, modes: offered(listAt(option, 'options'), 'value') };
-    if (option['category'] === 'model')
-      next = { ...next, model: value, modelOption: id, models: offered(listAt(option, 'options'), 'value') };
-  }
-  const isChanged = next.mode !== session.mode || next.model !== session.model;
-  return isChanged ? { ...next, settings: session.settings + 1 } : next;
-}
-
-function withMode(session: AgentSession, mode: string | undefined): AgentSession {
-  if (mode === undefined || mode === session.mode) return session;
-  return { ...session, mode, settings: session.settings + 1 };
-}
-
-function offered(list: readonly unknown[], key: 'id' | 'modelId' | 'value'): { id: string; name: string }[] {
-  return list.slice(0, MOST_OPTIONS).flatMap((one) => {
-    const fields = asFields(one) ?? {};
-    const id = textAt(fields, key);
-    return id === undefined ? [] : [{ id, name: shortText(textAt(fields, 'name') ?? id) }];
-  });
 }
 
 function turnEnded(session: AgentSession, id: number, end: TurnEnd, result: Fields = {}): AgentSession {
@@ -395,6 +384,8 @@ function afterUpdate(session: AgentSession, params: Fields): AgentSession {
       return withMode(session, textAt(update, 'currentModeId'));
     case 'config_option_update':
       return withOptions(session, listAt(update, 'configOptions'));
+    case 'available_commands_update':
+      return { ...session, commands: commandsIn(update) };
     default:
   }
   // An agent that loads a session reports all of it again; some still do after they have answered the request.

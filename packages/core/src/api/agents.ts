@@ -24,6 +24,24 @@ const AgentView = z
   .meta({ id: 'AgentView' });
 export type AgentView = z.infer<typeof AgentView>;
 
+const Choice = z.object({ id: z.string(), name: z.string() });
+const AgentOptions = z
+  .object({
+    ticket: z.string(),
+    orchestrator: z.string(),
+    mode: z.string().nullable().describe('The permission mode that the agent reports; null: unknown'),
+    modes: z
+      .array(Choice.extend({ confirm: z.boolean().describe('Switching to it has to be confirmed') }))
+      .describe('The permission modes that it offers'),
+    model: z.string().nullable().describe('The model that the agent reports; null: unknown'),
+    models: z.array(Choice).describe('The models that it offers; empty: it cannot be changed here'),
+    commands: z
+      .array(z.object({ name: z.string(), description: z.string(), hint: z.string().nullable() }))
+      .describe('Its own commands: a message that begins with / and the name'),
+  })
+  .meta({ id: 'AgentOptions' });
+export type AgentOptions = z.infer<typeof AgentOptions>;
+
 const ChangedFile = z.object({
   path: z.string(),
   from: z.string().nullable().describe('The former path of a renamed file'),
@@ -173,6 +191,40 @@ export const agentRoutes = {
       ...OfRun,
     }),
     answer: z.object({ ok: z.literal(true), queued: z.string().describe('What happens to it') }),
+    failures,
+  }),
+  getAgentOptions: apiRoute({
+    ...ofAgent,
+    method: 'GET',
+    path: '/api/workers/{ticket}/agent/options',
+    summary: "Show the modes, models and commands that a ticket's agent offers now",
+    verbs: ['svc agent options'],
+    query: z.strictObject(OfRun),
+    answer: AgentOptions,
+    failures,
+  }),
+  setAgentOption: apiRoute({
+    ...ofAgent,
+    method: 'POST',
+    path: '/api/workers/{ticket}/agent/options',
+    summary: "Change the permission mode or the model of a ticket's running agent",
+    description:
+      'The answer has what the agent confirmed. It lasts until the process of the agent ends. A mode other than the one that the run was started with, or the one in which svc runs this agent, needs `confirm`: svc does not know whether the agent still asks in it.',
+    verbs: ['svc agent set'],
+    body: z.strictObject({
+      setting: z.enum(['mode', 'model']),
+      value: text(200).describe('the id of a mode or model that the agent offers'),
+      confirm: z.boolean().optional().describe('true: also if the agent may ask less in this mode'),
+      key: text(100).optional().describe(KEY),
+      by,
+      ...OfRun,
+    }),
+    answer: z.object({
+      ok: z.literal(true),
+      confirmed: z.boolean().describe('False: it was sent, and the agent has not answered yet'),
+      mode: z.string().nullable(),
+      model: z.string().nullable(),
+    }),
     failures,
   }),
   stopAgent: apiRoute({

@@ -255,7 +255,11 @@ export const AgentMessageDetail = AgentDetail.extend({ text: z.string() });
 export const AgentPlanDetail = AgentDetail.extend({
   entries: z.array(z.object({ content: z.string(), status: z.string() })),
 });
-export const AgentModeDetail = AgentDetail.extend({ mode: text, model: text });
+export const AgentModeDetail = AgentDetail.extend({
+  mode: text,
+  model: text,
+  by: text.describe('who changed it; absent: the agent did, or svc at the start'),
+});
 export const AgentUsageDetail = AgentDetail.extend(AgentAmounts);
 /** The provider's usage limit. Attempt and turn identify it. */
 export const AgentLimitDetail = AgentDetail.extend({

@@ -64,6 +64,18 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
       return { ok: true as const, queued: await agents.message(worker, { text, by, key }) };
     });
 
+    route(app, api.getAgentOptions, ({ params, query: { orchestrator } }) =>
+      agents.options(workerOf(params.ticket, orchestrator)),
+    );
+
+    route(app, api.setAgentOption, async ({ params, body }) => {
+      const { setting, value, confirm = false, by, key, orchestrator } = body;
+      const worker = workerOf(params.ticket, orchestrator);
+      const confirmed = await agents.change(worker, { setting, value, confirm, by, key });
+      const { mode, model } = await agents.options(worker);
+      return { ok: true as const, confirmed, mode, model };
+    });
+
     route(app, api.stopAgent, async ({ params, body: { by, orchestrator } }) => {
       await agents.cancel(workerOf(params.ticket, orchestrator), by);
       return { ok: true as const };

@@ -6,7 +6,8 @@
 // prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
 // other answers by method; null: none. STAYS keeps it alive without input. LOGIN is the login that it reports on its own,
-// as JSON, some time after it has opened a session.
+// as JSON, some time after it has opened a session. With the argument `offers` it also has two models, commands and takes
+// images, and it also writes down its settings; its model `lost` is never confirmed.
 
 import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -41,6 +42,9 @@ let asked = 0;
 let answers = 0;
 let said = 0;
 let mode = 'auto';
+const models = ['small', 'large', 'lost'];
+let model = 'small';
+const offersMore = process.argv.includes('offers');
 
 const write = (message: object): void =>
   void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -89,6 +93,7 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
             loadSession: true,
             sessionCapabilities: { resume: {}, close: {} },
             ...(login !== undefined && { _meta: { authStatus: {} } }),
+            ...(offersMore && { promptCapabilities: { image: true } }),
           },
           authMethods: [],
         },
@@ -99,10 +104,18 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
     case 'session/new':
     case 'session/resume':
       write({ id, result: { sessionId, configOptions: options() } });
+      if (offersMore) update({ sessionUpdate: 'available_commands_update', availableCommands });
       if (login === undefined) return undefined;
       await sleep(PAUSE_MS);
       return write({ method: '_auth/status_update', params: { authStatus: JSON.parse(login) } });
     case 'session/set_config_option':
+      if (offersMore) note(`set ${String(params['configId'])} ${String(params['value'])}`);
+      if (params['configId'] === 'model') {
+        if (!models.includes(String(params['value'])))
+          return write({ id, error: { code: -32602, message: 'Unknown model' } });
+        model = params['value'] === 'lost' ? model : String(params['value']);
+        return write({ id, result: { configOptions: options() } });
+      }
       if (params['value'] !== 'ask' && params['value'] !== 'auto')
         return write({
           id,
@@ -121,7 +134,23 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
   }
 }
 
+const availableCommands = [
+  { name: 'compact', description: 'Summarise the conversation', input: null },
+  { name: 'review', description: 'Review a pull request', input: { hint: 'number' } },
+];
+
 const options = () => [
+  ...(offersMore
+    ? [
+        {
+          id: 'model',
+          category: 'model',
+          type: 'select',
+          currentValue: model,
+          options: models.map((value) => ({ value, name: `Model ${value}` })),
+        },
+      ]
+    : []),
   {
     id: 'mode',
     category: 'mode',

@@ -10,6 +10,7 @@ import { ageText, plainText, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
 import { answerVerb, printRequest } from './agent-answer.ts';
 import { changesVerb } from './agent-changes.ts';
+import { optionsVerb, setVerb } from './agent-options.ts';
 import { commandMachine, onMachineOption } from './team.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
@@ -31,6 +32,8 @@ export function agentVerbs(terminal: Terminal): CommandUnknownOpts {
       followVerb(terminal),
       answerVerb(terminal),
       sendVerb(terminal),
+      optionsVerb(terminal),
+      setVerb(terminal),
       stopVerb(terminal),
       changesVerb(terminal),
     ],

@@ -211,10 +211,15 @@ async function viewEarlier(
 
 /** Before its first prompt an agent is starting, also when its session is open. */
 function current(talk: AgentTalk, known: WorkerAgent) {
-  const { state, open: requests, limit } = talk.session();
+  const { state, open: requests, limit, mode, model } = talk.session();
   // Only the board knows until when a usage limit lasts, and whether a person has stopped the agent since.
   const waits = !talk.isReady() ? ('starting' as const) : limit === null ? state : known.state;
-  return { state: state === 'idle' ? waits : state, open: requests.map(shownRequest) };
+  return {
+    state: state === 'idle' ? waits : state,
+    open: requests.map(shownRequest),
+    mode: mode ?? known.mode,
+    model: model ?? known.model,
+  };
 }
 
 /** Of an attempt that is not followed: it has ended, or this daemon has just started. */

@@ -8,7 +8,9 @@ import {
   type AgentSession,
   type Answer,
   answerTo,
+  CHOSEN,
   cancelNotice,
+  changeRequest,
   dueRequest,
   type Fields,
   foldAgent,
@@ -23,6 +25,7 @@ import {
   promptRequest,
   requestName,
   type SessionSetup,
+  type Setting,
   startProblem,
   steeringRequest,
   textAt,
@@ -31,6 +34,7 @@ import {
 } from '@svc/core';
 import { openFile, watch } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
+import { within } from '@svc/lib/timeout';
 import { createLineReader, type ReadLine } from './line-reader.ts';
 import { openSent, readSent } from './sent-file.ts';
 
@@ -38,6 +42,8 @@ import { openSent, readSent } from './sent-file.ts';
 const READ_EVERY_MS = 1_000;
 /** Chunks arrive in bursts: they are read together. */
 const GATHER_MS = 20;
+/** How long a person waits for the agent to confirm a setting. */
+const ANSWER_MS = 10_000;
 const CHUNK = 256 * 1024;
 /** Agents write what a command printed as one line. Of a longer update only the start is used. */
 const LONGEST_UPDATE = 1024 * 1024;
@@ -72,6 +78,13 @@ export type AgentTalk = {
     key?: string | undefined;
     content?: Fields | undefined;
   }) => Promise<'sent' | 'not-open' | 'not-offered'>;
+  /** Asks the agent for another mode or model. `refused` has its reason. */
+  change: (given: {
+    setting: Setting;
+    value: string;
+    by: string;
+    key?: string | undefined;
+  }) => Promise<{ state: 'confirmed' | 'not-offered' | 'no-answer' } | { state: 'refused'; reason: string }>;
   /** Ends the turn, and every open request with it. */
   cancel: (by: string) => Promise<void>;
   /** Reads what is there now, and sends what is due. */
@@ -198,7 +211,19 @@ export async function talkToAgent(given: {
 }): Promise<AgentTalk> {
   const { files, setup, messages, mayStart = () => true, onEntry = () => undefined, onProblem } = given;
   const outgoing = await openSent(files.sent);
-  const folding = createFolding({ journal: files.journal, sent: outgoing.messages, onEntry });
+  /** Called with the agent's answers to our requests, by id. */
+  const answers = new Map<unknown, (message: Fields) => void>();
+  const folding = createFolding({
+    journal: files.journal,
+    sent: outgoing.messages,
+    onEntry(entry, sessions) {
+      onEntry(entry, sessions);
+      if (entry.from !== 'agent' || entry.message['method'] !== undefined) return;
+      const { id } = entry.message;
+      answers.get(id)?.(entry.message);
+      answers.delete(id);
+    },
+  });
   const { session, names } = folding;
   let { lines, isForeign } = outgoing;
   let isOver = false;
@@ -296,6 +321,23 @@ export async function talkToAgent(given: {
         return message && { message, mark: { by, key, kind: answer } };
       });
       return isSent ? 'sent' : 'not-open';
+    },
+    async change({ setting, value, by, key }) {
+      if (key !== undefined && folding.keys().has(key))
+        return { state: session()[setting] === value ? 'confirmed' : 'no-answer' };
+      const answered = Promise.withResolvers<Fields>();
+      const isSent = await send(() => {
+        const request = isOver ? null : changeRequest(session(), setting, value);
+        if (request === null) return undefined;
+        answers.set(lines, answered.resolve);
+        return { message: { id: lines, ...request }, mark: { by, key, kind: CHOSEN } };
+      });
+      if (!isSent) return { state: 'not-offered' };
+      const answer = await within(answered.promise, ANSWER_MS, () => undefined);
+      if (session()[setting] === value) return { state: 'confirmed' };
+      if (answer === undefined) return { state: 'no-answer' };
+      const reason = textAt(objectAt(answer, 'error'), 'message');
+      return { state: 'refused', reason: reason ?? 'it did not change it' };
     },
     async cancel(by) {
       await send(() => {

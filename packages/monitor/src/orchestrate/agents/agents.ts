@@ -344,7 +344,7 @@ export function createAgents(options: {
     running(worker) {
       const one = followed.get(worker.key);
       if (one === undefined || last.get(worker.key)?.state === 'gone') return undefined;
-      return { talk: one.talk, reason: one.record.reason };
+      return { talk: one.talk, record: one.record };
     },
     known: async (worker) => {
       await found.promise;

@@ -1,17 +1,22 @@
-// What a person, or a policy, does to the agent of a worker: answers, messages, stop.
+// What a person, or a policy, does to the agent of a worker: answers, messages, another mode or model, stop.
 import {
+  type AgentOptions,
   type Answer,
   answerable,
   cutRequest,
   draft,
   type EventDraft,
   type Fields,
+  isKnownToAsk,
   pausedBy,
+  type Setting,
   scopeOfWorker,
+  shortText,
   type Worker,
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
+import type { AgentRecord } from './agent-record.ts';
 import type { AgentTalk } from './agent-session.ts';
 
 export type Steering = {
@@ -28,9 +33,15 @@ export type Steering = {
   /** Returns what happens to the message. */
   message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
   cancel: (worker: Worker, by: string) => Promise<void>;
+  options: (worker: Worker) => Promise<AgentOptions>;
+  /** Whether the agent has confirmed it. */
+  change: (
+    worker: Worker,
+    given: { setting: Setting; value: string; confirm: boolean; by: string; key?: string | undefined },
+  ) => Promise<boolean>;
 };
 
-type Running = { talk: AgentTalk | null; reason: string | null };
+type Running = { talk: AgentTalk | null; record: AgentRecord };
 
 export function createSteering({
   runsDir,
@@ -55,11 +66,11 @@ export function createSteering({
   const ours = { source: 'orchestrator', via: 'local' } as const;
 
   /** Just after a start of the daemon nobody knows yet which agents are running. */
-  async function live(worker: Worker): Promise<AgentTalk> {
+  async function live(worker: Worker): Promise<{ talk: AgentTalk; record: AgentRecord }> {
     await known(worker);
     const one = running(worker);
-    if (one?.talk) return one.talk;
-    const why = one === undefined ? 'is not running' : `runs as a command line (${one.reason ?? ''})`;
+    if (one?.talk) return { talk: one.talk, record: one.record };
+    const why = one === undefined ? 'is not running' : `runs as a command line (${one.record.reason ?? ''})`;
     throw new Failure(
       'not-allowed-now',
       `svc cannot talk to the agent of ${worker.ticket}: it ${why}.`,
@@ -67,9 +78,51 @@ export function createSteering({
     );
   }
 
+  async function optionsOf(worker: Worker): Promise<AgentOptions> {
+    const { talk, record } = await live(worker);
+    const { mode, modes, model, models, commands } = talk.session();
+    const { orchestrator, ticket } = worker;
+    const isKnown = (id: string): boolean => isKnownToAsk(record.agent, record.setup?.mode ?? null, id);
+    return {
+      ticket,
+      orchestrator,
+      mode,
+      modes: modes.map(({ id, name }) => ({ id, name, confirm: !isKnown(id) })),
+      model,
+      models: [...models],
+      commands: [...commands],
+    };
+  }
+
   return {
+    options: optionsOf,
+    async change(worker, { setting, value, confirm, by, key }) {
+      const { ticket } = worker;
+      const options = await optionsOf(worker);
+      const offered = setting === 'mode' ? options.modes : options.models;
+      const isRisky = setting === 'mode' && options.modes.some((one) => one.id === value && one.confirm);
+      if (isRisky && !confirm)
+        throw new Failure(
+          'usage',
+          `svc does not know whether the agent of ${ticket} still asks for permissions in the mode ${value}. Nothing was changed.`,
+          `If you mean it: svc agent set ${ticket} --mode ${JSON.stringify(value)} --confirm`,
+        );
+      const { talk } = await live(worker);
+      const result = await talk.change({ setting, value, by, key });
+      if (result.state === 'not-offered')
+        throw new Failure(
+          'usage',
+          `The agent of ${ticket} does not offer the ${setting} ${JSON.stringify(value)}. It offers: ${offered.map(({ id }) => id).join(', ') || 'none'}.`,
+        );
+      if (result.state === 'refused')
+        throw new Failure(
+          'not-allowed-now',
+          `The agent of ${ticket} did not take the ${setting} ${value}: ${shortText(result.reason)}`,
+        );
+      return result.state === 'confirmed';
+    },
     async answer(worker, { request, answer, by, key, content }) {
-      const talk = await live(worker);
+      const { talk } = await live(worker);
       const { open: requests } = talk.session();
       const result = await talk.answer({ request, answer, by, key, content });
       if (result === 'sent') return;
@@ -122,7 +175,7 @@ export function createSteering({
     async cancel(worker, by) {
       await known(worker);
       const isWaiting = pausedBy(worker.agent) !== null && running(worker) === undefined;
-      const talk = isWaiting ? null : await live(worker);
+      const talk = isWaiting ? null : (await live(worker)).talk;
       // First, so that nothing continues what a person has stopped.
       const attempt = worker.agent?.attempt ?? 1;
       await append({ ...draft('agent.stopped', scopeOfWorker(worker), { attempt, by }), ...ours });
