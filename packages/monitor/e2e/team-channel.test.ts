@@ -1,6 +1,6 @@
 // One channel, one hook, many machines: two whole daemons on the channel of our own relay. Each has its
 // own cursor; neither creates a second hook, and neither loses anything while it is down.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   codehostExample,
@@ -15,6 +15,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { covered, facts, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
+import { svcInProcess } from './svc-in-process.ts';
 
 const merged = codehostExample('pull_request merged').payload;
 
@@ -51,7 +52,7 @@ async function team() {
       SVC_WEBHOOK_SECRET: SECRET,
       SVC_RELAY_READ_KEY: readKey,
     };
-    return { home, start: () => startInProcess({ home, environment }) };
+    return { home, environment, start: () => startInProcess({ home, environment }) };
   };
   return { relay, codehost, writeUrl, readKey, machine };
 }
@@ -119,4 +120,35 @@ test('the key is in a header, and in no address, log, event, health report or ou
   expect(said.filter((text) => text.includes(readKey))).toEqual([]);
   expect(relay.connected.length).toBeGreaterThan(0);
   for (const { headers } of relay.connected) expect(headers.authorization).toBe(`Bearer ${readKey}`);
+});
+
+test('a machine that is uninstalled leaves the hook to those that read the channel, or may', async () => {
+  const { relay, codehost, writeUrl, machine } = await team();
+  const [leaving, unsure, staying] = [machine(), machine(), machine()];
+  const daemons = [await leaving.start(), await unsure.start(), await staying.start()] as const;
+  for (const daemon of daemons) await until(() => covered(daemon));
+  // One that is away reads later what was delivered.
+  await daemons[0].close();
+  await daemons[1].close();
+  const hooks = () => codehost.cloud.repoOf('acme/web').hooks.map(({ config }) => config.url);
+  const uninstall = async ({ home, environment }: typeof leaving) => {
+    const svc = svcInProcess({ home, folder: home, environment });
+    expect(hooks()).toEqual([writeUrl]);
+    const { code, out, err } = await svc('uninstall', '--yes');
+    expect(code, out + err).toBe(0);
+    expect(existsSync(join(home, 'svc'))).toBe(false);
+    expect(out).not.toContain('.claude.json');
+    return out;
+  };
+  const kept = `keep    the webhooks to ${writeUrl}\n        `;
+  expect(await uninstall(leaving)).toContain(
+    `${kept}it is read by 2 other machines\n        To remove it: Delete them in the settings of acme/web\n`,
+  );
+  await codehost.emit('acme/web', 'pull_request', merged);
+  await until(() => facts(daemons[2]).length === 1);
+  await relay.stop();
+  expect(await uninstall(unsure)).toContain(
+    `${kept}the relay does not answer whether other machines read this channel\n`,
+  );
+  expect(hooks()).toEqual([writeUrl]);
 });

@@ -94,16 +94,17 @@ export async function trustPart({ terminal, session }: Leaving): Promise<Part> {
   const { paths, isOwn } = await trust.folders();
   const count = paths.filter((path) => path.startsWith(`${folder}/`)).length;
   const what = 'the folders of worktrees in ~/.claude.json';
+  const isThere = count > 0 || isOwn;
   return {
-    items:
-      count === 0 && !isOwn
-        ? []
-        : [{ action: 'remove', what, why: `svc marked ${counted(count, 'worktree')} as trusted there` }],
+    items: isThere
+      ? [{ action: 'remove', what, why: `svc marked ${counted(count, 'worktree')} as trusted there` }]
+      : [],
+    // Also where none was found: the file may be one that cannot be read.
     act: ({ done }) =>
       orLeft(what, async () => {
         const warning = await trust.removeAll(folder);
         if (warning !== undefined) throw new Failure('file-unusable', warning, 'Correct the file by hand');
-        done(`Removed ${what}`);
+        if (isThere) done(`Removed ${what}`);
       }),
   };
 }

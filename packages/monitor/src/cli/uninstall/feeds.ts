@@ -59,13 +59,21 @@ export async function teamPart({ session }: Leaving): Promise<Part> {
   };
 }
 
-/** How many other machines read the channel; undefined at a relay that does not report it. */
-async function others({ session }: Leaving, feed: 'codehost' | 'tracker', channel: string) {
+/** Why a channel of our own relay stays: other machines read it, or nobody knows whether they do. */
+async function whyShared(
+  { terminal, session }: Leaving,
+  feed: 'codehost' | 'tracker',
+  { smeeChannel: channel, relayReadKeyEnv }: { smeeChannel?: string | undefined; relayReadKeyEnv: string },
+): Promise<string | undefined> {
   const { configDir, dataDir } = session.machine;
-  const readKey = await readSecretFile(relayReadKeyFile(configDir, feed));
-  if (readKey === undefined) return 0;
+  const readKey =
+    terminal.environment[relayReadKeyEnv] || (await readSecretFile(relayReadKeyFile(configDir, feed)));
+  // A public relay has no key, and does not report who reads.
+  if (readKey === undefined || channel === undefined) return undefined;
   const { id: hostId } = await identifyHost(dataDir);
-  return otherReaders(channel, { readKey, hostId, get: fetch });
+  const readers = await otherReaders(channel, { readKey, hostId, get: fetch });
+  if (readers === undefined) return 'the relay does not answer whether other machines read this channel';
+  return readers === 0 ? undefined : `it is read by ${counted(readers, 'other machine')}`;
 }
 
 export async function codehostPart(leaving: Leaving, projects: Projects): Promise<Part> {
@@ -78,11 +86,11 @@ export async function codehostPart(leaving: Leaving, projects: Projects): Promis
   const repos = [...byKey.values()].filter((repo) => repoNameIn(repo) !== undefined);
   if (repos.length === 0) return nothing;
   const what = (repo: string): string => plainText(`the webhook of ${repo} to ${channel}`);
-  const readers = await others(leaving, 'codehost', channel);
-  if (readers !== undefined && readers > 0)
+  const shared = await whyShared(leaving, 'codehost', projects.machineWide.svc.monitor.github);
+  if (shared !== undefined)
     return kept({
       what: `the webhooks to ${channel}`,
-      why: `${counted(readers, 'other machine')} read this channel`,
+      why: shared,
       command: `Delete them in the settings of ${repos.join(', ')}`,
     });
   if (projects.committedChannel === channel)
@@ -120,11 +128,11 @@ export async function trackerPart(leaving: Leaving, projects: Projects): Promise
   const record = registrationIn(projects.machineWide);
   if (record === undefined) return nothing;
   const what = `the webhook ${record.webhookId} of the tracker`;
-  const { resourceTypes, smeeChannel } = projects.machineWide.svc.monitor.linear;
-  const readers = smeeChannel === undefined ? 0 : await others(leaving, 'tracker', smeeChannel);
+  const { linear } = projects.machineWide.svc.monitor;
+  const { resourceTypes } = linear;
+  const shared = await whyShared(leaving, 'tracker', linear);
   const command = 'Delete it in the settings of the tracker if nobody else needs it';
-  if (readers !== undefined && readers > 0)
-    return kept({ what, why: `${counted(readers, 'other machine')} read its channel`, command });
+  if (shared !== undefined) return kept({ what, why: shared, command });
   if (resourceTypes === undefined || resourceTypes.length === 0)
     return kept({ what, why: 'svc found it at the tracker and did not create it', command });
   return {

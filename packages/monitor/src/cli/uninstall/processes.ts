@@ -1,4 +1,5 @@
 // The service, the daemon and the agents that it started. The daemon ends first: it would start its agents again.
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ifPresent } from '@svc/lib/files';
 import { namesIn, readText } from '@svc/lib/paths';
@@ -10,7 +11,7 @@ import { endAgent } from '../../orchestrate/agents/launch.ts';
 import { findService, managerIfAny, uninstallService } from '../service/service.ts';
 import type { Session } from '../session.ts';
 import { plainText } from '../text.ts';
-import { AGAIN, type Item, type Leaving, type Left, type Part } from './part.ts';
+import { AGAIN, type Item, type Leaving, type Left, type Part, removeEmpty } from './part.ts';
 
 /** A launch takes a moment to write its pid. */
 const STARTING_MS = 30_000;
@@ -42,8 +43,12 @@ export async function daemonPart({ terminal, session }: Leaving, host: Host): Pr
     items,
     // What fails here is not left for later: whatever is removed, a daemon that runs would make it again.
     async act({ done }) {
-      if (manager !== undefined && service !== null && (await uninstallService(manager)))
+      if (manager !== undefined && service !== null && (await uninstallService(manager))) {
+        const folder = dirname(manager.file);
+        // svc makes them for its own file.
+        if (manager.name === 'systemd') await removeEmpty(folder, dirname(folder));
         done(`Removed the service ${manager.file}`);
+      }
       const stopped = await stopDaemon({ dataDir, signal: host.signal, interrupted: terminal.interrupted });
       if (stopped !== undefined) done(`Stopped the daemon (pid ${stopped})`);
       return [];
