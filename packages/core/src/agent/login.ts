@@ -2,6 +2,7 @@
 // variables that it reads and the files with its login. Where neither shows it, it is unknown. Whether the provider
 // accepts a key shows only when the agent gets work.
 import { z } from 'zod';
+import { asFields, type Fields, objectAt, textAt } from '../receive/payload-fields.ts';
 import { shortText } from './tools.ts';
 
 export const AgentLogin = z.object({
@@ -122,14 +123,21 @@ export const noEvidence: LoginEvidence = {
 /** What an agent has reported of its login, in words for people; `none`: nobody is logged in. */
 export type ReportedLogin = { kind: 'none' | 'gateway' | 'other'; words: string };
 
-/** From its notification `_auth/status_update`. Undefined: it cannot be read. */
-export function reportedLogin(
-  kind: string | undefined,
-  label: string | undefined,
-  detail: string | undefined,
-): ReportedLogin | undefined {
+/** An extension of the protocol: the agent reports on its own which login it uses. */
+export const LOGIN_REPORT = '_auth/status_update';
+
+/** Whether it announces that, in its capabilities. */
+export function reportsLogin(capabilities: Fields): boolean {
+  return asFields(objectAt(capabilities, '_meta')['authStatus']) !== undefined;
+}
+
+/** Undefined: it cannot be read. Of an account only the label is kept, not whose it is. */
+export function reportedLogin(params: Fields): ReportedLogin | undefined {
+  const status = objectAt(params, 'authStatus');
+  const kind = textAt(status, 'kind');
   if (kind === undefined) return undefined;
-  const words = shortText([label ?? kind, detail].filter(Boolean).join(', '));
+  const parts = [textAt(status, 'label') ?? kind, textAt(status, 'detail')];
+  const words = shortText(parts.filter(Boolean).join(', '));
   return { kind: kind === 'none' || kind === 'gateway' ? kind : 'other', words };
 }
 

@@ -20,7 +20,7 @@ import {
   textAt,
 } from '../receive/payload-fields.ts';
 import { limitInError, limitInMessage } from './limits.ts';
-import { type ReportedLogin, reportedLogin } from './login.ts';
+import { LOGIN_REPORT, type ReportedLogin, reportedLogin, reportsLogin } from './login.ts';
 import {
   type AgentCommand,
   commandsIn,
@@ -111,8 +111,6 @@ export type AgentSession = {
 export const PROTOCOL_VERSION = 1;
 /** The code of the error for a request that needs a login. */
 const LOGIN_NEEDED = -32000;
-/** An extension: which login the agent uses. */
-const LOGIN_REPORT = '_auth/status_update';
 export const STEERING = '_session/steering';
 const LONGEST_MESSAGE = 16_384;
 const MOST_TOOLS = 200;
@@ -195,7 +193,8 @@ function changed(session: AgentSession, entry: AgentEntry): AgentSession {
   if (method === undefined) return afterAnswer(session, message);
   if (message['id'] !== undefined) return afterItsRequest(session, method, message);
   if (method === 'session/update') return afterUpdate(session, objectAt(message, 'params'));
-  if (method === LOGIN_REPORT) return afterLoginReport(session, objectAt(message, 'params'));
+  if (method === LOGIN_REPORT)
+    return { ...session, login: reportedLogin(objectAt(message, 'params')) ?? session.login };
   // The agent no longer waits for an answer.
   if (method === '$/cancel_request')
     return closeRequest(session, JSON.stringify(objectAt(message, 'params')['requestId']));
@@ -300,7 +299,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       image: flagAt(objectAt(can, 'promptCapabilities'), 'image') === true,
     },
     protocolVersion: version ?? null,
-    reportsLogin: asFields(objectAt(can, '_meta')['authStatus']) !== undefined,
+    reportsLogin: reportsLogin(can),
     logins: listAt(result, 'authMethods').map((one) =>
       shortText(textAt(asFields(one) ?? {}, 'name') ?? 'unknown'),
     ),
@@ -363,13 +362,6 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
   const open = permissionIn(request, session.requests, tool, params);
   return { ...next, open: [...next.open, open] };
-}
-
-function afterLoginReport(session: AgentSession, params: Fields): AgentSession {
-  const status = objectAt(params, 'authStatus');
-  const [kind, label, detail] = ['kind', 'label', 'detail'].map((name) => textAt(status, name));
-  const login = reportedLogin(kind, label, detail);
-  return login === undefined ? session : { ...session, login };
 }
 
 function closeRequest(session: AgentSession, request: string): AgentSession {

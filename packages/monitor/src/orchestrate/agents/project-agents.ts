@@ -117,7 +117,7 @@ export function createProjectAgents(options: {
     const before = given.kept ? asker.kept.get(key) : undefined;
     const asked = before ?? (await asker.limit(() => askAgent({ ...question, signal })));
     const checked = judgeAgent(agent, program, facts, asked);
-    // Whoever fixes a problem wants it to be asked again at once.
+    // After a fix the agent is asked again at once.
     if (before === undefined && asked.failure === null && checked.login.state !== 'no')
       asker.kept.set(key, asked);
     return checked;
