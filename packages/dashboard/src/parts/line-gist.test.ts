@@ -8,6 +8,12 @@ test.each([
   [{ state: 'success', environment: 'production' }, 'success'],
   [{ suiteId: 3, status: 'queued', conclusion: null }, 'queued'],
   [{ number: 12, draft: false, hash: 'x', nested: {} }, 'number 12, draft false'],
+  [
+    { changed: ['stateId'], state: { id: 's', name: 'In Review' }, title: 'Show it', url: 'https://t/1' },
+    '→ In Review: Show it',
+  ],
+  [{ body: 'Ask before you read it', url: 'https://t/1', actorId: 'user-1' }, 'Ask before you read it'],
+  [{ url: 'https://t/1', actorId: 'user-1', webhookTimestamp: 1, number: 3 }, 'number 3'],
   [{}, ''],
 ])('%j is %s', (detail, gist) => expect(lineGist({ detail })).toBe(gist));
 

@@ -66,9 +66,13 @@ export function ArchiveScreen() {
               <Column>Run</Column>
               <Column>State</Column>
               <Column>Archived</Column>
-              <Column number>Files</Column>
+              <Column number className="max-wide:hidden">
+                Files
+              </Column>
               <Column number>Size</Column>
-              <Column number>Stored</Column>
+              <Column number className="max-wide:hidden">
+                Stored
+              </Column>
             </>
           }
         >
@@ -78,7 +82,7 @@ export function ArchiveScreen() {
                 <Link
                   to="/archive/$run"
                   params={{ run: run.orchestrator }}
-                  className="font-medium text-ink underline-offset-2 hover:underline"
+                  className="whitespace-nowrap font-medium text-ink underline-offset-2 hover:underline"
                 >
                   {run.orchestrator}
                 </Link>
@@ -89,9 +93,11 @@ export function ArchiveScreen() {
               <Cell className="whitespace-nowrap text-muted">
                 <Ago at={run.archivedAt} />
               </Cell>
-              <Cell number>{run.files}</Cell>
+              <Cell number className="max-wide:hidden">
+                {run.files}
+              </Cell>
               <Cell number>{sizeWords(run.bytes)}</Cell>
-              <Cell number className="text-muted">
+              <Cell number className="text-muted max-wide:hidden">
                 {sizeWords(run.storedBytes)}
               </Cell>
             </tr>

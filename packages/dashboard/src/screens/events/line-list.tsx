@@ -15,7 +15,7 @@ export function subjectOf({ scope, detail, actor }: Pick<EventLine, 'scope' | 'd
   const commit = mergeSha ?? sha;
   const gist = lineGist({ detail });
   // What changed comes first: the end of a row is cut on a narrow page.
-  const isChange = detail['to'] !== undefined;
+  const isChange = detail['to'] !== undefined || gist.startsWith('→');
   const words = [
     ticket,
     isChange ? gist : undefined,

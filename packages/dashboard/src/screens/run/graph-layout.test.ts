@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { edgesOf, HEAD_HEIGHT, layoutGraph, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts';
+import { edgesOf, HEAD_HEIGHT, layoutGraph, layoutToFit, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts';
 
 test('a wave is a column, later waves are to the right', () => {
   const { nodes, waves } = layoutGraph([['A-1', 'A-2'], ['A-3']], []);
@@ -50,4 +50,15 @@ test('an empty run has a layout', () => expect(layoutGraph([], [])).toMatchObjec
 test('dependencies come from the plan if it has them', () => {
   expect(edgesOf({ 'A-2': ['A-1'] })).toEqual([{ from: 'A-1', to: 'A-2' }]);
   for (const none of [null, undefined, {}]) expect(edgesOf(none)).toEqual([]);
+});
+
+test.each([
+  ['too narrow a frame', 300, NODE_WIDTH],
+  ['room for more', 700, 318],
+  ['much room', 3_000, 360],
+])('nodes use the width of %s', (_what, frame, nodeWidth) => {
+  const layout = layoutToFit([['A-1', 'A-2'], ['A-3']], [{ from: 'A-1', to: 'A-3' }], frame);
+  expect(layout.nodeWidth).toBe(nodeWidth);
+  expect(layout.width).toBe(2 * nodeWidth + 64);
+  expect(layout.edges[0]?.path).toMatch(`M ${nodeWidth} `);
 });

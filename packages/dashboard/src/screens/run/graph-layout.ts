@@ -2,6 +2,8 @@
 // A wave of many tickets takes several columns. Rows are ordered to reduce edge crossings.
 
 export const NODE_WIDTH = 228;
+/** Wide enough for most titles; wider nodes would only be empty. */
+const MOST_NODE_WIDTH = 360;
 export const NODE_HEIGHT = 52;
 export const HEAD_HEIGHT = 44;
 const ROW_GAP = 10;
@@ -14,6 +16,7 @@ export type Edge = { from: string; to: string };
 export type GraphNode = { ticket: string; wave: number; x: number; y: number };
 type GraphLayout = {
   width: number;
+  nodeWidth: number;
   height: number;
   /** By index of the wave. */
   waves: { x: number; width: number }[];
@@ -22,7 +25,11 @@ type GraphLayout = {
 };
 
 /** `layoutGraph([['A-1'], ['A-2']], [{ from: 'A-1', to: 'A-2' }])` */
-export function layoutGraph(waves: readonly (readonly string[])[], edges: readonly Edge[]): GraphLayout {
+export function layoutGraph(
+  waves: readonly (readonly string[])[],
+  edges: readonly Edge[],
+  nodeWidth = NODE_WIDTH,
+): GraphLayout {
   const nodes = new Map<string, GraphNode>();
   const columnsOfWaves: GraphLayout['waves'] = [];
   let x = 0;
@@ -35,25 +42,38 @@ export function layoutGraph(waves: readonly (readonly string[])[], edges: readon
       nodes.set(ticket, {
         ticket,
         wave,
-        x: x + Math.floor(index / rows) * (NODE_WIDTH + COLUMN_GAP),
+        x: x + Math.floor(index / rows) * (nodeWidth + COLUMN_GAP),
         y: HEAD_HEIGHT + (index % rows) * (NODE_HEIGHT + ROW_GAP),
       });
-    const width = columns * NODE_WIDTH + (columns - 1) * COLUMN_GAP;
+    const width = columns * nodeWidth + (columns - 1) * COLUMN_GAP;
     columnsOfWaves.push({ x, width });
     x += width + WAVE_GAP;
   }
   const all = [...nodes.values()];
   return {
     width: Math.max(0, x - WAVE_GAP),
+    nodeWidth,
     height: Math.max(HEAD_HEIGHT, ...all.map(({ y }) => y + NODE_HEIGHT)),
     waves: columnsOfWaves,
     nodes: all,
     edges: edges.flatMap((edge) => {
       const from = nodes.get(edge.from);
       const to = nodes.get(edge.to);
-      return from === undefined || to === undefined ? [] : [{ ...edge, path: pathOf(from, to) }];
+      return from === undefined || to === undefined ? [] : [{ ...edge, path: pathOf(from, to, nodeWidth) }];
     }),
   };
+}
+
+/** The same with wider nodes, where the frame has room for them. */
+export function layoutToFit(
+  waves: readonly (readonly string[])[],
+  edges: readonly Edge[],
+  frameWidth: number,
+): GraphLayout {
+  const least = layoutGraph(waves, edges);
+  const columns = new Set(least.nodes.map(({ x }) => x)).size;
+  const room = NODE_WIDTH + Math.floor((frameWidth - least.width) / Math.max(1, columns));
+  return room <= NODE_WIDTH ? least : layoutGraph(waves, edges, Math.min(room, MOST_NODE_WIDTH));
 }
 
 /** By the average row of their blockers; unblocked tickets keep their position. */
@@ -76,8 +96,8 @@ function orderedByBlockers(
     .map(({ ticket }) => ticket);
 }
 
-function pathOf(from: GraphNode, to: GraphNode): string {
-  const [x1, y1] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2];
+function pathOf(from: GraphNode, to: GraphNode, nodeWidth: number): string {
+  const [x1, y1] = [from.x + nodeWidth, from.y + NODE_HEIGHT / 2];
   const [x2, y2] = [to.x, to.y + NODE_HEIGHT / 2];
   const bend = Math.max(24, (x2 - x1) / 2);
   return `M ${x1} ${y1} C ${x1 + bend} ${y1}, ${x2 - bend} ${y2}, ${x2} ${y2}`;

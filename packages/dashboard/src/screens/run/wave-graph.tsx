@@ -1,7 +1,7 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
 import { isShipped } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { runCostWords } from '../../parts/format.ts';
@@ -9,26 +9,23 @@ import { backgroundOf, edgeOf, waveLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Dot, Pill } from '../../parts/pill.tsx';
+import { useWidth } from '../../parts/time-axis.tsx';
 import { Tip } from '../../parts/tip.tsx';
-import {
-  type Edge,
-  type GraphNode,
-  HEAD_HEIGHT,
-  layoutGraph,
-  NODE_HEIGHT,
-  NODE_WIDTH,
-} from './graph-layout.ts';
+import { type Edge, type GraphNode, HEAD_HEIGHT, layoutToFit, NODE_HEIGHT } from './graph-layout.ts';
 import type { RunModel, RunTicket, RunWave } from './run-model.ts';
 
 export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly Edge[] }) {
   const { waves } = model;
+  const frame = useRef<HTMLElement>(null);
+  const width = useWidth(frame);
   const layout = useMemo(
     () =>
-      layoutGraph(
+      layoutToFit(
         waves.map(({ tickets }) => tickets.map(({ ticket }) => ticket)),
         edges,
+        width,
       ),
-    [waves, edges],
+    [waves, edges, width],
   );
   const byName = new Map(model.tickets.map((one) => [one.ticket, one]));
   return (
@@ -44,7 +41,12 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
       }
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard. */}
-      <section aria-label="Waves as a graph" tabIndex={0} className="max-h-[42rem] overflow-auto p-4">
+      <section
+        ref={frame}
+        aria-label="Waves as a graph"
+        tabIndex={0}
+        className="max-h-[42rem] overflow-auto p-4"
+      >
         <div className="relative" style={{ width: layout.width, height: layout.height }}>
           <svg
             aria-hidden="true"
@@ -102,7 +104,13 @@ export function WaveGraph({ model, edges }: { model: RunModel; edges: readonly E
               return (
                 ticket && (
                   <li key={node.ticket}>
-                    <Node node={node} ticket={ticket} run={model.orchestrator} edges={edges} />
+                    <Node
+                      node={node}
+                      width={layout.nodeWidth}
+                      ticket={ticket}
+                      run={model.orchestrator}
+                      edges={edges}
+                    />
                   </li>
                 )
               );
@@ -133,11 +141,13 @@ function WaveHead({ wave, column }: { wave: RunWave; column: { x: number; width:
 
 function Node({
   node,
+  width,
   ticket,
   run,
   edges,
 }: {
   node: GraphNode;
+  width: number;
   ticket: RunTicket;
   run: string;
   edges: readonly Edge[];
@@ -156,7 +166,7 @@ function Node({
           ticket.status !== null &&
             (meaning === 'motion' || meaning === 'proven' ? 'bg-surface' : backgroundOf[meaning]),
         )}
-        style={{ left: node.x, top: node.y, width: NODE_WIDTH, height: NODE_HEIGHT }}
+        style={{ left: node.x, top: node.y, width, height: NODE_HEIGHT }}
       >
         <span className="flex items-center gap-1.5 text-tiny whitespace-nowrap">
           <Dot meaning={meaning} />

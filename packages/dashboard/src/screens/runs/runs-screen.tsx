@@ -57,7 +57,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
           <Column>State</Column>
           <Column>Progress</Column>
           <Column number>Wave</Column>
-          <Column number>
+          <Column number className="max-full:hidden">
             <span className="ml-auto block w-16 whitespace-normal">Active workers</span>
           </Column>
           <Column number>Cost</Column>
@@ -65,7 +65,9 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             <span className="ml-auto block w-20 whitespace-normal">Waited for people</span>
           </Column>
           <Column number>Started</Column>
-          <Column number>Ended</Column>
+          <Column number className="max-full:hidden">
+            Ended
+          </Column>
         </>
       }
     >
@@ -79,17 +81,19 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             <Cell>
               <Pill meaning={meaning}>{words}</Pill>
             </Cell>
-            <Cell className="w-56">
+            <Cell className="w-40 full:w-56">
               <Progress model={model} />
             </Cell>
             <Cell number>{waveWords(model.waves)}</Cell>
-            <Cell number>{workingWords(model)}</Cell>
+            <Cell number className="max-full:hidden">
+              {workingWords(model)}
+            </Cell>
             <Cell number>{runCostWords(model)}</Cell>
             <Cell number>{waitedOf(model)}</Cell>
             <Cell number>
               <Ago at={model.startedAt} />
             </Cell>
-            <Cell number>
+            <Cell number className="max-full:hidden">
               {model.endedAt === null ? (
                 <span className="text-muted">not yet</span>
               ) : (

@@ -1,4 +1,4 @@
-// The cost that the workers on the board report, by run. It is not an invoice.
+// The cost that the workers report, by run, of every run that the Runs screen shows. It is not an invoice.
 import type { WorkerView } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useLiveBoard } from '../../live/live.tsx';
@@ -6,6 +6,8 @@ import { countWords, spentWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
+import type { RunModel } from '../run/run-model.ts';
+import { useRuns } from '../run/use-run.ts';
 
 export type RunSpend = {
   run: string;
@@ -35,12 +37,38 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
       estimated: costs.some(({ estimated }) => estimated),
     };
   });
-  return runs.toSorted((one, other) => (other.usd ?? -1) - (one.usd ?? -1));
+  return byCost(runs);
+}
+
+/** With the runs that are no longer on the board. */
+export function withOtherRuns(
+  rows: readonly RunSpend[],
+  runs: readonly Pick<RunModel, 'orchestrator' | 'tickets' | 'costUsd' | 'costEstimated' | 'tokens'>[],
+): RunSpend[] {
+  const others = runs.filter(({ orchestrator }) => !rows.some(({ run }) => run === orchestrator));
+  const added = others.map(({ orchestrator, tickets, costUsd, costEstimated, tokens }) => {
+    const reported = tickets.filter((ticket) => ticket.costUsd !== null).length;
+    return {
+      run: orchestrator,
+      usd: costUsd,
+      inputTokens: tokens?.input ?? null,
+      outputTokens: tokens?.output ?? null,
+      reported,
+      unknown: tickets.length - reported,
+      estimated: costEstimated,
+    };
+  });
+  return byCost([...rows, ...added]);
+}
+
+function byCost(rows: readonly RunSpend[]): RunSpend[] {
+  return rows.toSorted((one, other) => (other.usd ?? -1) - (one.usd ?? -1));
 }
 
 export function Spend() {
   const { workers } = useLiveBoard();
-  const rows = spendByRun([...workers.values()]);
+  const { models } = useRuns();
+  const rows = withOtherRuns(spendByRun([...workers.values()]), models);
   const most = Math.max(...rows.map(({ usd }) => usd ?? 0), 0.01);
   return (
     <Panel
@@ -59,8 +87,12 @@ export function Spend() {
                 <span className="sr-only">Share</span>
               </Column>
               <Column number>Cost</Column>
-              <Column number>Tokens in</Column>
-              <Column number>Tokens out</Column>
+              <Column number className="max-wide:hidden">
+                Tokens in
+              </Column>
+              <Column number className="max-wide:hidden">
+                Tokens out
+              </Column>
               <Column number>Workers</Column>
             </>
           }
@@ -71,7 +103,7 @@ export function Spend() {
                 <Link
                   to="/runs/$run"
                   params={{ run: row.run }}
-                  className="text-ink underline-offset-2 hover:underline"
+                  className="whitespace-nowrap text-ink underline-offset-2 hover:underline"
                 >
                   {row.run}
                 </Link>
@@ -86,8 +118,12 @@ export function Spend() {
               <Cell number>
                 {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
               </Cell>
-              <Cell number>{tokenWords(row.inputTokens)}</Cell>
-              <Cell number>{tokenWords(row.outputTokens)}</Cell>
+              <Cell number className="max-wide:hidden">
+                {tokenWords(row.inputTokens)}
+              </Cell>
+              <Cell number className="max-wide:hidden">
+                {tokenWords(row.outputTokens)}
+              </Cell>
               <Cell number>
                 {row.reported}
                 {row.unknown > 0 && <span className="text-muted"> and {row.unknown} unknown</span>}
