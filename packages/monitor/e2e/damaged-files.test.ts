@@ -1,11 +1,21 @@
 // Whatever is put in the place of a configuration file: the daemon answers, names the file and its fix, keeps the last
 // valid values, still applies changes of other files, and is as before once it is repaired. `npm run chaos:files` does it
 // with thousands of random damages, also of the data root, as a user without root's permissions.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { temporaryFolder, until } from '@svc/testkit';
+import { canBeOtherUser, OTHER_UID, svcProgram, temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { startInProcess } from './in-process-daemon.ts';
 
@@ -151,4 +161,70 @@ test('last valid values of a wrong shape are ignored, not fatal', async () => {
     expect((await daemon.get('/api/health')).body).toMatchObject({ configuration: { problems: [] } });
     await daemon.close();
   }
+});
+
+// Permissions do not hold root back, so the daemon is one of another user.
+test('a folder without permission, while the daemon runs and at its start', async ({ skip }) => {
+  skip(!canBeOtherUser, 'only root can start a process of another user');
+  const home = temporaryFolder();
+  const folder = join(home, 'project/.svc');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), settings(100));
+  mkdirSync(join(home, '.config/svc'), { recursive: true });
+  writeFileSync(
+    join(home, '.config/svc/config.json'),
+    JSON.stringify({ svc: { projects: [join(home, 'project')] } }),
+    { mode: 0o600 },
+  );
+  execFileSync('chown', ['-R', `${OTHER_UID}:${OTHER_UID}`, home]);
+
+  const start = async () => {
+    const child = spawn(process.execPath, [svcProgram, 'monitor', 'run'], {
+      cwd: home,
+      uid: OTHER_UID,
+      gid: OTHER_UID,
+      env: { HOME: home, PATH: process.env['PATH'], SVC_MONITOR_PORT: '0' },
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const { url } = await until(() => {
+      const record = JSON.parse(readFileSync(join(home, 'svc/daemon.json'), 'utf8')) as Record<
+        string,
+        unknown
+      >;
+      return record['state'] === 'running' && record['pid'] === child.pid && (record as { url: string });
+    });
+    const ask = async <Answer>(path: string): Promise<Answer> =>
+      (await (await fetch(url + path)).json()) as Answer;
+    type Health = { filesChecked: boolean; configuration: { problems: { file: string; text: string }[] } };
+    return {
+      child,
+      problems: async () => {
+        const { filesChecked, configuration } = await ask<Health>('/api/health');
+        return filesChecked ? configuration.problems : undefined;
+      },
+      policies: async () =>
+        (await ask<{ policies: { repo: string; verification: string }[] }>('/api/deploy/policy')).policies,
+    };
+  };
+  const named = async ({ problems }: Awaited<ReturnType<typeof start>>) =>
+    (await problems())?.some(({ file, text }) => file.startsWith(folder) && text.includes('EACCES'));
+  const required = [expect.objectContaining({ repo: 'acme/web', verification: 'required' })];
+
+  const running = await start();
+  await until(async () => (await running.problems())?.length === 0);
+  chmodSync(folder, 0);
+  await until(() => named(running));
+  expect(await running.policies()).toEqual(required);
+  expect(running.child.exitCode).toBeNull();
+  running.child.kill('SIGTERM');
+  await once(running.child, 'exit');
+
+  const again = await start();
+  await until(() => named(again));
+  expect(await again.policies()).toEqual(required);
+  chmodSync(folder, 0o755);
+  await until(async () => (await again.problems())?.length === 0);
+  expect(await again.policies()).toEqual(required);
+  expect(again.child.exitCode).toBeNull();
 });
