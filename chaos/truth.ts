@@ -5,7 +5,7 @@
 // that show it.
 // `npm run chaos:truth` plays 100,000 worlds in this process and its children; `-- --worlds 300` fewer, `-- --seed 7`
 // others, `-- --show 3` prints three examples of each kind; `-- --sabotage` breaks the product in known ways, which have
-// to be noticed.
+// to be noticed; with `--daemon 25 --sabotage` also around a real daemon, as far as that is possible.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -20,6 +20,7 @@ import {
   secondsSince,
   severalAtOnce,
 } from '../packages/testkit/src/script.ts';
+import type { playHome as PlayHome } from './truth/daemon.ts';
 import { createJudge, type Findings, judgeWorlds, noFindings } from './truth/judge.ts';
 import { plantedFaults } from './truth/sabotage.ts';
 import { describeStep, shrunk } from './truth/shrink.ts';
@@ -122,6 +123,22 @@ async function playDaemons(): Promise<void> {
   );
   console.log(describe(counts));
   failUnless(Object.keys(counts).length === 0);
+  if (options.sabotage) await plantFaultsAround(playHome);
+}
+
+/** The homes of the same seeds are right without the fault. */
+async function plantFaultsAround(playHome: typeof PlayHome): Promise<void> {
+  const size = Math.min(options['in-home'], options.daemon);
+  for (const { what, expected, atDaemon } of plantedFaults) {
+    if (atDaemon === undefined) continue;
+    let found = 'nothing';
+    for (let played = 0; played + size <= options.daemon && found === 'nothing'; played += size) {
+      const { differences } = await playHome(options.seed + played, size, atDaemon());
+      const noticed = differences.find(({ kind }) => expected.includes(kind));
+      if (noticed !== undefined) found = `${noticed.kind}: ${noticed.text}`;
+    }
+    judgeSabotage(`${what}, around a daemon`, found, found !== 'nothing');
+  }
 }
 
 function describe(counts: Findings['counts']): string {

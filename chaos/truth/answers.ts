@@ -7,6 +7,8 @@ interface WorkerAnswers {
   board: string;
   why: string;
   receipt: { status: string; isShipped: boolean };
+  /** What `why` says of the same; only where it was asked. */
+  isShippedByWhy?: boolean;
   /** Null while it holds what the agent wrote into it last. */
   signal: string | null;
 }
@@ -14,6 +16,8 @@ interface TicketAnswers {
   ticket: string;
   receipt: { run: string | null; isShipped: boolean };
   isTrackerDone: boolean;
+  /** Whether it shipped, by other programs that were asked. */
+  others?: Record<string, boolean>;
 }
 export interface Answers {
   workers: WorkerAnswers[];
@@ -56,13 +60,18 @@ export function compare(model: Model, { workers, tickets }: Answers): Difference
     for (const [where, status] of Object.entries(others))
       if ((status === 'done') !== isDone || (where !== 'signal' && status !== worker.board))
         report('answers differ', `${name}: board ${worker.board}, ${where} ${status}`);
+    if ((worker.isShippedByWhy ?? isDone) !== isDone)
+      report('answers differ', `${name}: board ${worker.board}, why says otherwise`);
     if (worker.receipt.isShipped !== isDone)
       report(
         'answers differ',
         `${name}: board ${worker.board}, receipt ${worker.receipt.isShipped ? 'shipped' : 'not shipped'}`,
       );
   }
-  for (const { ticket, receipt, isTrackerDone } of tickets) {
+  for (const { ticket, receipt, isTrackerDone, others = {} } of tickets) {
+    for (const [where, isShipped] of Object.entries(others))
+      if (isShipped !== receipt.isShipped)
+        report('answers differ', `${ticket}: receipt ${receipt.isShipped}, ${where} ${isShipped}`);
     if (receipt.isShipped && !model.shipped(ticket).isPossible)
       report('false shipped', `receipt of ${ticket} by ${receipt.run ?? 'no run'}`);
     if (isTrackerDone && !model.ticketDone(ticket).isPossible)

@@ -15,16 +15,20 @@ import { usualTeamStates } from '../../packages/testkit/src/tracker/tickets.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { openWorld } from '../world.ts';
 import { type Answers, compare, type Difference, findStuck } from './answers.ts';
-import { type Codehost, createCodehost } from './codehost.ts';
+import { type Codehost, createCodehost, type Delivery } from './codehost.ts';
 import { createGitRepository, type GitRepository } from './git-objects.ts';
 import { lieOf } from './lies.ts';
 import { createModel } from './model.ts';
+import { askMcp } from './other-answers.ts';
+import type { Fault } from './process.ts';
 import { createProjectFiles } from './project-files.ts';
 import { type Fact, type FileStep, isFact, isFileStep, type OtherStep, type Step } from './steps.ts';
 import { createWorld, type WorldNames } from './world.ts';
 
 const TICKETS_EACH = 3;
 const RESTARTS = 4;
+/** Tickets that other programs are asked for, each time. */
+const ASKED_OTHERS = 3;
 /** Requests at once, when all answers are compared. */
 const AT_ONCE = 8;
 
@@ -51,7 +55,13 @@ function namesOf(world: number): WorldNames {
   };
 }
 
-export async function playHome(first: number, count: number): Promise<HomeFindings> {
+/** What can be broken around a real daemon. */
+export interface DaemonFault {
+  delivery?: (delivery: Delivery) => Delivery;
+  answers?: Fault['answers'];
+}
+
+export async function playHome(first: number, count: number, fault: DaemonFault = {}): Promise<HomeFindings> {
   const worlds = Array.from({ length: count }, (_, index) =>
     createWorld(first + index, { names: namesOf(index), isShared: true }),
   );
@@ -93,6 +103,7 @@ export async function playHome(first: number, count: number): Promise<HomeFindin
   });
   const files = createProjectFiles({
     home: home.home,
+    git: world.git,
     configDir: join(home.home, '.config/svc'),
     settings: (project) => ({ projectKey: project }),
   });
@@ -163,8 +174,9 @@ export async function playHome(first: number, count: number): Promise<HomeFindin
   async function playOther(step: OtherStep): Promise<void> {
     switch (step.do) {
       case 'deliver': {
-        const delivery = codehost.delivery(step.fact);
-        if (delivery === undefined) return;
+        const sent = codehost.delivery(step.fact);
+        if (sent === undefined) return;
+        const delivery = fault.delivery?.(sent) ?? sent;
         const body = JSON.stringify(delivery.payload);
         const signature = createHmac('sha256', codehostSecret).update(body).digest('hex');
         const status = await post('/api/webhook', body, {
@@ -275,11 +287,14 @@ export async function playHome(first: number, count: number): Promise<HomeFindin
         ticket,
         board: status,
         why: why.status,
+        isShippedByWhy: why.shipped === true,
         receipt: { status: receipt.status, isShipped: receipt.shipped === true },
         signal: claimed.get(`${run}/${ticket}`) === signal ? null : signal,
       };
     });
     const names = [...new Set(view.workers.map((worker) => worker.ticket))];
+    const asked = random.shuffled(names).slice(0, ASKED_OTHERS);
+    const byMcp = await askMcp(home, asked);
     const ofTickets = await severalAtOnce(names.length, AT_ONCE, async (index) => {
       const ticket = names[index] ?? '';
       const receipt = await ask(ticket, 'receipt');
@@ -287,9 +302,18 @@ export async function playHome(first: number, count: number): Promise<HomeFindin
         ticket,
         receipt: { run: receipt.orchestrator, isShipped: receipt.shipped === true },
         isTrackerDone: tickets.stateOf(ticket) === usualTeamStates.done,
+        ...(byMcp.has(ticket) && {
+          others: { mcp: byMcp.get(ticket) === true, 'svc why': await shippedByWhy(ticket) },
+        }),
       };
     });
-    return { workers, tickets: ofTickets };
+    const all = { workers, tickets: ofTickets };
+    return fault.answers?.(all) ?? all;
+  }
+
+  async function shippedByWhy(ticket: string): Promise<boolean> {
+    const { printed } = await world.svc(home.home, 'why', ticket, '--json');
+    return (JSON.parse(printed) as { shipped: boolean | null }).shipped === true;
   }
 
   async function judge(): Promise<Answers> {

@@ -11,11 +11,14 @@ export interface ProjectFiles {
 export function createProjectFiles(options: {
   home: string;
   configDir: string;
+  /** Given, every second project is a checkout: another file is another branch, and git changes to it. */
+  git?: (folder: string, ...words: string[]) => string;
   /** More keys of the project file, beside `svc.deploy`. */
   settings: (project: string) => Record<string, unknown>;
 }): ProjectFiles {
-  const { home, configDir, settings } = options;
+  const { home, configDir, settings, git } = options;
   const globalFile = join(configDir, 'config.json');
+  const branches = new Map<string, number>();
   const listed = new Set<string>();
   const away = new Set<string>();
   let global: Extract<FileStep, { do: 'global' }>['file'] = 'good';
@@ -49,13 +52,40 @@ export function createProjectFiles(options: {
     }
   }
 
+  /** The file as it is on a branch of its own, to which git then changes. */
+  function checkOut(project: string, folder: string, file: ProjectFile | null): void {
+    if (git === undefined) return;
+    const at = folderOf(project);
+    const number = (branches.get(project) ?? 0) + 1;
+    branches.set(project, number);
+    if (number === 1) {
+      git(at, 'init', '-q', '-b', 'main');
+      git(at, 'commit', '-q', '--allow-empty', '-m', 'Begin');
+    }
+    // It is committed in another worktree, so that only the change to its branch changes the project's folder.
+    const elsewhere = `${at}.branch`;
+    git(at, 'worktree', 'add', '-q', '-b', `branch-${number}`, elsewhere);
+    const path = join(elsewhere, folder, 'config.json');
+    if (file === null) rmSync(path, { force: true });
+    else {
+      mkdirSync(join(elsewhere, folder), { recursive: true });
+      writeFileSync(path, textOf(file, settings(project)));
+    }
+    git(elsewhere, 'add', '--all');
+    git(elsewhere, 'commit', '-q', '--allow-empty', '-m', `Settings ${number}`);
+    git(at, 'worktree', 'remove', '--force', elsewhere);
+    git(at, 'checkout', '-q', `branch-${number}`);
+  }
+
+  const isCheckout = (project: string): boolean => git !== undefined && /[02468]$/.test(project);
+
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
   writeGlobal();
   return {
     apply(step) {
       if (step.do === 'file') {
         mkdirSync(folderOf(step.project), { recursive: true });
-        writeProject(step.project, step.folder, step.file);
+        (isCheckout(step.project) ? checkOut : writeProject)(step.project, step.folder, step.file);
       } else if (step.do === 'mount') {
         const before = folderOf(step.project);
         mkdirSync(before, { recursive: true });

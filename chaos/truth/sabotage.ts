@@ -1,8 +1,9 @@
 // Faults that the comparison with the model has to notice, as data: each breaks one rule of the product from outside,
 // where a wrong implementation would break it.
 import type { Board, EventDraft } from '../../packages/core/src/index.ts';
-import type { Kind } from './answers.ts';
+import type { Answers, Kind } from './answers.ts';
 import type { Delivery } from './codehost.ts';
+import type { DaemonFault } from './daemon.ts';
 import { sameName } from './model-policy.ts';
 import type { Fault } from './process.ts';
 
@@ -11,6 +12,8 @@ export interface PlantedFault {
   /** One of these has to be reported more often than without the fault. */
   expected: Kind[];
   fault: () => Fault;
+  /** The same around a real daemon, where that is possible. */
+  atDaemon?: () => DaemonFault;
 }
 
 type Fields = Record<string, unknown>;
@@ -30,14 +33,14 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     what: 'counts rollbacks and migrations as deployments',
     expected: proof,
-    fault: () => ({
-      delivery: changeObject('deployment', (deployment) => ({ ...deployment, task: 'deploy' })),
-    }),
+    fault: () => ({ delivery: asDeploy }),
+    atDaemon: () => ({ delivery: asDeploy }),
   },
   {
     what: 'takes the branch of a deleted fork for its own',
     expected: proof,
     fault: () => ({ delivery: changeObject('pull_request', ownHead) }),
+    atDaemon: () => ({ delivery: changeObject('pull_request', ownHead) }),
   },
   {
     what: 'believes whatever pull request a signal file names',
@@ -113,15 +116,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     what: 'answers the receipt from the status in the signal file',
     expected: ['answers differ', 'false shipped'],
-    fault: () => ({
-      answers: ({ workers, tickets }) => ({
-        workers: workers.map((worker) => ({
-          ...worker,
-          receipt: { ...worker.receipt, isShipped: worker.signal === 'merged' || worker.receipt.isShipped },
-        })),
-        tickets,
-      }),
-    }),
+    fault: () => ({ answers: bySignal }),
+    atDaemon: () => ({ answers: bySignal }),
   },
   {
     what: 'never polls',
@@ -129,6 +125,20 @@ export const plantedFaults: readonly PlantedFault[] = [
     fault: () => ({ isPolled: false }),
   },
 ];
+
+function asDeploy(delivery: Delivery): Delivery {
+  return changeObject('deployment', (deployment) => ({ ...deployment, task: 'deploy' }))(delivery);
+}
+
+function bySignal({ workers, tickets }: Answers): Answers {
+  return {
+    workers: workers.map((worker) => ({
+      ...worker,
+      receipt: { ...worker.receipt, isShipped: worker.signal === 'merged' || worker.receipt.isShipped },
+    })),
+    tickets,
+  };
+}
 
 const LATER = '2027-01-01T00:00:00.000Z';
 
