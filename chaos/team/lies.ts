@@ -32,6 +32,10 @@ const noAccusations: { text: RegExp; isOnlyAdmins?: true; because: string }[] = 
     isOnlyAdmins: true,
     because: 'it names the own clock, which the script has set hours ahead and back again',
   },
+  {
+    text: /^\S+ has changes that the relay has not taken/,
+    because: 'that machine says so itself in two heartbeats that it has signed: nobody else is blamed',
+  },
 ];
 
 /** Whom a machine accuses, or what it misses. */

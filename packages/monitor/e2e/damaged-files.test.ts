@@ -147,6 +147,45 @@ test('a file of the spool that cannot be read is put aside, and the others are t
   });
 });
 
+test.each([
+  ['cut to nothing', ''],
+  ['overwritten', 'this is not a database '.repeat(1_000)],
+])(
+  'a database that is %s while the daemon runs: health answers, names it, and the next start repairs it',
+  async (_, text) => {
+    const { home, daemon: first, write } = await twoProjects();
+    // An end writes everything into the database itself.
+    await first.close();
+    const daemon = await startInProcess({ home });
+    const file = write('svc/svc.db', text);
+    const health = async () => daemon.get('/api/health');
+    await until(async () => JSON.stringify((await health()).body['log']).includes(`${file} cannot be read`));
+    const { status, body } = await health();
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'degraded',
+      log: { state: 'degraded', remedy: expect.stringContaining('svc monitor restart') },
+      outbox: { state: 'degraded', why: expect.stringContaining('cannot be read') },
+    });
+    await daemon.close();
+    const again = await startInProcess({ home });
+    expect((await again.get('/api/health')).body['log']).toMatchObject({ state: 'live' });
+  },
+);
+
+test('a host id that is none is set aside and named, and nothing is written through a link', async () => {
+  const home = temporaryFolder();
+  mkdirSync(join(home, 'svc'), { mode: 0o700 });
+  writeFileSync(join(home, 'notes'), 'mine');
+  symlinkSync(join(home, 'notes'), join(home, 'svc/host-id'));
+  const daemon = await startInProcess({ home });
+  const { notices } = (await daemon.get('/api/health')).body['log'] as { notices: object[] };
+  const path = expect.stringContaining(join(home, 'svc/host-id.damaged-'));
+  expect(notices).toMatchObject([{ kind: 'host-id-set-aside', path }]);
+  expect(readFileSync(join(home, 'notes'), 'utf8')).toBe('mine');
+  expect(readFileSync(join(home, 'svc/host-id'), 'utf8')).toMatch(/^[0-9a-f-]{36}\n$/);
+});
+
 test('last valid values of a wrong shape are ignored, not fatal', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, 'svc'), { mode: 0o700 });

@@ -105,7 +105,8 @@ const SignalsHealth = z.object({
   files: z.int().exactOptional().describe('Absent until the runs folder is watched'),
   corrupt: z.int().exactOptional(),
   corruptFiles: z.array(z.string()).exactOptional().describe('The first ten of them'),
-  ignored: z.int().exactOptional(),
+  ignored: z.int().exactOptional().describe('Unsafe names, and what is not a regular file'),
+  ignoredFiles: z.array(z.string()).exactOptional().describe('The first ten of them'),
   lastScanAt: Time.nullable().exactOptional(),
   problem: z.string().nullable().exactOptional(),
 });

@@ -42,3 +42,10 @@ test('sessions that are not up to date are broken, with the reason and the remed
   ]);
   expect(judgeHealth({ sessions: { state: 'live' } })).toEqual([]);
 });
+
+test('a signal file that is no regular file is named', () => {
+  const signals = { state: 'live', files: 1, ignored: 2, ignoredFiles: ['/runs/r/workers/A-1.json', '/x'] };
+  expect(judgeHealth({ signals })).toContainEqual(
+    expect.objectContaining({ grade: 'warning', evidence: '2, the first: /runs/r/workers/A-1.json' }),
+  );
+});

@@ -34,7 +34,7 @@ export type ReportedHealth = {
     givenUp?: number;
     retrying?: { key: string; error: string }[];
   };
-  signals?: Part & { files?: number; corrupt?: number };
+  signals?: Part & { files?: number; corrupt?: number; ignored?: number; ignoredFiles?: readonly string[] };
   runs?: Part;
   rules?: Part;
   sessions?: Part;
@@ -153,7 +153,8 @@ function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable
   if (indexFailing !== null)
     return doctorFinding('index', 'broken', `the index cannot be written: ${indexFailing}`, {
       evidence,
-      remedy: 'Free disk space and check the data folder; indexing then continues by itself.',
+      remedy:
+        'Free disk space and check the data folder; indexing then continues by itself. If the database is damaged, run: svc monitor restart',
     });
   if (rebuilding)
     return doctorFinding('index', 'warning', 'the index is being rebuilt', {
@@ -193,13 +194,20 @@ function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFindi
 }
 
 function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
-  const { corrupt = 0, files = 0 } = signals;
+  const { corrupt = 0, files = 0, ignored = 0, ignoredFiles = [] } = signals;
   const found = [judgePart('signals', 'the reader of status files', signals)];
   if (corrupt > 0)
     found.push(
       doctorFinding('signals', 'warning', 'some status files cannot be read; their last content is used', {
         evidence: `${corrupt} of ${files}`,
         remedy: 'List them: svc attention; then let the worker write its file again',
+      }),
+    );
+  if (ignored > 0)
+    found.push(
+      doctorFinding('signals', 'warning', 'some signal files are not read: they are not regular files', {
+        evidence: `${ignored}, the first: ${ignoredFiles[0] ?? 'unknown'}`,
+        remedy: 'Remove them, or let the worker write its file again',
       }),
     );
   return found;

@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -49,6 +50,43 @@ test('only its owner can read the record; it is removed with the instance, and l
   expect(readRecord(dataDir)).toBeUndefined();
   expect(readdirSync(dataDir)).toEqual(['daemon.lock']);
   expect(readFileSync(join(dataDir, 'daemon.lock'), 'utf8')).toBe('');
+});
+
+test.each([
+  ['a file that is no lock', (path: string) => writeFileSync(path, 'no lock '.repeat(100))],
+  ['a folder', (path: string) => mkdirSync(path)],
+  ['a link to itself', (path: string) => symlinkSync('daemon.lock', path)],
+  ['a link to nothing', (path: string) => symlinkSync('/nowhere/at/all', path)],
+  ['a link to a device', (path: string) => symlinkSync('/dev/null', path)],
+])('%s in the place of the lock is named, not the data root', (_what, damage) => {
+  const dataDir = temporaryFolder();
+  const lock = join(dataDir, 'daemon.lock');
+  damage(lock);
+  expect(() => claimInstance(dataDir)).toThrow(
+    expect.objectContaining({
+      code: 'file-unusable',
+      message: expect.stringContaining(`${lock} cannot be used as the lock`),
+      remedy: expect.stringContaining(`rm -r ${lock}`),
+    }),
+  );
+});
+
+test('a folder in the place of the record is named by a start, and does not stop the end of a daemon', async () => {
+  const dataDir = temporaryFolder();
+  const path = join(dataDir, 'daemon.json');
+  const instance = claimInstance(dataDir);
+  await instance?.announce(record);
+  rmSync(path);
+  mkdirSync(path);
+  instance?.withdraw();
+  expect(isHeld(dataDir)).toBe(false);
+  for (let times = 0; times < 2; times += 1)
+    expect(() => claimInstance(dataDir)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(`${path} cannot be replaced`),
+        remedy: expect.stringContaining(`rm -r ${path}`),
+      }),
+    );
 });
 
 test('the next daemon removes the leftovers of a killed one', () => {
@@ -133,12 +171,10 @@ test.each([
 
 test('an unusable data root is a failure with a remedy', () => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, 'file'), '');
-  mkdirSync(join(folder, 'daemon.lock'));
-  for (const dataDir of [join(folder, 'file'), folder]) {
-    expect(() => claimInstance(dataDir)).toThrow(
-      expect.objectContaining({ code: 'file-unusable', remedy: expect.stringContaining('SVC_DATA_DIR') }),
-    );
-    expect(() => claimInstance(dataDir)).toThrow(Failure);
-  }
+  const dataDir = join(folder, 'file');
+  writeFileSync(dataDir, '');
+  expect(() => claimInstance(dataDir)).toThrow(
+    expect.objectContaining({ code: 'file-unusable', remedy: expect.stringContaining('SVC_DATA_DIR') }),
+  );
+  expect(() => claimInstance(dataDir)).toThrow(Failure);
 });

@@ -6,11 +6,12 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonRecord } from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { lookNow, readTextNow } from '@svc/lib/paths';
 import { listenersOf } from '../access/socket-table.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
+import { isDamage, isNotOpened } from '../disk/sqlite.ts';
 import { Failure } from '../errors.ts';
 
 const ATTEMPTS = 5;
@@ -31,11 +32,16 @@ export type Instance = {
 
 /** Becomes the daemon of the data root, or returns undefined while another process is. */
 export function claimInstance(dataDir: string): Instance | undefined {
-  let hold = usable(dataDir, () => tryHold(lockFile(dataDir)));
+  let hold = usable(dataDir, () => holdOrName(lockFile(dataDir)));
   if (hold === undefined) return undefined;
   const record = recordFile(dataDir);
   // Removes the leftover record of a killed daemon: from here on the record is the holder's.
-  rmSync(record, { force: true });
+  try {
+    rmSync(record, { force: true });
+  } catch (error) {
+    hold.release();
+    throw fileInTheWay(record, 'cannot be replaced', error);
+  }
   let claimed = identify(dataDir);
   let announced: DaemonRecord | undefined;
   let trouble: string | null = null;
@@ -79,7 +85,12 @@ export function claimInstance(dataDir: string): Instance | undefined {
       return trouble;
     },
     withdraw() {
-      if (!lost) rmSync(record, { force: true });
+      try {
+        if (!lost) rmSync(record, { force: true });
+      } catch (error) {
+        // It is only a hint, and the next start names what is in its place.
+        if (systemErrorCode(error) === undefined) throw error;
+      }
       claimed.close();
       hold?.release();
     },
@@ -106,6 +117,29 @@ function mayBeDaemon(dataDir: string, uid: number): boolean {
   if (uid === 0 || uid === own) return true;
   const look = lookNow(lockFile(dataDir));
   return own === 0 && look.state === 'present' && look.owner === uid;
+}
+
+/** SQLite says neither which file it cannot use, nor that it is no lock. */
+function holdOrName(path: string): Hold | undefined {
+  const unusableLock = (why: unknown): Failure =>
+    fileInTheWay(path, 'cannot be used as the lock of the data root', why);
+  const look = lookNow(path);
+  if (look.state === 'present' && look.kind !== 'file') throw unusableLock(new Error(`it is a ${look.kind}`));
+  try {
+    return tryHold(path);
+  } catch (error) {
+    const isOfLock = isDamage(error) || isNotOpened(error) || systemErrorCode(error) === 'ELOOP';
+    throw isOfLock ? unusableLock(error) : error;
+  }
+}
+
+function fileInTheWay(path: string, what: string, error: unknown): Failure {
+  return new Failure(
+    'file-unusable',
+    `${path} ${what}: ${messageOf(error)}.`,
+    `If no daemon of this data root runs, remove it: rm -r ${path}`,
+    { cause: error },
+  );
 }
 
 /** A process that only checks the lock holds it for an instant; a daemon still holds it at the next try. */
@@ -158,7 +192,7 @@ export function usable<T>(dataDir: string, work: () => T): T {
 }
 
 function unusable(dataDir: string, error: unknown): unknown {
-  if (systemErrorCode(error) === undefined) return error;
+  if (systemErrorCode(error) === undefined || error instanceof Failure) return error;
   return new Failure(
     'file-unusable',
     `The data root ${dataDir} cannot be used: ${(error as Error).message}.`,

@@ -24,6 +24,8 @@ import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 
 const RESTART = 'Run: svc monitor restart. Then restore what is missing from a backup (docs/guide/data.md)';
+const INDEX_REMEDY =
+  'Free disk space; it continues by itself. If the database is damaged, run: svc monitor restart. It is then built again from the event log.';
 const FREE_DISK = 'Free disk space and check the data folder; it continues by itself.';
 
 type Health = ApiAnswer<typeof api.getHealth>;
@@ -121,7 +123,7 @@ function workReport({ board, outbox, signals, runs, rules, sessions }: HealthPar
         ? { state: 'connecting' as const }
         : standing(state.degraded, FREE_DISK)),
     },
-    outbox: { ...pending, ...standing(pending.failing, FREE_DISK) },
+    outbox: { ...pending, ...standing(pending.failing, INDEX_REMEDY) },
     signals: {
       ...files,
       ...standing(watched?.problem ?? null, signalsRemedy),
@@ -169,7 +171,8 @@ function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices
   const failing = stats.failing ?? stats.indexFailing;
   const missing = missingText(stats.missing) ?? null;
   const changed = stats.fileChanged ? FILE_CHANGED : null;
-  const remedy = failing !== null ? FREE_DISK : missing !== null ? MISSING_REMEDY : FILE_CHANGED_REMEDY;
+  const ofLog = stats.failing === null ? INDEX_REMEDY : FREE_DISK;
+  const remedy = failing !== null ? ofLog : missing !== null ? MISSING_REMEDY : FILE_CHANGED_REMEDY;
   return {
     ...standing(failing ?? missing ?? changed, remedy),
     ...stats,

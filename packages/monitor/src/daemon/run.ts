@@ -119,9 +119,13 @@ async function openDaemon(
     readOnly,
     now: nowMs,
   });
-  const host = await identifyHost(machine.dataDir);
   const metrics = createMetrics();
   const counters = createCounters({ metrics, now });
+  const onNotice: typeof counters.noteLog = (notice) => {
+    logger.warn(notice, 'event log');
+    counters.noteLog(notice);
+  };
+  const host = await identifyHost(machine.dataDir, (path) => onNotice({ kind: 'host-id-set-aside', path }));
   const telemetry = createTelemetry({ configs, metrics, logger, now });
   opened.defer(telemetry.stop);
   const log = openEventLog({
@@ -130,10 +134,7 @@ async function openDaemon(
     clock: { now: nowMs },
     host,
     newId: () => crypto.randomUUID(),
-    onNotice(notice) {
-      logger.warn(notice, 'event log');
-      counters.noteLog(notice);
-    },
+    onNotice,
     onCommit: counters.noteCommit,
   });
   opened.defer(log.close);

@@ -22,9 +22,10 @@ export function ensurePrivateFile(path: string): void {
   }
 }
 
+/** Only of a regular file: a link may lead to a device, which everybody needs. */
 export function narrow(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats !== undefined && (stats.mode & 0o077) !== 0) chmodSync(path, 0o600);
+  if (stats?.isFile() === true && (stats.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
 // Folders whose names survive a power cut: a durable file in a lost folder is lost too.

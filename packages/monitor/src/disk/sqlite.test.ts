@@ -1,4 +1,5 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
@@ -24,6 +25,22 @@ describe('opening', () => {
     const modes = ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600]);
     database.close();
+  });
+
+  test.each([
+    ['a folder', (path: string): void => mkdirSync(path)],
+    ['a pipe', (path: string): void => void execFileSync('mkfifo', [path])],
+    ['a link to nothing', (path: string): void => symlinkSync('/nowhere/at/all', path)],
+  ])('%s in its place is named, with the fix', (_what, damage) => {
+    const path = join(temporaryFolder(), 'svc.db');
+    damage(path);
+    expect(() => openDatabase(path, { area: 'a', migrations: [first] })).toThrow(
+      expect.objectContaining({
+        code: 'file-unusable',
+        message: expect.stringContaining(`The database ${path} cannot be opened`),
+        remedy: expect.stringContaining(`mv ${path} ${path}.old`),
+      }),
+    );
   });
 
   test('a file that is not a database is detected, and can be set aside', () => {

@@ -2,9 +2,12 @@
 // migrations, so areas change their tables independently of each other.
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Failure } from '../errors.ts';
 import { ensurePrivateFile, narrow } from './private-file.ts';
 
+const DISK_ERROR = 10;
 const CORRUPT = 11;
+const NOT_OPENED = 14;
 const NOT_A_DATABASE = 26;
 /** Four times the default: pages that change often are copied into the file less often. */
 const CHECKPOINT_PAGES = 1_000;
@@ -37,7 +40,7 @@ export function openDatabase(
 ): Database {
   for (const suffix of ['-wal', '-shm']) narrow(path + suffix);
   ensurePrivateFile(path);
-  const connection = new DatabaseSync(path, { timeout: busyMs });
+  const connection = connect(path, busyMs);
   try {
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${syncEach ? 'FULL' : 'NORMAL'}`);
     connection.exec(`PRAGMA cache_size = -${cacheKib}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -46,8 +49,27 @@ export function openDatabase(
     return database;
   } catch (error) {
     connection.close();
-    throw error;
+    throw named(path, error);
   }
+}
+
+function connect(path: string, busyMs: number): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: busyMs });
+  } catch (error) {
+    throw named(path, error);
+  }
+}
+
+/** SQLite does not say which file it could not open. */
+function named(path: string, error: unknown): unknown {
+  if (!isNotOpened(error) && resultOf(error) !== DISK_ERROR) return error;
+  return new Failure(
+    'file-unusable',
+    `The database ${path} cannot be opened: ${(error as Error).message}.`,
+    `Make it a file that you can read and write, or move it away; svc builds it again from the event log: mv ${path} ${path}.old`,
+    { cause: error },
+  );
 }
 
 function wrap(connection: DatabaseSync): Database {
@@ -116,9 +138,17 @@ export class DatabaseFromNewerVersion extends Error {
 
 /** Whether the error means that the file is damaged, or is not a database at all. */
 export function isDamage(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error)) return false;
-  const code = Number(error.errcode) & 0xff;
-  return code === CORRUPT || code === NOT_A_DATABASE;
+  return [CORRUPT, NOT_A_DATABASE].includes(resultOf(error));
+}
+
+/** No permission, or what is no file: a folder, a link to nothing. */
+export function isNotOpened(error: unknown): boolean {
+  return resultOf(error) === NOT_OPENED;
+}
+
+/** SQLite's result code; 0 for another error. */
+function resultOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 }
 
 /** Moves a damaged file aside, for a person to inspect; returns its new path. */

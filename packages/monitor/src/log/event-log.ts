@@ -211,13 +211,13 @@ export function openEventLog(options: EventLogOptions): EventLog {
     reindex: keeper.rebuild,
     stats: () => ({
       ...writer.stats(),
+      missing: keeper.missing(),
       indexedTo: keeper.index().lastSeq(),
-      indexFailing: keeper.index().failing(),
+      indexFailing: keeper.failing(),
       rebuilding: keeper.rebuilding(),
       recentDeliveries: dedupe.recent(),
       tailReaders: tail.readers(),
       corruptLines,
-      missing: keeper.missing(),
     }),
     async close() {
       await writer.close();

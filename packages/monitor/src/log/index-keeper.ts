@@ -27,6 +27,8 @@ export type IndexKeeper = {
   givenTo: () => number;
   /** Lines that the log had and no longer has, unless a person has accepted that. */
   missing: () => MissingLines[];
+  /** Why the index cannot be read or written, since `missing` was last asked for. */
+  failing: () => string | null;
   /** These lines disappeared while the daemon was running. */
   noteMissing: (missing: MissingLines) => void;
   close: () => Promise<void>;
@@ -59,6 +61,7 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
   let index = createIndex(createIndexStore(database, side), (seq) => options.onProgress(seq));
   let rebuild: Promise<void> | null = null;
   let next: LogIndex | null = null;
+  let unreadable: string | null = null;
 
   function createIndex(store: IndexStore, onProgress: (seq: number) => void): LogIndex {
     return createLogIndex({
@@ -105,13 +108,19 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
     );
   }
 
-  /** What the index has of month files that were removed. */
+  /** What the index has of month files that were removed; nothing while the database cannot be read. */
   function inRemovedFiles(): MissingLines[] {
     const there = new Set(listFilledMonthFiles(folder));
-    return index.store
-      .files()
-      .filter(({ file }) => !there.has(file))
-      .map(({ firstSeq, lastSeq }) => ({ from: firstSeq, to: lastSeq }));
+    try {
+      const files = index.store.files();
+      unreadable = null;
+      return files
+        .filter(({ file }) => !there.has(file))
+        .map(({ firstSeq, lastSeq }) => ({ from: firstSeq, to: lastSeq }));
+    } catch (error) {
+      unreadable = `${options.path} cannot be read: ${messageOf(error)}`;
+      return [];
+    }
   }
 
   if (misfit !== null) rebuildAside(misfit);
@@ -132,6 +141,7 @@ export function createIndexKeeper(options: IndexKeeperOptions): IndexKeeper {
       const found = [...index.holes(), ...inRemovedFiles(), ...gone, ...behind];
       return joinMissing(found.filter(({ to }) => to > acceptedTo));
     },
+    failing: () => unreadable ?? index.failing(),
     noteMissing(missing) {
       gone.push(missing);
       notice({ kind: 'lines-missing', ...missing });

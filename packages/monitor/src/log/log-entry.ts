@@ -1,4 +1,5 @@
 // A line of the log together with its location. Parsing is strict: what is not a valid line is null.
+import { rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { EventHost, EventLine } from '@svc/core';
@@ -114,10 +115,17 @@ export class TailTooSlow extends Error {
 
 // This machine's identity in its log: a permanent id, and its name.
 
-export async function identifyHost(dataDir: string): Promise<EventHost> {
+/** `onSetAside` gets the new path of a file that holds no id: without it the id was lost silently. */
+export async function identifyHost(dataDir: string, onSetAside?: (path: string) => void): Promise<EventHost> {
   const file = join(dataDir, 'host-id');
   const known = ifPresentSync(() => readTextNow(file).trim());
   if (known !== undefined && /^[0-9a-f-]{36}$/.test(known)) return { id: known, name: hostname() };
+  if (known !== undefined) {
+    // A link is moved, not what it leads to.
+    const aside = `${file}.damaged-${crypto.randomUUID()}`;
+    await rename(file, aside);
+    onSetAside?.(aside);
+  }
   const id = crypto.randomUUID();
   await writeFileAtomically(file, `${id}\n`, { mode: 0o600, folderMode: 0o700 });
   return { id, name: hostname() };

@@ -12,4 +12,5 @@ export type LogNotice =
   | { kind: 'index-rebuilding'; reason: string }
   | { kind: 'index-failing'; reason: string }
   | { kind: 'index-works-again' }
-  | { kind: 'database-set-aside'; path: string; reason: string };
+  | { kind: 'database-set-aside'; path: string; reason: string }
+  | { kind: 'host-id-set-aside'; path: string };

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
@@ -49,6 +49,16 @@ describe('the end of the log', () => {
 
 describe('a torn tail', () => {
   const good = `${lineText(1)}\n${lineText(2)}\n`;
+
+  test('that is longer than a crash can leave is cut off, and only its beginning is kept', () => {
+    const folder = folderWith({ [NAME]: good });
+    truncateSync(join(folder, NAME), 200 * 1024 * 1024);
+    const { tail, torn } = recoverTail({ folder, now: NOW });
+    expect(tail).toMatchObject({ seq: 2, length: good.length });
+    expect(torn).toMatchObject([{ offset: good.length, bytes: 200 * 1024 * 1024 - good.length }]);
+    expect(statSync(torn[0]?.quarantine ?? '').size).toBeLessThan(50 * 1024 * 1024);
+    expect(statSync(join(folder, NAME)).size).toBe(good.length);
+  });
 
   test('of any length goes to quarantine, and the lines before it stay', () => {
     const last = Buffer.from(`${lineText(3, 'é🙂')}\n`);

@@ -16,6 +16,8 @@ export type Recovery = { tail: LogTail; torn: TornTail[] };
 const CHUNK = 64 * 1024;
 /** The last commit, and the line before it. */
 const REACH = LARGEST_COMMIT_BYTES + LONGEST_LINE_BYTES;
+/** More than a crash can leave was written by another program: the beginning shows what it is. */
+const MOST_KEPT = 2 * REACH;
 const NEWLINE = 0x0a;
 
 /** The end of the log, repaired if necessary. Files without a line are skipped. */
@@ -111,7 +113,7 @@ function createBackwardSearch(descriptor: number): (before: number) => number {
   };
 }
 
-/** Copies the bytes durably before cutting them off, so a crash in between loses nothing. */
+/** Copies the bytes durably before cutting them off, so a crash in between loses nothing that it can have left. */
 function quarantine({
   folder,
   file,
@@ -136,8 +138,9 @@ function quarantine({
   });
   try {
     const chunk = Buffer.allocUnsafe(CHUNK);
-    for (let at = offset; at < size; ) {
-      const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK, size - at), at);
+    const end = Math.min(size, offset + MOST_KEPT);
+    for (let at = offset; at < end; ) {
+      const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK, end - at), at);
       if (bytes === 0) break;
       writeSync(copy, chunk, 0, bytes);
       at += bytes;

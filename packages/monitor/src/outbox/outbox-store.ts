@@ -349,6 +349,17 @@ export type OutboxFigures = {
 
 const RETRYING_SHOWN = 20;
 
+/** Before any could be read. */
+export const noFigures: Omit<OutboxFigures, 'failing'> = {
+  started: 'resumed',
+  pending: 0,
+  running: 0,
+  oldestPendingMs: null,
+  retryingCount: 0,
+  retrying: [],
+  givenUp: 0,
+};
+
 export function outboxFigures(
   store: OutboxStore,
   { running, failing, now }: { running: number; failing: string | null; now: number },

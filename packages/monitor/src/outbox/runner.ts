@@ -8,7 +8,13 @@
 import { isTimeToGiveUp, type Lane, laneOf, laneSlots, lanes, retryWaitMs } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
-import { type OutboxFigures, type OutboxRow, type OutboxStore, outboxFigures } from './outbox-store.ts';
+import {
+  noFigures,
+  type OutboxFigures,
+  type OutboxRow,
+  type OutboxStore,
+  outboxFigures,
+} from './outbox-store.ts';
 
 // An effect that was given up needs a person, so it goes into the log. The row remembers that it was not reported yet, so
 // a kill between giving up and reporting only delays it. Reporting twice is the same as once.
@@ -259,6 +265,18 @@ export function createOutboxRunner({
     return null;
   }
 
+  /** The last ones that could be read: a database that is damaged while the daemon runs must not hide the rest of health. */
+  let lastFigures: OutboxFigures | undefined;
+
+  function figures(): OutboxFigures {
+    try {
+      lastFigures = outboxFigures(store, { running: running.size, failing: failing(), now: clock.now() });
+      return lastFigures;
+    } catch (error) {
+      return { ...(lastFigures ?? noFigures), failing: `its database cannot be read: ${messageOf(error)}` };
+    }
+  }
+
   return {
     start() {
       if (mode !== 'new') return;
@@ -273,7 +291,7 @@ export function createOutboxRunner({
       await waiters.wait(key, withinMs);
       return isStopped() ? before : settledOf(store.find(key));
     },
-    figures: () => outboxFigures(store, { running: running.size, failing: failing(), now: clock.now() }),
+    figures,
     async stop() {
       if (mode === 'stopping' || mode === 'stopped') return;
       mode = 'stopping';

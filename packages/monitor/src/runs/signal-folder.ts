@@ -1,5 +1,5 @@
 // The location of signal files: `<runs folder>/<orchestrator>/workers/<ticket>.json`. Unsafe names, links and everything
-// that is not a regular file are ignored and counted. The runs folder itself may be a link: it is configured, its content
+// that is not a regular file are ignored and listed. The runs folder itself may be a link: it is configured, its content
 // is not.
 
 import type { Stats } from 'node:fs';
@@ -25,7 +25,12 @@ export type RunFolder = {
 };
 
 /** `problems` are folders that could not be read; the files in them count neither as present nor as gone. */
-export type RunFolders = { identity: string | null; runs: RunFolder[]; ignored: number; problems: string[] };
+export type RunFolders = {
+  identity: string | null;
+  runs: RunFolder[];
+  ignored: string[];
+  problems: string[];
+};
 
 export function signalPath(runsDir: string, orchestrator: string, ticket: string): string {
   return join(runsDir, orchestrator, 'workers', ticket + SUFFIX);
@@ -39,19 +44,19 @@ export async function runsIdentity(runsDir: string): Promise<string | null> {
 
 /** The existing runs; `identity` is null when there is no runs folder. */
 export async function listRuns(runsDir: string): Promise<RunFolders> {
-  const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: 0, problems: [] };
+  const found: RunFolders = { identity: await runsIdentity(runsDir), runs: [], ignored: [], problems: [] };
   if (found.identity === null) return found;
   const entries = (await ifPresent(entriesIn(runsDir))) ?? [];
   for (const entry of entries) {
     // Files beside the runs, and hidden folders, are not ours.
     if (entry.isFile() || entry.name.startsWith('.')) continue;
     if (!entry.isDirectory() || !safeSegment(entry.name)) {
-      found.ignored += 1;
+      found.ignored.push(join(runsDir, entry.name));
       continue;
     }
     try {
       const run = await readRun(runsDir, entry.name);
-      if (run === 'ignored') found.ignored += 1;
+      if (run === 'ignored') found.ignored.push(join(runsDir, entry.name));
       else if (run !== null) found.runs.push(run);
     } catch (error) {
       found.problems.push(problemOf(error));
@@ -85,14 +90,15 @@ async function readRun(runsDir: string, orchestrator: string): Promise<RunFolder
 
 export type SignalLocations = {
   files: SignalLocation[];
-  ignored: number;
+  /** Paths of unsafe names, and of what is not a regular file. */
+  ignored: string[];
   /** The runs with more files than are read. */
   tooMany: string[];
   problems: string[];
 };
 
 export async function listSignals(runs: readonly RunFolder[]): Promise<SignalLocations> {
-  const listed: SignalLocations = { files: [], ignored: 0, tooMany: [], problems: [] };
+  const listed: SignalLocations = { files: [], ignored: [], tooMany: [], problems: [] };
   for (const { orchestrator, workers } of runs) {
     if (workers === null) continue;
     try {
@@ -101,7 +107,7 @@ export async function listSignals(runs: readonly RunFolder[]): Promise<SignalLoc
       for (const entry of entries) {
         const location = locationOf(orchestrator, workers.path, entry.name);
         if (location === null) continue;
-        if (location === 'ignored' || !entry.isFile()) listed.ignored += 1;
+        if (location === 'ignored' || !entry.isFile()) listed.ignored.push(join(workers.path, entry.name));
         else found.push(location);
       }
       const most = Math.min(MAX_PER_RUN, MAX_FILES - listed.files.length);

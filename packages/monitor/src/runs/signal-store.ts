@@ -78,7 +78,7 @@ export function createSignalStore({
       }
       return {
         signals,
-        ignored: found.ignored + listed.ignored,
+        ignored: found.ignored.length + listed.ignored.length,
         tooMany: listed.tooMany.length > 0,
         problems: [...found.problems, ...listed.problems],
       };

@@ -321,6 +321,8 @@ test('links, strange names and unreadable folders are ignored, and the others co
   expect(log.topics('ENG-1')).toEqual(['status_changed']);
   expect(log.lines).toHaveLength(3);
   expect(watcher.figures()).toMatchObject({ files: 1, corrupt: 0, ignored: 2 });
+  const ignored = ['ENG-9.json', 'a b.json'].map((name) => join(dirname(path), name));
+  expect(watcher.figures().ignoredFiles.toSorted()).toEqual(ignored.toSorted());
   replace(path, sampleSignal({ status: 'done' }));
   await expect.poll(() => log.topics('ENG-1')).toEqual(['status_changed', 'status_changed']);
 });

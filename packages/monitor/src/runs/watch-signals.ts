@@ -112,6 +112,7 @@ function createFolderWatches({
 const CHEAP_SCAN_MS = 20;
 /** Folders may appear while the watches of their parents are set up. */
 const MOST_ROUNDS = 5;
+const MOST_NAMED = 10;
 
 export type WatchSignalsOptions = ReporterOptions & {
   runsDir: string;
@@ -134,6 +135,8 @@ export type SignalFigures = {
   corruptFiles: string[];
   /** Names that are not read: unsafe names, or not regular files. */
   ignored: number;
+  /** The first ten of them. */
+  ignoredFiles: string[];
   lastScanAt: string | null;
   problem: string | null;
   /** How to fix the problem. */
@@ -155,7 +158,7 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
   const repos = new Set<string>();
   const orchestratorOf = new Map<string, string>();
   let rootIdentity: string | null = null;
-  let ignored = 0;
+  let ignored: string[] = [];
   let lastScanAt: string | null = null;
   let scanTookMs = 0;
   let scanProblem: Problem | null = null;
@@ -225,7 +228,7 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       const found = await watchFolders();
       listed = await listSignals(found.runs);
       rootIdentity = found.identity;
-      ignored = found.ignored + listed.ignored;
+      ignored = [...found.ignored, ...listed.ignored];
       scanProblem = problemOf([...found.problems, ...listed.problems], listed.tooMany, watches.missing());
     } catch (error) {
       // The state of the files is unknown now; that is not the same as their being gone.
@@ -292,7 +295,8 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
     },
     figures: () => ({
       ...checks.figures(),
-      ignored,
+      ignored: ignored.length,
+      ignoredFiles: ignored.slice(0, MOST_NAMED),
       lastScanAt,
       problem: scanProblem?.message ?? recent(checkProblem, rescanMs),
       remedy: scanProblem?.remedy ?? CHECK_FOLDER,

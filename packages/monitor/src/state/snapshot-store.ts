@@ -139,6 +139,8 @@ export function createSnapshotStore({
   /** Most lines between two snapshots after thinning. */
   widest?: number;
 }): SnapshotStore {
+  /** The figures that were read last. */
+  let known = { count: 0, bytes: 0 };
   const sql = {
     add: database.prepare('INSERT OR REPLACE INTO state_snapshots VALUES (?, ?, ?, ?, ?, ?)'),
     addPiece: database.prepare('INSERT OR REPLACE INTO state_pieces VALUES (?, ?, ?)'),
@@ -220,8 +222,13 @@ export function createSnapshotStore({
       for (const later of seqs().filter((one) => one > seq)) remove(later);
     },
     figures() {
-      const row = sql.figures.get();
-      return { count: Number(row?.['count'] ?? 0), bytes: Number(row?.['bytes'] ?? 0) };
+      try {
+        const row = sql.figures.get();
+        known = { count: Number(row?.['count'] ?? 0), bytes: Number(row?.['bytes'] ?? 0) };
+      } catch {
+        // The log and the outbox have the same file, and report that it cannot be read.
+      }
+      return known;
     },
     close: () => database.close(),
   };
