@@ -173,6 +173,21 @@ test.each([
   },
 );
 
+test('the files of an agent that cannot be read are named; without them its conversation is empty', async () => {
+  const { daemon, write } = await twoProjects();
+  const startedAt = new Date().toISOString();
+  const signal = { ticket: 'ENG-1', orchestrator: 'r', workerName: 'w', status: 'implementing', phase: 1 };
+  write('svc/runs/r/workers/ENG-1.json', JSON.stringify({ ...signal, startedAt, updatedAt: startedAt }));
+  const conversation = () => daemon.get('/api/workers/ENG-1/agent?attempt=1');
+  await until(async () => (await conversation()).status === 200);
+  expect((await conversation()).body).toMatchObject({ items: [], journal: null });
+  const sent = write('svc/runs/r/workers/output/ENG-1.1.sent.jsonl/x', '');
+  expect(await conversation()).toMatchObject({
+    status: 500,
+    body: { code: 'file-unusable', remedy: expect.stringContaining(dirname(sent)) },
+  });
+});
+
 test('a host id that is none is set aside and named, and nothing is written through a link', async () => {
   const home = temporaryFolder();
   mkdirSync(join(home, 'svc'), { mode: 0o700 });

@@ -15,10 +15,12 @@ import {
   type Worker,
   type WorkerAgent,
 } from '@svc/core';
-import { ifPresent } from '@svc/lib/files';
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import { ifPresent, isMissing } from '@svc/lib/files';
 import { openFile, readText } from '@svc/lib/paths';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
+import { Failure } from '../../errors.ts';
 import { readInbox } from '../reactions/inbox.ts';
 import { type AgentTalk, readSession } from './agent-session.ts';
 import { type AgentFiles, agentFiles } from './launch.ts';
@@ -225,8 +227,18 @@ function current(talk: AgentTalk, known: WorkerAgent) {
 /** Of an attempt that is not followed: it has ended, or this daemon has just started. */
 async function readConversation(files: AgentFiles, hasEnded: boolean): Promise<Conversation> {
   const conversation = newConversation();
-  await readSession(files, (entry, sessions) => {
-    if (hasEnded || entry.from !== 'process') addToConversation(conversation, entry, sessions);
-  });
+  try {
+    await readSession(files, (entry, sessions) => {
+      if (hasEnded || entry.from !== 'process') addToConversation(conversation, entry, sessions);
+    });
+  } catch (error) {
+    if (isMissing(error)) return conversation;
+    if (systemErrorCode(error) === undefined) throw error;
+    throw new Failure(
+      'file-unusable',
+      `The conversation of the agent cannot be read: ${messageOf(error)}`,
+      `Make them files that you can read: ls -l ${files.sent} ${files.journal}`,
+    );
+  }
   return conversation;
 }
