@@ -65,6 +65,11 @@ const allowed = {
   body: { request: '7', answer: 'allow_once', orchestrator: of.orchestrator },
 };
 
+it('says on the card what a working agent does now', async () => {
+  const { page } = await open('/', agentOf({ state: 'running', doing: 'Edit src/berths/places.ts' }));
+  await card(page).getByText('Edit src/berths/places.ts').waitFor();
+});
+
 describe('beside the attention item', () => {
   it('shows the whole command once, with the main action first, and allows with one click', async () => {
     const { page, world, problems } = await open(attention(), asking);

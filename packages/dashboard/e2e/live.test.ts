@@ -120,9 +120,38 @@ describe('the board', () => {
       .waitFor();
     await page.locator('main a[href^="/tickets/"]').first().waitFor();
     expect(await card(page, 'TID-135').count()).toBe(0);
+    const numberOf = async (query: string) => {
+      const answer = await fetch(`${tape.daemon().url}/api/board${query}`);
+      return ((await answer.json()) as { needsYou: number }).needsYou;
+    };
+    const [past, live] = [await numberOf('?at=400'), await numberOf('')];
+    expect(past).toBeGreaterThan(0);
+    expect(past).toBeLessThan(live);
+    const bar = page.getByRole('region', { name: 'Data status' });
+    await bar.getByText('This board is not live').waitFor();
+    expect(await bar.getByText(/^Live/).count()).toBe(0);
+    const badge = page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Attention/ })
+      .first();
+    await expect.poll(() => badge.innerText()).toMatch(new RegExp(`\\b${past}\\b`));
+    await expect.poll(() => page.title()).toContain(`(${past})`);
     await page.getByRole('link', { name: 'Back to live' }).click();
     await card(page, 'TID-135').waitFor();
+    await bar.getByText(/^Live/).waitFor();
+    await expect.poll(() => badge.innerText()).toMatch(new RegExp(`\\b${live}\\b`));
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
+  });
+
+  it('has its time bar behind History', async () => {
+    const page = await openAt('/');
+    await card(page, 'TID-135').waitFor();
+    expect(await page.getByRole('slider').count()).toBe(0);
+    const button = page.getByRole('button', { name: 'History' });
+    await button.click();
+    await page.getByRole('slider').waitFor();
+    await button.click();
+    await page.getByRole('slider').waitFor({ state: 'detached' });
   });
 
   it('shows no live data while it loads a past time', async () => {

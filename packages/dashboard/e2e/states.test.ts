@@ -149,6 +149,53 @@ describe('a new machine', () => {
   });
 });
 
+describe('a repository with merged pull requests, and no agent yet', () => {
+  const tape = withTape({ past: 'nothing' });
+
+  it('shows the first steps, and the open tickets with Start, instead of empty columns', async () => {
+    const repository = { full_name: 'tideline/web' };
+    await sendCodehost(tape.daemon(), 'pull_request', {
+      action: 'closed',
+      number: 7,
+      pull_request: {
+        number: 7,
+        title: 'An older change',
+        state: 'closed',
+        merged: true,
+        merged_at: new Date().toISOString(),
+        merge_commit_sha: 'b'.repeat(40),
+        head: { ref: 'older', sha: 'a'.repeat(40) },
+        base: { ref: 'main' },
+      },
+      repository,
+    });
+    await sendTracker(tape.daemon(), 'Issue', {
+      type: 'Issue',
+      action: 'create',
+      createdAt: new Date().toISOString(),
+      data: {
+        id: 'i-1',
+        identifier: 'OPS-1',
+        title: 'Show the price',
+        state: { id: 's', name: 'Todo', type: 'unstarted' },
+        labels: [],
+      },
+    });
+    const seen = async () => {
+      const answer = await fetch(`${tape.daemon().url}/api/board?all=1`);
+      const { pullRequests } = (await answer.json()) as { pullRequests: { state: string }[] };
+      return pullRequests.map(({ state }) => state);
+    };
+    await expect.poll(seen).toEqual(['merged']);
+    const { page, problems } = await tape.open();
+    await page.goto(tape.daemon().url);
+    const first = page.getByRole('region', { name: 'Start your first agent' });
+    await first.getByText('Show the price').waitFor();
+    await first.getByRole('button', { name: /^Start/ }).waitFor();
+    expect(await problems()).toEqual([]);
+  });
+});
+
 /** What the checks before a start answer: first an agent that is not logged in. */
 async function withPreflight(page: Page) {
   const answer = { ready: false, asked: [] as unknown[] };

@@ -240,6 +240,9 @@ test('a port that another program has is reported with the variable to change', 
   expect(start.code).toBe(6);
   expect(start.err).toContain(`Port ${port} is in use by another program.`);
   expect(start.err).toContain('SVC_MONITOR_PORT');
+  // Only why, without the lines of its log.
+  expect(start.err).toMatch(/^error: /);
+  expect(start.err).not.toContain('{"');
   const foreground = await svc('run');
   expect(foreground.code).toBe(6);
   expect(foreground.err).toContain(`error: Port ${port} is in use by another program.`);

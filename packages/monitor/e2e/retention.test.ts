@@ -73,6 +73,9 @@ test('a dry run shows what and why; --yes removes it and logs each removal; the 
     ],
   });
   expect((await svc('retention')).out).toContain('Nothing is to be removed.');
+  await until(async () =>
+    (await svc('doctor')).out.includes('nothing of it is old enough to be removed: svc retention'),
+  );
   expect((await svc('doctor')).out).toMatch(
     /svc uses: worktrees 0 B, runs 5 B, journals 0 B, archives \d+ B/,
   );

@@ -91,6 +91,7 @@ test('only a hand-over is allowed by default; the person has it in the own list'
     ['deploy', 'retry', 'ENG-1'],
   ]) {
     const refused = await two.svc(...words, '--machine', 'one');
+    expect(refused.text, words.join(' ')).not.toContain('..');
     expect(refused, words.join(' ')).toMatchObject({
       exit: 1,
       text: expect.stringMatching(/one: refused\. Its owner does not allow[^]*svc\.team\.allow/),

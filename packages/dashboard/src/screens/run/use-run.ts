@@ -1,4 +1,4 @@
-// A run at the time being viewed: from the board, and if live also from the daemon's view of it.
+// A run, and all runs, at the time being viewed: from the board, and if live also from the daemon's view of them.
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
@@ -48,7 +48,7 @@ export function useRun(name: string): ShownRun {
 }
 
 /** Reloads the query soon after events of a run. */
-export function useRefresh(queryKey: readonly unknown[], isOurs: (orchestrator: string) => boolean): void {
+function useRefresh(queryKey: readonly unknown[], isOurs: (orchestrator: string) => boolean): void {
   const queries = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLines((lines) => {
@@ -59,4 +59,35 @@ export function useRefresh(queryKey: readonly unknown[], isOurs: (orchestrator: 
       void queries.invalidateQueries({ queryKey });
     }, REFRESH_AFTER_MS);
   });
+}
+
+/** Newest first, also those that are no longer on the board. */
+export function useRuns() {
+  const { board, moment, loading, failure } = useBoard();
+  const now = useNow();
+  const views = useQuery({
+    queryKey: ['runs'],
+    queryFn: ({ signal }) => client.get('/api/runs', { signal }),
+    enabled: moment === null,
+  });
+  useRefresh(['runs'], () => true);
+  const listed = moment === null ? views.data?.runs : undefined;
+  const tick = Math.floor(now / 10_000);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
+  const models = useMemo(() => {
+    const byName = new Map(listed?.map((view) => [view.orchestrator, view]) ?? []);
+    return [...new Set([...byName.keys(), ...board.runs.keys()])]
+      .flatMap((name) => {
+        const run = board.runs.get(name) ?? null;
+        const view = byName.get(name) ?? null;
+        return runModel({ run, view, board, needsYou: (worker) => needsYou(worker, board, now) }) ?? [];
+      })
+      .toSorted((one, other) => (other.startedAt ?? '').localeCompare(one.startedAt ?? ''));
+  }, [board, listed, tick]);
+  return {
+    models,
+    loading: loading || (moment === null && views.isPending),
+    failure: failure ?? views.error,
+    again: () => void views.refetch(),
+  };
 }

@@ -1,9 +1,6 @@
 // All runs, newest first.
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
-import { client } from '../../api/client.ts';
-import { useBoard, useNow } from '../../live/live.tsx';
+import type { ReactNode } from 'react';
 import { Ago } from '../../parts/age.tsx';
 import { runCostWords, waitedWords } from '../../parts/format.ts';
 import { runLabel } from '../../parts/meaning.ts';
@@ -14,9 +11,8 @@ import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
-import { needsYou } from '../attention/inbox.ts';
-import { type RunModel, runModel } from '../run/run-model.ts';
-import { useRefresh } from '../run/use-run.ts';
+import type { RunModel } from '../run/run-model.ts';
+import { useRuns } from '../run/use-run.ts';
 import { OpenTickets } from './open-tickets.tsx';
 import { Progress, waveWords } from './progress.tsx';
 
@@ -172,34 +168,4 @@ function workingWords({ working, maxParallel }: RunModel): string {
 
 function waitedOf({ waited }: RunModel): string {
   return waited === null ? 'unknown' : waitedWords(waited.hours * 3_600_000);
-}
-
-function useRuns() {
-  const { board, moment, loading, failure } = useBoard();
-  const now = useNow();
-  const views = useQuery({
-    queryKey: ['runs'],
-    queryFn: ({ signal }) => client.get('/api/runs', { signal }),
-    enabled: moment === null,
-  });
-  useRefresh(['runs'], () => true);
-  const listed = moment === null ? views.data?.runs : undefined;
-  const tick = Math.floor(now / 10_000);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a snooze ends by the clock, ten seconds are enough.
-  const models = useMemo(() => {
-    const byName = new Map(listed?.map((view) => [view.orchestrator, view]) ?? []);
-    return [...new Set([...byName.keys(), ...board.runs.keys()])]
-      .flatMap((name) => {
-        const run = board.runs.get(name) ?? null;
-        const view = byName.get(name) ?? null;
-        return runModel({ run, view, board, needsYou: (worker) => needsYou(worker, board, now) }) ?? [];
-      })
-      .toSorted((one, other) => (other.startedAt ?? '').localeCompare(one.startedAt ?? ''));
-  }, [board, listed, tick]);
-  return {
-    models,
-    loading: loading || (moment === null && views.isPending),
-    failure: failure ?? views.error,
-    again: () => void views.refetch(),
-  };
 }
