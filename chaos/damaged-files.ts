@@ -1,38 +1,15 @@
 // Damages the files that the daemon reads, in every way that somebody else could: bytes, types, kinds of file, permissions,
-// links, pipes, sockets, names. Files of the configuration, of projects and of workers are damaged while the daemon runs,
-// many at once; files of the data root, also those of the configuration, while it is stopped, and then it is started.
-// After each round everything is repaired. Checked all the time: the daemon answers within two seconds, and never ends;
-// a start ends too, and names the file that it refuses. Health names every damaged file, and is as before after the
-// repair. In each round a pull request of a strict repository with a damaged file is merged: it never counts as done.
+// links, pipes, sockets, names. Files of the configuration, of projects, of workers and of the spool are damaged while the
+// daemon runs, many at once; files of the data root, also those of the configuration, while it is stopped, and then it is
+// started; and files of the data root while it runs: the log, the database, the lock, an agent's journal and what it was sent.
+// After each round everything is repaired. Checked all the time: the daemon answers within two seconds, also deliveries, and
+// never ends; a start ends too, and names the file that it refuses. Each damage is shown where its owner shows it
+// (files/naming.ts), and health is as before after the repair. After each kind of damage a pull request of a strict
+// repository is merged: it never counts as done; and one of a lax repository, whose file is whole: it does.
 // `npm run chaos:files`; `-- --damages 300 --seed 7` for a short run; `--sabotage` shows that each check can fail.
-import { execFileSync } from 'node:child_process';
-import { createHmac, randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer } from 'node:net';
-import { basename, dirname, join, relative } from 'node:path';
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canBeOtherUser, OTHER_UID } from '../packages/testkit/src/access/other-user.ts';
-import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';
-import {
-  codehostSecret,
-  createDaemonHome,
-  startDaemon,
-} from '../packages/testkit/src/daemon/start-daemon.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   describeCounts,
@@ -42,8 +19,10 @@ import {
   printProblems,
   scriptOptions,
   secondsSince,
-  writeInto,
 } from '../packages/testkit/src/script.ts';
+import { createDamages, type Damage } from './files/damages.ts';
+import { namedFiles, namingOf } from './files/naming.ts';
+import { createFilesWorld, LAX, LIMIT_MS, MERGE_LIMIT_MS, type Project } from './files/world.ts';
 
 const { damages, seed, atOnce, sabotage } = scriptOptions({
   damages: 10_000,
@@ -52,445 +31,220 @@ const { damages, seed, atOnce, sabotage } = scriptOptions({
   sabotage: false,
 });
 const PROJECTS = 120;
-const LIMIT_MS = 2_000;
-/** How long health may take to show a damage or a repair. A busy machine is slow; the daemon must still answer. */
-const HANGS_AFTER_MS = 10 * LIMIT_MS;
-const NOTICED_WITHIN_MS = 60_000;
 const START_WITHIN_MS = 60_000;
-const ASK_EVERY_MS = 100;
+const DATA_AT_ONCE = 2;
 
-// The world: a home of an ordinary user, because root may read everything.
-
-const uid = canBeOtherUser ? OTHER_UID : undefined;
 const random = createRandom(seed);
-const home = createDaemonHome('chaos-files');
-const configDir = join(home.home, '.config/svc');
-const runsDir = join(home.dataDir, 'runs');
-const spoolDir = join(home.dataDir, 'spool');
-const projects = Array.from({ length: PROJECTS }, (_, index) => ({
-  folder: join(home.home, `projects/p${index}`),
-  repo: `acme/p${index}`,
-}));
-const projectFile = (folder: string): string => join(folder, '.svc/config.json');
-const globalFile = join(configDir, 'config.json');
-const problems: string[] = [];
-const slowest = { health: 0, noticed: 0, start: 0 };
-const counts = new Map<string, number>();
+const world = createFilesWorld(PROJECTS);
+const { home, configDir, runsDir, spoolDir, globalFile, projects, laxProject, note, shown, problems } = world;
+const { dataDir } = home;
+const kinds = createDamages(join(home.home, 'saved'), random);
+const count = { done: 0, strictMerges: 0, laxMerges: 0, restarts: 0, refusedStarts: 0, named: 0, live: 0 };
+/** Why nothing was shown of a damage, and how often. */
+const excused = new Map<string, number>();
 
-function note(problem: string): void {
-  problems.push(problem);
-  console.log(`  PROBLEM: ${problem}`);
-}
+// Checks.
 
-function createWorld(): void {
-  for (const [index, { folder, repo }] of projects.entries()) {
-    mkdirSync(join(folder, '.git'), { recursive: true });
-    writeFileSync(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n');
-    const [org, name] = repo.split('/');
-    writeInto(folder, '.svc/config.json', {
-      svc: {
-        projectKey: `p${index}`,
-        repository: { org, name },
-        deploy: { [repo]: { skipDeployVerification: false } },
-      },
-    });
-    if (index % 10 === 0) writeInto(configDir, `config-p${index}.json`, { svc: {} });
+const describe = ({ file, kind }: Damage): string => `${shown(file)} (${kind})`;
+
+/** Waits until each damage is shown. */
+async function checkNamed(made: readonly Damage[], isLive: boolean): Promise<void> {
+  const missing = new Map<Damage, (health: Awaited<ReturnType<typeof world.health>>) => boolean>();
+  for (const damage of made) {
+    const naming = namingOf(world, damage, isLive);
+    if (typeof naming === 'function') missing.set(damage, naming);
+    else excused.set(naming.because, (excused.get(naming.because) ?? 0) + 1);
   }
-  writeInto(join(home.home, 'lax'), '.svc/config.json', {
-    svc: { projectKey: 'lax', deploy: { 'acme/lax': { skipDeployVerification: true } } },
+  count.named += missing.size;
+  await world.waitUntil('health names every damaged file', async () => {
+    const health = await world.health();
+    for (const [damage, isNamed] of missing) if (isNamed(health)) missing.delete(damage);
+    return [...missing.keys()].map(describe);
   });
-  writeInto(configDir, 'config.json', {
-    svc: { projects: [...projects.map(({ folder }) => folder), join(home.home, 'lax')] },
+}
+
+async function checkAsBefore(when: string): Promise<void> {
+  await world.waitUntil(`health is as before ${when}`, async () =>
+    [...namedFiles(await world.health())].map((file) => shown(file)),
+  );
+}
+
+let merges = 1_000;
+
+/** A strict repository never counts as done, whatever is damaged. */
+async function checkStrict({ repo }: Project, why: string): Promise<void> {
+  merges += 1;
+  count.strictMerges += 1;
+  const status = await world.statusAfterMerge(`STR-${merges}`, repo, merges);
+  if (status === 'done') note(`a merge of ${repo} is done: ${why}`);
+}
+
+/** A valid file of the project skips the verification, so nothing else makes its merges wait. */
+async function checkLax(why: string): Promise<void> {
+  merges += 1;
+  count.laxMerges += 1;
+  const status = await world.statusAfterMerge(`LAX-${merges}`, LAX, merges);
+  if (status !== 'done') note(`a merge of ${LAX} waits (${status}): ${why}`);
+}
+
+/** The conversation of an agent is shown, or its files are named. */
+async function checkConversation(ticket: string): Promise<void> {
+  const path = `/api/workers/${ticket}/agent?attempt=1`;
+  const answer = await world.ask<{ code?: string; remedy?: string }>(path, undefined, {}, 'file-unusable');
+  if (answer.code === 'file-unusable' && answer.remedy?.includes(`${ticket}.1.sent.jsonl`) !== true)
+    note(`${path} does not name the file: ${JSON.stringify(answer)}`);
+}
+
+/** What a refused start prints must name the file, and must not be a bug. */
+function checkRefusal(damage: Damage, outcome: string): void {
+  if (!outcome.includes(damage.file) && !outcome.includes(basename(damage.file)))
+    note(`a refused start with ${describe(damage)} does not name it: ${outcome}`);
+  if (/bug in svc/.test(outcome)) note(`a start with ${describe(damage)}: ${outcome}`);
+}
+
+/** Whatever it is, also a link to nothing. */
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+const spoolSeen = { rejected: 0 };
+
+/** Each is put aside under its name, and counted: health shows how many, and the folder. */
+async function checkSpool(names: readonly string[]): Promise<void> {
+  spoolSeen.rejected += names.length;
+  await world.waitUntil('the spool has rejected each damaged file', async () => {
+    const { spool } = await world.health();
+    const missing = names.filter((name) => !isThere(join(spoolDir, 'rejected', name)));
+    return spool.rejected < spoolSeen.rejected || spool.why === undefined
+      ? [...missing, `${spool.rejected} of ${spoolSeen.rejected} are counted`]
+      : missing;
   });
-  mkdirSync(spoolDir, { recursive: true });
-  for (let number = 0; number < 8; number += 1) writeWorker(`OLD-${number}`, 'acme/lax', 10_000 + number);
-  own(home.home);
-}
-
-/** Without another process: this is done thousands of times. */
-function own(path: string): void {
-  if (uid === undefined) return;
-  lchownSync(path, uid, uid);
-  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) own(join(path, name));
-}
-
-/** Makes a folder removable, whatever its permissions are. */
-function open(folder: string): void {
-  chmodSync(folder, 0o700);
-  for (const entry of readdirSync(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) open(join(folder, entry.name));
-}
-
-function workerFile(ticket: string): string {
-  return join(runsDir, 'run1/workers', `${ticket}.json`);
-}
-
-function writeWorker(ticket: string, repo: string, number: number): void {
-  const at = new Date().toISOString();
-  const file = workerFile(ticket);
-  mkdirSync(dirname(file), { recursive: true });
-  const text = JSON.stringify({
-    ticket,
-    orchestrator: 'run1',
-    workerName: ticket,
-    status: 'pr-created',
-    phase: 5,
-    startedAt: new Date(Date.now() - 120_000).toISOString(),
-    updatedAt: at,
-    repo,
-    branch: `b${number}`,
-    pr: { number, url: `https://github.com/${repo}/pull/${number}` },
-  });
-  writeFileSync(`${file}.tmp`, text);
-  if (uid !== undefined) chownSync(`${file}.tmp`, uid, uid);
-  renameSync(`${file}.tmp`, file);
-}
-
-// The daemon, and what it answers.
-
-type Health = {
-  status: string;
-  configuration: { problems: { severity: string; file: string; text: string }[] };
-  signals: { corruptFiles?: string[]; why?: string };
-  spool: { rejected: number };
-};
-
-let daemon: ServerProcess | undefined;
-let port = 0;
-let isMeantToRun = false;
-
-async function start(): Promise<void> {
-  const began = performance.now();
-  daemon = startDaemon(home, { ...(uid !== undefined && { uid }), environment: { SVC_AUTONOMOUS: '1' } });
-  const current = daemon;
-  const watch = async (): Promise<void> => {
-    const how = await current.ended;
-    if (isMeantToRun && daemon === current) note(`the daemon ended by itself: ${how}`);
-  };
-  void watch();
-  ({ port } = await current.ready);
-  isMeantToRun = true;
-  slowest.start = Math.max(slowest.start, performance.now() - began);
-}
-
-async function stop(): Promise<void> {
-  isMeantToRun = false;
-  const how = await daemon?.stop();
-  if (how !== 0) note(`the daemon ended with ${how} when it was asked to stop`);
-}
-
-/** Every answer is measured: this is the check for hangs. */
-async function ask<T>(path: string, body?: string, headers: Record<string, string> = {}): Promise<T> {
-  const began = performance.now();
-  const waitedBefore = waitedForProcessor();
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    signal: AbortSignal.timeout(HANGS_AFTER_MS),
-    ...(body !== undefined && {
-      method: 'POST',
-      body,
-      headers: { 'Content-Type': 'application/json', ...headers },
-    }),
-  }).catch((error: unknown) => {
-    throw new Error(`${path} was not answered within ${HANGS_AFTER_MS / 1_000} s`, { cause: error });
-  });
-  const answer = (await response.json()) as T;
-  // On a busy machine the daemon waits for its turn; that is not its fault.
-  const took = performance.now() - began - (waitedForProcessor() - waitedBefore);
-  const isQuestion = body === undefined;
-  if (isQuestion) slowest.health = Math.max(slowest.health, took);
-  // A delivery may wait until the files have been read again, each within its own limit; questions never do.
-  if (took > (isQuestion ? LIMIT_MS : 5 * LIMIT_MS)) note(`${path} took ${took.toFixed(0)} ms`);
-  if (!response.ok) note(`${path}: ${response.status} ${JSON.stringify(answer)}`);
-  return answer;
-}
-
-function waitedForProcessor(): number {
-  const file = `/proc/${daemon?.pid}/schedstat`;
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[1]) / 1e6 : 0;
-}
-
-/** What the health names: files of the configuration with an error, and workers' files. */
-async function namedFiles(): Promise<Set<string>> {
-  const { configuration, signals } = await ask<Health>('/api/health');
-  return new Set([
-    ...configuration.problems.filter(({ severity }) => severity === 'error').map(({ file }) => file),
-    ...(signals.corruptFiles ?? []),
-    ...(signals.why === undefined ? [] : [signals.why]),
-  ]);
-}
-
-async function waitUntil(what: string, holds: () => Promise<string[]>): Promise<boolean> {
-  const began = performance.now();
-  for (;;) {
-    const missing = await holds();
-    if (missing.length === 0) {
-      slowest.noticed = Math.max(slowest.noticed, performance.now() - began);
-      return true;
-    }
-    if (performance.now() - began > NOTICED_WITHIN_MS) {
-      note(`${what}: ${missing.slice(0, 5).join('; ')}`);
-      return false;
-    }
-    await sleep(ASK_EVERY_MS);
-  }
-}
-
-async function merge(repo: string, number: number): Promise<void> {
-  const at = new Date().toISOString();
-  const sha = number.toString(16).padStart(40, 'a');
-  const body = JSON.stringify({
-    action: 'closed',
-    number,
-    pull_request: {
-      number,
-      state: 'closed',
-      merged: true,
-      merged_at: at,
-      merge_commit_sha: sha,
-      draft: false,
-      title: 'Change',
-      html_url: `https://github.com/${repo}/pull/${number}`,
-      created_at: at,
-      updated_at: at,
-      closed_at: at,
-      head: { ref: `b${number}`, sha: sha.replaceAll('a', 'b'), repo: { full_name: repo } },
-      base: { ref: 'main', repo: { full_name: repo } },
-    },
-    repository: { full_name: repo },
-  });
-  const signature = createHmac('sha256', codehostSecret).update(body).digest('hex');
-  const delivered = ask('/api/webhook', body, {
-    'X-Codehost-Event': 'pull_request',
-    'X-Codehost-Delivery': randomUUID(),
-    'X-Hub-Signature-256': `sha256=${signature}`,
-  });
-  await Promise.all([delivered, namedFiles()]);
-}
-
-type Board = { workers: { ticket: string; status: string }[] };
-
-async function statuses(): Promise<Map<string, string>> {
-  const { workers } = await ask<Board>('/api/board?all=1');
-  return new Map(workers.map(({ ticket, status }) => [ticket, status]));
-}
-
-/** Waits until the merge counts, whatever it counts as. */
-async function statusAfterMerge(ticket: string, repo: string, number: number): Promise<string> {
-  writeWorker(ticket, repo, number);
-  await waitUntil(`${ticket} is on the board`, async () => ((await statuses()).has(ticket) ? [] : [ticket]));
-  await merge(repo, number);
-  let status = '';
-  await waitUntil(`the merge of ${ticket} counts`, async () => {
-    status = (await statuses()).get(ticket) ?? '';
-    return status === 'pr-created' ? [status] : [];
-  });
-  return status;
-}
-
-// Damages. Each returns false if it cannot be done here.
-
-type Damage = { file: string; kind: string; saved: string };
-const savedDir = join(home.home, 'saved');
-
-const kinds: Record<string, (file: string) => void> = {
-  removed: (file) => rmSync(file, { recursive: true }),
-  emptied: (file) => writeFileSync(file, ''),
-  cut: (file) => truncateSync(file, random.below(Math.max(1, lstatSync(file).size - 2))),
-  'random bytes': (file) => writeFileSync(file, random.bytes(1 + random.below(2_000))),
-  'one byte': (file) => {
-    const bytes = readFileSync(file);
-    bytes[0] = 0;
-    writeFileSync(file, bytes);
-  },
-  'another type': (file) =>
-    writeFileSync(file, random.pick(['null', '[]', '"text"', '7', 'true', '{"svc":[]}'])),
-  'too large': (file) => truncateSync(file, 3 * 2 ** 30),
-  'nested deeply': (file) => writeFileSync(file, '['.repeat(100_000)),
-  folder: replaced((file) => mkdirSync(file)),
-  'full folder': replaced((file) => writeInto(file, 'x/y', 'text')),
-  pipe: replaced((file) => void execFileSync('mkfifo', [file])),
-  socket: replaced((file) => {
-    const server = createServer().listen(file.length < 100 ? file : '/dev/null/too-long');
-    server.on('error', () => undefined).unref();
-    if (!existsSync(file)) mkdirSync(file);
-  }),
-  'link to itself': replaced((file) => symlinkSync(basename(file), file)),
-  'link to nothing': replaced((file) => symlinkSync('/nowhere/at/all', file)),
-  'link to a device': replaced((file) => symlinkSync('/dev/zero', file)),
-  'link to a terminal': replaced((file) => symlinkSync('/dev/tty', file)),
-  'link to a name too long': replaced((file) => symlinkSync(`/${'n'.repeat(300)}`, file)),
-  'link to another file': replaced((file) => symlinkSync('/etc/hostname', file)),
-  'no permission': (file) => chmodSync(file, 0),
-  'no permission for its folder': (file) => chmodSync(dirname(file), 0),
-  'only listing its folder': (file) => chmodSync(dirname(file), 0o600),
-  'its folder is a file': (file) => {
-    rmSync(dirname(file), { recursive: true });
-    writeFileSync(dirname(file), '');
-  },
-  'its folder is a link to itself': (file) => {
-    rmSync(dirname(file), { recursive: true });
-    symlinkSync(basename(dirname(file)), dirname(file));
-  },
-  'its folder is gone': (file) => rmSync(dirname(file), { recursive: true }),
-  'its project is gone': (file) => rmSync(dirname(dirname(file)), { recursive: true }),
-  'its project is an empty folder': (file) => {
-    rmSync(dirname(dirname(file)), { recursive: true });
-    mkdirSync(dirname(dirname(file)));
-  },
-  'its project is a link to itself': (file) => {
-    rmSync(dirname(dirname(file)), { recursive: true });
-    symlinkSync(basename(dirname(dirname(file))), dirname(dirname(file)));
-  },
-  'no permission for its project': (file) => chmodSync(dirname(dirname(file)), 0),
-};
-const ownKinds = Object.keys(kinds).filter((kind) => !kind.includes('its '));
-
-/** Without the list, no project is served: that is a decision, not a damage. */
-const listKinds = ownKinds.filter((kind) => kind !== 'removed');
-
-function replaced(make: (file: string) => void): (file: string) => void {
-  return (file) => {
-    rmSync(file, { recursive: true });
-    make(file);
-  };
-}
-
-/** `top` is what the damage may change, and what is restored. */
-function damage(file: string, kind: string, top: string): Damage {
-  const saved = join(savedDir, randomUUID());
-  mkdirSync(savedDir, { recursive: true, mode: 0o700 });
-  cpSync(top, saved, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-  kinds[kind]?.(file);
-  if (existsSync(top)) own(top);
-  counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return { file: top, kind, saved };
-}
-
-function repair({ file, saved }: Damage): void {
-  const beside = `${file}.repaired`;
-  cpSync(saved, beside, { recursive: true, verbatimSymlinks: true });
-  own(beside);
-  const now = lstatSync(file, { throwIfNoEntry: false });
-  if (now?.isDirectory()) open(file);
-  // A file is replaced in one step; anything else has to be removed first.
-  if (now?.isDirectory() || lstatSync(beside).isDirectory()) rmSync(file, { recursive: true, force: true });
-  renameSync(beside, file);
-  rmSync(saved, { recursive: true });
 }
 
 // Rounds.
 
-/** What health must show of a damaged project: the file, or the folder that is gone. */
-function isNamed(named: ReadonlySet<string>, folder: string): boolean {
-  return named.has(projectFile(folder)) || named.has(folder);
+async function start(): Promise<void> {
+  spoolSeen.rejected = 0;
+  await world.start(START_WITHIN_MS);
 }
-
-let done = 0;
-let mergesInDamage = 0;
-let restarts = 0;
-let refusedStarts = 0;
 
 /** Projects, workers, spool and machine files, all while the daemon runs. */
 async function liveRound(number: number): Promise<void> {
-  const wanted = Math.min(atOnce, damages - done);
-  const chosen = random.shuffled(projects).slice(0, wanted);
+  const chosen = random.shuffled(projects).slice(0, Math.min(atOnce, damages - count.done));
   const made = chosen.map(({ folder }) =>
-    damage(projectFile(folder), random.pick(Object.keys(kinds)), folder),
+    kinds.damage(world.projectFile(folder), random.pick(kinds.all), folder),
   );
-  const workers = [0, 1, 2, 3].map((index) => workerFile(`OLD-${index}`));
-  for (const file of workers) made.push(damage(file, random.pick(ownKinds), file));
-  for (const name of ['a', 'b']) {
+  for (const index of [0, 1, 2, 3])
+    made.push(kinds.damage(world.workerFile(`OLD-${index}`), random.pick(kinds.ofFile)));
+  const spooled = ['a', 'b'].map((name) => {
     // Damaged first, because the daemon takes it at once.
     const file = join(home.home, `2026-${number}-${name}.json`);
     writeFileSync(file, '{}');
-    damage(file, random.pick(ownKinds.filter((kind) => kind !== 'removed')), file);
+    kinds.damage(file, random.pick(kinds.present));
     renameSync(file, join(spoolDir, basename(file)));
-    done += 1;
-  }
-  const secrets = join(configDir, `config-p${10 * random.below(PROJECTS / 10)}.json`);
-  made.push(damage(secrets, random.pick(ownKinds), secrets));
-  const isGlobalToo = number % 5 === 0;
-  if (isGlobalToo) made.push(damage(globalFile, random.pick(listKinds), globalFile));
-  done += made.length;
-  await waitUntil('health names every damaged project', async () => {
-    const named = await namedFiles();
-    return chosen.filter(({ folder }) => !isNamed(named, folder)).map(({ folder }) => kindOf(made, folder));
+    return basename(file);
   });
-  const strict = chosen[0];
-  if (strict !== undefined) {
-    const status = await statusAfterMerge(`STR-${number}`, strict.repo, 1_000 + number);
-    mergesInDamage += 1;
-    if (status === 'done') note(`a merge of ${strict.repo} is done: ${kindOf(made, strict.folder)}`);
-  }
-  for (const each of made) repair(each);
-  await waitUntil('health is as before', async () => [...(await namedFiles())].map((file) => shown(file)));
-}
-
-function kindOf(made: readonly Damage[], folder: string): string {
-  return `${shown(folder)}: ${made.find(({ file }) => file === folder)?.kind}`;
-}
-
-function shown(file: string): string {
-  return relative(home.home, file);
+  const secrets = join(configDir, `config-p${10 * random.below(PROJECTS / 10)}.json`);
+  made.push(kinds.damage(secrets, random.pick(kinds.ofFile)));
+  // Without the list, no project is served: that is a decision, not a damage.
+  if (number % 5 === 0) made.push(kinds.damage(globalFile, random.pick(kinds.present)));
+  count.done += made.length + spooled.length;
+  await checkNamed(made, true);
+  await checkSpool(spooled);
+  const [strict] = chosen;
+  if (strict !== undefined) await checkStrict(strict, `its file is damaged (${made[0]?.kind})`);
+  await checkLax('other files are damaged while the daemon runs');
+  for (const each of made) kinds.repair(each);
+  await checkAsBefore('a live round');
 }
 
 /** One file of the data root or the configuration is damaged while no daemon runs. */
 async function startRound(): Promise<void> {
-  await stop();
-  const candidates = [
-    ...filesBelow(home.dataDir).filter((file) => !file.startsWith(spoolDir)),
+  await world.stop();
+  const own3 = random.shuffled(projects).slice(0, 3);
+  const file = random.pick([
+    ...random.shuffled(dataFiles()).slice(0, 10),
+    ...ownFiles(),
     ...filesBelow(configDir),
-    ...random
-      .shuffled(projects)
-      .slice(0, 3)
-      .map(({ folder }) => projectFile(folder)),
-  ];
-  const file = random.pick(candidates);
-  const kind = random.pick(file === globalFile ? listKinds : ownKinds);
-  const strict = random.pick(projects);
-  const isData = file.startsWith(home.dataDir);
-  const made = damage(file, kind, isData ? home.dataDir : file);
-  done += 1;
-  restarts += 1;
-  const began = performance.now();
-  const outcome = await startOnce();
-  const took = performance.now() - began;
-  if (took > START_WITHIN_MS) note(`a start with ${shown(file)} (${kind}) took ${took.toFixed(0)} ms`);
-  if (outcome === 'running') {
-    await namedFiles();
-    const ticket = `RES-${restarts}`;
-    if (!isData) {
-      const status = await statusAfterMerge(ticket, strict.repo, 5_000 + restarts);
-      mergesInDamage += 1;
-      if (status === 'done') note(`a merge of ${strict.repo} is done after ${shown(file)}: ${kind}`);
-    }
-    await stop();
-  } else {
-    refusedStarts += 1;
-    const [reason = ''] = outcome.split('\n');
-    console.log(`  refused: ${shown(file)} (${kind}): ${reason.slice(0, 160)}`);
-    if (!outcome.includes(basename(file)) && !outcome.includes(home.dataDir))
-      note(`a refused start with ${shown(file)} (${kind}) does not name it: ${outcome}`);
-    if (/bug in svc/.test(outcome)) note(`a start with ${shown(file)} (${kind}): ${outcome}`);
+    ...own3.map(({ folder }) => world.projectFile(folder)),
+  ]);
+  const kind = random.pick(file === globalFile ? kinds.present : kinds.ofFile);
+  const made = kinds.damage(file, kind, file.startsWith(dataDir) ? dataDir : file);
+  count.done += 1;
+  count.restarts += 1;
+  spoolSeen.rejected = 0;
+  const outcome = await world.startOnce(START_WITHIN_MS);
+  if (outcome === 'running') await afterStart(made);
+  else {
+    count.refusedStarts += 1;
+    console.log(`  refused: ${describe(made)}: ${outcome.split('\n')[0]?.slice(0, 160)}`);
+    checkRefusal(made, outcome);
   }
-  repair(made);
+  kinds.repair(made);
   await start();
-  await waitUntil('health is as before a restart', async () =>
-    [...(await namedFiles())].map((each) => shown(each)),
-  );
+  await checkAsBefore('a restart');
 }
 
-/** `running`, or what a start that was refused printed. */
-async function startOnce(): Promise<string> {
-  const before = existsSync(home.output) ? readFileSync(home.output, 'utf8').length : 0;
-  try {
-    await start();
-    return 'running';
-  } catch {
-    isMeantToRun = false;
-    await daemon?.kill();
-    return readFileSync(home.output, 'utf8').slice(before).slice(-2_000);
+async function afterStart(made: Damage): Promise<void> {
+  await checkNamed([made], false);
+  const { log } = await world.health();
+  // A log that cannot be written accepts no delivery: nothing can be done, and nothing is.
+  if (log?.failing === null) {
+    await checkStrict(random.pick(projects), `a start after ${describe(made)}`);
+    await checkLax(`a start after ${describe(made)}`);
+    for (const ticket of ['OLD-0', 'OLD-5']) await checkConversation(ticket);
   }
+  await world.stop();
+}
+
+/** Files of the data root, while the daemon runs. It is restarted before they are restored, as a person would do. */
+async function dataRound(): Promise<void> {
+  const saved = kinds.save(dataDir);
+  const agents = ['OLD-4', 'OLD-5', 'OLD-6', 'OLD-7'];
+  const ticket = random.pick(agents);
+  const output = join(runsDir, 'run1/workers/output');
+  const candidates = random
+    .shuffled([...ownFiles(), ...dataFiles().filter((file) => file.startsWith(join(dataDir, 'events')))])
+    .slice(0, DATA_AT_ONCE);
+  const ofAgent = ['sent', 'journal'].map((name) => join(output, `${ticket}.1.${name}.jsonl`));
+  const made: Damage[] = [];
+  for (const file of candidates) made.push(kinds.damage(file, random.pick(kinds.ofFile)));
+  // What an agent writes has no limit: a conversation of gigabytes takes longer than two seconds, and holds up nothing else.
+  const notLarge = kinds.ofFile.filter((kind) => kind !== 'too large');
+  for (const file of ofAgent) made.push(kinds.damage(file, random.pick(notLarge)));
+  count.done += made.length;
+  count.live += made.length;
+  await checkConversation(ticket);
+  const ofLog = made.find(({ file }) => file.startsWith(join(dataDir, 'events')));
+  // The log notices what happened to its file when it writes the next line.
+  const why = made.map(describe).join(', ');
+  const strict = random.pick(projects);
+  if (ofLog === undefined) {
+    await checkStrict(strict, why);
+    await checkLax(why);
+  } else await checkStrictOrRefused(strict, why);
+  await checkNamed(made, true);
+  await world.stop();
+  kinds.restore(dataDir, saved);
+  await start();
+  await checkAsBefore('data were restored');
+}
+
+/** A delivery that cannot be stored is refused; the worker keeps its state. */
+async function checkStrictOrRefused({ repo }: Project, why: string): Promise<void> {
+  merges += 1;
+  count.strictMerges += 1;
+  const status = await world.statusOrRefusal(`STR-${merges}`, repo, merges);
+  if (status === 'done') note(`a merge of ${repo} is done: ${why}`);
+}
+
+function ownFiles(): string[] {
+  const names = ['daemon.json', 'daemon.lock', 'format.json', 'host-id', 'last-good-config.json'];
+  return [...names, 'svc.db', 'svc.db-wal']
+    .map((name) => join(dataDir, name))
+    .filter((file) => existsSync(file));
+}
+
+function dataFiles(): string[] {
+  return filesBelow(dataDir).filter((file) => !file.startsWith(spoolDir));
 }
 
 function filesBelow(folder: string): string[] {
@@ -502,75 +256,110 @@ function filesBelow(folder: string): string[] {
 // A healthy daemon is looked at by the same checks, with one fault planted each: each must be noticed.
 async function showThatChecksFail(): Promise<void> {
   const [first] = projects;
-  if (first === undefined || daemon === undefined) return;
-  const noticed = async (work: () => Promise<void>): Promise<string[]> => {
+  if (first === undefined) return;
+  const sabotages = async (what: string, text: string, work: () => Promise<void>): Promise<void> => {
     const before = problems.length;
-    await work().catch((error: unknown) => note(`the check itself failed: ${String(error)}`));
-    return problems.splice(before);
+    await world.hasty(work).catch((error: unknown) => note(`the check itself failed: ${String(error)}`));
+    const found = problems.splice(before);
+    judgeSabotage(
+      what,
+      found.join('; ').slice(0, 200),
+      found.some((problem) => problem.includes(text)),
+    );
   };
-  const hang = await noticed(async () => {
-    process.kill(daemon?.pid ?? 0, 'SIGSTOP');
-    const resume = sleep(LIMIT_MS + 500).then(() => process.kill(daemon?.pid ?? 0, 'SIGCONT'));
-    await namedFiles();
+  const standStill = async (work: () => Promise<unknown>, ms = LIMIT_MS): Promise<void> => {
+    process.kill(world.pid(), 'SIGSTOP');
+    const resume = sleep(ms + 500).then(() => process.kill(world.pid(), 'SIGCONT'));
+    await work();
     await resume;
-  });
-  judgeSabotage(
-    'a daemon that stands still',
-    hang.join(),
-    hang.some((text) => text.includes('took')),
+  };
+  const whole = (file: string): Damage => ({ file, top: file, kind: 'emptied', saved: '' });
+  await sabotages('a daemon that stands still', '/api/health took', () => standStill(world.health));
+  await sabotages('a delivery that waits', '/api/webhook took', () =>
+    standStill(() => world.merge(first.repo, 70), MERGE_LIMIT_MS),
   );
-  const lax = await noticed(async () => {
-    writeInto(first.folder, '.svc/config.json', {
-      svc: { projectKey: 'p0', deploy: { [first.repo]: { skipDeployVerification: true } } },
-    });
-    own(first.folder);
+  for (const file of [
+    world.projectFile(first.folder),
+    world.workerFile('OLD-0'),
+    join(configDir, 'config-p0.json'),
+    globalFile,
+  ])
+    await sabotages(`${shown(file)} is not named`, 'health names every damaged file', () =>
+      checkNamed([whole(file)], true),
+    );
+  for (const file of ['host-id', 'svc.db', 'events/2026-11.jsonl', 'daemon.lock'])
+    await sabotages(`${file} is not named`, 'health names every damaged file', () =>
+      checkNamed(
+        [{ ...whole(join(dataDir, file)), kind: file === 'daemon.lock' ? 'folder' : 'one byte' }],
+        file === 'daemon.lock',
+      ),
+    );
+  await sabotages('a file of the spool that is not rejected', 'the spool has rejected', () => {
+    const name = 'none.json';
+    writeFileSync(join(home.home, name), '{}');
+    renameSync(join(home.home, name), join(spoolDir, name));
+    return checkSpool([name, 'another.json']);
+  });
+  await sabotages('a damage that was not repaired', 'health is as before', async () => {
+    const made = kinds.damage(world.workerFile('OLD-1'), 'emptied');
+    await checkNamed([made], true);
+    await checkAsBefore('nothing');
+    kinds.repair(made);
+  });
+  await sabotages('a refused start that names nothing', 'does not name it', async () =>
+    checkRefusal(whole(join(dataDir, 'host-id')), 'error: it cannot be read'),
+  );
+  await sabotages('an agent that cannot be looked at', '/api/workers/NONE-1/agent', () =>
+    checkConversation('NONE-1'),
+  );
+  await sabotages('a policy that became lax', 'is done', async () => {
+    world.writeProject(first, true);
     await sleep(3 * LIMIT_MS);
-    const status = await statusAfterMerge('LAX-1', first.repo, 77);
-    if (status === 'done') note('a merge is done');
+    await checkStrict(first, 'it became lax');
   });
-  judgeSabotage('a policy that became lax', lax.join(), lax.includes('a merge is done'));
-  const crash = await noticed(async () => {
-    process.kill(daemon?.pid ?? 0, 'SIGKILL');
-    await daemon?.ended;
-    await namedFiles();
+  await sabotages('a lax repository that waits', 'waits', async () => {
+    world.writeProject(laxProject, false);
+    await sleep(3 * LIMIT_MS);
+    await checkLax('it became strict');
   });
-  judgeSabotage(
-    'a daemon that ended',
-    crash.join(),
-    crash.some((text) => text.includes('ended by itself')),
-  );
+  await sabotages('a daemon that ended', 'ended by itself', async () => {
+    process.kill(world.pid(), 'SIGKILL');
+    await world.ended();
+    await world.health();
+  });
 }
 
 console.log(`seed ${seed}, ${damages} damages; ${describeMachine()}`);
-createWorld();
+world.create();
 const began = performance.now();
 try {
   await start();
-  const status = await statusAfterMerge('LAX-0', 'acme/lax', 1);
-  if (status !== 'done')
-    note(`the merge of a lax repository is ${status}, so the check of policies shows nothing`);
+  await checkLax('nothing is damaged');
   if (sabotage) await showThatChecksFail();
   else {
-    for (let round = 1; done < damages && problems.length < 20; round += 1) {
+    for (let round = 1; count.done < damages && problems.length < 20; round += 1) {
       await liveRound(round);
       await startRound();
-      if (round % 10 === 0) console.log(`${done} damages, ${secondsSince(began)} s`);
+      await dataRound();
+      if (round % 10 === 0) console.log(`${count.done} damages, ${secondsSince(began)} s`);
     }
-    await stop();
-    console.log(`${done} damages in ${secondsSince(began)} s: ${describeCounts(counts)}`);
+    await world.stop();
+    const { slowest } = world;
+    console.log(`${count.done} damages in ${secondsSince(began)} s: ${describeCounts(kinds.counts)}`);
     console.log(
-      `${restarts} restarts with a damaged file, ${refusedStarts} refused with the reason; ${mergesInDamage} merges of strict repositories`,
+      `${count.restarts} restarts with a damaged file, ${count.refusedStarts} refused with the reason; ${count.live} files of the data root while the daemon ran; ${count.strictMerges} merges of strict repositories, ${count.laxMerges} of a lax one`,
     );
+    console.log(`${count.named} damages named by health; not shown, because:`);
+    for (const [because, times] of excused) console.log(`  ${times}: ${because}`);
     console.log(
-      `slowest answer ${slowest.health.toFixed(0)} ms, slowest notice ${slowest.noticed.toFixed(0)} ms, slowest start ${slowest.start.toFixed(0)} ms`,
+      `slowest answer ${slowest.answer.toFixed(0)} ms, slowest delivery ${slowest.delivery.toFixed(0)} ms, slowest notice ${slowest.noticed.toFixed(0)} ms, slowest start ${slowest.start.toFixed(0)} ms`,
     );
     console.log(`problems: ${problems.length}`);
     printProblems(problems);
     failUnless(problems.length === 0);
   }
 } finally {
-  isMeantToRun = false;
-  await daemon?.kill();
-  open(home.home);
-  home.remove();
+  await world.kill();
+  rmSync(join(home.home, 'saved'), { recursive: true, force: true });
+  world.remove();
 }

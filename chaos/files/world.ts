@@ -1,0 +1,350 @@
+// The world of damaged-files.ts: a home of an ordinary user with projects, workers and an agent's files, and the real daemon.
+// Every answer of the daemon is measured, and it must never end by itself.
+import { createHmac, randomUUID } from 'node:crypto';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiAnswer } from '../../packages/core/src/api/route.ts';
+import type { api } from '../../packages/core/src/api/routes.ts';
+import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
+import {
+  codehostSecret,
+  createDaemonHome,
+  startDaemon,
+} from '../../packages/testkit/src/daemon/start-daemon.ts';
+import { writeInto } from '../../packages/testkit/src/script.ts';
+import { open, own, uid } from './damages.ts';
+
+export const LIMIT_MS = 2_000;
+/**
+ * A merge is judged by the policy at its line of the log, so it waits for the look at the files that is under way, and for one
+ * that begins after it (receive/read-policy-first.ts): each ends within two seconds, and then its line is written.
+ */
+export const MERGE_LIMIT_MS = 3 * LIMIT_MS;
+/** Then a question is given up. */
+const HANGS_AFTER_MS = 10 * LIMIT_MS;
+/** How long health may take to show a damage or a repair. A busy machine is slow; the daemon must still answer. */
+const NOTICED_WITHIN_MS = 60_000;
+const ASK_EVERY_MS = 100;
+export const LAX = 'acme/lax';
+
+export type Health = ApiAnswer<typeof api.getHealth>;
+export type Project = { folder: string; repo: string };
+export type FilesWorld = ReturnType<typeof createFilesWorld>;
+
+export function createFilesWorld(count: number) {
+  const home = createDaemonHome('chaos-files');
+  const configDir = join(home.home, '.config/svc');
+  const runsDir = join(home.dataDir, 'runs');
+  const spoolDir = join(home.dataDir, 'spool');
+  const projects: Project[] = Array.from({ length: count }, (_, index) => ({
+    folder: join(home.home, `projects/p${index}`),
+    repo: `acme/p${index}`,
+  }));
+  const laxProject: Project = { folder: join(home.home, 'lax'), repo: LAX };
+  const problems: string[] = [];
+  const slowest = { answer: 0, delivery: 0, noticed: 0, start: 0 };
+  let noticedWithinMs = NOTICED_WITHIN_MS;
+  let daemon: ServerProcess | undefined;
+  let port = 0;
+  let isMeantToRun = false;
+
+  function note(problem: string): void {
+    problems.push(problem);
+    console.log(`  PROBLEM: ${problem}`);
+  }
+
+  function writeProject({ folder, repo }: Project, skipDeployVerification: boolean): void {
+    const [org, name] = repo.split('/');
+    writeInto(folder, '.svc/config.json', {
+      svc: {
+        projectKey: name,
+        repository: { org, name },
+        deploy: { [repo]: { skipDeployVerification } },
+      },
+    });
+    own(folder);
+  }
+
+  const workerFile = (ticket: string): string => join(runsDir, 'run1/workers', `${ticket}.json`);
+
+  function writeWorker(ticket: string, repo: string, number: number): void {
+    const file = workerFile(ticket);
+    mkdirSync(dirname(file), { recursive: true });
+    const text = JSON.stringify({
+      ticket,
+      orchestrator: 'run1',
+      workerName: ticket,
+      status: 'pr-created',
+      phase: 5,
+      startedAt: new Date(Date.now() - 120_000).toISOString(),
+      updatedAt: new Date().toISOString(),
+      repo,
+      branch: `b${number}`,
+      pr: { number, url: `https://github.com/${repo}/pull/${number}` },
+    });
+    writeFileSync(`${file}.tmp`, text);
+    if (uid !== undefined) chownSync(`${file}.tmp`, uid, uid);
+    renameSync(`${file}.tmp`, file);
+  }
+
+  /** What is left of an agent that has ended: what it was sent, and what it has written. */
+  function writeAgent(ticket: string): void {
+    const folder = join(runsDir, 'run1/workers/output');
+    const lines = (...messages: object[]): string =>
+      messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hello' } };
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, `${ticket}.1.sent.jsonl`),
+      lines({ id: 1, method: 'initialize', params: { protocolVersion: 1 } }),
+    );
+    writeFileSync(
+      join(folder, `${ticket}.1.journal.jsonl`),
+      lines(
+        { id: 1, result: { protocolVersion: 1 } },
+        { method: 'session/update', params: { sessionId: 's', update } },
+      ),
+    );
+  }
+
+  function create(): void {
+    for (const [index, project] of projects.entries()) {
+      mkdirSync(join(project.folder, '.git'), { recursive: true });
+      writeFileSync(join(project.folder, '.git/HEAD'), 'ref: refs/heads/main\n');
+      writeProject(project, false);
+      if (index % 10 === 0) writeInto(configDir, `config-p${index}.json`, { svc: {} });
+    }
+    writeProject(laxProject, true);
+    const folders = [...projects, laxProject].map(({ folder }) => folder);
+    writeInto(configDir, 'config.json', { svc: { projects: folders } });
+    mkdirSync(spoolDir, { recursive: true });
+    for (let number = 0; number < 8; number += 1) {
+      writeWorker(`OLD-${number}`, LAX, 10_000 + number);
+      writeAgent(`OLD-${number}`);
+    }
+    own(home.home);
+  }
+
+  // The daemon, and what it answers.
+
+  async function start(startWithinMs: number): Promise<void> {
+    const began = performance.now();
+    daemon = startDaemon(home, {
+      ...(uid !== undefined && { uid }),
+      environment: { SVC_AUTONOMOUS: '1' },
+    });
+    const current = daemon;
+    const watch = async (): Promise<void> => {
+      const how = await current.ended;
+      if (isMeantToRun && daemon === current) note(`the daemon ended by itself: ${how}`);
+    };
+    void watch();
+    ({ port } = await current.ready);
+    isMeantToRun = true;
+    const took = performance.now() - began;
+    slowest.start = Math.max(slowest.start, took);
+    if (took > startWithinMs) note(`a start took ${took.toFixed(0)} ms`);
+  }
+
+  /** By thread, also of those that read files. On a busy machine they wait for their turn; that is not the daemon's fault. */
+  function waits(): Map<string, number> {
+    const tasks = `/proc/${daemon?.pid}/task`;
+    if (!existsSync(tasks)) return new Map();
+    return new Map(
+      readdirSync(tasks).map((task) => {
+        try {
+          return [task, Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[1]) / 1e6];
+        } catch {
+          // The thread has ended meanwhile.
+          return [task, 0];
+        }
+      }),
+    );
+  }
+
+  /** Of the thread that waited longest. */
+  function waitedSince(before: ReadonlyMap<string, number>): number {
+    return Math.max(0, ...[...waits()].map(([task, waited]) => waited - (before.get(task) ?? waited)));
+  }
+
+  /** Every answer is measured: this is the check for hangs. */
+  async function ask<T>(
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+    /** Of a refusal that is an answer. */
+    accepted?: string,
+  ): Promise<T> {
+    const began = performance.now();
+    const before = waits();
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      signal: AbortSignal.timeout(HANGS_AFTER_MS),
+      ...(body !== undefined && {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/json', ...headers },
+      }),
+    }).catch((error: unknown) => {
+      throw new Error(`${path} was not answered within ${HANGS_AFTER_MS / 1_000} s`, { cause: error });
+    });
+    const answer = (await response.json()) as T;
+    const took = performance.now() - began - waitedSince(before);
+    const which = body === undefined ? 'answer' : 'delivery';
+    slowest[which] = Math.max(slowest[which], took);
+    if (took > (body === undefined ? LIMIT_MS : MERGE_LIMIT_MS)) note(`${path} took ${took.toFixed(0)} ms`);
+    const isAccepted = accepted !== undefined && Reflect.get(answer as object, 'code') === accepted;
+    if (!response.ok && !isAccepted) note(`${path}: ${response.status} ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  async function waitUntil(what: string, holds: () => Promise<string[]>): Promise<boolean> {
+    const began = performance.now();
+    for (;;) {
+      const missing = await holds();
+      if (missing.length === 0) {
+        slowest.noticed = Math.max(slowest.noticed, performance.now() - began);
+        return true;
+      }
+      if (performance.now() - began > noticedWithinMs) {
+        note(`${what}: ${missing.slice(0, 5).join('; ')}`);
+        return false;
+      }
+      await sleep(ASK_EVERY_MS);
+    }
+  }
+
+  const health = (): Promise<Health> => ask<Health>('/api/health');
+
+  /** With a question to health while it is on its way. */
+  async function merge(repo: string, number: number, accepted?: string): Promise<void> {
+    const at = new Date().toISOString();
+    const sha = number.toString(16).padStart(40, 'a');
+    const body = JSON.stringify({
+      action: 'closed',
+      number,
+      pull_request: {
+        number,
+        state: 'closed',
+        merged: true,
+        merged_at: at,
+        merge_commit_sha: sha,
+        draft: false,
+        title: 'Change',
+        html_url: `https://github.com/${repo}/pull/${number}`,
+        created_at: at,
+        updated_at: at,
+        closed_at: at,
+        head: { ref: `b${number}`, sha: sha.replaceAll('a', 'b'), repo: { full_name: repo } },
+        base: { ref: 'main', repo: { full_name: repo } },
+      },
+      repository: { full_name: repo },
+    });
+    const signature = createHmac('sha256', codehostSecret).update(body).digest('hex');
+    const headers = {
+      'X-Codehost-Event': 'pull_request',
+      'X-Codehost-Delivery': randomUUID(),
+      'X-Hub-Signature-256': `sha256=${signature}`,
+    };
+    const delivered = ask('/api/webhook', body, headers, accepted);
+    await Promise.all([delivered, health()]);
+  }
+
+  async function statuses(): Promise<Map<string, string>> {
+    const { workers } = await ask<{ workers: { ticket: string; status: string }[] }>('/api/board?all=1');
+    return new Map(workers.map(({ ticket, status }) => [ticket, status]));
+  }
+
+  /** Waits until the merge counts, whatever it counts as. */
+  async function statusAfterMerge(ticket: string, repo: string, number: number): Promise<string> {
+    writeWorker(ticket, repo, number);
+    await waitUntil(`${ticket} is on the board`, async () =>
+      (await statuses()).has(ticket) ? [] : [ticket],
+    );
+    await merge(repo, number);
+    let status = '';
+    await waitUntil(`the merge of ${ticket} counts`, async () => {
+      status = (await statuses()).get(ticket) ?? '';
+      return status === 'pr-created' ? [status] : [];
+    });
+    return status;
+  }
+
+  /** While the log may not be writable: then a delivery is refused with 503, and the worker keeps its state. */
+  async function statusOrRefusal(ticket: string, repo: string, number: number): Promise<string> {
+    writeWorker(ticket, repo, number);
+    await merge(repo, number, 'log-not-writable');
+    await sleep(LIMIT_MS / 2);
+    await merge(repo, number, 'log-not-writable');
+    return (await statuses()).get(ticket) ?? '';
+  }
+
+  return {
+    home,
+    configDir,
+    runsDir,
+    spoolDir,
+    globalFile: join(configDir, 'config.json'),
+    projects,
+    laxProject,
+    problems,
+    slowest,
+    note,
+    create,
+    writeProject,
+    workerFile,
+    projectFile: (folder: string): string => join(folder, '.svc/config.json'),
+    shown: (file: string): string => relative(home.home, file),
+    ask,
+    waitUntil,
+    health,
+    merge,
+    statusAfterMerge,
+    statusOrRefusal,
+    start,
+    pid: () => daemon?.pid ?? 0,
+    ended: () => daemon?.ended,
+    async stop(): Promise<void> {
+      isMeantToRun = false;
+      const how = await daemon?.stop();
+      if (how !== 0) note(`the daemon ended with ${how} when it was asked to stop`);
+    },
+    async kill(): Promise<void> {
+      isMeantToRun = false;
+      await daemon?.kill();
+    },
+    /** `running`, or what a start that was refused printed. */
+    async startOnce(startWithinMs: number): Promise<string> {
+      const before = existsSync(home.output) ? readFileSync(home.output, 'utf8').length : 0;
+      try {
+        await start(startWithinMs);
+        return 'running';
+      } catch {
+        isMeantToRun = false;
+        await daemon?.kill();
+        return readFileSync(home.output, 'utf8').slice(before).slice(-2_000);
+      }
+    },
+    /** For a check that has to fail. */
+    async hasty<T>(work: () => Promise<T>): Promise<T> {
+      noticedWithinMs = 3 * LIMIT_MS;
+      try {
+        return await work();
+      } finally {
+        noticedWithinMs = NOTICED_WITHIN_MS;
+      }
+    },
+    remove(): void {
+      open(home.home);
+      home.remove();
+    },
+  };
+}
