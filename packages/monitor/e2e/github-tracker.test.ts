@@ -20,7 +20,7 @@ import { svcInProcess } from './svc-in-process.ts';
 const REPO = 'acme/web';
 const STATUSES = ['Todo', 'In Progress', 'In Review', 'Done'];
 
-async function trackedWorld(mode: 'labels' | 'project') {
+async function trackedWorld(mode: 'labels' | 'no labels' | 'project') {
   const world = await feedWorld();
   const { codehost, write, home } = world;
   const project = mode === 'project' ? codehost.cloud.addProject('acme', STATUSES) : undefined;
@@ -93,6 +93,19 @@ test.each(['labels', 'project'] as const)('a ticket from its issue to its end, b
   );
   const again = await svc('ticket', 'phase', 'done', ticket);
   expect(again.printed).toContain('is already in Done');
+});
+
+test('without labels an issue is only open in every phase, and the command that changes it is shown', async () => {
+  const { codehost, start, svc } = await trackedWorld('no labels');
+  const daemon = await start();
+  await until(() => covered(daemon));
+  const { number } = await codehost.issues.open(REPO, { title: 'Login' }, 'lee');
+  await until(() => daemon.lines().some(({ scope }) => scope?.ticket === `GH-${number}`));
+  const moved = await svc('ticket', 'phase', 'inProgress', `GH-${number}`);
+  expect(moved.code, moved.printed).toBe(0);
+  expect(moved.printed).toContain('gh label create "In Progress"');
+  const why = await svc('why', `GH-${number}`);
+  expect(why.printed).toContain('No label shows its phase');
 });
 
 test('a status that a person set is found by a poll, which a delivery makes earlier', async () => {

@@ -300,6 +300,32 @@ test('titles are shared only by choice: cut, and below the title of the readerâ€
   expect(seenBy(reader)).toEqual(['Mine']);
 });
 
+test.each([
+  ['the same repository', 'Acme/Web', 'Mine'],
+  ['another repository', 'acme/api', null],
+  ['an unknown repository', null, null],
+])('an issue of the readerâ€™s tracker gives a worker of %s the title', (_what, repo, title) => {
+  const url = 'https://codehost.example/acme/web/issues/1';
+  const board = sampleBoard({
+    tickets: [sampleTicket({ ticket: 'GH-1', title: 'Mine', url })],
+    workers: [sampleWorker({ ticket: 'GH-1', key: 'run-9/GH-1', repo: 'acme/other' })],
+  });
+  board.seq = 1;
+  const [theirs] = sharedThings(
+    sampleBoard({ workers: [sampleWorker({ ticket: 'GH-1', key: 'run-1/GH-1', repo })], pullRequests: [] }),
+  ).filter(({ kind }) => kind === 'worker');
+  const detail = { machine: 'b', kind: 'worker', key: 'run-1/GH-1', version: 1, value: theirs?.value };
+  foldLine(board, logged(2, 'team.roster.changed', { source: 'monitor', detail: { machines } }));
+  foldLine(board, logged(3, 'team.record.changed', { source: 'monitor', detail }));
+  const view = teamView(board, { self: 'a', presence: () => presenceOf(undefined, 0) });
+  const titles = view.machines.map(({ id, workers }) => [id, workers.map((worker) => worker.title)]);
+  expect(titles).toEqual([
+    ['a', ['Mine']],
+    ['b', [title]],
+    ['c', []],
+  ]);
+});
+
 test('what is shared is cut to texts that the others accept', () => {
   const things = sharedThings(
     sampleBoard({

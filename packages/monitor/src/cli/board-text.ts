@@ -1,6 +1,12 @@
 // A worker on the board of the command line: one line that can be scanned, and below it what it waits for, in as many
 // columns as the terminal has.
-import { type AttentionItem, type BoardView, itemsOfWorker, shownStatus, type TeamWorkerView } from '@svc/core';
+import {
+  type AttentionItem,
+  type BoardView,
+  itemsOfWorker,
+  shownStatus,
+  type TeamWorkerView,
+} from '@svc/core';
 import { ageText, plainText } from './text.ts';
 
 export type WorkerOnBoard = TeamWorkerView;

@@ -10,9 +10,10 @@ import {
   ticketPrefixOf,
   withoutSecrets,
 } from '@svc/core';
-import { realpath } from '@svc/lib/paths';
+import { namesIn, realpath } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
+import { rootFrom } from '../archive/archive-index.ts';
 import type { Gh } from '../codehost/gh.ts';
 import { locationVariables, type Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -143,6 +144,9 @@ export function createOrchestration(options: {
         report,
         now: () => now().getTime(),
       }),
+    // A run that is no longer on the board may still have its folder, its archive or both.
+    usedNames: async (config) =>
+      (await Promise.all([runsDir, rootFrom(config.archive.root, home)].map(namesIn))).flat(),
     tickets,
     append: log.appendOnce,
     now,

@@ -102,7 +102,7 @@ export function createTicketMover(options: {
     const cachedId = teamId === null || teamId === issue.team.id ? wanted.id : undefined;
     if (from === wanted.name || issue.state.id === cachedId) return already;
     const moved = async (state: State, outOfDate: boolean): Promise<TicketMove> => {
-      if (state.id === issue.state.id) return already;
+      if (state.id === issue.state.id) return { ...already, remedy: labelRemedy(state, wanted.name) };
       const to = (await client.setIssueState(issue.id, state.id)) ?? state.name;
       return {
         outcome: 'moved',
@@ -142,6 +142,13 @@ export function createTicketMover(options: {
       }
     },
   };
+}
+
+/** An issue without a label for its state is only open, whatever its phase is. */
+function labelRemedy({ id }: State, name: string): string | null {
+  return id === 'open'
+    ? `To see this phase there, create the label: gh label create ${JSON.stringify(name)}`
+    : null;
 }
 
 function skipped(why: string, remedy: string | null): TicketMove {

@@ -30,20 +30,26 @@ export function teamView(
   const mine = boardView(board);
   // A title of the own tracker comes before what another machine says.
   const titleOf = titlesIn(mine);
-  const titled = (worker: TeamWorkerView): TeamWorkerView => {
-    return { ...worker, title: titleOf(worker) ?? worker.title ?? null };
+  const titled = (worker: TeamWorkerView, isOwn: boolean): TeamWorkerView => {
+    return { ...worker, title: titleOf(worker, isOwn) ?? worker.title ?? null };
   };
   for (const { id, machine, person, role } of board.members.values()) {
     const own: Pick<BoardView, 'workers' | 'runs' | 'sessions' | 'attention'> =
       id === self ? mine : { workers: [], runs: [], sessions: [], attention: [] };
     const { workers, runs, sessions, attention } = own;
     const member = { id, machine, person, role, self: id === self, ...presence(id) };
-    machines.set(id, { ...member, workers: workers.map(titled), runs, sessions, attention });
+    machines.set(id, {
+      ...member,
+      workers: workers.map((worker) => titled(worker, true)),
+      runs,
+      sessions,
+      attention,
+    });
   }
   for (const record of board.team.values()) {
     const shown = machines.get(record.machine);
     if (shown === undefined || shown.self || record.value === null) continue;
-    if (record.kind === 'worker') shown.workers.push(titled(record.value));
+    if (record.kind === 'worker') shown.workers.push(titled(record.value, false));
     else if (record.kind === 'run') shown.runs.push(record.value);
     else if (record.kind === 'session') shown.sessions.push(record.value);
     else shown.attention.push({ key: record.key, ...record.value });

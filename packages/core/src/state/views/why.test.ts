@@ -236,6 +236,20 @@ test('a retry of the deploy has its time, after the failures', () => {
   });
 });
 
+test.each([
+  ['open', 'inProgress', 'The tracker reports Open. No label shows its phase'],
+  ['open', null, 'The tracker reports Open.'],
+  ['label:In Progress', 'inProgress', 'The tracker reports Open.'],
+] as const)('an issue in the state %s, in the phase %s', (id, phase, text) => {
+  const tracked = sampleTicket({
+    state: { id, name: 'Open', type: 'unstarted' },
+    phase: phase && { phase, at: sampleTime('09:00'), seq: 6 },
+  });
+  const [first] = whyOf(sampleWorker(), { tickets: [tracked] }).facts;
+  expect(first?.text.startsWith(text)).toBe(true);
+  expect(first?.text.includes('gh label create')).toBe(text.endsWith('phase'));
+});
+
 test('a ticket that was only handed to its agent says that it was started', () => {
   const texts = whyOf(sampleWorker({ status: 'dispatched' })).facts.map(({ text }) => text);
   expect(texts).toContain('The agent was started.');

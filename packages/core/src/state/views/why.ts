@@ -145,7 +145,7 @@ function ofTracker({ tracked }: Subject): Fact[] {
       text:
         tracked.local === true
           ? `Its state is ${state.name}, kept by svc alone.`
-          : `The tracker reports ${state.name}.`,
+          : `The tracker reports ${state.name}.${state.id === 'open' && phase !== null ? noLabel : ''}`,
     });
   if (phase !== null)
     facts.push({
@@ -158,6 +158,10 @@ function ofTracker({ tracked }: Subject): Fact[] {
     facts.push({ at: dispatch.at, seq: dispatch.seq, source: 'observed', text: dispatchText(dispatch) });
   return facts;
 }
+
+/** An issue without a label for its state is only open, whatever its phase is. */
+const noLabel =
+  ' No label shows its phase: create labels with the names in svc.tracker.stateMap (gh label create "In Progress").';
 
 function dispatchText({ because, by, run, reason }: NonNullable<Ticket['dispatch']>): string {
   const what = `by ${because}${by === null ? '' : `, set by ${by}`}`;

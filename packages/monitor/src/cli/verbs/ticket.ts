@@ -92,11 +92,9 @@ function phaseVerb(terminal: Terminal): CommandUnknownOpts {
         : await leaveForDaemon(terminal, session, { ticket, ...named });
       if (options.json) printJson(terminal, answer);
       else terminal.out(sentence(answer));
+      if (answer.remedy !== null) terminal.err(answer.remedy);
       // Nothing was moved, because something has to be set up first.
-      if (answer.outcome === 'skipped' && answer.remedy !== null) {
-        terminal.err(answer.remedy);
-        throw new AnswerIsNo();
-      }
+      if (answer.outcome === 'skipped' && answer.remedy !== null) throw new AnswerIsNo();
     });
 }
 

@@ -13,6 +13,7 @@ function world(
   svc: object = {},
   base: () => Promise<string> = async () => '/wt',
   findMissing: RunProject['findMissing'] = async () => ({ missing: [], checks: [] }),
+  usedNames: readonly string[] = [],
 ) {
   const root = realpathSync(temporaryFolder());
   const project = join(root, 'web');
@@ -33,6 +34,7 @@ function world(
             problems: [],
             worktrees: { base },
             findMissing,
+            usedNames: async () => usedNames,
           } as unknown as RunProject;
         },
       },
@@ -79,6 +81,11 @@ test('a run is named by its first ticket, with a number if another has the name'
   expect(names).toEqual(['ABC-1', 'ABC-1-2', 'ABC-1-3']);
   expect((await begin({ plan: { tickets: ['abc-1'] } })).scope.orchestrator).toBe('abc-1-4');
   expect((await begin({ plan: { tickets: ['ABC-9'] } })).scope.orchestrator).toBe('ABC-9');
+});
+
+test('a name that an earlier run has in a folder or an archive is not used again', async () => {
+  const { begin } = world({}, undefined, undefined, ['abc-1', 'ABC-1-2']);
+  expect((await begin({})).scope.orchestrator).toBe('ABC-1-3');
 });
 
 test('a request overrides the configuration', async () => {
@@ -194,6 +201,7 @@ test('a worker command without its plugin is refused, with the example', async (
           config,
           problems: [],
           worktrees: { base: async () => '/wt' },
+          usedNames: async () => [],
         }) as unknown as RunProject,
     },
     now,

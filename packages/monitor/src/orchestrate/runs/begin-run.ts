@@ -96,7 +96,8 @@ export async function prepareRun({
       'usage',
       `An agent is chosen for ${JSON.stringify(stranger)}, which is not in this run.`,
     );
-  const orchestrator = request.name ?? nameAfter(tickets[0] ?? 'run', board.runs.keys());
+  const orchestrator =
+    request.name ?? nameAfter(tickets[0] ?? 'run', [...board.runs.keys(), ...(await served.usedNames())]);
   if (!safeSegment(orchestrator) || !runName.test(orchestrator))
     throw new Failure(
       'usage',

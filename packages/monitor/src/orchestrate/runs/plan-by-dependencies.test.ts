@@ -27,6 +27,7 @@ const projects = {
       problems: [],
       worktrees: { base: async () => '/base' },
       findMissing: async () => ({ missing: [], checks: [] }),
+      usedNames: async () => [],
     }) as unknown as RunProject,
 };
 

@@ -61,6 +61,8 @@ export type RunProject = {
   worktrees: Worktrees;
   verifier: Verifier;
   findings: Findings;
+  /** Of runs that have left a folder or an archive on this machine. */
+  usedNames: () => Promise<string[]>;
   /** `owner/name`, from the configuration or its origin; null if neither has it. */
   repo: string | null;
   /**
@@ -106,6 +108,7 @@ export type RunProjectOptions = {
   signals: SignalStore;
   /** Files the findings of a project with this configuration. */
   findingsOf: (config: Config) => Findings;
+  usedNames: (config: Config) => Promise<string[]>;
   tickets: TicketReader;
   append: (draft: EventDraft) => Promise<unknown>;
   now: () => Date;
@@ -202,6 +205,7 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       config,
       worktrees,
       findings,
+      usedNames: () => options.usedNames(config),
       verifier: createVerifier({
         ...options,
         environment,

@@ -42,6 +42,7 @@ function world(given: { fails?: (draft: EventDraft) => boolean; board?: () => vo
           problems: [],
           worktrees: { base: async () => '/wt' },
           findMissing: async () => ({ missing: [], checks: [] }),
+          usedNames: async () => [],
         }) as unknown as RunProject,
     },
     served: async () => (unserved ? [] : [project]),

@@ -62,6 +62,7 @@ export function runWorld(svc: object = {}) {
     problems: [],
     repo: 'acme/web',
     findMissing: async () => ({ missing: [], checks: [] }),
+    usedNames: async () => [],
     worktrees: {
       base: async () => '/wt',
       list: async () => worktrees.filter(({ name }) => !removed.includes(name)),
