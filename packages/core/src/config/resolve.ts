@@ -150,14 +150,10 @@ function resolveField(
   };
 }
 
-/**
- * Files in the field's order; within a file the neutral name before a vendor's name, and a deprecated name last. A file that
- * should no longer have the field comes after all others.
- */
+/** Files in the field's order; within a file the neutral name before a vendor's name; deprecated keys last. */
 function rank(entry: FileEntry): number {
-  const place = entry.field.layers.indexOf(entry.layer);
   const byName = entry.deprecation ? 2 : entry.writtenAs === formatKey(entry.path) ? 0 : 1;
-  return (place < 0 ? entry.field.layers.length : place) * 10 + byName;
+  return entry.field.layers.indexOf(entry.layer) * 10 + byName;
 }
 
 function sourceOf(entry: FileEntry): ValueSource {
