@@ -88,8 +88,8 @@ async function startAll(starting: AsyncDisposableStack, given: Given, random: Ra
 async function formTeam(machines: readonly Awaited<ReturnType<typeof createMachine>>[]): Promise<void> {
   const [first, ...others] = machines;
   if (first === undefined) throw new Error('a team needs a machine');
-  const { person, name: machine } = first;
-  await first.ask('/api/team/create', { relay: first.relayUrl, name: TEAM, person, machine });
+  const { person, relayUrl: relay } = first;
+  await first.ask('/api/team/create', { relay, name: TEAM, person, machine: first.name });
   for (const other of others) await joinTeam(first, other);
   for (const machine of machines)
     await until(async () => (await machine.status())?.state === 'live').catch(async () => {

@@ -50,13 +50,13 @@ test('every attack on the records is refused and named', async () => {
     signRecord(file.keys, channel, at, { ...parseRecordBody(record.body), ...change } as never);
   const before = JSON.stringify((await one.rowOf('two'))?.workers);
   /** With an invitation that is open. */
-  const join = (keys: object, names: Partial<Record<'person' | 'machine', string>> = {}) =>
+  const join = (keys: object, chosen: Partial<Record<'person' | 'machine', string>> = {}) =>
     makeJoin(
       {
         ...file,
         person: 'zoe',
         machine: 'laptop',
-        ...names,
+        ...chosen,
         keys: { ...other, ...keys } as TeamFile['keys'],
       },
       openSecret,
