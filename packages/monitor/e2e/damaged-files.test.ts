@@ -242,11 +242,9 @@ test('a folder without permission, while the daemon runs and at its start', asyn
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const { url } = await until(() => {
-      const record = JSON.parse(readFileSync(join(home, 'svc/daemon.json'), 'utf8')) as Record<
-        string,
-        unknown
-      >;
-      return record['state'] === 'running' && record['pid'] === child.pid && (record as { url: string });
+      const text = readFileSync(join(home, 'svc/daemon.json'), 'utf8');
+      const record = JSON.parse(text) as { state: string; pid: number; url: string };
+      return record.state === 'running' && record.pid === child.pid ? record : undefined;
     });
     const ask = async <Answer>(path: string): Promise<Answer> =>
       (await (await fetch(url + path)).json()) as Answer;

@@ -1,6 +1,6 @@
 // What requires proof stays required, whatever happens to the files that say so: they are damaged, misspelt, replaced, cut,
 // moved, or no longer listed, while the daemon runs, before it is started again, and before it was ever started. A person
-// sees what holds, relaxes it, and is told.
+// sees what holds, relaxes it, and gets an attention item.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -249,7 +249,7 @@ test('whatever becomes of the list of projects', async () => {
   );
 });
 
-test('a person sees what holds and why, relaxes what no file states any more, and is told once', async () => {
+test('a person sees what holds and why, relaxes what no file states any more, and gets one attention item', async () => {
   const projects = projectsOf(['acme/web', 'acme/api']);
   const world = await truthWorld(projects.files);
   const attention = async () =>
@@ -295,7 +295,7 @@ test('a person sees what holds and why, relaxes what no file states any more, an
   expect(await world.verdict(1)).toBe('waits');
   expect(await attention()).toHaveLength(1);
 
-  // A valid file that says so relaxes its repository too, and that is told as well.
+  // A valid file that says so relaxes its repository too, with an attention item.
   world.write(projects.fileIn('acme/api'), {
     svc: { projectKey: 'api', deploy: { 'acme/api': { skipDeployVerification: true } } },
   });

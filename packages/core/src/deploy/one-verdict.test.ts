@@ -1,4 +1,4 @@
-// "Did it ship?" has one answer, `isShipped`, and one receipt, `proofOf`. Whoever compares the status of a worker by itself,
+// "Did it ship?" has one answer, `isShipped`, and one receipt, `proofOf`. Code that compares the status of a worker by itself,
 // sets it, or moves a ticket to done could give another answer: the files that may are listed here, each with its reason.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
