@@ -53,14 +53,16 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
           <Column>State</Column>
           <Column>Progress</Column>
           <Column number>Wave</Column>
-          <Column number className="max-full:hidden">
+          <Column number>
             <span className="ml-auto block w-16 whitespace-normal">Active workers</span>
           </Column>
           <Column number>Cost</Column>
           <Column number>
             <span className="ml-auto block w-20 whitespace-normal">Waited for people</span>
           </Column>
-          <Column number>Started</Column>
+          <Column number className="max-full:hidden">
+            Started
+          </Column>
           <Column number className="max-full:hidden">
             Ended
           </Column>
@@ -81,12 +83,10 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
               <Progress model={model} />
             </Cell>
             <Cell number>{waveWords(model.waves)}</Cell>
-            <Cell number className="max-full:hidden">
-              {workingWords(model)}
-            </Cell>
+            <Cell number>{workingWords(model)}</Cell>
             <Cell number>{runCostWords(model)}</Cell>
             <Cell number>{waitedOf(model)}</Cell>
-            <Cell number>
+            <Cell number className="max-full:hidden">
               <Ago at={model.startedAt} />
             </Cell>
             <Cell number className="max-full:hidden">
