@@ -122,6 +122,16 @@ describe('by keyboard alone', () => {
       .toBeGreaterThan(0);
   });
 
+  it('polls now from the palette, and says what each feed found', async () => {
+    const page = await openAt('board');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('poll now');
+    await page.keyboard.press('Enter');
+    const found = page.getByText(/code host: .*(?:tracker|TID)/);
+    await expect.poll(() => found.count()).toBeGreaterThan(0);
+  });
+
   it('lists the shortcuts with ?, and closes with Escape', async () => {
     const page = await openAt('board');
     await page.keyboard.press('?');

@@ -34,9 +34,9 @@ export async function machine(name: string, { heartbeatMs }: { heartbeatMs?: num
   const home = temporaryFolder();
   writeFileSync(join(home, '.gitconfig'), `[user]\n\tname = person-of-${name}\n`);
   let skew = 0;
-  const environment = { SVC_WEBHOOK_SECRET: codehostSecret };
+  const secret = { SVC_WEBHOOK_SECRET: codehostSecret };
   const start = () =>
-    startInProcess({ home, environment, now: () => new Date(Date.now() + skew), heartbeatMs });
+    startInProcess({ home, environment: secret, now: () => new Date(Date.now() + skew), heartbeatMs });
   let daemon = await start();
   const svc = async (...words: string[]) => {
     const environment = { HOME: home, SVC_DATA_DIR: join(home, 'svc'), USER: `user-of-${name}` };

@@ -23,7 +23,7 @@ import { timeOfMoment } from '../live/moment.ts';
 import { OutsideText } from '../parts/outside.tsx';
 import { actor } from '../screens/attention/your-name.ts';
 import { linkTo } from './link-to.ts';
-import { commandsFound, type PaletteCommand, paletteCommands } from './palette-commands.ts';
+import { commandsFound, type PaletteCommand, paletteCommands, pollWords } from './palette-commands.ts';
 import { found, type PaletteEntry, paletteEntries } from './palette-entries.ts';
 
 /** `act` is false if it failed: then the palette stays open and shows why. */

@@ -109,7 +109,7 @@ async function openDaemon(
 
   // The configuration.
   const settings = await openSettings({ machine, environment, folder: options.folder, logger });
-  const { live, configs, machineWide, secrets, committedChannel } = settings;
+  const { live, configs, machineWide, secrets, committedChannel, shareTitles } = settings;
   const ticketPrefixes = (): string[] => configs().flatMap((config) => ticketPrefixOf(config) ?? []);
 
   // The log, and the board that is folded from it.
@@ -273,16 +273,7 @@ async function openDaemon(
     now,
   });
   const sessions = createHookSessions({ state, append: log.append, processStarts, logger });
-  const team = createTeam({
-    ...machine,
-    state,
-    log,
-    shareTitles: settings.teamShareTitles,
-    version,
-    logger,
-    now: nowMs,
-    heartbeatMs,
-  });
+  const team = createTeam({ ...machine, state, log, shareTitles, version, logger, now: nowMs, heartbeatMs });
   const rules = await rebuilt(
     () => [machineWide().svc.rules, machineWide().svc.commands],
     () =>

@@ -25,7 +25,7 @@ export type Settings = {
   /** What members of the team may do here: nothing while it cannot be read, whatever was allowed before. */
   teamAllow: () => CommandAllowances;
   /** Whether titles of tickets are shared with the team: false while it cannot be read. */
-  teamShareTitles: () => boolean;
+  shareTitles: () => boolean;
   secrets: () => Secrets;
   /** A relay channel that is set only in a committed file. */
   committedChannel: () => string | undefined;
@@ -72,7 +72,7 @@ export async function openSettings(options: {
     configs,
     machineWide: () => live.current().machineWide,
     teamAllow: () => knownTeam('svc.team.allow')?.allow ?? {},
-    teamShareTitles: () => knownTeam('svc.team.shareTitles')?.shareTitles === true,
+    shareTitles: () => knownTeam('svc.team.shareTitles')?.shareTitles === true,
     secrets: () => secrets,
     committedChannel: () => live.current().committedChannel,
     report(board) {

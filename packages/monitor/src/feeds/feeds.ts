@@ -67,6 +67,7 @@ const TUNNEL_TIMEOUT_MS = 30_000;
 /** Nobody waits longer for a poll: it goes on without them. */
 const POLL_NOW_MS = 30_000;
 const stillRunning = { why: 'it still runs; what it finds is shown as soon as it is found', remedy: null };
+const late = (feed: FeedName) => () => [unpolled(feed, 'running', stillRunning)];
 
 export type Feeds = {
   start: () => void;
@@ -183,7 +184,6 @@ export function createFeeds(options: {
     async check(asked) {
       const repos = await codehost.compare(asked);
       if (!asked.repair) return { repos, polled: [] };
-      const late = (feed: FeedName) => () => [unpolled(feed, 'running', stillRunning)];
       const polled = await Promise.all([
         within(
           codehost.pollNow().then((one) => [one]),

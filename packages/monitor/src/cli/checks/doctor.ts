@@ -89,10 +89,10 @@ export async function runDoctor(
 
 export type DoctorReport = CheckVerdict & { findings: DoctorFinding[]; fixed: Fixed[] };
 /** What `--fix` did about a finding, or why it failed. */
-export type Fixed = { part: DoctorPart; what: string; done: string | null; failed: string | null };
+type Fixed = { part: DoctorPart; what: string; done: string | null; failed: string | null };
 
 /** As `svc doctor --json` prints it. */
-export function doctorReport(results: readonly DoctorResult[], fixed: Fixed[] = []): DoctorReport {
+function doctorReport(results: readonly DoctorResult[], fixed: Fixed[] = []): DoctorReport {
   const findings = results.map(({ fix: _, ...finding }) => finding);
   return { ...checkVerdict(findings), findings, fixed };
 }
