@@ -136,6 +136,11 @@ export async function startAgentWorld(options: {
       asked += 1;
       return answer(response, 200, changes);
     }
+    if (path === 'files') {
+      const wanted = (url.searchParams.get('query') ?? '').toLowerCase();
+      const found = filesOf(changes).filter((name) => name.toLowerCase().includes(wanted));
+      return answer(response, 200, { ticket, orchestrator, files: found, cut: false });
+    }
     if (path === 'agent/options' && incoming.method === 'GET') return answer(response, 200, offered);
     if (path.startsWith('agent/')) return void act(path.slice(6), incoming, response);
     passOn(incoming, response, url);
@@ -440,6 +445,8 @@ export const conversation: readonly NewItem[] = [
   }),
   { id: 'r7', kind: 'request', request: permission, answer: null, by: null },
 ];
+
+const filesOf = ({ files }: WorktreeChanges): string[] => files.map(({ path }) => path);
 
 const noOptions = { mode: 'default', modes: [], model: 'sonnet', models: [], commands: [] };
 

@@ -347,6 +347,30 @@ describe('what the agent offers', () => {
     expect(await problems()).toEqual([]);
   });
 
+  it('completes files of the worktree after an @, and an Enter then sends', async () => {
+    const given = { items: conversation, files: [...sampleFiles, { path: 'docs/season plan.md' }] };
+    const { page, world } = await open(given);
+    await field(page).fill('Look at @Extend-');
+    const files = list(page, 'Files of the worktree');
+    await files.getByRole('option').first().waitFor();
+    await expect
+      .poll(() => files.getByRole('option').allTextContents())
+      .toEqual(['src/berths/extend-stay.ts', 'test/berths/extend-stay.test.ts']);
+    await field(page).press('ArrowUp');
+    await field(page).press('ArrowDown');
+    await field(page).press('Tab');
+    await expect.poll(() => field(page).inputValue()).toBe('Look at @src/berths/extend-stay.ts ');
+    await field(page).pressSequentially('and @season');
+    await files.getByRole('option').click();
+    await expect
+      .poll(() => field(page).inputValue())
+      .toBe('Look at @src/berths/extend-stay.ts and @"docs/season plan.md" ');
+    await field(page).press('Enter');
+    await expect
+      .poll(() => world.posts.at(-1)?.body['text'])
+      .toBe('Look at @src/berths/extend-stay.ts and @"docs/season plan.md" ');
+  });
+
   it('changes the model, and shows it only when the agent has confirmed it', async () => {
     const { page, world } = await open({ items: conversation }, undefined, { models });
     const select = page.getByLabel('Model', { exact: true });

@@ -413,6 +413,12 @@ test('real responses of a daemon with a history match the description', async ()
     ...ofAgent,
     body: { request: open[0]?.request, answer: 'reject_once' },
   });
+  await ask('GET /api/workers/{ticket}/agent/options', ofAgent);
+  const toAsk = { setting: 'mode', value: 'ask' };
+  await ask('POST /api/workers/{ticket}/agent/options', { ...ofAgent, body: toAsk });
+  const toAuto = { setting: 'mode', value: 'auto' };
+  await ask('POST /api/workers/{ticket}/agent/options', { ...ofAgent, body: toAuto, status: 400 });
+  await ask('GET /api/workers/{ticket}/files', { ...ofAgent, query: { query: 'read' } });
   await ask('POST /api/workers/{ticket}/agent/stop', ofAgent);
   await ask('POST /api/runs/{run}/cancel', { params: { run: 'run-3' } });
 

@@ -47,7 +47,7 @@ export type TurnEnd = { ok: boolean; reason: string };
 export type AgentSession = {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
-  can: { resume: boolean; load: boolean; close: boolean; steer: boolean; image: boolean };
+  can: { resume: boolean; load: boolean; close: boolean; steer: boolean };
   /** Of the protocol; null while it has not reported it. */
   protocolVersion: number | null;
   /** The ways to log in that it offers. */
@@ -122,7 +122,7 @@ const MOST_ANSWERED = 1_000;
 export const newAgentSession: AgentSession = {
   state: 'starting',
   agent: null,
-  can: { resume: false, load: false, close: false, steer: false, image: false },
+  can: { resume: false, load: false, close: false, steer: false },
   protocolVersion: null,
   logins: [],
   needsLogin: false,
@@ -296,7 +296,6 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       load: flagAt(can, 'loadSession') === true,
       close: asFields(sessions['close']) !== undefined,
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
-      image: flagAt(objectAt(can, 'promptCapabilities'), 'image') === true,
     },
     protocolVersion: version ?? null,
     reportsLogin: reportsLogin(can),

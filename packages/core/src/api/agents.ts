@@ -255,6 +255,30 @@ export const agentRoutes = {
       'file-unusable',
     ],
   }),
+  getFiles: apiRoute({
+    ...ofAgent,
+    method: 'GET',
+    path: '/api/workers/{ticket}/files',
+    summary: "Find files of a ticket's worktree by a part of their path, to name them in a message",
+    query: z.strictObject({
+      ...OfRun,
+      query: z.string().max(200).default('').describe('a part of the path; default: any'),
+    }),
+    answer: z.object({
+      ticket: z.string(),
+      orchestrator: z.string(),
+      files: z.array(z.string()).describe('At most 50 paths, those whose file name begins with it first'),
+      cut: z.boolean().describe('There are more'),
+    }),
+    failures: [
+      'usage',
+      'unknown-ticket',
+      'not-allowed-now',
+      'state-not-ready',
+      'config-invalid',
+      'file-unusable',
+    ],
+  }),
   reportHook: apiRoute({
     ...ofHook,
     path: HOOK_REPORT_PATH,

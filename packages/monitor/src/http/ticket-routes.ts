@@ -101,8 +101,8 @@ export function workerHistoryRoutes(options: {
 
 /** The worktree is found by the plan of the run, never by a path that a worker reports. */
 export function changesRoutes({ state, projects }: { state: StateAccess; projects: RunProjects }): Routes {
-  return (app) =>
-    route(app, api.getChanges, async ({ params: { ticket }, query: { orchestrator: named } }) => {
+  return (app) => {
+    const worktreeOf = async (ticket: string, named: string | undefined) => {
       const { orchestrator, ticket: name } = workerNamed(state, ticket, named);
       const plan = boardOf(state).runs.get(orchestrator)?.plan ?? null;
       if (plan === null)
@@ -112,8 +112,17 @@ export function changesRoutes({ state, projects }: { state: StateAccess; project
           'Start runs with svc to see their changes: svc orchestrate start',
         );
       const { worktrees } = await projects.of(plan.project);
-      return { ticket: name, orchestrator, ...(await worktrees.changes(name, plan.base)) };
+      return { orchestrator, name, base: plan.base, worktrees };
+    };
+    route(app, api.getChanges, async ({ params: { ticket }, query: { orchestrator: named } }) => {
+      const { orchestrator, name, base, worktrees } = await worktreeOf(ticket, named);
+      return { ticket: name, orchestrator, ...(await worktrees.changes(name, base)) };
     });
+    route(app, api.getFiles, async ({ params: { ticket }, query: { orchestrator: named, query } }) => {
+      const { orchestrator, name, worktrees } = await worktreeOf(ticket, named);
+      return { ticket: name, orchestrator, ...(await worktrees.files(name, query)) };
+    });
+  };
 }
 
 /** From the tracker of the project whose run has the ticket, else of the project with its prefix. */

@@ -6,8 +6,8 @@
 // prompt and each answer that it gets to the file in RECEIVED, so that a test can count them; `TICKET` in it is replaced
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
 // other answers by method; null: none. STAYS keeps it alive without input. LOGIN is the login that it reports on its own,
-// as JSON, some time after it has opened a session. With the argument `offers` it also has two models, commands and takes
-// images, and it also writes down its settings; its model `lost` is never confirmed.
+// as JSON, some time after it has opened a session. With the argument `offers` it also has models and commands, and writes
+// down how they are set; its model `lost` is never confirmed.
 
 import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -93,7 +93,6 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
             loadSession: true,
             sessionCapabilities: { resume: {}, close: {} },
             ...(login !== undefined && { _meta: { authStatus: {} } }),
-            ...(offersMore && { promptCapabilities: { image: true } }),
           },
           authMethods: [],
         },

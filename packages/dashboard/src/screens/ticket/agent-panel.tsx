@@ -18,11 +18,10 @@ import { AgentRequests } from '../answer/agent-requests.tsx';
 import { sendMessage } from '../answer/answer-box.tsx';
 import { newKey } from '../answer/reply.tsx';
 import { actor } from '../attention/your-name.ts';
-import { AgentSettings, useAgentOptions } from './agent-settings.tsx';
+import { AgentSettings, useAgentOptions, useCompletions } from './agent-settings.tsx';
 import { Steering } from './agent-steering.tsx';
 import { Attempts } from './attempts.tsx';
 import { ChangesTab, useChanges } from './changes-tab.tsx';
-import { type Completion, commandsFor, type Token } from './completions.ts';
 import { Composer } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
 import type { Comments } from './diff-list.tsx';
@@ -70,8 +69,6 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
   );
   const [comments, setComments] = useState<Comments>(new Map());
   const options = useAgentOptions({ ticket, run, agent });
-  const completionsOf = (token: Token | null): readonly Completion[] =>
-    token?.kind === 'command' ? commandsFor(options?.commands ?? [], token.query) : [];
   const send = (text: string, key: string) => sendMessage({ ticket, orchestrator: run }, text, key);
   return (
     <Panel
@@ -142,7 +139,7 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
         waiting={state.view?.waiting ?? []}
         isBusy={agent.state === 'running' || agent.state === 'starting' || agent.open.length > 0}
         disabledBecause={disabledBecause}
-        useCompletions={completionsOf}
+        useCompletions={(token) => useCompletions({ ticket, run }, options, token)}
         settings={
           <AgentSettings
             ticket={ticket}

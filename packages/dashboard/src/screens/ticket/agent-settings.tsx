@@ -9,9 +9,12 @@ import { Button } from '../../parts/button.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { useSending } from '../answer/use-sending.ts';
 import { actor } from '../attention/your-name.ts';
+import { type Completion, commandsFor, filesFor, type Token } from './completions.ts';
 
 type Of = { ticket: string; run: string; agent: WorkerAgent };
 type Setting = 'mode' | 'model';
+
+const FILES_STALE_MS = 10_000;
 
 const isRunning = ({ state, suspended }: WorkerAgent): boolean =>
   state !== null && state !== 'starting' && state !== 'ended' && suspended === undefined;
@@ -33,6 +36,31 @@ export function useAgentOptions(of: Of): AgentOptions | undefined {
     retry: false,
   });
   return isRunning(agent) ? data : undefined;
+}
+
+/** What can be written instead of the token: commands that the agent offers, files of the worktree. */
+export function useCompletions(
+  { ticket, run }: Pick<Of, 'ticket' | 'run'>,
+  options: AgentOptions | undefined,
+  token: Token | null,
+): readonly Completion[] {
+  const isFile = token?.kind === 'file';
+  const query = isFile ? token.query : '';
+  const { data } = useQuery({
+    queryKey: ['worktree-files', run, ticket, query],
+    queryFn: ({ signal }) =>
+      client.get('/api/workers/{ticket}/files', {
+        params: { ticket },
+        query: { orchestrator: run, query },
+        signal,
+      }),
+    enabled: isFile,
+    placeholderData: (before) => before,
+    staleTime: FILES_STALE_MS,
+    retry: false,
+  });
+  if (token === null) return [];
+  return isFile ? filesFor(data?.files ?? [], query) : commandsFor(options?.commands ?? [], token.query);
 }
 
 export function AgentSettings({

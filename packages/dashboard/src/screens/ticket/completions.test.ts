@@ -36,6 +36,7 @@ describe('what is completed', () => {
       '@"my file.ts"',
     ]);
     expect(filesFor(['a.ts'], 'a.ts')).toEqual([]);
+    expect(filesFor(['a.ts', 'B.ts'], 'b').map(({ name }) => name)).toEqual(['B.ts']);
   });
 
   it('replaces only what was written', () => {

@@ -38,9 +38,11 @@ export function commandsFor(commands: AgentOptions['commands'], query: string): 
     }));
 }
 
+/** The files may be those of the query before, while others are being loaded. */
 export function filesFor(files: readonly string[], query: string): Completion[] {
-  if (files.length === 1 && files[0] === query) return [];
-  return files.slice(0, MOST_SHOWN).map((path) => ({
+  const found = files.filter((path) => path.toLowerCase().includes(query.toLowerCase()));
+  if (found.length === 1 && found[0] === query) return [];
+  return found.slice(0, MOST_SHOWN).map((path) => ({
     value: /\s/.test(path) ? `@"${path}"` : `@${path}`,
     name: path,
     description: '',

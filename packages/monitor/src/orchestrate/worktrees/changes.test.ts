@@ -176,3 +176,37 @@ test.each([
   const { worktrees } = await world();
   await expect(worktrees.changes(name, base)).rejects.toThrow(words);
 });
+
+test('files are found by a part of their path, those whose name begins with it first; hostile names are left out', async () => {
+  const { worktrees, put, path, git } = await world({
+    'src/berths/stay.ts': 'x',
+    'test/extend-stay.test.ts': 'x',
+    'stay/README.md': 'x',
+    '.gitignore': 'dist\n',
+  });
+  put('src/Stays.ts', 'new');
+  put('dist/stay.js', 'ignored');
+  put('my stay.md', 'spaces');
+  for (const name of ['stay\n@/etc/passwd', 'stay\u202egnp.ts', 'stay\u001b[2J', '-stay', '$(stay)'])
+    put(name, 'x');
+  rmSync(join(path, 'stay/README.md'));
+  git(path, 'config', 'core.fsmonitor', 'touch canary');
+  const find = async (query: string) => (await worktrees.files('ABC-1', query)).files;
+  expect(await find('STAY')).toEqual([
+    'src/Stays.ts',
+    'src/berths/stay.ts',
+    'stay/README.md',
+    '-stay',
+    '$(stay)',
+    'my stay.md',
+    'test/extend-stay.test.ts',
+  ]);
+  expect(await find('berths/s')).toEqual(['src/berths/stay.ts']);
+  expect(await find('../')).toEqual([]);
+  expect(await find('/etc')).toEqual([]);
+  for (let at = 0; at < 60; at += 1) put(`many/${at}`, 'x');
+  expect(await worktrees.files('ABC-1', 'many/')).toMatchObject({ cut: true });
+  expect(await find('many/')).toHaveLength(50);
+  await expect(worktrees.files('ABC-2', 'x')).rejects.toThrow('ABC-2 has no worktree now.');
+  await expect(worktrees.files('../ABC-1', 'x')).rejects.toThrow();
+});

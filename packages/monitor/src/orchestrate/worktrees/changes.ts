@@ -1,4 +1,4 @@
-// The changes in a worktree since it left its base branch: committed, uncommitted and untracked files, with their diffs.
+// The files of a worktree, and its changes since it left its base branch: committed, uncommitted and untracked, with diffs.
 // The agent owns the worktree and can write the repository's settings: an attribute cannot make a text look like a binary
 // file, and not even the person's own filters run.
 import { constants } from 'node:fs';
@@ -29,10 +29,7 @@ export async function worktreeChanges(
   base: string,
 ): Promise<Changes> {
   const { git, layout } = context;
-  const worktree = folderIn(layout.base, name);
-  const entries = await gitWorktrees(git, layout.main);
-  if (!entries.some(({ path, missing }) => path === worktree && !missing))
-    throw new Failure('not-allowed-now', `${name} has no worktree now.`, 'See: svc worktree list');
+  const worktree = await existingWorktree(context, name);
   const { start } = await findBase(git, layout.main, base);
   const common = await git.ask(worktree, ['merge-base', 'HEAD', start], quiet);
   const [baseSha] = linesOf(common.stdout);
@@ -43,11 +40,8 @@ export async function worktreeChanges(
   const tracked = listedIn(
     (await diff(['--raw', '--numstat', '-z', baseSha, '--'], LIST_BYTES)) ?? tooMany(),
   );
-  const others = await git.runUpTo(worktree, ['ls-files', '-z', '--others', '--exclude-standard'], {
-    ...quiet,
-    maxBytes: LIST_BYTES,
-  });
-  const untracked = (others ?? '').split('\0').filter((path) => path !== '' && path !== OWN_FILE);
+  const others = await listed(context, worktree, ['--others', '--exclude-standard']);
+  const untracked = others ?? [];
   const all = [...tracked, ...untracked.map(newFile)].toSorted((one, other) =>
     one.path < other.path ? -1 : 1,
   );
@@ -68,6 +62,63 @@ export async function worktreeChanges(
   }
   return { worktree, base, baseSha, files, cut: all.length > shown.length || others === undefined };
 }
+
+async function existingWorktree({ git, layout }: WorktreeContext, name: string): Promise<string> {
+  const worktree = folderIn(layout.base, name);
+  const entries = await gitWorktrees(git, layout.main);
+  if (!entries.some(({ path, missing }) => path === worktree && !missing))
+    throw new Failure('not-allowed-now', `${name} has no worktree now.`, 'See: svc worktree list');
+  return worktree;
+}
+
+/** Paths, whatever characters they have; undefined: too many to list. */
+async function listed(
+  { git }: WorktreeContext,
+  worktree: string,
+  which: readonly string[],
+): Promise<string[] | undefined> {
+  const text = await git.runUpTo(worktree, ['ls-files', '-z', ...which], { ...quiet, maxBytes: LIST_BYTES });
+  return text?.split('\0').filter((path) => path !== '' && path !== OWN_FILE);
+}
+
+const MOST_FOUND = 50;
+
+/**
+ * The files of a worktree whose path contains the query, those whose name begins with it first. A path that cannot be
+ * written into one line of a message is left out.
+ */
+export async function worktreeFiles(
+  context: WorktreeContext,
+  name: string,
+  query: string,
+): Promise<{ files: string[]; cut: boolean }> {
+  const worktree = await existingWorktree(context, name);
+  const all = await listed(context, worktree, ['--cached', '--others', '--exclude-standard']);
+  const wanted = query.toLowerCase();
+  const found = [...new Set(all)].filter(
+    (path) =>
+      path.length <= LONGEST_PATH &&
+      path.toLowerCase().includes(wanted) &&
+      !/[\p{C}\p{Zl}\p{Zp}]/u.test(path),
+  );
+  const rank = (path: string): number => {
+    const at = path.toLowerCase().lastIndexOf('/') + 1;
+    const file = path.toLowerCase().slice(at);
+    return file.startsWith(wanted)
+      ? 0
+      : path.toLowerCase().startsWith(wanted)
+        ? 1
+        : file.includes(wanted)
+          ? 2
+          : 3;
+  };
+  const sorted = found.toSorted(
+    (one, other) => rank(one) - rank(other) || one.length - other.length || (one < other ? -1 : 1),
+  );
+  return { files: sorted.slice(0, MOST_FOUND), cut: all === undefined || sorted.length > MOST_FOUND };
+}
+
+const LONGEST_PATH = 1_000;
 
 const quiet: GitOptions = {
   isWorktree: true,

@@ -8,7 +8,7 @@ import { type Config, type Environment, secretVariables, type WorktreeRecord } f
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { system } from '@svc/lib/system';
 import type { FileLocks } from '../../disk/lock.ts';
-import { type Changes, worktreeChanges } from './changes.ts';
+import { type Changes, worktreeChanges, worktreeFiles } from './changes.ts';
 import {
   createRecords,
   type FiledFindings,
@@ -43,6 +43,8 @@ export type Worktrees = {
   inspect: (name: string) => Promise<{ name: string; losses: Losses }>;
   /** Its changes since it left the base branch, committed or not. */
   changes: (name: string, base: string) => Promise<Changes>;
+  /** Its files whose path contains the query: those that git knows, and new ones that it does not ignore. */
+  files: (name: string, query: string) => Promise<{ files: string[]; cut: boolean }>;
   /** Files the findings that wait in it, if the project has consent; a removed worktree has none. */
   fileFindings: (name: string, options: FileOptions) => Promise<FiledFindings>;
   remove: (name: string, options?: RemoveOptions) => Promise<RemovedWorktree>;
@@ -94,6 +96,7 @@ export function createWorktrees(options: {
     },
     inspect: async (name) => inspectWorktree(await context(), name),
     changes: async (name, base) => worktreeChanges(await context(), name, base),
+    files: async (name, query) => worktreeFiles(await context(), name, query),
     async fileFindings(name, given) {
       const opened = await context();
       const project = projectIn(opened, folderIn(opened.layout.base, name));
