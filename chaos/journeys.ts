@@ -1,7 +1,7 @@
 // Takes a person from an empty home to a shipped ticket, with real agents, a real terminal and a real browser, in a network
 // namespace that has only loopback. The model can do its task only if the text of the ticket reached it. Counts every key,
 // click and typed line on the way. `npm run journeys`; `-- --agents codex,copilot --only github,linear`; `--sabotage` takes
-// the text of the ticket away on its way to the model: then no journey may succeed.
+// the word out of the ticket's text on its way to the model: then no journey may succeed.
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -79,16 +79,16 @@ async function runAll(network: string): Promise<void> {
   busy.kill('SIGKILL');
   const good = ends.filter(({ failure }) => failure === undefined).length;
   const summary = `${good} of ${ends.length} journeys came to their end (${secondsSince(started)} s)`;
-  const isNoticed = ends.every(({ failure, lackedText }) => failure !== undefined && lackedText);
-  if (sabotage) return judgeSabotage('no text of a ticket reaches the model', summary, isNoticed);
+  const isNoticed = ends.every(({ failure, lackedWord }) => failure !== undefined && lackedWord);
+  if (sabotage) return judgeSabotage('the word of the ticket does not reach the model', summary, isNoticed);
   console.log(summary);
   failUnless(good === ends.length);
 }
 
 type End = {
   failure: string | undefined;
-  /** The model was asked to work on a ticket whose text it did not get. */
-  lackedText: boolean;
+  /** The model was asked to work on a ticket whose word it did not get. */
+  lackedWord: boolean;
 };
 
 /** Everything that the journey started is ended and removed, also when it fails. */
@@ -99,5 +99,5 @@ async function endOf(run: (world: World) => Promise<void>, setting: Setting): Pr
     () => world.figures.missed().join('; ') || undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  return { failure, lackedText: world.model.withoutWord() > 0 };
+  return { failure, lackedWord: world.model.withoutWord() > 0 };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hookedAgents } from '@svc/core';
 import { until, untilHolds } from '../../packages/testkit/src/waiting.ts';
 import { REPO } from './codehost.ts';
-import { initialise } from './first-contact.ts';
+import { commandToStart, initialise } from './first-contact.ts';
 import { openPerson, type World } from './journey.ts';
 import { FILE } from './model.ts';
 import { answerAll, byCommand, ship } from './to-the-end.ts';
@@ -29,8 +29,8 @@ export async function key(world: World): Promise<void> {
   const issue = world.addIssue();
   const person = await openPerson(world, 'kim', [variable]);
   const { terminal, variables } = person;
-  const { next } = await initialise(person);
-  const started = await terminal.run(next);
+  const command = await commandToStart(person, await initialise(person), issue);
+  const started = await terminal.run(command);
   const isRefused = started.code !== 0;
   let said = started.screen;
   if (!isRefused) {
@@ -42,7 +42,7 @@ export async function key(world: World): Promise<void> {
   await terminal.must(`svc config set svc.orchestration.agentEnv '["${variable}"]'`);
   await terminal.must('svc monitor restart');
   const { orchestrator } = isRefused ? { orchestrator: '' } : await person.view(issue.ticket);
-  await terminal.must(isRefused ? next : `svc orchestrate retry ${orchestrator} ${issue.ticket}`);
+  await terminal.must(isRefused ? command : `svc orchestrate retry ${orchestrator} ${issue.ticket}`);
   if (!isRefused) await until(async () => ((await person.view(issue.ticket)).agent?.attempt ?? 1) > 1);
   await answerAll(world, person, issue, { ways: [byCommand(person)] });
   await ship(world, person, issue);
@@ -66,11 +66,13 @@ export async function uninstall(world: World): Promise<void> {
     webhooks: codehost.cloud.repoOf(REPO).hooks.map(({ config }) => config.url),
   });
   const before = inventory();
-  const { next } = await initialise(person);
-  await terminal.must(`svc skills install --agent ${program.name}`, [['Write these files?', 'y\r']]);
+  const initialised = await initialise(person);
+  const command = await commandToStart(person, initialised, issue);
+  if (command === initialised.next)
+    await terminal.must(`svc skills install --agent ${program.name}`, [['Write these files?', 'y\r']]);
   if (hookedAgents.some((name) => name === program.name))
     await terminal.must(`svc hooks install ${program.name} --yes`);
-  await terminal.must(next);
+  await terminal.must(command);
   // The commit of the first command is on no other machine; the agent waits with the second.
   const worktree = join(home, 'svc/wt/web', issue.ticket);
   await until(async () => ((await person.view(issue.ticket)).agent?.open.length ?? 0) > 0);
@@ -79,7 +81,7 @@ export async function uninstall(world: World): Promise<void> {
   await until(async () => ((await person.view(issue.ticket)).agent?.open.length ?? 0) > 0);
   const during = inventory();
   const isSeen = ['monitor run', program.command].every((name) =>
-    during.processes.some((command) => command.includes(name)),
+    during.processes.some((line) => line.includes(name)),
   );
   if (!isSeen || during.webhooks.length !== 1)
     throw new Error(`the inventory does not see what svc has set up: ${JSON.stringify(during)}`);

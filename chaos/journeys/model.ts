@@ -5,11 +5,11 @@ import { randomInt } from 'node:crypto';
 import { type Asked, startStreamingModels } from '../../packages/testkit/src/models/streaming-models.ts';
 import { running } from '../agent-suite/replies.ts';
 
-/** In the prompt of every ticket, whatever its text: the skill names the ticket. */
-const MARKER = 'The ticket: ';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const CLEAN_FIRST = 'Clean up before.';
 export const FILE = 'word.txt';
+/** In the text of every ticket, and in nothing else that a model is sent. */
+const MARKER = `The file ${FILE} should have one line.`;
 export const UNWANTED = 'touch unwanted';
 /** How many commands a ticket needs. */
 export const COMMANDS = 3;
@@ -20,17 +20,17 @@ export function randomWord(): string {
 
 /** The text of a ticket. Only here the model can learn the word. `unwanted`: it first tries something to be rejected. */
 export function taskText(word: string, { unwanted = false } = {}): string {
-  return `The file ${FILE} should have one line. The word is: ${word}.${unwanted ? ` ${CLEAN_FIRST}` : ''}`;
+  return `${MARKER} The word is: ${word}.${unwanted ? ` ${CLEAN_FIRST}` : ''}`;
 }
 
-/** `sabotage`: the text of the ticket is lost on the way to the model. */
+/** `sabotage`: the word is lost on the way to the model. */
 export async function startModel({ sabotage }: { sabotage: boolean }) {
   const firstAt = new Map<string, number>();
   let withoutWord = 0;
   const { url, close } = await startStreamingModels(MARKER, ({ prompt, results, tools, hasKey }: Asked) => {
     if (!hasKey) return { status: 401 };
     const text = sabotage ? prompt.replaceAll(/The word is: [a-z]+/g, '') : prompt;
-    const [, ticket = ''] = /The ticket: ([A-Za-z]+-\d+)/.exec(text) ?? [];
+    const [, ticket = ''] = /ticket:? ([A-Z]+-\d+)/.exec(text) ?? [];
     const [, word] = /The word is: ([a-z]+)/.exec(text) ?? [];
     if (!firstAt.has(ticket)) firstAt.set(ticket, performance.now());
     if (word === undefined) {
@@ -44,7 +44,7 @@ export async function startModel({ sabotage }: { sabotage: boolean }) {
   return {
     url,
     close,
-    /** How often it could do nothing, because no text of the ticket reached it. */
+    /** How often it could do nothing, because the word did not reach it. */
     withoutWord: (): number => withoutWord,
     /** When it was first asked to work on the ticket, by `performance.now()`. */
     firstAskedAbout: (ticket: string): number | undefined => firstAt.get(ticket),

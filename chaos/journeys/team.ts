@@ -7,7 +7,7 @@ import { relayProgram } from '../../packages/testkit/src/daemon/start-daemon.ts'
 import { startNatsServer } from '../../packages/testkit/src/nats/nats-cluster.ts';
 import { scriptFolder } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
-import { initialise } from './first-contact.ts';
+import { commandToStart, initialise } from './first-contact.ts';
 import { openPerson, type Person, type World } from './journey.ts';
 import { answerAll, ship } from './to-the-end.ts';
 
@@ -34,14 +34,14 @@ export async function team(world: World): Promise<void> {
   const { ticket } = issue;
   const kim = await openPerson(world, 'kim');
   const lee = await openPerson(world, 'lee');
-  const { next } = await initialise(kim);
+  const initialised = await initialise(kim);
   await lee.terminal.must('svc monitor start');
   await kim.terminal.must(`svc team create --relay ${relay} --name web --machine kim-laptop`);
   const invited = await kim.terminal.must('svc team invite');
   const [invitation] = /http:[^\s']+#[^\s']+/.exec(invited) ?? [];
   if (invitation === undefined) throw new Error(`no invitation was printed:\n${invited}`);
   await lee.terminal.must(`svc team join '${invitation}' --machine lee-laptop`);
-  await kim.terminal.must(next);
+  await kim.terminal.must(await commandToStart(kim, initialised, issue));
 
   const screens = await lee.openScreens('/?view=team');
   await screens.needsPerson.getByText(ticket).first().waitFor();
