@@ -305,6 +305,11 @@ test('stop cancels the turn and its open requests', async () => {
   await until(() => lines().some(({ detail }) => detail['reason'] === 'cancelled'));
   expect(await svc('agent', 'show', 'A-1')).toBe(0);
   expect(terminal.printed()).toContain('You stopped it');
+  await svc('agent', 'send', 'A-1', `do ${JSON.stringify([['say', '- the **first**'], ['end']])}`);
+  await until(async () => {
+    await svc('agent', 'show', 'A-1');
+    return terminal.printed().includes('• the first');
+  });
 });
 
 test('stopping is no alarm; an end before the work is done is one, and not a question', async () => {

@@ -1,7 +1,9 @@
 // Agents that people started themselves, by folder and branch.
+import { Link } from '@tanstack/react-router';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useDisabledBecause } from '../../live/live.tsx';
+import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { For } from '../../parts/age.tsx';
+import { classNames } from '../../parts/class-names.ts';
 import { agentLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -35,14 +37,58 @@ export function Sessions({ sessions }: { sessions: LiveBoard['sessions'] }) {
   );
 }
 
+type Known = Pick<LiveBoard, 'workers' | 'pullRequests' | 'tickets'>;
+
+/** What a session works on: the ticket of a worker or a pull request of its branch, else one that the branch names. */
+export function ticketOfSession(
+  { branch }: Pick<SessionOnBoard, 'branch'>,
+  { workers, pullRequests, tickets }: Known,
+): { ticket: string; title: string | null } | null {
+  if (branch === null) return null;
+  const names = branch.toUpperCase();
+  const isNamed = (ticket: string): boolean =>
+    new RegExp(`(?:^|[^A-Z0-9])${ticket.toUpperCase().replaceAll(/[^A-Z0-9-]/g, '.')}(?:$|[^0-9])`).test(
+      names,
+    );
+  const ticket =
+    [...workers.values()].find((worker) => worker.branch === branch)?.ticket ??
+    [...pullRequests.values()].find((one) => one.branch === branch && one.ticket !== null)?.ticket ??
+    [...tickets.values()].find((one) => isNamed(one.ticket))?.ticket ??
+    null;
+  if (ticket === null) return null;
+  const tracked = [...tickets.values()].find((one) => one.ticket.toUpperCase() === ticket.toUpperCase());
+  return { ticket, title: tracked?.title ?? null };
+}
+
 function SessionRow(session: SessionOnBoard) {
   const { agent, folder, branch, known, since, tool, reason, state } = session;
   const { meaning: reported, words } = agentLabel({ state });
   const owner = useOwner(session.machine);
+  const { board } = useBoard();
+  // The board of another machine has tickets of the same name.
+  const subject = session.machine === undefined ? ticketOfSession(session, board) : null;
   const meaning = owner?.isSilent === true ? 'unknown' : reported;
   return (
     <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2 text-small">
-      <OutsideText className="min-w-0 break-all font-semibold text-ink">{folder}</OutsideText>
+      {subject !== null && (
+        <Link
+          to="/tickets/$ticket"
+          params={{ ticket: subject.ticket }}
+          className="min-w-0 font-semibold text-ink underline decoration-line-strong underline-offset-2 hover:decoration-current"
+        >
+          <OutsideText>
+            {subject.title === null ? subject.ticket : `${subject.ticket}: ${subject.title}`}
+          </OutsideText>
+        </Link>
+      )}
+      <OutsideText
+        className={classNames(
+          'min-w-0 break-all',
+          subject === null ? 'font-semibold text-ink' : 'text-muted',
+        )}
+      >
+        {folder}
+      </OutsideText>
       <OutsideText className="text-muted">{branch ?? 'no branch'}</OutsideText>
       <OwnerLine owner={owner} />
       <span className="text-text">{agent}</span>

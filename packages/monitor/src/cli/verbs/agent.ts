@@ -4,6 +4,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { answerWords, costText, limitText, pausedBy, suspendedText, turnWords } from '@svc/core';
 import { Failure } from '../../errors.ts';
+import { markdownLines } from '../markdown-text.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';
 import { ageText, plainText, utcText } from '../text.ts';
@@ -228,7 +229,7 @@ function printItem(terminal: Terminal, item: Item): void {
     case 'prompt':
       return printText(terminal, 'cyan', `> ${item.by === null ? '' : `${item.by}: `}${item.text}`);
     case 'message':
-      return printText(terminal, null, item.text);
+      return printText(terminal, null, markdownLines(item.text).join('\n'));
     case 'thought':
       return;
     case 'tool': {
