@@ -54,7 +54,7 @@ function resolvedIn(lines: readonly Line[]): string[] {
   const found: string[] = [];
   const put = (event: string, more: LineFields): void => {
     if (event === 'comms.attention_resolved')
-      found.push(`${more.detail?.['reason']} ${more.detail?.['message']}`);
+      found.push(`${String(more.detail?.['reason'])} ${String(more.detail?.['message'])}`);
     for (const effect of foldLine(board, logged(board.seq + 1, event, more)))
       if (effect.kind === 'append')
         put(effect.draft.event, { ...effect.draft, detail: { ...effect.draft.detail } });

@@ -1,4 +1,5 @@
 // Why an attention item is over, in the words of the event that ended it: what happened, and who did it.
+import type { Topic } from '../log/topics.ts';
 import { isIn } from '../log/typed-line.ts';
 import { shownStatus } from '../runs/worker-statuses.ts';
 import { short } from './board-entities.ts';
@@ -10,63 +11,45 @@ export function whyResolved(line: LineOf, worker: Worker, reason: string): strin
   return `Resolved: ${reason === 'signal-corrupt' && !worker.removed ? 'its status file can be read again' : endedBy(line, worker)}`;
 }
 
+/** What the event itself says. */
+const ends: Readonly<Partial<Record<Topic, string>>> = {
+  'agent.request.opened': 'the agent asks for something else',
+  'agent.turn.started': 'the agent goes on',
+  'agent.turn.ended': 'the agent no longer waits for an answer',
+  'agent.session.started': 'a new agent was started',
+  'agent.session.ended': 'the agent has ended',
+  'agent.limit.over': 'the usage limit is over',
+  'agent.limit.reached': 'the agent waits for the end of a usage limit',
+  'orchestrator.worker.removed': 'its status file was deleted, so svc no longer tracks it',
+  'orchestrator.worker.revived': 'its process is running',
+  'orchestrator.worker.died': 'its process has ended',
+  'orchestrator.worker.recalled': 'its agent is started again',
+  'orchestrator.verification.started': 'it is verified again',
+  'orchestrator.verification.passed': 'the verification passed',
+  'orchestrator.deploy.descendant_checked': 'a deployment is proven to contain the merge',
+  'codehost.pr.merged': 'its pull request was merged',
+  'codehost.pr.closed': 'its pull request was closed',
+  'codehost.pr.opened': 'its pull request was opened',
+  'codehost.pr.reopened': 'its pull request was opened again',
+  'codehost.deployment_status.success': 'a deployment succeeded',
+  'comms.attention': 'it was over before it was shown',
+};
+
+/** What a person did; the name comes before it. */
+const acts: Readonly<Partial<Record<Topic, string>>> = {
+  'agent.stopped': 'stopped the agent',
+  'orchestrator.worker.retried': 'started the ticket again',
+  'orchestrator.deploy.retried': 'retried the deploy',
+  'orchestrator.deploy.accepted': 'accepted it as done',
+};
+
 function endedBy(line: LineOf, worker: Worker): string {
-  switch (line.event) {
-    case 'agent.request.answered':
-      return answerWords(line);
-    case 'agent.request.opened':
-      return 'the agent asks for something else';
-    case 'agent.turn.started':
-      return 'the agent goes on';
-    case 'agent.turn.ended':
-      return 'the agent no longer waits for an answer';
-    case 'agent.session.started':
-      return 'a new agent was started';
-    case 'agent.session.ended':
-      return 'the agent has ended';
-    case 'agent.limit.over':
-      return 'the usage limit is over';
-    case 'agent.limit.reached':
-      return 'the agent waits for the end of a usage limit';
-    case 'agent.stopped':
-      return `${short(line.detail.by) ?? 'a person'} stopped the agent`;
-    case 'orchestrator.worker.removed':
-      return 'its status file was deleted, so svc no longer tracks it';
-    case 'orchestrator.worker.retried':
-      return `${short(line.detail.by) ?? 'a person'} started the ticket again`;
-    case 'orchestrator.worker.revived':
-      return 'its process is running';
-    case 'orchestrator.worker.died':
-      return 'its process has ended';
-    case 'orchestrator.worker.recalled':
-      return 'its agent is started again';
-    case 'orchestrator.verification.started':
-      return 'it is verified again';
-    case 'orchestrator.verification.passed':
-      return 'the verification passed';
-    case 'orchestrator.verification.remediation_filed':
-      return `it was filed as ${worker.verification?.remediation ?? 'a finding'}`;
-    case 'orchestrator.deploy.retried':
-      return `${short(line.detail.by) ?? 'a person'} retried the deploy`;
-    case 'orchestrator.deploy.accepted':
-      return `${short(line.detail.by) ?? 'a person'} accepted it as done`;
-    case 'orchestrator.deploy.descendant_checked':
-      return 'a deployment is proven to contain the merge';
-    case 'codehost.pr.merged':
-      return 'its pull request was merged';
-    case 'codehost.pr.closed':
-      return 'its pull request was closed';
-    case 'codehost.pr.opened':
-      return 'its pull request was opened';
-    case 'codehost.pr.reopened':
-      return 'its pull request was opened again';
-    case 'codehost.deployment_status.success':
-      return 'a deployment succeeded';
-    case 'comms.attention':
-      return 'it was over before it was shown';
-    default:
-      return endedByFamily(line, worker);
-  }
+  if (line.event === 'agent.request.answered') return answerWords(line);
+  if (line.event === 'orchestrator.verification.remediation_filed')
+    return `it was filed as ${worker.verification?.remediation ?? 'a finding'}`;
+  const act = acts[line.event];
+  const by = 'by' in line.detail ? short(line.detail.by) : undefined;
+  return act === undefined ? (ends[line.event] ?? endedByFamily(line, worker)) : `${by ?? 'a person'} ${act}`;
 }
 
 function answerWords({ detail }: LineOf<'agent.request.answered'>): string {

@@ -254,7 +254,7 @@ describe('a ticket', () => {
     };
     const start = () => post('/api/runs', { project, tickets: ['ABC-1'] });
     const answers = await Promise.all([start(), start()]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
     const names = world.appended.map(({ event, scope }) => `${event} ${scope?.orchestrator}`);
     expect(names).toEqual(['orchestrator.run.started ABC-1']);
   });

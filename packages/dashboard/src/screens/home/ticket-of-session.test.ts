@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ticketOfSession } from './sessions.tsx';
 
-const byKey = <Row>(...rows: Row[]) => new Map(rows.map((row, index) => [String(index), row])) as never;
+const byKey = (...rows: object[]) => new Map(rows.map((row, index) => [String(index), row])) as never;
 const board = {
   workers: byKey({ branch: 'fix-a', ticket: 'ENG-1' }),
   pullRequests: byKey({ branch: 'fix-b', ticket: 'ENG-2' }, { branch: 'fix-c', ticket: null }),
