@@ -5,7 +5,7 @@
 // that show it.
 // `npm run chaos:truth` plays 100,000 worlds in this process and its children; `-- --worlds 300` fewer, `-- --seed 7`
 // others, `-- --show 3` prints three examples of each kind; `-- --sabotage` breaks the product in known ways, which have
-// to be noticed; with `--daemon 25 --sabotage` also around a real daemon, as far as that is possible.
+// to be noticed; with `--daemon 100 --sabotage` also around a real daemon, as far as that is possible.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

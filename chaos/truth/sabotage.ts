@@ -31,16 +31,22 @@ export const plantedFaults: readonly PlantedFault[] = [
     }),
   },
   {
+    what: 'takes every status of a deployment for a success',
+    expected: proof,
+    fault: () => ({ delivery: asSuccess }),
+    atDaemon: () => ({ delivery: asSuccess }),
+  },
+  {
     what: 'counts rollbacks and migrations as deployments',
     expected: proof,
-    fault: () => ({ delivery: asDeploy }),
-    atDaemon: () => ({ delivery: asDeploy }),
+    fault: () => ({
+      delivery: changeObject('deployment', (deployment) => ({ ...deployment, task: 'deploy' })),
+    }),
   },
   {
     what: 'takes the branch of a deleted fork for its own',
     expected: proof,
     fault: () => ({ delivery: changeObject('pull_request', ownHead) }),
-    atDaemon: () => ({ delivery: changeObject('pull_request', ownHead) }),
   },
   {
     what: 'believes whatever pull request a signal file names',
@@ -126,8 +132,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
 ];
 
-function asDeploy(delivery: Delivery): Delivery {
-  return changeObject('deployment', (deployment) => ({ ...deployment, task: 'deploy' }))(delivery);
+function asSuccess(delivery: Delivery): Delivery {
+  return changeObject('deployment_status', (status) => ({ ...status, state: 'success' }))(delivery);
 }
 
 function bySignal({ workers, tickets }: Answers): Answers {
