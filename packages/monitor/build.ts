@@ -33,7 +33,11 @@ const fresh = join(here, `dist.${process.pid}.tmp`);
 const bundled: Bundled[] = [];
 const sources = [
   ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => join('packages', name)),
-  ...['bin', 'examples/skills', 'release/notices.ts', 'version.txt', 'package-lock.json'],
+  'bin',
+  'examples/skills',
+  'release/notices.ts',
+  'version.txt',
+  'package-lock.json',
 ];
 
 if (

@@ -67,7 +67,8 @@ const allowed = {
 
 it('says on the card what a working agent does now', async () => {
   const { page } = await open('/', agentOf({ state: 'running', doing: 'Edit src/berths/places.ts' }));
-  await card(page).getByText('Edit src/berths/places.ts').waitFor();
+  const doing = card(page).getByText('Edit src/berths/places.ts');
+  await expect.poll(() => doing.isVisible()).toBe(true);
 });
 
 describe('beside the attention item', () => {

@@ -23,7 +23,7 @@ async function sumsOf(query: string, start: string, step: string): Promise<[obje
   const { metricsUrl, close } = await startDemoBackends(dayNow());
   onTestFinished(close);
   const asked = new URLSearchParams({ query, start, end: `${Date.now() / 1_000}`, step });
-  const response = await fetch(`${metricsUrl}/api/v1/query_range?${asked}`);
+  const response = await fetch(`${metricsUrl}/api/v1/query_range?${asked.toString()}`);
   const { data } = (await response.json()) as Matrix;
   return data.result.map(({ metric, values }) => [
     metric,

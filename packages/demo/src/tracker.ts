@@ -42,7 +42,7 @@ export async function startScriptedTracker(day: Pick<Day, 'records' | 'nowIs'>):
   function answer(query: string, variables: Variables): object | undefined {
     const { id = '', stateId = '', numbers = [] } = variables;
     const issue = issues.get(id) ?? issues.values().find((one) => one.id === id);
-    switch (/(?:query|mutation) (\w+)/.exec(query)?.[1]) {
+    switch (/(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '') {
       case 'TeamStates': {
         const team = issues.values().next().value?.team;
         const nodes = [...states.values()].map((state, position) => ({ ...state, position }));
