@@ -54,8 +54,8 @@ test('dependencies come from the plan if it has them', () => {
 
 test.each([
   ['too narrow a frame', 300, NODE_WIDTH],
-  ['room for more', 700, 318],
-  ['much room', 3_000, 360],
+  ['space for more', 700, 318],
+  ['much space', 3_000, 360],
 ])('nodes use the width of %s', (_what, frame, nodeWidth) => {
   const layout = layoutToFit([['A-1', 'A-2'], ['A-3']], [{ from: 'A-1', to: 'A-3' }], frame);
   expect(layout.nodeWidth).toBe(nodeWidth);

@@ -64,7 +64,7 @@ export function layoutGraph(
   };
 }
 
-/** The same with wider nodes, where the frame has room for them. */
+/** The same with wider nodes, where the frame has space for them. */
 export function layoutToFit(
   waves: readonly (readonly string[])[],
   edges: readonly Edge[],
@@ -72,8 +72,8 @@ export function layoutToFit(
 ): GraphLayout {
   const least = layoutGraph(waves, edges);
   const columns = new Set(least.nodes.map(({ x }) => x)).size;
-  const room = NODE_WIDTH + Math.floor((frameWidth - least.width) / Math.max(1, columns));
-  return room <= NODE_WIDTH ? least : layoutGraph(waves, edges, Math.min(room, MOST_NODE_WIDTH));
+  const space = NODE_WIDTH + Math.floor((frameWidth - least.width) / Math.max(1, columns));
+  return space <= NODE_WIDTH ? least : layoutGraph(waves, edges, Math.min(space, MOST_NODE_WIDTH));
 }
 
 /** By the average row of their blockers; unblocked tickets keep their position. */
