@@ -32,7 +32,10 @@ const fresh = join(here, `dist.${process.pid}.tmp`);
 
 const bundled: Bundled[] = [];
 const sources = [
-  ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => join('packages', name)),
+  // Not the whole packages: a build changes the times of their folders.
+  ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => `packages/${name}/src`),
+  ...['public', 'index.html', 'vite.config.ts'].map((name) => `packages/dashboard/${name}`),
+  'packages/monitor/build.ts',
   'bin',
   'examples/skills',
   'release/notices.ts',
