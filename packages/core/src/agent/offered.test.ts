@@ -38,16 +38,16 @@ describe('a mode that a person sets in a running session', () => {
   test('is wanted from the moment at which the agent has it, before and after its answer', () => {
     const asked = fold(opened, request(2, CHOSEN));
     expect(wanted(asked, setup, 'mode')).toBe('ask');
-    const told = fold(
+    const reported = fold(
       asked,
       update({ sessionUpdate: 'config_option_update', configOptions: [option('plan')] }),
     );
-    const answered = fold(told, fromAgent({ id: 2, result: { configOptions: [option('plan')] } }));
-    for (const session of [asked, told, answered]) {
+    const answered = fold(reported, fromAgent({ id: 2, result: { configOptions: [option('plan')] } }));
+    for (const session of [asked, reported, answered]) {
       expect(isReady(session, setup, sent)).toBe(true);
       expect(startProblem(session, setup, sent)).toBeNull();
     }
-    expect([told, answered].map((session) => wanted(session, setup, 'mode'))).toEqual(['plan', 'plan']);
+    expect([reported, answered].map((session) => wanted(session, setup, 'mode'))).toEqual(['plan', 'plan']);
     expect(answered.chosen).toEqual({ mode: 'plan', model: null });
   });
 

@@ -21,7 +21,7 @@ const MOST_COMMANDS = 300;
 const commandName = /^[^\s\p{C}]{1,100}$/u;
 
 export const SET_MODE = 'session/set_mode';
-export const SET_MODEL = 'session/set_model';
+const SET_MODEL = 'session/set_model';
 export const SET_OPTION = 'session/set_config_option';
 
 /** The agent's settings by category: which is the permission mode, which is the model. */

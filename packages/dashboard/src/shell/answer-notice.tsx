@@ -21,7 +21,7 @@ type Asking = { id: string; item: Item; agent: string; request: AgentRequest } &
 );
 
 /** The permissions that wait for this person, the oldest first. */
-export function askingOf(
+function askingOf(
   waiting: readonly Item[],
   board: Pick<LiveBoard, 'workers' | 'sessions'>,
 ): readonly Asking[] {

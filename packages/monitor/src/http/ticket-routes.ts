@@ -101,19 +101,19 @@ export function workerHistoryRoutes(options: {
 
 /** The worktree is found by the plan of the run, never by a path that a worker reports. */
 export function changesRoutes({ state, projects }: { state: StateAccess; projects: RunProjects }): Routes {
+  const worktreeOf = async (ticket: string, named: string | undefined) => {
+    const { orchestrator, ticket: name } = workerNamed(state, ticket, named);
+    const plan = boardOf(state).runs.get(orchestrator)?.plan ?? null;
+    if (plan === null)
+      throw new Failure(
+        'not-allowed-now',
+        `svc did not start the run ${orchestrator}, so it does not know the worktree of ${name}.`,
+        'Start runs with svc to see their changes: svc orchestrate start',
+      );
+    const { worktrees } = await projects.of(plan.project);
+    return { orchestrator, name, base: plan.base, worktrees };
+  };
   return (app) => {
-    const worktreeOf = async (ticket: string, named: string | undefined) => {
-      const { orchestrator, ticket: name } = workerNamed(state, ticket, named);
-      const plan = boardOf(state).runs.get(orchestrator)?.plan ?? null;
-      if (plan === null)
-        throw new Failure(
-          'not-allowed-now',
-          `svc did not start the run ${orchestrator}, so it does not know the worktree of ${name}.`,
-          'Start runs with svc to see their changes: svc orchestrate start',
-        );
-      const { worktrees } = await projects.of(plan.project);
-      return { orchestrator, name, base: plan.base, worktrees };
-    };
     route(app, api.getChanges, async ({ params: { ticket }, query: { orchestrator: named } }) => {
       const { orchestrator, name, base, worktrees } = await worktreeOf(ticket, named);
       return { ticket: name, orchestrator, ...(await worktrees.changes(name, base)) };

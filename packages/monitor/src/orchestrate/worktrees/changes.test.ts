@@ -208,5 +208,5 @@ test('files are found by a part of their path, those whose name begins with it f
   expect(await worktrees.files('ABC-1', 'many/')).toMatchObject({ cut: true });
   expect(await find('many/')).toHaveLength(50);
   await expect(worktrees.files('ABC-2', 'x')).rejects.toThrow('ABC-2 has no worktree now.');
-  await expect(worktrees.files('../ABC-1', 'x')).rejects.toThrow();
+  await expect(worktrees.files('../ABC-1', 'x')).rejects.toThrow('ABC-1');
 });
