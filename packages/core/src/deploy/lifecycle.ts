@@ -190,7 +190,7 @@ export function onContains(
   worker: DeployWorker,
   { sha }: Extract<DeployFact, { kind: 'contains' }>,
 ): DeployStep {
-  const { deploy, merge, status } = worker;
+  const { deploy, merge } = worker;
   if (deploy === null || isShipped(worker) || sha === merge?.sha || deploy.containedIn.includes(sha))
     return unmoved(worker);
   const containedIn = [...deploy.containedIn, sha].slice(-CONTAINING_COMMITS_KEPT);
@@ -204,7 +204,7 @@ export function onCarried(
   worker: DeployWorker,
   { pr, sha }: Extract<DeployFact, { kind: 'carried' }>,
 ): DeployStep {
-  const { deploy, status } = worker;
+  const { deploy } = worker;
   if (deploy === null || isShipped(worker) || mergesOf(worker).includes(sha)) return unmoved(worker);
   const { carriedBy = [] } = deploy;
   if (carriedBy.length >= MOST_CARRIERS) return unmoved(worker);

@@ -216,7 +216,10 @@ test('a record that could not be stored comes again, whatever came after it', as
     if (method !== 'GET') return answerWithJson(response, 200, { ok: true });
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Svc-Relay': '1; ping=30' });
     // The first request of a connection only finds out what relay this is.
-    if (!url.endsWith('?raw=1')) return void response.flushHeaders();
+    if (!url.endsWith('?raw=1')) {
+      response.flushHeaders();
+      return;
+    }
     streams.push(response);
     positions.push(headers['last-event-id']);
     if (streams.length === 1)
