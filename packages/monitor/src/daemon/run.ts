@@ -291,10 +291,7 @@ async function openDaemon(
       .catch((error: unknown) => logger.error({ err: error }, 'the configuration’s state was not logged'));
   live.onChange(async () => {
     settings.applyChange();
-    await rules.reconfigure();
-    await tracker.reconfigure();
-    await summaries.reconfigure();
-    await telemetry.reconfigure();
+    for (const part of [rules, tracker, summaries, telemetry]) await part.reconfigure();
     feeds.reconfigure();
     team.reconfigure();
     updateAttention();
@@ -401,11 +398,11 @@ async function openDaemon(
   identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
   // A full disk must not prevent the daemon from starting or stopping; health shows that the log is failing.
-  const logEvent = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
-    await log
-      .append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } })
-      .catch((error: unknown) => logger.error({ err: error }, `${event} could not be logged`));
-  };
+  const logEvent = (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> =>
+    log.append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } }).then(
+      () => undefined,
+      (error: unknown) => logger.error({ err: error }, `${event} could not be logged`),
+    );
   await logEvent('monitor.daemon.started');
   opened.defer(() => logEvent('monitor.daemon.stopped'));
   const spool = watchSpool({
