@@ -8,7 +8,7 @@ import { type FakeCodehost, ghEnvironmentByName } from '../../packages/testkit/s
 import { createDaemonHome } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
-import { binFolder, type Program } from '../agent-suite/programs.ts';
+import { binFolder, KEY, type Program } from '../agent-suite/programs.ts';
 import { REMOTE, type Repository } from './codehost.ts';
 import { SHELL } from './terminal.ts';
 
@@ -51,7 +51,8 @@ export function createMachine(
 
   // Some agents run commands in a login shell.
   writeInto(home, '.profile', `PATH='${path}'\n`);
-  for (const [file, content] of Object.entries(program.settings?.(given.models) ?? {}))
+  const settings = program.settings?.(given.models) ?? {};
+  for (const [file, content] of Object.entries(withheld.length > 0 ? settings : withLogin(program, settings)))
     writeInto(home, file, content);
   const git = (...words: string[]): string =>
     execFileSync('git', ['-C', existsSync(join(folder, '.git')) ? folder : home, ...words], {
@@ -107,6 +108,16 @@ export function createMachine(
       process.removeListener('exit', killAll);
       for (const one of [home, bin, svc]) rmSync(one, { recursive: true, force: true });
     },
+  };
+}
+
+/** Codex takes its key from a login instead of a variable, which svc would not pass to it by itself. */
+function withLogin({ name }: Program, settings: Record<string, string>): Record<string, string> {
+  if (name !== 'codex') return settings;
+  const config = '.codex/config.toml';
+  return {
+    [config]: (settings[config] ?? '').replace(/^env_key = .*$/m, 'requires_openai_auth = true'),
+    '.codex/auth.json': JSON.stringify({ auth_mode: 'apikey', OPENAI_API_KEY: KEY }),
   };
 }
 

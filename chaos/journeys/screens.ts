@@ -13,7 +13,11 @@ export async function openScreens(browser: Browser, url: string, hands: Hands) {
   await page.goto(url);
 
   async function click(target: Locator, what: string): Promise<void> {
-    await target.click();
+    await target.click().catch(async () => {
+      // A dialog is at the end.
+      const shown = (await page.locator('body').innerText()).slice(-1_500);
+      throw new Error(`${what} could not be clicked. The page ends with:\n${shown}`);
+    });
     hands.did(`clicks ${what}`);
   }
 
