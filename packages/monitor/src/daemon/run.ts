@@ -180,6 +180,7 @@ async function openDaemon(
         apiUrl: machine.trackerApiUrl,
         gh: codehost.gh,
         openTickets: () => ticketsNotOver(state.board().tickets.values()).map(({ ticket }) => ticket),
+        onChanged: (issue) => ticketWatch.noteChanged(issue),
         log,
         logger,
         now: nowMs,

@@ -41,6 +41,7 @@ export function createTrackerPoll(options: {
   gh: Gh;
   /** The tickets that are open as far as we know, the most recent first. */
   openTickets: () => readonly string[];
+  onChanged?: (issue: { identifier: string; updatedAt: string }) => void;
   log: EventLog;
   logger: Logger;
   now: () => number;
@@ -64,6 +65,7 @@ export function createTrackerPoll(options: {
         client,
         teamId,
         openTickets: () => openTickets().slice(0, MOST_OPEN),
+        onChanged: options.onChanged,
         log,
         now,
       });

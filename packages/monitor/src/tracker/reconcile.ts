@@ -1,6 +1,6 @@
 // Asks the tracker what changed since the last time, and logs what no delivery has reported. One query, from the time
 // of the newest change seen; after a start, that time comes from the log.
-import { type EventLine, pollDifference, topicsMatching } from '@svc/core';
+import { type EventLine, type PolledIssue, pollDifference, topicsMatching } from '@svc/core';
 import type { EventLog } from '../log/event-log.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -21,6 +21,8 @@ export function createTrackerReconciler(options: {
   teamId: string;
   /** The tickets that are open as far as we know. */
   openTickets?: () => readonly string[];
+  /** Each issue that a poll found changed, also if only its text or a comment was. */
+  onChanged?: ((issue: Pick<PolledIssue, 'identifier' | 'updatedAt'>) => void) | undefined;
   log: Pick<EventLog, 'list' | 'appendOnce'>;
   now: () => number;
 }): TrackerReconciler {
@@ -42,6 +44,7 @@ export function createTrackerReconciler(options: {
         const { duplicate } = await log.appendOnce(draft);
         if (!duplicate) newEvents += 1;
       }
+      for (const issue of found.issues) options.onChanged?.(issue);
       cursor = found.cursor;
       return { changed: found.issues.length, newEvents };
     },

@@ -1,6 +1,7 @@
 // Sends an agent a message when its ticket was changed: compares the text at the tracker with what the agent was given, and puts
-// each change into the log once. The message follows from that line, through the outbox and the worker's inbox. An event
-// about the ticket starts a look at once; without events, and after a start of the daemon, a timer does.
+// each change into the log once. The message follows from that line, through the outbox and the worker's inbox. A delivery
+// about the ticket starts a look at once, and a poll that finds it changed. Each look is a call to the tracker, so a timer
+// looks at all only after a start of the daemon and once an hour, for changes that neither reports.
 import { createHash } from 'node:crypto';
 import {
   digestOf,
@@ -23,7 +24,7 @@ type WorkerName = { orchestrator: string; ticket: string };
 
 /** Events gather meanwhile: one look is enough for a burst. */
 const LOOK_EVERY_MS = 2_000;
-const LOOK_AT_ALL_EVERY_MS = 300_000;
+const LOOK_AT_ALL_EVERY_MS = 3_600_000;
 const AFTER_FAILURE_MS = 60_000;
 
 const ours = { source: 'orchestrator' } as const;
@@ -44,6 +45,8 @@ export function ticketGiven({ orchestrator, ticket }: WorkerName, content: Ticke
 
 export type TicketWatch = {
   start: () => void;
+  /** A poll of the tracker found this issue, last changed then. */
+  noteChanged: (issue: { identifier: string; updatedAt: string }) => void;
   /** Looks at the tickets that are due. */
   look: () => Promise<void>;
   stop: () => Promise<void>;
@@ -60,6 +63,8 @@ export function createTicketWatch(options: {
   const { state, projects, append, clock, logger } = options;
   /** Keys of workers, and from when on their ticket may be looked at. */
   const due = new Map<string, number>();
+  /** When a polled ticket was last changed: a poll finds the newest change again. */
+  const changedAt = new Map<string, string>();
   let lookAtAllFrom = 0;
 
   const watched = (): Worker[] =>
@@ -71,13 +76,11 @@ export function createTicketWatch(options: {
   }
 
   const noteLines = ({ lines }: StateChange): void => {
-    for (const { event, scope, detail } of lines) {
-      const isComment = event.startsWith('codehost.issue_comment.') && detail['onPullRequest'] !== true;
-      const isTickets = event.startsWith('tracker.issue.') || event.startsWith('tracker.comment.');
-      if (!isComment && !isTickets) continue;
-      // A comment of the code host does not name the ticket, and some deliveries of a tracker neither.
+    for (const { event, scope } of lines) {
+      if (!event.startsWith('tracker.issue.') && !event.startsWith('tracker.comment.')) continue;
+      // Some deliveries of a tracker do not name the ticket.
       for (const { key, ticket } of watched())
-        if (isComment || scope.ticket === undefined || scope.ticket === ticket) due.set(key, clock.now());
+        if (scope.ticket === undefined || scope.ticket === ticket) due.set(key, clock.now());
     }
   };
 
@@ -133,6 +136,12 @@ export function createTicketWatch(options: {
       rounds = every(LOOK_EVERY_MS, look, (error) =>
         logger.error({ err: error }, 'tickets cannot be watched'),
       );
+    },
+    noteChanged({ identifier, updatedAt }) {
+      const keys = watched().flatMap(({ key, ticket }) => (ticket === identifier ? [key] : []));
+      if (keys.length === 0 || changedAt.get(identifier) === updatedAt) return;
+      changedAt.set(identifier, updatedAt);
+      for (const key of keys) due.set(key, clock.now());
     },
     async look() {
       await rounds?.runAfresh();
