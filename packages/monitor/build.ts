@@ -31,6 +31,8 @@ const dist = join(here, 'dist');
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
 const bundled: Bundled[] = [];
+/** Of comments in bundled code; the others are a tenth of it. */
+const licencesOnly = { legal: true, jsdoc: false, annotation: false };
 const sources = [
   // Not the whole packages: a build changes the times of their folders.
   ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => `packages/${name}/src`),
@@ -85,6 +87,7 @@ async function bundleProgram(): Promise<void> {
       format: 'esm',
       banner: '#!/usr/bin/env -S node --max-semi-space-size=16',
       sourcemap: false,
+      comments: licencesOnly,
     },
   });
   chmodSync(join(fresh, 'svc.js'), 0o755);
@@ -107,7 +110,13 @@ async function bundleDemo(): Promise<void> {
       cwd: here,
       input: { [name]: `../demo/src/${name}.ts` },
       platform: 'node',
-      output: { dir: join(fresh, 'demo'), format: 'esm', codeSplitting: false, sourcemap: false },
+      output: {
+        dir: join(fresh, 'demo'),
+        format: 'esm',
+        codeSplitting: false,
+        sourcemap: false,
+        comments: licencesOnly,
+      },
     });
     const foreign = output
       .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
