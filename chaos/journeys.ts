@@ -93,11 +93,15 @@ type End = {
 
 /** Everything that the journey started is ended and removed, also when it fails. */
 async function endOf(run: (world: World) => Promise<void>, setting: Setting): Promise<End> {
-  await using ending = new AsyncDisposableStack();
-  const world = await openWorld(ending, setting);
-  const failure = await run(world).then(
-    () => world.figures.missed().join('; ') || undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-  return { failure, lackedWord: world.model.withoutWord() > 0 };
+  const ending = new AsyncDisposableStack();
+  try {
+    const world = await openWorld(ending, setting);
+    const failure = await run(world).then(
+      () => world.figures.missed().join('; ') || undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    return { failure, lackedWord: world.model.withoutWord() > 0 };
+  } finally {
+    await ending.disposeAsync();
+  }
 }

@@ -615,7 +615,9 @@ const rows: Row[] = [
     given: reports({
       health: { signals: { state: 'degraded', why: 'EACCES', remedy: 'Check the folder of runs' } },
     }),
-    says: [/^broken +signals +the reader of status files does not work: EACCES\n +Check the folder of runs$/m],
+    says: [
+      /^broken +signals +the reader of status files does not work: EACCES\n +Check the folder of runs$/m,
+    ],
   },
   {
     fault: 'a receiver that does not take a signed delivery',
