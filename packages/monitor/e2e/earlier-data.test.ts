@@ -38,6 +38,13 @@ function earlierHome(): string {
   return home;
 }
 
+type EarlierWorker = {
+  signal: { startedAt: string };
+  deploy: { retried: object | null } | null;
+  statusSince: string;
+  statusSeq: number;
+};
+
 test('the log is folded to the same board', () => {
   const board = emptyBoard();
   for (const line of lines) foldLine(board, line);
@@ -48,10 +55,25 @@ test('the log is folded to the same board', () => {
     // Agents, what they cost, and the sessions of people are known since then.
     .replaceAll('"recalls":', '"agent":null,"spent":{"attempts":[],"days":[]},"recalls":')
     .replaceAll('"snoozedUntil":', '"session":null,"snoozedUntil":')
-    .replaceAll('"hash":', '"firstRepo":"acme/web","given":null,"hash":');
-  const { form: _then, ...earlier } = JSON.parse(renamed) as Record<string, unknown>;
+    .replaceAll('"hash":', '"given":null,"hash":');
+  const {
+    form: _then,
+    workers,
+    ...earlier
+  } = JSON.parse(renamed) as { form: string; workers: EarlierWorker[] };
   expect(packed).toEqual({
     ...earlier,
+    workers: workers.map((worker) => ({
+      ...worker,
+      first: { repo: 'acme/web', startedAt: worker.signal.startedAt },
+      waited: { ms: 0, since: null, days: [] },
+      deploy: worker.deploy?.retried
+        ? {
+            ...worker.deploy,
+            retried: { ...worker.deploy.retried, at: worker.statusSince, seq: worker.statusSeq },
+          }
+        : worker.deploy,
+    })),
     sessions: [],
     members: [],
     team: [],

@@ -70,7 +70,7 @@ export function isOwn(pullRequest: PullRequest, worker: Worker): boolean {
 /** From the same repository, and not closed before the worker started. */
 export function mayBeOf({ repo, state, merge, closedAt }: PullRequest, worker: Worker): boolean {
   if (worker.repo !== null && repoKey(worker.repo) !== repoKey(repo)) return false;
-  return state === 'open' || endOf({ merge, closedAt }) > Date.parse(worker.signal?.startedAt ?? '');
+  return state === 'open' || endOf({ merge, closedAt }) > Date.parse(worker.first.startedAt ?? '');
 }
 
 /** Nobody can say whose it was. */
@@ -83,8 +83,8 @@ function isFromHere({ repo, headRepo }: PullRequest): boolean {
   return headRepo === null || repoKey(headRepo) === repoKey(repo);
 }
 
-function endedBefore(pullRequest: PullRequest, { signal }: Worker): boolean {
-  return endOf(pullRequest) <= Date.parse(signal?.startedAt ?? '');
+function endedBefore(pullRequest: PullRequest, { first }: Worker): boolean {
+  return endOf(pullRequest) <= Date.parse(first.startedAt ?? '');
 }
 
 /** The latest moment that it may have ended at: the code host's times are whole seconds. */

@@ -94,8 +94,11 @@ export type Worker = Omit<WorkerView, Shown> & {
   /** The last reported signal file, and its hash, by which the watcher knows what the log has. */
   signal: SignalFile | null;
   hash: string | null;
-  /** The repository that was named first: an agent's file that names a laxer one later does not loosen the policy. */
-  firstRepo: string | null;
+  /**
+   * What the first files said: an agent that names a laxer repository later does not loosen the policy, and one that names
+   * an earlier start does not get an earlier pull request. The branch stays as it was first, too.
+   */
+  first: { repo: string | null; startedAt: string | null };
   /** Attention reasons that were raised and whose cause still exists, even if a person resolved the item. */
   raised: string[];
   /** What its agent has of the text of its ticket; null: nothing was given to it. */

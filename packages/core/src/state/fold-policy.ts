@@ -20,7 +20,7 @@ import { withOwnAttention } from './worker-attention.ts';
 /** The policy that holds for the worker's merge, or for a merge now. */
 export function withPolicy(board: Board, worker: Worker): Worker {
   const merge = worker.merge ?? pullRequestOfWorker(board, worker)?.merge;
-  const policy = [worker.repo, worker.firstRepo]
+  const policy = [worker.repo, worker.first.repo]
     .map((repo) => deployPolicyFor(board, repo, merge))
     .reduce(stricter);
   return isSamePolicy(policy, worker.policy) ? worker : { ...worker, policy };

@@ -69,8 +69,11 @@ export function reduceWorker(known: Worker | undefined, line: LineOf<WorkerTopic
     case 'orchestrator.worker.died':
     case 'orchestrator.worker.revived': {
       const next = withSignal(before, line);
-      const firstRepo = before.firstRepo ?? next.repo;
-      return { ...next, firstRepo, process: processAfter(before, line), ...touched };
+      const first = {
+        repo: before.first.repo ?? next.repo,
+        startedAt: before.first.startedAt ?? next.signal?.startedAt ?? null,
+      };
+      return { ...next, first, process: processAfter(before, line), ...touched };
     }
   }
 }
@@ -157,8 +160,8 @@ function withSignal(worker: Worker, { detail, scope }: LineOf<FileTopic>): Worke
     // Its merge was judged by these, so the file cannot change them any more.
     ...(worker.merge === null && {
       repo: repoOfSignal({ repo: short(textAt(file, 'repo')), pr: { url } }) ?? scope.repo ?? worker.repo,
-      branch: short(textAt(file, 'branch')) ?? scope.branch ?? worker.branch,
     }),
+    branch: worker.branch ?? short(textAt(file, 'branch')) ?? scope.branch ?? null,
     pr: number === undefined || isJudgedBy(worker, number) ? worker.pr : { number, url },
     wave: integerAt(file, 'wave') ?? worker.wave,
     ...recallAfter(worker, file),
@@ -222,7 +225,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     deploy: null,
     phase: null,
     repo: null,
-    firstRepo: null,
+    first: { repo: null, startedAt: null },
     branch: null,
     wave: null,
     pr: null,

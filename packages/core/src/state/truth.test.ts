@@ -215,6 +215,16 @@ describe('a pull request is the worker’s own only if branch or ticket agree, a
     ]);
   });
 
+  test.each<[string, object, object]>([
+    ['the branch of another', { branch: 'eng-2-mine', pr: null }, { branch: 'eng-1-login' }],
+    ['an earlier start', { startedAt: moment(5) }, { startedAt: moment(0) }],
+  ])('a later file that names %s does not make it its own', (_, first, later) => {
+    const earlier = merged({ detail: { mergedAt: moment(1) } });
+    const files = [worker('ENG-2', { ...first, status: 'implementing' }), worker('ENG-2', later)];
+    expect(answers('ENG-2', requires, ...files, earlier, deployed).shipped).toBe(false);
+    expect(answers('ENG-2', requires, earlier, deployed, ...files).shipped).toBe(false);
+  });
+
   test('after the merge the file cannot choose another repository', () => {
     const { board } = play(
       requires,

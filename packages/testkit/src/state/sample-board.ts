@@ -61,7 +61,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     waited: { since: null, ms: 0, days: [] },
     raised: [],
     unseenSeq: null,
-    firstRepo: null,
+    first: { repo: null, startedAt: null },
     proofsAsked: [],
     lastSeq: 10,
     lastAt: sampleTime('09:00'),

@@ -57,7 +57,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     raised: [],
     spent: nothingSpent,
     waited: neverWaited,
-    firstRepo: null,
+    first: { repo: null, startedAt: null },
     given: null,
     unseenSeq: null,
     proofsAsked: [],
