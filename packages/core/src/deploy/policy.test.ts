@@ -219,8 +219,22 @@ test('a person relaxes what no served project states right now', () => {
 test('a ticket without a pull request has the policy of the project with its prefix', () => {
   const tickets = { prefix: 'ENG', repo };
   const { facts } = after(['/a', says(strict, { tickets })], ['/b', says()]);
-  expect(deployPolicyForTicket(facts, 'eng-7').skipDeployVerification).toBe(false);
-  expect(deployPolicyForTicket(facts, 'OPS-7').skipDeployVerification).toBe(true);
+  const skips = (ticket: string, anyRepo: boolean) =>
+    deployPolicyForTicket(facts, ticket, { anyRepo }).skipDeployVerification;
+  expect(skips('eng-7', false)).toBe(false);
+  expect(skips('OPS-7', true)).toBe(true);
+});
+
+test.each([
+  ['no repository of its own', {}],
+  ['a repository of its own that requires nothing', { repo: 'acme/tickets' }],
+])('a ticket may be of any repository of a project with %s', (_, own) => {
+  const { facts } = after(['/a', says(strict, { tickets: { prefix: 'ENG', ...own } })]);
+  const skips = (anyRepo: boolean) =>
+    deployPolicyForTicket(facts, 'ENG-7', { anyRepo }).skipDeployVerification;
+  expect(skips(true)).toBe(false);
+  // Of another repository, as its worker or its pull request shows.
+  expect(skips(false)).toBe(true);
 });
 
 test('what holds, since when and by what', () => {

@@ -34,8 +34,8 @@ export type ProjectPolicies = {
   relaxes: string[];
   /** `unknown` if part of its configuration cannot be read. */
   others: 'default' | 'unknown';
-  /** The prefix of its tickets, and its repository. */
-  tickets?: { prefix: string; repo: string };
+  /** The prefix of its tickets, and its repository, if it names one. */
+  tickets?: { prefix: string; repo?: string | undefined };
   dispatch?: ProjectDispatch;
 };
 
@@ -78,8 +78,9 @@ export function policiesOf(
 function ticketsOf(config: Config): ProjectPolicies['tickets'] {
   const { org, name } = config.svc.repository;
   const prefix = ticketPrefixOf(config);
-  if (prefix === undefined || org === undefined || name === undefined) return undefined;
-  return { prefix: prefix.toUpperCase(), repo: repoKey(`${org}/${name}`) };
+  if (prefix === undefined) return undefined;
+  const repo = org === undefined || name === undefined ? undefined : repoKey(`${org}/${name}`);
+  return { prefix: prefix.toUpperCase(), ...(repo !== undefined && { repo }) };
 }
 
 /** Required is stricter than unknown, and unknown is stricter than skipped. */
@@ -216,11 +217,23 @@ function isBefore(merge: Since, relaxed: Since): boolean {
   return merge.seq < relaxed.seq || Date.parse(merge.at) < Date.parse(relaxed.at);
 }
 
-/** For a ticket that no worker and no pull request is known of: the strictest of the projects with its prefix. */
-export function deployPolicyForTicket(facts: PolicyFacts, ticket: string): DeployPolicy {
+/**
+ * For a ticket as such: the strictest of the repositories of the projects with its prefix. As long as no worker and no pull
+ * request is known of, it may be of any repository that the project's entries name.
+ */
+export function deployPolicyForTicket(
+  facts: PolicyFacts,
+  ticket: string,
+  { anyRepo }: { anyRepo: boolean },
+): DeployPolicy {
   const prefix = ticket.slice(0, ticket.lastIndexOf('-')).toUpperCase();
   return [...facts.projects.values()]
-    .flatMap(({ tickets }) => (tickets?.prefix === prefix ? [deployPolicyFor(facts, tickets.repo)] : []))
+    .flatMap(({ tickets, deploy }) => {
+      if (tickets?.prefix !== prefix) return [];
+      const own = tickets.repo === undefined ? [] : [tickets.repo];
+      return anyRepo ? [...own, ...Object.keys(deploy)] : own;
+    })
+    .map((repo) => deployPolicyFor(facts, repo))
     .reduce(stricter, defaultDeployPolicy);
 }
 

@@ -55,9 +55,9 @@ export const ConfigAppliedDetail = Detail.extend({
     .describe('repositories for which the file sets skipDeployVerification to true'),
   others: z.enum(['default', 'unknown']).describe('the policy for all other repositories'),
   tickets: z
-    .object({ prefix: z.string(), repo: z.string() })
+    .object({ prefix: z.string(), repo: z.string().optional() })
     .optional()
-    .describe('the prefix of its tickets, and its repository'),
+    .describe('the prefix of its tickets, and its repository, if it names one'),
   dispatch: z
     .object({ prefix: z.string(), entries: z.array(DispatchEntry) })
     .optional()

@@ -1,7 +1,8 @@
 // Real git and the real client program against the fake code host.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { type EventDraft, foldLine, parseEventDraft } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import {
@@ -178,6 +179,37 @@ test('what an agent can write into the clone does not change the answer', async 
   expect(appended[0]?.detail).toEqual({ contains: false, reverted: false, by: 'git' });
 });
 
+/** Puts the content of another object where this one is stored. */
+function overwrite(folder: string, id: string, type: string, content: Buffer): void {
+  const path = join(folder, '.git/objects', id.slice(0, 2), id.slice(2));
+  chmodSync(path, 0o600);
+  writeFileSync(path, deflateSync(Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])));
+}
+
+test('objects that an agent has overwritten in the clone are no answer', async () => {
+  const { folder, base, write, run, lines } = history();
+  mkdirSync(join(folder, 'src'));
+  const merge = write('src/app', lines('login\n'), 'login');
+  run('checkout', '-q', base);
+  mkdirSync(join(folder, 'src'));
+  const between = write('src/app', lines(''), 'beside');
+  const deployed = write('other', 'x', 'next');
+  const content = (type: string, id: string): Buffer =>
+    execFileSync('git', ['-C', folder, 'cat-file', type, id], { env: gitEnvironment });
+  // The commit before the deployed one comes after the merge now, and the deployed folder has its file.
+  const commit = content('commit', between)
+    .toString()
+    .replace(/^parent .*$/m, `parent ${merge}`);
+  overwrite(folder, between, 'commit', Buffer.from(commit));
+  const folderOf = (id: string): string => git(folder, 'rev-parse', `${id}:src`);
+  const changed = content('tree', folderOf(merge));
+  overwrite(folder, folderOf(deployed), 'tree', changed);
+  expect(git(folder, 'merge-base', '--is-ancestor', merge, deployed)).toBe('');
+  const { prove, appended } = prover(undefined);
+  expect(await prove(merge, deployed, folder)).toMatchObject({ failed: expect.stringContaining('gh') });
+  expect(appended).toEqual([]);
+});
+
 test('the code host finds a revert by its message, and a discarded change by the files', async () => {
   const codehost = await codehostForTest();
   const { cloud } = codehost;
@@ -206,6 +238,29 @@ test('the code host finds a revert by its message, and a discarded change by the
     { contains: false, reverted: true, by: 'codehost' },
     { contains: false, reverted: true, by: 'codehost' },
   ]);
+});
+
+test.each([
+  ['commits', 1_001, 1],
+  ['files', 1, 300],
+])('the code host says nothing when it lists not all %s in between', async (_, commits, files) => {
+  const codehost = await codehostForTest();
+  const { cloud } = codehost;
+  cloud.addRepo('acme/web');
+  const idOf = (number: number): string => number.toString(16).padStart(40, '0');
+  cloud.addCommit('acme/web', idOf(0));
+  for (let number = 1; number <= commits + 1; number += 1)
+    cloud.addCommit('acme/web', idOf(number), idOf(number - 1));
+  const tree = (text: string) =>
+    Object.fromEntries(Array.from({ length: files }, (_each, index) => [`other${index}`, text]));
+  cloud.describeCommit('acme/web', idOf(0), { tree: { app: 'one' } });
+  cloud.describeCommit('acme/web', idOf(1), { tree: { app: 'two', ...tree('x') } });
+  cloud.describeCommit('acme/web', idOf(commits + 1), { tree: { app: 'two', ...tree('y') } });
+  const { prove, appended } = prover(codehost);
+  expect(await prove(idOf(1), idOf(commits + 1), null)).toEqual({
+    failed: expect.stringContaining('too much was changed since the merge'),
+  });
+  expect(appended).toEqual([]);
 });
 
 test('a proof makes a worker done whose descendant is in production', async () => {

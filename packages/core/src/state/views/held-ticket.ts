@@ -11,7 +11,7 @@ export function heldBack(board: Board, ticket: string): string | null {
   if (subject !== undefined && proofOf(board, subject).shipped === true) return null;
   const judged = subject?.judged ?? null;
   // The worker's file names its repository: it is not trusted with a laxer one than the project's own.
-  const ofTicket = deployPolicyForTicket(board, ticket);
+  const ofTicket = deployPolicyForTicket(board, ticket, { anyRepo: judged === null });
   const { skipDeployVerification: skip } = judged === null ? ofTicket : stricter(judged.policy, ofTicket);
   const repo = subject?.worker?.repo ?? subject?.pullRequest?.repo ?? 'its repository';
   if (skip === true) return null;
