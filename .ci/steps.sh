@@ -2,7 +2,8 @@
 # What .ci/run and .ci/nightly share: how a step is run, counted and timed. Sourced by both, after `cd` to the root.
 
 work=$(mktemp -d)
-memory=$(mktemp -d /dev/shm/svc-ci-XXXXXX 2>/dev/null)
+# Another user of a test may pass through it, and list nothing.
+memory=$(mktemp -d /dev/shm/svc-ci-XXXXXX 2>/dev/null) && chmod 711 "$memory"
 trap 'rm -rf "$work" "$memory"' EXIT
 # A shared machine may be several times slower than the one that a test was written on.
 export TEST_PATIENCE=${TEST_PATIENCE:-3}

@@ -260,7 +260,10 @@ test('what the agent offers is shown, and a model is changed to what it confirms
   await untilState('idle');
   expect(await get('/api/workers/A-1/agent/options')).toMatchObject({ model: 'large', mode: 'ask' });
   const changed = lines().filter(({ event }) => event === 'agent.mode_changed');
-  expect(changed.map(({ detail }) => detail)).toMatchObject([{ model: 'large', by: expect.any(String) }]);
+  expect(changed.map(({ detail }) => detail)).toMatchObject([
+    { model: 'small' },
+    { model: 'large', by: expect.any(String) },
+  ]);
 });
 
 test('a mode in which it may not ask needs a confirmation, holds over a restart, and ends with its process', async () => {

@@ -1,7 +1,7 @@
 // Whatever is put in the place of a configuration file: the daemon answers, names the file and its fix, keeps the last
 // valid values, still applies changes of other files, and is as before once it is repaired. `npm run chaos:files` does it
 // with thousands of random damages, also of the data root, as a user without root's permissions.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -231,6 +231,9 @@ test('a folder without permission, while the daemon runs and at its start', asyn
     { mode: 0o600 },
   );
   execFileSync('chown', ['-R', `${OTHER_UID}:${OTHER_UID}`, home]);
+  const looks = [svcProgram, home].map((path) => `require('node:fs').accessSync(${JSON.stringify(path)})`);
+  const reached = spawnSync(process.execPath, ['-e', looks.join(';')], { uid: OTHER_UID, gid: OTHER_UID });
+  skip(reached.status !== 0, 'another user cannot reach the program or the folder for temporary files');
 
   const start = async () => {
     const child = spawn(process.execPath, [svcProgram, 'monitor', 'run'], {

@@ -205,7 +205,7 @@ function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFi
     );
   if (ignored > 0)
     found.push(
-      doctorFinding('signals', 'warning', 'some signal files are not read: they are not regular files', {
+      doctorFinding('signals', 'warning', 'some status files are not read: they are not regular files', {
         evidence: `${ignored}, the first: ${ignoredFiles[0] ?? 'unknown'}`,
         remedy: 'Remove them, or let the worker write its file again',
       }),

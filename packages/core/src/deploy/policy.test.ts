@@ -219,10 +219,10 @@ test('a person relaxes what no served project states right now', () => {
 test('a ticket without a pull request has the policy of the project with its prefix', () => {
   const tickets = { prefix: 'ENG', repo };
   const { facts } = after(['/a', says(strict, { tickets })], ['/b', says()]);
-  const skips = (ticket: string, anyRepo: boolean) =>
+  const skipsFor = (ticket: string, anyRepo: boolean) =>
     deployPolicyForTicket(facts, ticket, { anyRepo }).skipDeployVerification;
-  expect(skips('eng-7', false)).toBe(false);
-  expect(skips('OPS-7', true)).toBe(true);
+  expect(skipsFor('eng-7', false)).toBe(false);
+  expect(skipsFor('OPS-7', true)).toBe(true);
 });
 
 test.each([
@@ -230,11 +230,11 @@ test.each([
   ['a repository of its own that requires nothing', { repo: 'acme/tickets' }],
 ])('a ticket may be of any repository of a project with %s', (_, own) => {
   const { facts } = after(['/a', says(strict, { tickets: { prefix: 'ENG', ...own } })]);
-  const skips = (anyRepo: boolean) =>
+  const skipsFor = (anyRepo: boolean) =>
     deployPolicyForTicket(facts, 'ENG-7', { anyRepo }).skipDeployVerification;
-  expect(skips(true)).toBe(false);
+  expect(skipsFor(true)).toBe(false);
   // Of another repository, as its worker or its pull request shows.
-  expect(skips(false)).toBe(true);
+  expect(skipsFor(false)).toBe(true);
 });
 
 test('what holds, since when and by what', () => {

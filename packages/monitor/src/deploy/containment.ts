@@ -3,11 +3,12 @@
 // tree, it is in there; if it can be put in once more, it is not. Where later changes touch the same lines, the messages of
 // the commits in between decide.
 
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CodehostProblem, type CommitMessage, isReverted } from '@svc/core';
 import type { RunGit } from '@svc/lib/git';
+import { writeNewFile } from '@svc/lib/paths';
 import type { CommandEnd } from '@svc/lib/process';
 import { z } from 'zod';
 import { type Gh, parsed } from '../codehost/gh.ts';
@@ -152,7 +153,7 @@ async function copyObjects(
   // Only the pack: its index has the ids that the clone gave.
   const pack = join(store, 'objects', 'pack', 'pack-copied.pack');
   await rename(join(folder, `copied-${name.trim()}.pack`), pack);
-  await writeFile(join(store, 'shallow'), [...new Set(oldest), ''].join('\n'));
+  await writeNewFile(join(store, 'shallow'), [...new Set(oldest), ''].join('\n'));
   const indexed = await git(store, ['index-pack', pack]);
   return indexed.ended === 'exit' && indexed.exitCode === 0 ? store : undefined;
 }
@@ -179,13 +180,14 @@ function entriesIn(output: string): { path: string; ids: string[] }[] {
   return entries;
 }
 
+const isOk = (end: CommandEnd): boolean => end.ended === 'exit' && end.exitCode === 0;
+
 async function judge(
   git: Git,
   store: string,
   index: string,
   { mergeSha, sha }: Pair,
 ): Promise<Containment | undefined> {
-  const isOk = (end: CommandEnd) => end.ended === 'exit' && end.exitCode === 0;
   if (!isOk(await git(store, ['merge-base', '--is-ancestor', '--end-of-options', mergeSha, sha])))
     return undefined;
   const commit = await git(store, ['cat-file', 'commit', mergeSha]);

@@ -20,6 +20,7 @@ const bodies: Partial<Record<keyof typeof api, object>> = {
   decideDeploy: { action: 'retry' },
   answerAgent: { request: '1', answer: 'allow_once' },
   messageAgent: { text: 'go on' },
+  setAgentOption: { setting: 'model', value: 'large' },
   checkAgent: { project: '/acme', name: 'claude' },
   acknowledgeAttention: { id: 'a/b/c' },
   snoozeAttention: { id: 'a/b/c', for: '2h' },
