@@ -109,6 +109,8 @@ export type Worker = Omit<WorkerView, Shown> & {
   waited: Waited;
   /** The line of the last poll of the code host that found no pull request for its claim. */
   unseenSeq: number | null;
+  /** A commit that comes after its merge, but in which its change was reverted. */
+  revertedIn: string | null;
   /** Pairs of commits that were compared for it, `<merge>..<deployed>`, newest last. */
   proofsAsked: string[];
 };

@@ -13,6 +13,7 @@ import {
 import type { Worker } from './board-types.ts';
 import type { Effect } from './effect.ts';
 import { type LineFields, logged, moment, withPolicyOf } from './testing/lines.ts';
+import { whyTicket } from './views/why.ts';
 
 const ship = {
   timeoutSec: 1800,
@@ -358,6 +359,17 @@ describe('deploys', () => {
       board: asked.board,
     });
     expect(no.worker?.status).toBe('merged');
+    const unknowns = (board: Board) => whyTicket(board, 'ENG-42', 0)?.unknown;
+    expect(unknowns(no.board)).toContain(
+      'Deployment 5 is of later, which is not proven to contain the merge.',
+    );
+    const reverted = { contains: false, reverted: true };
+    const undone = play([own('orchestrator.deploy.descendant_checked', reverted, shas)], {
+      board: asked.board,
+    });
+    expect(unknowns(undone.board)).toContain(
+      'Deployment 5 is of later, which comes after the merge, but its change was reverted in between.',
+    );
     const yes = play([own('orchestrator.deploy.descendant_checked', { contains: true }, shas)], {
       board: asked.board,
     });

@@ -160,10 +160,15 @@ function change(
 function foldProof(context: FoldContext<'orchestrator.deploy.descendant_checked'>): void {
   const { board, line } = context;
   const { mergeSha, sha } = line.scope;
-  if (mergeSha === undefined || sha === undefined || line.detail.contains !== true) return;
+  const { contains, reverted } = line.detail;
+  if (mergeSha === undefined || sha === undefined) return;
   for (const key of linked(board.links.workersByMerge, mergeSha)) {
     const worker = board.workers.get(key);
     if (worker === undefined) continue;
+    if (contains !== true) {
+      if (reverted === true) putWorker(board, { ...worker, revertedIn: sha });
+      continue;
+    }
     change(context, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) => {
       const carried = withCarriers(context, proven);
       return carried.deploy?.carriedBy === proven.deploy?.carriedBy

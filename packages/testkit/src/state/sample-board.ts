@@ -62,6 +62,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     raised: [],
     unseenSeq: null,
     first: { repo: null, startedAt: null },
+    revertedIn: null,
     proofsAsked: [],
     lastSeq: 10,
     lastAt: sampleTime('09:00'),

@@ -127,7 +127,8 @@ function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView
 }
 
 function workerView(whole: Worker, subject: Subject, needs: string[]): WorkerView {
-  const { signal, hash, first, raised, given, unseenSeq, proofsAsked, spent, waited, ...worker } = whole;
+  const { signal, hash, first, raised, given, unseenSeq, revertedIn, proofsAsked, spent, waited, ...worker } =
+    whole;
   const { pullRequest } = subject;
   return {
     ...worker,

@@ -58,6 +58,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     spent: nothingSpent,
     waited: neverWaited,
     first: { repo: null, startedAt: null },
+    revertedIn: null,
     given: null,
     unseenSeq: null,
     proofsAsked: [],
