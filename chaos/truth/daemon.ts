@@ -22,7 +22,15 @@ import { createModel } from './model.ts';
 import { askMcp } from './other-answers.ts';
 import type { Fault } from './process.ts';
 import { createProjectFiles } from './project-files.ts';
-import { type Fact, type FileStep, isFact, isFileStep, type OtherStep, type Step } from './steps.ts';
+import {
+  EARLIER_MS,
+  type Fact,
+  type FileStep,
+  isFact,
+  isFileStep,
+  type OtherStep,
+  type Step,
+} from './steps.ts';
 import { createWorld, type WorldNames } from './world.ts';
 
 const TICKETS_EACH = 3;
@@ -220,6 +228,8 @@ export async function playHome(first: number, count: number, fault: DaemonFault 
             pr: { ...(before['pr'] as object | undefined), number: step.pullRequest },
           }),
           ...(step.repository !== undefined && { repo: step.repository }),
+          ...(step.branch !== undefined && { branch: step.branch }),
+          ...(step.earlier === true && { startedAt: new Date(time - EARLIER_MS).toISOString() }),
           updatedAt: new Date(time).toISOString(),
         });
       }

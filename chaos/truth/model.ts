@@ -29,6 +29,7 @@ interface Worker {
   began: number;
   /** Signal files that name another repository: whose pull request is whose becomes open there. */
   claimedRepositories: Set<string>;
+  claimedBranches: Set<string>;
   /** The pull request that its signal file names. */
   named: number | null;
   isAccepted: boolean;
@@ -142,12 +143,13 @@ export function createModel(): Model {
   }
 
   function isOwn(worker: Worker, pullRequest: PullRequest): Judgement {
-    // A claim never makes a pull request the worker's.
+    // A claim never makes a pull request the worker's; if its first file names no branch, a later one may.
     if (pullRequest.ended < worker.began) return no;
     const byBranch = worker.branch !== null && pullRequest.branch === worker.branch;
+    const mayBeByBranch = worker.branch === null && worker.claimedBranches.has(pullRequest.branch);
     const byTicket =
       pullRequest.ticket === worker.ticket || ticketPattern.exec(pullRequest.branch)?.[0] === worker.ticket;
-    if (!byBranch && !byTicket) return no;
+    if (!byBranch && !byTicket) return mayBeByBranch && pullRequest.from === 'here' ? perhaps : no;
     const isHere = pullRequest.repository === sameName(worker.repository);
     // The branch of a fork is another branch, and its title is text of others: it may count as the ticket or not.
     if (pullRequest.from !== 'here') return byTicket && pullRequest.from === 'fork' && isHere ? perhaps : no;
@@ -273,6 +275,7 @@ export function createModel(): Model {
       branch: null,
       began: -1,
       claimedRepositories: new Set(),
+      claimedBranches: new Set(),
       named: null,
       isAccepted: false,
       wasPossible: false,
@@ -300,6 +303,7 @@ export function createModel(): Model {
             branch: step.branch,
             began: position,
             claimedRepositories: new Set(),
+            claimedBranches: new Set(),
             named: null,
             isAccepted: false,
             wasPossible: false,
@@ -310,6 +314,7 @@ export function createModel(): Model {
         if (worker !== undefined && step.do === 'claim') {
           worker.named = step.pullRequest ?? worker.named;
           if (step.repository !== undefined) worker.claimedRepositories.add(sameName(step.repository));
+          if (step.branch !== undefined) worker.claimedBranches.add(step.branch);
         }
       } else if (step.do === 'phase') {
         const [worker] = workersOf(step.ticket);

@@ -38,7 +38,7 @@ import type { Answers, Difference } from './answers.ts';
 import { createCodehost, type Delivery } from './codehost.ts';
 import { lieOf } from './lies.ts';
 import { createProjectFiles } from './project-files.ts';
-import { isFact, isFileStep, type Step } from './steps.ts';
+import { EARLIER_MS, isFact, isFileStep, type Step } from './steps.ts';
 
 /** Breaks one rule of the product from outside; see sabotage.ts. */
 export interface Fault {
@@ -275,6 +275,8 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
       ...(step.status !== undefined && { status: step.status }),
       ...(step.pullRequest !== undefined && { pr: { ...before.pr, number: step.pullRequest } }),
       ...(step.repository !== undefined && { repo: step.repository }),
+      ...(step.branch !== undefined && { branch: step.branch }),
+      ...(step.earlier === true && { startedAt: new Date(time - EARLIER_MS).toISOString() }),
     });
   }
 

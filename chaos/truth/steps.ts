@@ -2,6 +2,9 @@
 // printed and made smaller. A step that refers to something that does not exist (yet) does nothing, so any step may be
 // left out.
 
+/** How much too early a start may be claimed. */
+export const EARLIER_MS = 3_600_000;
+
 /** What happened at the code host. Nobody hears of it before it is delivered or polled; `fact` is its number. */
 export type Fact = { fact: number } & FactContent;
 export type FactContent =
@@ -96,6 +99,9 @@ export type OtherStep =
       status?: 'done' | 'merged' | 'shipping';
       pullRequest?: number;
       repository?: string;
+      branch?: string;
+      /** A start long before the worker was seen. */
+      earlier?: boolean;
     }
   /** What any process of the user may send to `POST /api/events`. */
   | {

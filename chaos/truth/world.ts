@@ -142,6 +142,7 @@ export function createWorld(
     const { run, ticket, repository } = random.pick(workers);
     const numbers = repository.numbers();
     const elsewhere = random.pick(repositories);
+    const { branch } = random.pick(workers);
     steps.push({
       do: 'claim',
       run,
@@ -149,6 +150,8 @@ export function createWorld(
       ...(random.chance(0.6) && { status: random.pick(['done', 'merged', 'shipping'] as const) }),
       ...(numbers.length > 0 && random.chance(0.6) && { pullRequest: random.pick(numbers) }),
       ...(random.chance(0.15) && { repository: elsewhere.repository }),
+      ...(branch !== null && random.chance(0.2) && { branch }),
+      ...(random.chance(0.2) && { earlier: true }),
     });
   }
 

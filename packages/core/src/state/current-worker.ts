@@ -15,8 +15,8 @@ function byStart(one: Worker, other: Worker): number {
   return startOf(one) - startOf(other) || (one.key < other.key ? -1 : 1);
 }
 
-function startOf({ signal }: Worker): number {
-  return Date.parse(signal?.startedAt ?? '') || 0;
+function startOf({ first }: Worker): number {
+  return Date.parse(first.startedAt ?? '') || 0;
 }
 
 /** The current worker of a ticket, with a worker that is not on the board yet in this state. */

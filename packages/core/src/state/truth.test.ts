@@ -362,6 +362,9 @@ describe('a ticket is moved to done only with proof', () => {
     const older = [requires, worker('ENG-1'), merged()];
     const newer = worker('ENG-1', { startedAt: moment(9), branch: 'again', pr: null }, 'run-2');
     expect(moves(...older, newer, status('success'))).toBe(0);
+    // Also if its agent names an earlier start later.
+    const earlier = worker('ENG-1', { branch: 'again', pr: null, startedAt: moment(-9) }, 'run-2');
+    expect(moves(...older, newer, earlier, status('success'))).toBe(0);
     expect(
       moves(
         ...older,
