@@ -382,11 +382,13 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
       workers: [...board.workers.values()].map((worker) => {
         const { orchestrator, ticket, key, status } = worker;
         const own = receipt(board, ticket, orchestrator);
+        const explained = why(board, worker, time);
         return {
           run: orchestrator,
           ticket,
           board: status,
-          why: why(board, worker, time).status,
+          why: explained.status,
+          isShippedByWhy: explained.shipped === true,
           receipt: { status: own?.status ?? 'none', isShipped: own?.shipped === true },
           signal: claimed.has(key) ? null : (signals.get(key)?.status ?? null),
         };
