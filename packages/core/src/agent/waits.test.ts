@@ -1,24 +1,13 @@
 import { expect, test } from 'vitest';
 import { waitHours } from '../orchestrate/run-view.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from '../state/board.ts';
-import { logged } from '../state/testing/lines.ts';
+import { logged, request } from '../state/testing/lines.ts';
 import { boardView } from '../state/views/board-view.ts';
 import { msWaited, msWaitedToday, neverWaited, waitedAfter } from './waits.ts';
 
 const HOUR = 3_600_000;
 const scope = { orchestrator: 'run-1', ticket: 'ENG-1' };
 const signal = { ...scope, workerName: 'w', status: 'implementing', startedAt: 'x', updatedAt: 'x' };
-const request = {
-  request: '1',
-  kind: 'permission',
-  title: 'Edit',
-  tool: null,
-  toolKind: null,
-  paths: [],
-  command: null,
-  options: [],
-  fields: [],
-};
 type Step = [time: string, event: string, detail?: object];
 
 const begun: Step[] = [

@@ -5,24 +5,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentRequest } from '../agent/schemas.ts';
 import { emptyBoard, foldLine } from './board.ts';
-import { type LineFields, logged } from './testing/lines.ts';
+import { type LineFields, logged, request } from './testing/lines.ts';
 import { boardView } from './views/board-view.ts';
 
 const scope = { orchestrator: 'run-1', ticket: 'ENG-42' };
-const requestOf = (request: number, kind: AgentRequest['kind']): AgentRequest => ({
-  request: String(request),
+const requestOf = (number: number, kind: AgentRequest['kind']): AgentRequest => ({
+  ...request,
+  request: String(number),
   kind,
-  title: `Request ${request}`,
-  tool: null,
-  toolKind: null,
-  paths: [],
-  command: null,
-  options: [],
-  fields: [],
 });
 
 const attempt = fc.integer({ min: 1, max: 3 });
-const request = fc.integer({ min: 1, max: 3 });
+const requestNumber = fc.integer({ min: 1, max: 3 });
 const turn = fc.integer({ min: 1, max: 4 });
 const reason = fc.constantFrom('agent-needs-permission', 'agent-needs-input', 'agent-stopped');
 const by = 'kim';
@@ -51,13 +45,13 @@ const steps = fc.array(
       detail: fc.record({
         attempt,
         request: fc
-          .tuple(request, fc.constantFrom('permission' as const, 'input' as const))
+          .tuple(requestNumber, fc.constantFrom('permission' as const, 'input' as const))
           .map(([id, kind]) => requestOf(id, kind)),
       }),
     }),
     fc.record({
       event: fc.constant('agent.request.answered'),
-      detail: fc.record({ attempt, request: request.map(String), running: fc.boolean() }),
+      detail: fc.record({ attempt, request: requestNumber.map(String), running: fc.boolean() }),
     }),
     fc.record({ event: fc.constant('agent.stopped'), detail: fc.record({ attempt, by: fc.constant(by) }) }),
     fc.record({

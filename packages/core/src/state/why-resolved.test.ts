@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { emptyBoard, foldLine } from './board.ts';
-import { type LineFields, logged, moment } from './testing/lines.ts';
+import { type LineFields, logged, moment, request } from './testing/lines.ts';
 
 const mine = { orchestrator: 'run-1', ticket: 'ENG-42' };
 const signal = {
@@ -10,17 +10,6 @@ const signal = {
   updatedAt: moment(0),
   repo: 'acme/web',
   branch: 'eng-42',
-};
-const request = {
-  request: '1',
-  kind: 'permission',
-  title: 'Edit',
-  tool: null,
-  toolKind: null,
-  paths: [],
-  command: null,
-  options: [],
-  fields: [],
 };
 
 type Line = [event: string, more: LineFields];

@@ -1,4 +1,5 @@
 // Lines for tests, with only the fields that matter.
+import type { AgentRequest } from '../../agent/schemas.ts';
 import type { DeployPolicy } from '../../api/deploy.ts';
 import { typedLine } from '../../log/typed-line.ts';
 import type { Board, FoldedLine } from '../board.ts';
@@ -26,6 +27,19 @@ export function logged(seq: number, event: string, more: LineFields = {}): Folde
     ...more,
   };
 }
+
+/** What an agent asks a person. */
+export const request: AgentRequest = {
+  request: '1',
+  kind: 'permission',
+  title: 'Edit',
+  tool: null,
+  toolKind: null,
+  paths: [],
+  command: null,
+  options: [],
+  fields: [],
+};
 
 /** The board of a project that states this policy. */
 export function withPolicyOf(board: Board, repo: string, policy: DeployPolicy): Board {
