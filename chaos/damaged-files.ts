@@ -204,12 +204,13 @@ async function dataRound(): Promise<void> {
   const candidates = random
     .shuffled([...ownFiles(), ...dataFiles().filter((file) => file.startsWith(join(dataDir, 'events')))])
     .slice(0, DATA_AT_ONCE);
-  const ofAgent = ['sent', 'journal'].map((name) => join(output, `${ticket}.1.${name}.jsonl`));
+  const sent = join(output, `${ticket}.1.sent.jsonl`);
+  const journal = join(output, `${ticket}.1.journal.jsonl`);
   const made: Damage[] = [];
   for (const file of candidates) made.push(kinds.damage(file, random.pick(kinds.ofFile)));
-  // What an agent writes has no limit: a conversation of gigabytes takes longer than two seconds, and holds up nothing else.
-  const notLarge = kinds.ofFile.filter((kind) => kind !== 'too large');
-  for (const file of ofAgent) made.push(kinds.damage(file, random.pick(notLarge)));
+  made.push(kinds.damage(sent, random.pick(kinds.ofFile)));
+  // A journal of gigabytes is read in pieces: that takes longer than two seconds, and holds up nothing else.
+  made.push(kinds.damage(journal, random.pick(kinds.ofFile.filter((kind) => kind !== 'too large'))));
   count.done += made.length;
   count.live += made.length;
   await checkConversation(ticket);

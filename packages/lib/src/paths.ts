@@ -192,21 +192,33 @@ export function readFile(path: string, options: ReadOptions = {}): Promise<Readi
       const stats = await handle.stat({ bigint: true });
       refuseOthers(path, stats);
       if (stats.size > most) throw tooLarge(path, stats.size, most);
-      // Files of the kernel have no size, so the end is found by reading. One byte more shows that it has grown.
-      const buffer = Buffer.alloc(Math.min(Math.max(Number(stats.size), 4096), most) + 1);
-      const parts: Buffer[] = [];
-      let length = 0;
-      for (;;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-        if (bytesRead === 0) return { bytes: Buffer.concat(parts), stats };
-        length += bytesRead;
-        if (length > most) throw tooLarge(path, length, most);
-        parts.push(Buffer.from(buffer.subarray(0, bytesRead)));
-      }
+      // One byte more shows that it has grown.
+      const bytes = await startOf(handle, Number(stats.size), most + 1);
+      if (bytes.length > most) throw tooLarge(path, bytes.length, most);
+      return { bytes, stats };
     } finally {
       await handle.close();
     }
   });
+}
+
+/** The first bytes of an open file, at most `most`. */
+export function readStart(path: string, handle: disk.FileHandle, most: number): Promise<Buffer> {
+  return diskCalls.call(path, async () => startOf(handle, (await handle.stat()).size, most));
+}
+
+/** Files of the kernel have no size, so the end is found by reading. */
+async function startOf(handle: disk.FileHandle, size: number, most: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(Math.min(Math.max(size, 4096) + 1, most));
+  const parts: Buffer[] = [];
+  let length = 0;
+  while (length < most) {
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, most - length), length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+    parts.push(Buffer.from(buffer.subarray(0, bytesRead)));
+  }
+  return Buffer.concat(parts);
 }
 
 /** Copies a regular file of any size, with its permissions. Nothing may be at `to` before. */

@@ -1,14 +1,20 @@
 // The manifest of one archive on the disk. Its checksum is in the index, so the two can be compared.
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { ArchiveManifest } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
-import { openFile } from '@svc/lib/paths';
+import { readText } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
 
 const MAX_BYTES = 256 * 1024 * 1024;
 export const MANIFEST_NAME = 'manifest.json';
+
+const problems: Readonly<Record<string, string>> = {
+  EFBIG: 'is too large',
+  EISDIR: 'is not a regular file',
+  ENXIO: 'is not a regular file',
+  ELOOP: 'is a link',
+};
 
 export type ManifestReading =
   | { state: 'ok'; manifest: ArchiveManifest; sha256: string }
@@ -18,23 +24,12 @@ export type ManifestReading =
 export async function readManifest(root: string, orchestrator: string): Promise<ManifestReading> {
   let text: string;
   try {
-    const path = join(root, orchestrator, MANIFEST_NAME);
-    const handle = await openFile(path, {
-      flags: constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    });
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) return { state: 'damaged', problem: 'is not a regular file' };
-      if (stats.size > MAX_BYTES) return { state: 'damaged', problem: 'is too large' };
-      text = await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
+    text = await readText(join(root, orchestrator, MANIFEST_NAME), { most: MAX_BYTES, links: 'keep' });
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { state: 'missing' };
-    return { state: 'damaged', problem: code === 'ELOOP' ? 'is a link' : `cannot be read (${code})` };
+    return { state: 'damaged', problem: problems[code] ?? `cannot be read (${code})` };
   }
   return parseManifest(text, orchestrator);
 }

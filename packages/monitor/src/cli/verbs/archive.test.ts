@@ -348,6 +348,11 @@ describe('verify', () => {
       'manifest.json is not JSON',
     ],
     [
+      'a manifest of gigabytes',
+      ({ at }) => truncateSync(at('svc/archives/orch-1/manifest.json'), 3 * 2 ** 30),
+      'manifest.json is too large',
+    ],
+    [
       'a missing archive',
       ({ at }) => rmSync(at('svc/archives/orch-1'), { recursive: true }),
       'folder is missing',

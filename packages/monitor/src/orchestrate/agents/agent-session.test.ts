@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentEntry, addToConversation, newConversation, shownRequest, withMark } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
@@ -169,6 +169,33 @@ test('a line of the file that another program replaced by one of the same length
   expect((await talk('say 1')).changedFile()).toBeNull();
   writeFileSync(files.sent, readFileSync(files.sent, 'utf8').replace('say 1', 'say 9'));
   expect((await talk('say 1')).changedFile()).toBe('sent');
+});
+
+test('a file of any size is not read beyond what svc writes', async () => {
+  const { files, talk } = startAgent();
+  const first = await talk('say 1');
+  await until(() => first.session().turns === 1);
+  await first.stop();
+  truncateSync(files.sent, 3 * 2 ** 30);
+  const prompts: unknown[] = [];
+  await readSession(files, (entry) => {
+    if (entry.from === 'svc' && entry.message['method'] === 'session/prompt') prompts.push(entry.message);
+  });
+  expect(prompts).toHaveLength(1);
+  const second = await talk('say 1');
+  expect(second.changedFile()).toBe('sent');
+});
+
+test('svc writes no more than it reads, whatever the agent asks', async () => {
+  const { files, talk } = startAgent();
+  const talking = await talk('say 1');
+  await until(() => talking.session().turns === 1);
+  expect(talking.isFull()).toBe(false);
+  const request = { jsonrpc: '2.0', id: 'x'.repeat(17 * 1024 * 1024), method: 'fs/read' };
+  writeFileSync(files.journal, `${JSON.stringify(request)}\n`, { flag: 'a' });
+  await talking.goOn();
+  expect(talking.isFull()).toBe(true);
+  expect(readFileSync(files.sent).length).toBeLessThan(1024 * 1024);
 });
 
 test('a command is shown whole; one that is too long shows its end too, and can only be rejected', async () => {

@@ -70,6 +70,8 @@ export type AgentTalk = {
    * any more.
    */
   changedFile: () => keyof SessionFiles | null;
+  /** What was to be sent does not fit any more. */
+  isFull: () => boolean;
   answer: (given: {
     request: string;
     answer: Answer;
@@ -226,6 +228,7 @@ export async function talkToAgent(given: {
   });
   const { session, names } = folding;
   let { lines, isForeign } = outgoing;
+  let isFull = false;
   let isOver = false;
   let appends: Promise<unknown> = Promise.resolve();
   let watcher: FSWatcher | undefined;
@@ -237,10 +240,13 @@ export async function talkToAgent(given: {
       isForeign ||= await outgoing.look();
       const made = isForeign ? undefined : make();
       if (made === undefined) return false;
-      const line = withMark(made.message, { read: folding.folded(), ...made.mark });
-      await outgoing.append(`${JSON.stringify(line)}\n`);
+      const message = withMark(made.message, { read: folding.folded(), ...made.mark });
+      const line = `${JSON.stringify(message)}\n`;
+      isFull ||= !outgoing.hasRoom(line);
+      if (isFull) return false;
+      await outgoing.append(line);
       lines += 1;
-      folding.fold({ from: 'svc', message: line });
+      folding.fold({ from: 'svc', message });
       return true;
     });
     appends = work.catch(() => undefined);
@@ -310,6 +316,7 @@ export async function talkToAgent(given: {
     waiting,
     sendable,
     read: folding.offset,
+    isFull: () => isFull,
     changedFile: () => (isForeign ? 'sent' : folding.isChanged() ? 'journal' : null),
     async answer({ request, answer, by, key, content }) {
       const make = (): Fields | undefined => answerTo(session(), request, answer, content);

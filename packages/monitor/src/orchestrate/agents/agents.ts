@@ -257,10 +257,12 @@ export function createAgents(options: {
       await endProcess(agent);
     } else if (
       talk.changedFile() !== null ||
+      talk.isFull() ||
       (talk.read() > options.journalBytes && talk.session().state === 'idle')
     ) {
       const changed = talk.changedFile();
-      const what = changed === 'sent' ? 'file of messages to an agent' : 'journal of an agent';
+      const isSent = changed === 'sent' || (changed === null && talk.isFull());
+      const what = isSent ? 'file of messages to an agent' : 'journal of an agent';
       const why = changed === null ? 'is full' : 'was changed by another program';
       logger.warn({ ...agent, bytes: talk.read() }, `the ${what} ${why}: its session continues in a new one`);
       await endProcess(agent);

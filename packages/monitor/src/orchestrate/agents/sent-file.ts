@@ -6,13 +6,16 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type Fields, jsonIn } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
-import { openFile, stat } from '@svc/lib/paths';
+import { openFile, readStart, stat } from '@svc/lib/paths';
 import { z } from 'zod';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 
 const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** The agent can write as much as it likes; svc writes no more. Then the session continues in a new one. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** The digest is of the first `size` bytes; `next` is what may follow them. */
 const Written = z.object({
@@ -30,6 +33,8 @@ type Sent = {
 };
 
 export type SentFile = Sent & {
+  /** Whether another line still fits. */
+  hasRoom: (line: string) => boolean;
   /** Durable when it resolves. */
   append: (line: string) => Promise<void>;
   /** Whether another program has written to the file, or replaced it, until now. */
@@ -72,6 +77,8 @@ export async function openSent(path: string): Promise<SentFile> {
   if (isTorn && !isForeign) await append('\n');
   return {
     ...sent,
+    // One byte is left for the end of a line that is cut off.
+    hasRoom: (line) => size + Buffer.byteLength(line) < MOST_BYTES,
     append,
     async look() {
       const least = size;
@@ -88,13 +95,14 @@ async function readFrom(
   handle: FileHandle,
   path: string,
 ): Promise<Sent & { bytes: Buffer; inode: number; isTorn: boolean }> {
-  const bytes = await handle.readFile();
-  const { ino: inode } = await handle.stat();
+  const { ino: inode, size } = await handle.stat();
+  const bytes = await readStart(path, handle, MOST_BYTES);
   const own = await ownPart(bytes, inode, path);
   const lines = own.toString('utf8').split('\n').filter(Boolean);
   const messages = lines.map(jsonIn).filter((message) => message !== undefined);
   const isTorn = bytes.length > 0 && bytes.at(-1) !== 0x0a;
-  return { bytes, inode, isTorn, messages, lines: lines.length, isForeign: own.length < bytes.length };
+  const isForeign = own.length < Math.max(size, bytes.length);
+  return { bytes, inode, isTorn, messages, lines: lines.length, isForeign };
 }
 
 /** The bytes that svc has written; all of them where an earlier version kept no note. */
