@@ -105,10 +105,12 @@ async function readFrom(
   return { bytes, inode, isTorn, messages, lines: lines.length, isForeign };
 }
 
-/** The bytes that svc has written; all of them where an earlier version kept no note. */
+/**
+ * The bytes that svc has written. The note is durable before the first of them, so without a note nothing shows that they are
+ * svc's: also not those of a version that kept none, whose session continues in a new one.
+ */
 async function ownPart(bytes: Buffer, inode: number, path: string): Promise<Buffer> {
   const read = await readJsonFile(noteOf(path));
-  if (read.state === 'absent') return bytes;
   const parsed = read.state === 'read' ? Written.safeParse(read.data) : undefined;
   const nothing = bytes.subarray(0, 0);
   if (!parsed?.success || parsed.data.inode !== inode) return nothing;
