@@ -7,12 +7,10 @@ import { markIn } from './messages.ts';
 import { shownRequest } from './requests.ts';
 import type { AgentRequest, ConversationItem } from './schemas.ts';
 import { type AgentEntry, type AgentSession, STEERING } from './session.ts';
-import { toolStatusIn } from './tools.ts';
+import { isLongDiff, LONGEST_DIFF, MOST_DIFFS, toolStatusIn } from './tools.ts';
 
 const MOST_ITEMS = 2_000;
 const LONGEST_TEXT = 64 * 1024;
-const LONGEST_DIFF = 256 * 1024;
-const MOST_DIFFS = 20;
 
 type Item<Kind extends ConversationItem['kind']> = Extract<ConversationItem, { kind: Kind }>;
 type ToolItem = Item<'tool'>;
@@ -217,10 +215,8 @@ function newTool(id: string): ToolItem {
 
 function withUpdate(before: ToolItem, update: Fields): ToolItem {
   const content = listAt(update, 'content').map((one) => asFields(one) ?? {});
-  const diffs = content
-    .filter((one) => one['type'] === 'diff')
-    .slice(0, MOST_DIFFS)
-    .map(diffOf);
+  const changes = content.filter((one) => one['type'] === 'diff');
+  const diffs = changes.slice(0, MOST_DIFFS).map(diffOf);
   const texts = content.flatMap((one) => textAt(objectAt(one, 'content'), 'text') ?? []);
   const meta = objectAt(update, '_meta');
   const live = textAt(objectAt(meta, 'terminal_output'), 'data');
@@ -238,7 +234,11 @@ function withUpdate(before: ToolItem, update: Fields): ToolItem {
     output: output.slice(-LONGEST_TEXT),
     exitCode: integerAt(objectAt(meta, 'terminal_exit'), 'exit_code') ?? before.exitCode,
     diffs: diffs.length > 0 ? diffs.map(({ cut: _, ...diff }) => diff) : before.diffs,
-    cut: before.cut || output.length > LONGEST_TEXT || diffs.some(({ cut }) => cut),
+    cut:
+      before.cut ||
+      output.length > LONGEST_TEXT ||
+      changes.length > MOST_DIFFS ||
+      diffs.some(({ cut }) => cut),
   };
 }
 
@@ -249,7 +249,7 @@ function diffOf(content: Fields): { path: string; before: string; after: string;
     path: textAt(content, 'path') ?? '',
     before: before.slice(0, LONGEST_DIFF),
     after: after.slice(0, LONGEST_DIFF),
-    cut: before.length > LONGEST_DIFF || after.length > LONGEST_DIFF,
+    cut: isLongDiff(content),
   };
 }
 

@@ -19,7 +19,7 @@ export const ANSWER_WITHIN_MS = 60_000;
 export const MOST_INPUT = 4_000;
 /** Why a request cannot be allowed, and what to do. */
 export const cutRequest = {
-  why: 'It is longer than 4,000 characters, so it cannot be shown whole and cannot be allowed through svc.',
+  why: 'It is too long to be shown whole (more than 4,000 characters, 20 files or 256 KiB of a file), so it cannot be allowed through svc.',
   fix: 'Reject it, and tell the agent to put it into a file that you can read first.',
 } as const;
 export const hookAnswers = ['allow_once', 'reject_once'] as const;

@@ -1,7 +1,7 @@
 // The requests of an agent that a person answers: a permission for a tool, or a question with a form.
 import { asFields, type Fields, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { type AgentRequest, optionKinds } from './schemas.ts';
-import { type AgentTool, shortText } from './tools.ts';
+import { type AgentTool, isCut, shortText } from './tools.ts';
 
 export const MOST_OPTIONS = 12;
 const MOST_FIELDS = 20;
@@ -16,18 +16,21 @@ export type OpenRequest = Omit<AgentRequest, 'options'> & {
 };
 
 export function permissionIn(request: string, number: number, tool: AgentTool, params: Fields): OpenRequest {
+  const options = listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn);
+  return aboutTool({ request, number, kind: 'permission', tool: tool.id, options, fields: [] }, tool);
+}
+
+type OfTool = 'title' | 'toolKind' | 'paths' | 'command' | 'cut';
+
+/** As the agent describes the tool now. */
+export function aboutTool(request: Omit<OpenRequest, OfTool>, tool: AgentTool): OpenRequest {
   return {
-    request,
-    number,
-    kind: 'permission',
+    ...request,
     title: tool.title,
-    tool: tool.id,
     toolKind: tool.kind,
     paths: [...tool.paths],
-    command: tool.command,
-    options: listAt(params, 'options').slice(0, MOST_OPTIONS).flatMap(optionIn),
-    fields: [],
-    ...(tool.isCut && { cut: true }),
+    command: tool.input,
+    cut: isCut(tool) ? true : undefined,
   };
 }
 

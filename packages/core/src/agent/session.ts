@@ -30,7 +30,7 @@ import {
   withModel,
   withOptions,
 } from './offered.ts';
-import { isQuestion, type OpenRequest, permissionIn, questionIn } from './requests.ts';
+import { aboutTool, isQuestion, type OpenRequest, permissionIn, questionIn } from './requests.ts';
 import type { agentStates } from './schemas.ts';
 import { addTokens, tokensAfterTurn, tokensOfChunk } from './tokens.ts';
 import { type AgentTool, cutOff, shortText, toolOf } from './tools.ts';
@@ -82,6 +82,8 @@ export type AgentSession = {
   messages: number;
   plans: number;
   settings: number;
+  /** In which it works. */
+  folder: string | null;
   tools: readonly AgentTool[];
   plan: readonly { content: string; status: string }[];
   open: readonly OpenRequest[];
@@ -145,6 +147,7 @@ export const newAgentSession: AgentSession = {
   messages: 0,
   plans: 0,
   settings: 0,
+  folder: null,
   tools: [],
   plan: [],
   open: [],
@@ -213,9 +216,10 @@ function afterOurRequest(session: AgentSession, method: string, message: Fields)
   const id = message['id'];
   if (typeof id !== 'number') return session;
   const pending = { ...session.pending, [id]: { method, params: objectAt(message, 'params') } };
-  if (method === 'session/load') return { ...session, pending, isReplaying: true };
-  if (method === 'session/new') return { ...session, pending, isReplaying: false };
-  if (method !== 'session/prompt') return { ...session, pending };
+  const folder = textAt(objectAt(message, 'params'), 'cwd') ?? session.folder;
+  if (method === 'session/load') return { ...session, folder, pending, isReplaying: true };
+  if (method === 'session/new') return { ...session, folder, pending, isReplaying: false };
+  if (method !== 'session/prompt') return { ...session, folder, pending };
   const key = messageKey(objectAt(message, 'params'));
   return {
     ...session,
@@ -358,7 +362,8 @@ function afterItsRequest(session: AgentSession, method: string, message: Fields)
   const call = objectAt(params, 'toolCall');
   // What it asks for is known, also where the tool was never announced.
   const next = upsertTool(asked, call, true);
-  const tool = next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined);
+  const tool =
+    next.tools.find(({ id }) => id === textAt(call, 'toolCallId')) ?? toolOf(call, undefined, asked.folder);
   const open = permissionIn(request, session.requests, tool, params);
   return { ...next, open: [...next.open, open] };
 }
@@ -424,23 +429,13 @@ function upsertTool(session: AgentSession, update: Fields, isNamed = false): Age
   const id = textAt(update, 'toolCallId');
   if (id === undefined) return session;
   const before = session.tools.find((tool) => tool.id === id);
-  const described = toolOf(update, before);
+  const described = toolOf(update, before, session.folder);
   const tool = isNamed ? { ...described, isNamed } : described;
   const tools =
     before === undefined
       ? [...session.tools, tool].slice(-MOST_TOOLS)
       : session.tools.map((one) => (one === before ? tool : one));
-  const open = session.open.map((one) =>
-    one.tool === id
-      ? {
-          ...one,
-          title: tool.title,
-          paths: [...tool.paths],
-          command: tool.command,
-          ...(tool.isCut && { cut: true }),
-        }
-      : one,
-  );
+  const open = session.open.map((one) => (one.tool === id ? aboutTool(one, tool) : one));
   const isMessageDone = session.isMessageDone || before === undefined;
   return { ...session, tools, open, isMessageDone };
 }

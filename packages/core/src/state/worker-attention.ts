@@ -144,7 +144,9 @@ function agentWaits(worker: Worker, state: 'needs-permission' | 'needs-input'): 
   const { agent, removed } = worker;
   if (removed || agent?.state !== state) return undefined;
   const [request, ...others] = agent.open;
-  const what = inOneLine(request?.command ?? request?.title ?? 'something');
+  const { title = 'something', command = null } = request ?? {};
+  // The input of a tool does not say which tool it is.
+  const what = inOneLine(command?.startsWith('{') === true ? `${title} ${command}` : (command ?? title));
   const cut = request?.cut === true ? `. ${cutRequest.why}` : '';
   const more = `${others.length === 0 ? '' : `, and ${others.length} more`}${cut}`;
   const message =

@@ -66,7 +66,11 @@ export function AgentRequests({
                 name={name}
                 request={request}
                 tool={toolOf(request, items ?? [])}
-                isLoading={items === null && request.tool !== null && request.command === null}
+                isLoading={
+                  items === null &&
+                  request.tool !== null &&
+                  (request.command === null || request.toolKind === 'edit')
+                }
                 place={place}
                 keys={index === 0 ? keys : null}
                 elsewhere={elsewhere}
@@ -155,7 +159,12 @@ function Wanted({
           ))}
         </ul>
       )}
-      {command !== null && <CodeBlock text={`$ ${shownText(command)}`} className="bg-surface" />}
+      {command !== null && (
+        <CodeBlock
+          text={`${command.startsWith('{') ? '' : '$ '}${shownText(command)}`}
+          className="bg-surface"
+        />
+      )}
       {request.cut === true && (
         <p className="text-small text-text">
           {cutRequest.why} {cutRequest.fix}
