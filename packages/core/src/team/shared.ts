@@ -23,16 +23,27 @@ export const LONGEST_SHARED_TEXT = 2_000;
 const LONGEST_SHARED_TITLE = 200;
 
 /**
- * Undefined if it is not a value of this kind, or has a text that is too long. A person may paste a remedy into a shell, so
+ * Undefined if it is not a value of this kind, or has a text that is too long. A person may paste a command into a shell, so
  * one of another machine is dropped unless it is an svc command with plain arguments.
  */
 export function readShared(kind: SharedKind, value: unknown): SharedValue | undefined {
   const read = values[kind].safeParse(value);
   if (!read.success || !hasShortTexts(read.data)) return undefined;
   const shared = { kind, value: read.data } as SharedValue;
-  if (shared.kind === 'worker') return { kind: 'worker', value: withShortTitle(shared.value) };
+  if (shared.kind === 'worker') {
+    const worker = withShortTitle(shared.value);
+    return { kind: 'worker', value: { ...worker, waitsFor: withPlainCommand(worker.waitsFor) } };
+  }
   if (shared.kind !== 'attention' || isPlainCommand(shared.value.remedy)) return shared;
   return { kind: 'attention', value: { ...shared.value, remedy: null } };
+}
+
+/** What a shell could run is dropped: the command after "a person:", or all of it. */
+function withPlainCommand(waitsFor: string | null): string | null {
+  const [, before = '', command] = /^(.*?\ba person): (.*)$/s.exec(waitsFor ?? '') ?? [];
+  const isPlain = command === undefined || isPlainCommand(command.replace(/ \(or reject\)$/, ''));
+  const text = isPlain ? waitsFor : before;
+  return text === null || /[`$|&;<>\\\n\r]/.test(text) ? null : text;
 }
 
 export function withShortTitle(worker: SharedOf<'worker'>): SharedOf<'worker'> {

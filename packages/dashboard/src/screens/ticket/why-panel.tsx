@@ -46,6 +46,11 @@ function Reasons({ why }: { why: Why }) {
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-col gap-1">
+        {why.from !== undefined && (
+          <p className="text-muted text-small">
+            <OutsideText>{`${why.from.machine} (${why.from.person})`}</OutsideText> says; not checked here
+          </p>
+        )}
         <p className="text-lead text-ink">
           <OutsideText>{ruleWithAge(why, (at) => `${durationWords(now - Date.parse(at))} ago`)}</OutsideText>
         </p>

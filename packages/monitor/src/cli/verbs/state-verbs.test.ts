@@ -1,6 +1,6 @@
 // svc board, attention, why, receipt and deploy, against the real routes.
 import { join } from 'node:path';
-import type { Board } from '@svc/core';
+import { attentionView, type Board, readShared, sharedThings } from '@svc/core';
 import {
   mergedPullRequest,
   mergedWorker,
@@ -17,6 +17,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../control/instance.ts';
 import { type StateServerOptions, startStateServer } from '../../http/testing/state-server.ts';
 import { runCommandLine } from '../run.ts';
+import { printAttention } from './attention.ts';
 
 /** A machine whose daemon has this board. */
 async function machine(board: Board, more: Partial<StateServerOptions> = {}) {
@@ -39,6 +40,29 @@ async function machine(board: Board, more: Partial<StateServerOptions> = {}) {
 
 const merged = { pullRequests: [mergedPullRequest()], tickets: [sampleTicket()] };
 const lines = (text: string): string[] => text.split('\n');
+
+test('what another machine says is shown as what it says', async () => {
+  const others = sampleBoard({ workers: [sampleWorker()], attention: [sampleAttention()] });
+  const [worker, item] = (['worker', 'attention'] as const).map((kind) => {
+    const thing = sharedThings(others).find((one) => one.kind === kind);
+    const given = { ...thing?.value, waitsFor: 'a person: svc why ENG-1', remedy: 'svc why ENG-1' };
+    return { key: thing?.key ?? '', read: readShared(kind, given) };
+  });
+  const board = sampleBoard({});
+  const last = { lastSeq: 5, lastAt: sampleTime('11:00') };
+  board.members.set('two', { id: 'two', machine: 'laptop', person: 'eve', role: 'member', ...last });
+  if (worker?.read?.kind !== 'worker' || item?.read?.kind !== 'attention') throw new Error('not shared');
+  const id = `two/worker/${worker.key}`;
+  board.team.set(id, { id, machine: 'two', key: worker.key, version: 1, ...last, ...worker.read });
+  const { terminal, svc } = await machine(board);
+  expect(await svc('why', 'ENG-1')).toBe(0);
+  expect(terminal.printed()).toMatch(/because +laptop says, not checked here: /);
+  expect(terminal.printed()).toMatch(/waiting for +laptop says, not checked here: a person: svc why ENG-1\n/);
+
+  const shown = { ...item.read.value, machine: 'laptop', person: 'eve' };
+  printAttention(terminal, attentionView({ attention: new Map() }, terminal.now().getTime(), [shown]));
+  expect(terminal.printed()).toContain('\n  laptop suggests, not checked here: svc why ENG-1');
+});
 
 test('why, as text', async () => {
   const { terminal, svc } = await machine(
