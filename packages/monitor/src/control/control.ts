@@ -79,6 +79,7 @@ export type StartOptions = {
   /** Called when it takes long. */
   onWaiting: () => void;
   interrupted: AbortSignal;
+  timeoutMs?: number;
 };
 
 export type Started = { daemon: DaemonIdentity; wasRunning: boolean };
@@ -97,7 +98,7 @@ export async function startDaemon(options: StartOptions): Promise<Started> {
 }
 
 async function launch(options: StartOptions): Promise<Started> {
-  const { dataDir, program, folder, interrupted } = options;
+  const { dataDir, program, folder, interrupted, timeoutMs = START_MS } = options;
   const path = logFileOf(dataDir);
   const environment = await options.environment();
   const log = usable(dataDir, () => openToAppend(path));
@@ -113,14 +114,26 @@ async function launch(options: StartOptions): Promise<Started> {
     child.on('error', (error) => (ending = error.message));
     child.on('exit', (code, signal) => (ending = signal ?? `exit code ${code}`));
     child.unref();
+    const deadline = performance.now() + timeoutMs;
     const found = await waitForDaemon(dataDir, (now) => isUp(now) || ending !== undefined, {
-      timeoutMs: START_MS,
+      timeoutMs,
       interrupted,
     });
     // If our process ended because another was first, the other one may need a moment more.
-    const last = found.state === 'running' ? found : await settled(options, SUCCESSOR_WITHIN_MS);
+    let last =
+      found.state === 'running' && ending === undefined ? found : await settled(options, SUCCESSOR_WITHIN_MS);
+    if (last.state === 'running' && !isUp(last))
+      last = await waitForDaemon(dataDir, (now) => isUp(now) || now.state !== 'running', {
+        timeoutMs: deadline - performance.now(),
+        interrupted,
+      });
     if (last.state !== 'running')
-      throw startFailed(path, ending, linesOfFailure(linesBehind(log.fd, log.size, SHOWN_LINES)));
+      throw startFailed(
+        path,
+        { ending, timeoutMs },
+        linesOfFailure(linesBehind(log.fd, log.size, SHOWN_LINES)),
+      );
+    if (!isUp(last)) throw notChecked(last.daemon, timeoutMs);
     const wasRunning = last.daemon.pid !== child.pid;
     // A process that is still loading would take the data root later, once the other daemon has been stopped.
     if (wasRunning) child.kill();
@@ -142,10 +155,23 @@ function settled({ dataDir, interrupted }: StartOptions, timeoutMs: number): Pro
   });
 }
 
-function startFailed(path: string, ending: string | undefined, lines: readonly string[]): Failure {
+/** It may still end at its next look, so it does not count as started; and it is left alone, because it may go on. */
+function notChecked({ pid, url }: DaemonIdentity, timeoutMs: number): Failure {
+  return new Failure(
+    'start-failed',
+    `The daemon (pid ${pid}) answers at ${url}, but has not checked its files after ${timeoutMs / 1000} s.`,
+    'See which disk or file does not answer: svc doctor, svc monitor logs. Then: svc monitor status',
+  );
+}
+
+function startFailed(
+  path: string,
+  { ending, timeoutMs }: { ending: string | undefined; timeoutMs: number },
+  lines: readonly string[],
+): Failure {
   const what =
     ending === undefined
-      ? `The daemon does not answer after ${START_MS / 1000} s.`
+      ? `The daemon does not answer after ${timeoutMs / 1000} s.`
       : `The daemon did not start (${ending}).`;
   const shown = lines.length === 0 ? '' : ` Its output:\n${lines.map((line) => `  ${line}`).join('\n')}`;
   return new Failure(

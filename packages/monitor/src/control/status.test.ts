@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { stopDaemon } from './control.ts';
+import { startDaemon, stopDaemon } from './control.ts';
 import { claimInstance } from './instance.ts';
 import { askHealth, findDaemon, waitForDaemon } from './status.ts';
 
@@ -57,6 +57,58 @@ test('the first process of the system is not signalled, even if it is the daemon
   );
   expect(signal).not.toHaveBeenCalled();
 });
+
+/** A daemon that answers before it has checked its files. */
+function unchecked(then: string): string[] {
+  const script = join(temporaryFolder(), 'daemon.mts');
+  const instance = join(import.meta.dirname, 'instance.ts');
+  writeFileSync(
+    script,
+    `import { createServer } from 'node:http';
+    import { claimInstance } from ${JSON.stringify(instance)};
+    const instance = claimInstance(process.env.DATA);
+    let answer;
+    const server = createServer((_, response) => {
+      response.end(JSON.stringify(answer));
+      ${then}
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      const more = { pid: process.pid, port, url: 'http://127.0.0.1:' + port };
+      answer = { ...${JSON.stringify(identity)}, ...more, filesChecked: false };
+      void instance.announce({ state: 'running', ...${JSON.stringify(identity)}, ...more });
+    });`,
+  );
+  return [process.execPath, script];
+}
+
+test.each([
+  ['ends', 'setTimeout(() => process.exit(3), 200);', 60_000, 'The daemon did not start (exit code 3).'],
+  ['stays', '', 5_000, 'answers at http://127.0.0.1:'],
+])(
+  'a daemon that answers before it has checked its files, and then %s, has not started',
+  async (_, then, timeoutMs, message) => {
+    const dataDir = temporaryFolder();
+    onTestFinished(async () => {
+      const found = await findDaemon(dataDir);
+      if (found.state === 'running') process.kill(found.daemon.pid, 'SIGKILL');
+    });
+    const started = startDaemon({
+      dataDir,
+      program: unchecked(then),
+      environment: async () => ({ PATH: process.env['PATH'], DATA: dataDir }),
+      folder: dataDir,
+      onWaiting: () => undefined,
+      interrupted: new AbortController().signal,
+      timeoutMs,
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 'start-failed',
+      message: expect.stringContaining(message),
+    });
+    if (then === '') await expect(started).rejects.toThrow('has not checked its files after 5 s');
+  },
+);
 
 test('running: it answers with the recorded instance and pid', async () => {
   const port = await answering({ ...identity, feeds: {} });
