@@ -27,11 +27,15 @@ export {
   type BoardColumns,
   boardColumnNames,
   boardColumns,
+  isWaiting,
   itemsOfWorker,
   type NeedsYou,
+  type NeedsYouInput,
   needsPerson,
   needsYouCount,
   openTickets,
+  type WaitingThing,
+  whatNeedsYou,
 } from './state/views/board-columns.ts';
 export { nameOfPullRequest, shortSha } from './state/views/subject.ts';
 export { type AxisSegment, axisScale, foldIdle } from './state/views/trace-axis.ts';

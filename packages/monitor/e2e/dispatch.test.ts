@@ -444,6 +444,8 @@ const attention = async ({ daemon }: World) =>
     ({ reason }) => reason === 'dispatch-refused',
   );
 
+const needsYou = async ({ daemon }: World) => (await daemon().get('/api/board')).body['needsYou'];
+
 describe('starts a run', () => {
   test.each([
     ['the label', () => labeled(), 'the label svc:run'],
@@ -501,6 +503,7 @@ describe('starts a run', () => {
     expect(startedFor(here)).toEqual([['ENG-1']]);
     await until(async () => (await attention(here)).length === 1);
     expect(await attention(here)).toMatchObject([{ ticket: 'ENG-1', severity: 'medium' }]);
+    await until(async () => (await needsYou(here)) === 1);
 
     expect(await here.svc('orchestrate', 'cancel', String(detail['run']))).toBe(0);
     expect(await here.deliver(labeled())).toBe(200);
@@ -531,6 +534,17 @@ test('strangers share one attention item, however many tickets they write', asyn
   await until(() => here.eventsOf('workflow.ticket.dispatch_refused').length === 20);
   await here.settled();
   expect(await attention(here)).toMatchObject([{ ticket: null, severity: 'low', times: 20 }]);
+  expect(await needsYou(here)).toBe(1);
+});
+
+test('a refusal is counted although its ticket has no card', async () => {
+  const here = await world();
+  await here.deliver(labeled({ state: { id: 's', name: 'Done', type: 'completed' } }));
+  await until(async () => (await attention(here)).length === 1);
+  expect(await attention(here)).toMatchObject([{ ticket: 'ENG-1', acknowledged: null }]);
+  expect(await needsYou(here)).toBe(1);
+  expect(await here.svc('board')).toBe(0);
+  expect(here.terminal.printed()).toContain('1 need you, 0 working');
 });
 
 test('tickets that nobody started are listed, and a run is started for one by its name alone', async () => {

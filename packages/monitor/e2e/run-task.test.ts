@@ -2,7 +2,7 @@
 // here, and then everything is as for any ticket.
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLine } from '@svc/core';
 import {
@@ -252,6 +252,18 @@ test('a ticket that the tracker does not have gets no run', async () => {
   ]);
   const started = await svc('orchestrate', 'start', 'GH-1');
   expect(started.code, started.err).toBe(0);
+});
+
+test('a run that is refused after its ticket was created needs a person', async () => {
+  const { svc, codehost, issues, folder, daemon } = await world('github');
+  codehost.failNext({ kind: 'slow', ms: 1_000 }, { on: /POST .*issues/ });
+  const asked = svc('run', TITLE);
+  await until(() => issues().length === 1);
+  renameSync(folder, `${folder}-moved`);
+  expect((await asked).code).not.toBe(0);
+  const { open } = (await daemon().get('/api/attention')).body as { open: object[] };
+  expect(open).toMatchObject([{ reason: 'task-refused', ticket: 'GH-1' }]);
+  expect((await daemon().get('/api/board')).body['needsYou']).toBe(1);
 });
 
 test('an answer that is lost creates no second ticket', async () => {

@@ -32,7 +32,9 @@ export type BoardView = Omit<z.infer<typeof Board>, 'instanceId' | 'needsYou'>;
 const Board = z
   .object({
     instanceId: instanceId.optional().describe('Only on the live board'),
-    needsYou: z.int().describe('How much needs a person: cards of the column, sessions, and problems of svc'),
+    needsYou: z
+      .int()
+      .describe('How much needs a person: cards of the column, sessions, and every other open item'),
     ...shown,
   })
   .meta({ id: 'Board' });

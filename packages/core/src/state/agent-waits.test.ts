@@ -79,6 +79,13 @@ const steps = fc.array(
       detail: fc.record({ reason, by: fc.constant(by), to: fc.constant('mia') }),
       source: fc.constant('cli' as const),
     }),
+    // Of a ticket that has no card.
+    fc.record({
+      event: fc.constantFrom('comms.attention', 'comms.attention_acknowledged', 'comms.attention_resolved'),
+      detail: fc.constant({ reason: 'task-refused', by, message: 'No run was started', severity: 'medium' }),
+      source: fc.constant('cli' as const),
+      scope: fc.constant({ ticket: 'ENG-9' }),
+    }),
   ),
   { maxLength: 40 },
 );
@@ -97,15 +104,22 @@ test('0 hidden, 0 left over, after every line', () => {
       const board = emptyBoard();
       let seq = 0;
       /** With the lines that the daemon appends because of it, which come next in the log. */
-      const fold = (event: string, detail: object, source: NonNullable<LineFields['source']>): void => {
+      const fold = (
+        event: string,
+        detail: object,
+        source: NonNullable<LineFields['source']>,
+        of: LineFields['scope'] = scope,
+      ): void => {
         seq += 1;
-        for (const effect of foldLine(board, logged(seq, event, { scope, detail: { ...detail }, source })))
+        const line = logged(seq, event, { scope: of, detail: { ...detail }, source });
+        for (const effect of foldLine(board, line))
           if (effect.kind === 'append' && effect.draft.event.startsWith('comms.attention'))
             fold(effect.draft.event, effect.draft.detail, 'monitor');
       };
       fold('orchestrator.worker.status_changed', { to: 'implementing', signal }, 'orchestrator');
       for (const line of lines) {
-        fold(line.event, line.detail, 'source' in line ? line.source : 'orchestrator');
+        const of = 'scope' in line ? line.scope : scope;
+        fold(line.event, line.detail, 'source' in line ? line.source : 'orchestrator', of);
         const view = boardView(board);
         const state = view.workers[0]?.agent?.state ?? null;
         expect(waitingMistake(view, scope.ticket, state), JSON.stringify(line)).toBeNull();

@@ -29,19 +29,34 @@ export function boardRoutes(options: {
   boardAt: (moment: Since, signal: AbortSignal) => Promise<Board>;
   /** Identifies this process: positions and views of another instance are not valid here. */
   instanceId: string;
+  person: Person;
   now: () => number;
 }): Routes {
-  const { state, boardAt, instanceId, now } = options;
+  const { state, boardAt, instanceId, person, now } = options;
   const tracker = createChangeTracker();
+  /** `needsYou` also has what other machines of the team handed over to this person. */
+  const counted = (board: Board, view: BoardView, moment: number) => {
+    const handed = handedToPerson(board, person).map(({ id, machine, value }) => ({
+      ...value,
+      key: id,
+      machine,
+      isForMe: true,
+    }));
+    const attention = [...view.attention, ...handed];
+    return { ...view, needsYou: needsYouCount({ ...view, attention, now: moment }).total };
+  };
   return (app) => {
     route(app, api.getBoard, async ({ query }, reply) => {
       const shown = { all: query.all === '1', settledMs: query.settled ?? WEEK_MS, team: query.team === '1' };
       const moment = momentIn('at', query.at, now());
-      if (moment === undefined) return { instanceId, ...counted(boardView(boardOf(state), shown), now()) };
+      if (moment === undefined) {
+        const board = boardOf(state);
+        return { instanceId, ...counted(board, boardView(board, shown), now()) };
+      }
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const past = boardView(await boardAt(moment, gone.signal), shown);
-      return counted(past, past.at === null ? now() : Date.parse(past.at));
+      const past = await boardAt(moment, gone.signal);
+      return counted(past, boardView(past, shown), past.at === null ? now() : Date.parse(past.at));
     });
     route(app, api.getBoardChanges, async ({ query }) => {
       const isOurs = query.instanceId === undefined || query.instanceId === instanceId;
@@ -53,8 +68,12 @@ export function boardRoutes(options: {
   };
 }
 
-function counted(view: BoardView, now: number) {
-  return { ...view, needsYou: needsYouCount({ ...view, now }).total };
+/** Who this machine belongs to in its team; undefined without a team. */
+type Person = () => string | undefined;
+
+function handedToPerson(board: Board, person: Person) {
+  const own = person();
+  return own === undefined ? [] : handedTo(board, own);
 }
 
 /** Bounded, because the event may belong to another log. */
@@ -179,8 +198,7 @@ export function attentionActions(options: { state: StateAccess; append: Append }
 export function attentionRoutes(options: {
   state: StateAccess;
   append: Append;
-  /** Who this machine belongs to in its team; undefined without a team. */
-  person: () => string | undefined;
+  person: Person;
   now: () => number;
 }): Routes {
   const { state, person, now } = options;
@@ -188,9 +206,7 @@ export function attentionRoutes(options: {
   return (app) => {
     route(app, api.getAttention, () => {
       const board = boardOf(state);
-      const own = person();
-      const handed = own === undefined ? [] : handedTo(board, own);
-      const others = handed.map(({ machine: id, value }) => ({
+      const others = handedToPerson(board, person).map(({ machine: id, value }) => ({
         ...value,
         machine: board.members.get(id)?.machine ?? id,
         person: board.members.get(id)?.person ?? 'unknown',

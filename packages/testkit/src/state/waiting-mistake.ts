@@ -1,7 +1,7 @@
-// Whether what an agent waits for is where people look for it: in attention, among what its worker needs, and in the
-// column of the board.
+// Whether what an agent waits for is where people look for it: in attention, among what its worker needs, in the column of
+// the board, and in the number of what needs a person.
 import type { BoardView } from '@svc/core';
-import { boardColumns } from '@svc/core/browser';
+import { boardColumns, isWaiting, needsYouCount } from '@svc/core/browser';
 
 const waits = [
   ['needs-permission', 'agent-needs-permission'],
@@ -18,8 +18,17 @@ export function waitingMistake(
   state: string | null,
 ): WaitingMistake | null {
   const worker = board.workers.find((one) => one.ticket === ticket);
-  const { columns } = boardColumns({ ...board, now: Date.parse(board.at ?? '') || 0, dayStart: 0 });
+  const now = Date.parse(board.at ?? '') || 0;
+  const { columns } = boardColumns({ ...board, now, dayStart: 0 });
   const isOnBoard = columns['needs-you'].some((card) => card.worker?.ticket === ticket);
+  // Each ticket and each session with an open item counts, and so does everything else that has one.
+  const subjects = new Set(
+    board.attention
+      .filter((item) => isWaiting(item, now))
+      .map((item) => item.ticket?.toUpperCase() ?? item.session ?? item.id),
+  );
+  if (state !== null && waits.some(([waiting]) => waiting === state)) subjects.add(ticket.toUpperCase());
+  if (needsYouCount({ ...board, now }).total < subjects.size) return 'hidden';
   for (const [waiting, reason] of waits) {
     const isNeeded = worker?.needs.includes(reason) === true;
     const isRaised = board.attention.some((item) => item.ticket === ticket && item.reason === reason);

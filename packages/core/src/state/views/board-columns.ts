@@ -17,7 +17,9 @@ export type OffBoard = 'canceled' | 'removed' | 'earlier';
 type TicketRow = BoardView['tickets'][number];
 /** On the board of a team: the machine that published it; absent for this machine. */
 type OnMachine = { machine?: string };
-type AttentionRow = BoardView['attention'][number] & OnMachine;
+/** `isForMe`: of another machine, and handed over to this person. */
+type AttentionRow = BoardView['attention'][number] & OnMachine & { isForMe?: boolean };
+type SessionRow = BoardView['sessions'][number] & OnMachine;
 
 export type WorkerCard = {
   kind: 'worker';
@@ -67,14 +69,14 @@ export function openTickets(board: {
 }
 
 export type BoardColumnsInput = {
-  [Kind in 'workers' | 'pullRequests' | 'tickets' | 'attention']: Iterable<
-    BoardView[Kind][number] & OnMachine
-  >;
+  [Kind in 'workers' | 'pullRequests' | 'tickets']: Iterable<BoardView[Kind][number] & OnMachine>;
 } & {
+  attention: Iterable<AttentionRow>;
   now: number;
   /** When the viewer's day started. */
   dayStart: number;
 };
+export type NeedsYouInput = Omit<BoardColumnsInput, 'dayStart'> & { sessions: Iterable<SessionRow> };
 
 export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): BoardColumns {
   const pullRequests = new Map([...board.pullRequests].map((one) => [one.key, one]));
@@ -116,9 +118,9 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   for (const pullRequest of pullRequests.values()) {
     const { key, state, author, lastAt } = pullRequest;
     if (state !== 'open' || shown.has(key) || (pullRequest.ticket === null && author === null)) continue;
-    // An item with a run belongs to a worker that is not on the board.
+    // An item with a run belongs to a worker that is not on the board, and one of another machine to what is there.
     const items = itemsOf(pullRequest.ticket).filter(
-      (item) => item.orchestrator === null && isAwake(item, now),
+      (item) => item.orchestrator === null && item.machine === undefined && isAwake(item, now),
     );
     const [first] = items;
     columns[first === undefined ? 'in-review' : 'needs-you'].push({
@@ -135,27 +137,56 @@ export function boardColumns({ now, dayStart, ...board }: BoardColumnsInput): Bo
   return { columns, off };
 }
 
+/** One thing that needs a person, with the items of it that nobody has taken: a card, a session, or else its only item. */
+export type WaitingThing = {
+  card: BoardCard | null;
+  session: SessionRow | null;
+  items: AttentionRow[];
+};
+
+/**
+ * Everything that needs a person: the cards of the column, agents that people started, and every other item, such as a
+ * problem of svc itself or a ticket that has no card. No item is in two of them.
+ */
+export function whatNeedsYou({ sessions, ...board }: NeedsYouInput): WaitingThing[] {
+  const { columns } = boardColumns({ ...board, dayStart: board.now });
+  const left = new Set([...board.attention].filter((item) => isWaiting(item, board.now)).toSorted(byOpening));
+  const taken = (items: Iterable<AttentionRow>): AttentionRow[] =>
+    [...items].filter((item) => left.delete(item));
+  const cards = columns['needs-you'].map((card) => ({ card, session: null, items: taken(card.attention) }));
+  const waiting = [...sessions]
+    .filter(({ state }) => state.startsWith('needs-'))
+    .map((session) => ({
+      card: null,
+      session,
+      items: taken([...left].filter((item) => isOfSession(item, session))),
+    }));
+  return [...cards, ...waiting, ...[...left].map((item) => ({ card: null, session: null, items: [item] }))];
+}
+
 export type NeedsYou = {
   /** Workers and pull requests: the cards of the column. */
   cards: number;
-  /** What has no card: agents that people started, and problems of svc itself. */
+  /** What has no card. */
   others: number;
   total: number;
 };
 
 /** How much needs a person: the one number of the column, the navigation, the tab, the command line and the API. */
-export function needsYouCount({
-  sessions,
-  ...board
-}: Omit<BoardColumnsInput, 'dayStart'> & { sessions: Iterable<BoardView['sessions'][number]> }): NeedsYou {
-  const { columns } = boardColumns({ ...board, dayStart: board.now });
-  const cards = columns['needs-you'].length;
-  const waiting = [...sessions].filter(({ state }) => state.startsWith('needs-')).length;
-  const own = [...board.attention].filter(
-    ({ ticket, session, acknowledged, handedOver, ...item }) =>
-      ticket === null && session === null && !acknowledged && !handedOver && isAwake(item, board.now),
-  ).length;
-  return { cards, others: waiting + own, total: cards + waiting + own };
+export function needsYouCount(board: NeedsYouInput): NeedsYou {
+  const things = whatNeedsYou(board);
+  const cards = things.filter(({ card }) => card !== null).length;
+  return { cards, others: things.length - cards, total: things.length };
+}
+
+/** Whether an item waits for this person: nobody has acknowledged it, has it instead, or has snoozed it. */
+export function isWaiting(
+  item: Pick<AttentionRow, 'acknowledged' | 'handedOver' | 'snoozedUntil' | 'isForMe'>,
+  now: number,
+): boolean {
+  const { acknowledged, handedOver, isForMe } = item;
+  const isElsewhere = handedOver !== null && handedOver.pending !== true && isForMe !== true;
+  return acknowledged === null && !isElsewhere && isAwake(item, now);
 }
 
 /**
@@ -183,6 +214,12 @@ function isOf(
   { machine, orchestrator }: Pick<WorkerView, 'orchestrator'> & OnMachine,
 ): boolean {
   return item.machine === machine && (item.orchestrator === null || item.orchestrator === orchestrator);
+}
+
+/** On the board of a team, the session of another machine has the key of its record. */
+function isOfSession(item: AttentionRow, { key, machine }: SessionRow): boolean {
+  const own = item.session ?? '';
+  return item.machine === machine && (key === own || key === `${machine}/session/${own}`);
 }
 
 type Placed = Pick<WorkerView, 'status' | 'statusSince' | 'removed'>;

@@ -76,7 +76,7 @@ export const Column = memo(function Column({
           {others > 0 && (
             <p className="mb-2 text-tiny text-muted">
               <Link to="/attention" className="underline underline-offset-2">
-                {others} without a ticket
+                {others} without a card
               </Link>
             </p>
           )}

@@ -1,6 +1,6 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type BoardView, boardColumns, needsYouCount, titlesIn } from '@svc/core';
+import { type BoardView, boardColumns, titlesIn } from '@svc/core';
 import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -36,13 +36,15 @@ export function boardVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
+type CountedBoard = BoardView & { needsYou: number };
+
 /** `moment` is the time that the board shows. */
-function printBoard(terminal: Terminal, view: BoardView, moment: Date): void {
+function printBoard(terminal: Terminal, view: CountedBoard, moment: Date): void {
   const now = terminal.now();
   terminal.out(`Event ${view.seq}, ${timeText(view.at, now)}`);
   if (view.workers.length === 0)
     terminal.out('No workers yet. Start a run: svc orchestrate start <tickets…>');
-  else terminal.out(columnsLine(view, moment));
+  if (view.workers.length > 0 || view.needsYou > 0) terminal.out(columnsLine(view, moment));
   const byRun = view.workers.toSorted(
     (a, b) =>
       a.orchestrator.localeCompare(b.orchestrator) ||
@@ -105,13 +107,13 @@ function printSessions(terminal: Terminal, sessions: BoardView['sessions']): voi
     for (const request of requests) printRequest(terminal, request, key);
 }
 
-/** The size of each column of the dashboard, by the same rule. */
-function columnsLine(view: BoardView, moment: Date): string {
+/** What needs a person, and the size of each other column of the dashboard, by the same rule. */
+function columnsLine(view: CountedBoard, moment: Date): string {
   const dayStart = new Date(moment).setHours(0, 0, 0, 0);
   const { columns } = boardColumns({ ...view, now: moment.getTime(), dayStart });
   const { working, shipping } = columns;
   return [
-    `${needsYouCount({ ...view, now: moment.getTime() }).total} need you`,
+    `${view.needsYou} need you`,
     `${working.length} working`,
     `${columns['in-review'].length} in review`,
     `${shipping.length} shipping`,

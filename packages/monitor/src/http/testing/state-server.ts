@@ -49,7 +49,7 @@ export async function startStateServer(options: StateServerOptions) {
     },
     onAnswer: () => undefined,
     routes: [
-      boardRoutes({ state, boardAt, instanceId: 'instance-1', now }),
+      boardRoutes({ state, boardAt, instanceId: 'instance-1', person: () => undefined, now }),
       attentionRoutes({ state, append, person: () => undefined, now }),
       workerRoutes({ state, append, now }),
       policyRoutes({ state, append, onChange: () => undefined }),
