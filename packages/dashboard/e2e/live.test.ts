@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AttentionView, BoardView } from '@svc/core';
+import { boardColumns } from '@svc/core/browser';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { appendOutput } from '../../demo/src/worker-files.ts';
+import { appendOutput, changeSignal } from '../../demo/src/worker-files.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { tokens } from '../../testkit/src/tape/world.ts';
 import { settled } from './screens.ts';
@@ -282,5 +283,62 @@ describe('the configuration', () => {
     const whole = await page.content();
     for (const secret of Object.values(tokens)) expect(whole).not.toContain(secret);
     expect(whole).toContain('********');
+  });
+});
+
+describe('what needs you', () => {
+  it('is one number: in the API, the badge, the title, the column, the tab and on the command line', async () => {
+    const { url, svc } = tape.daemon();
+    const board = async () =>
+      (await (await fetch(`${url}/api/board`)).json()) as BoardView & { needsYou: number };
+    const raise = async (reason: string, ...about: string[]): Promise<void> => {
+      const detail = JSON.stringify({ reason, message: 'Which harbour?', severity: 'medium' });
+      const answer = await svc(
+        'events',
+        'append',
+        '--event',
+        'comms.attention',
+        '--detail',
+        detail,
+        ...about,
+      );
+      expect(answer).toMatchObject({ code: 0 });
+    };
+    const before = await board();
+    const { columns } = boardColumns({ ...before, now: Date.now(), dayStart: 0 });
+    const alone = columns['needs-you'].filter(({ attention }) => attention.length === 1);
+    const [one, other] = alone.flatMap(({ worker }) => worker ?? []);
+    const item = before.attention.find(({ ticket }) => ticket === other?.ticket);
+    // A second item of a card, one that somebody has, one of a ticket without a card, and a failure without an item.
+    await raise('question', '--ticket', one?.ticket ?? '', '--orchestrator', one?.orchestrator ?? '');
+    await raise('question', '--ticket', 'TID-999');
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ id: item?.id, by: 'kim' });
+    expect((await fetch(`${url}/api/attention/ack`, { method: 'POST', headers, body })).status).toBe(200);
+    changeSignal(
+      tape.daemon(),
+      { orchestrator: 'run-winter-storage', ticket: 'TID-122' },
+      { status: 'failed' },
+    );
+    await expect.poll(async () => (await board()).needsYou).toBe(before.needsYou + 2);
+
+    const count = before.needsYou + 2;
+    const page = await openAt('/');
+    const badge = page
+      .getByRole('navigation')
+      .getByText(/ waiting for you/)
+      .locator('..');
+    const ofColumn = page.locator('#column-needs-you + span');
+    await expect.poll(() => ofColumn.innerText()).toBe(String(count));
+    await page.getByRole('link', { name: /without a card/ }).click();
+    const tab = page.getByRole('tab', { name: /^Waiting for you/ });
+    await expect.poll(() => tab.innerText()).toMatch(new RegExp(`\\D${count}$`));
+    await expect.poll(() => badge.innerText()).toMatch(new RegExp(`^${count}\\D`));
+    await expect.poll(() => page.title()).toContain(`(${count})`);
+    const list = page.getByRole('tabpanel').locator('ul').first();
+    expect(await list.locator('> li').count()).toBe(count);
+    await expect.poll(() => list.innerText()).toMatch(new RegExp(`${other?.ticket}[^]*acknowledged by kim`));
+    await list.getByRole('link', { name: /^TID-122 Worker failed/ }).waitFor();
+    expect((await svc('board')).printed).toContain(`${count} need you`);
   });
 });

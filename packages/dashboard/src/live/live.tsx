@@ -130,6 +130,12 @@ export function useItems(board: LiveBoard): ReadonlyMap<string, ItemOfPerson> {
   return useMemo(() => (person === undefined ? board.attention : itemsOf(board, person)), [board, person]);
 }
 
+/** The items of the board that is shown: of a team all of them. */
+export function useShownItems(board: LiveBoard): ReadonlyMap<string, ItemOfPerson> {
+  const items = useItems(board);
+  return useView() === 'team' ? board.attention : items;
+}
+
 /** Whose board is shown, from the URL (`?view=`). A daemon that only shows a team shows it first. */
 export function useView(): 'mine' | 'team' {
   const { view } = useSearch({ strict: false });
@@ -228,6 +234,13 @@ export function useNow(): number {
   const moment = useContext(MomentContext);
   const now = useSyncExternalStore(onTick, () => clock);
   return moment ?? now;
+}
+
+/** The time of the shown board, for what the end of a snooze or of a day moves: every five seconds is often enough. */
+export function useBoardTime(): number {
+  const { board, moment } = useOwnBoard();
+  const tick = Math.floor(useNow() / 5_000) * 5_000;
+  return moment === null || board.at === null ? tick : Date.parse(board.at);
 }
 
 /** True for two seconds after the entity changed while it was on screen. `useChanged('workers', key)`. */

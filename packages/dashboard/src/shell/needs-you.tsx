@@ -2,7 +2,7 @@
 // browser, as a notification with the question.
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { useBoard, useItems, useLiveBoard, useNow } from '../live/live.tsx';
+import { useBoard, useBoardTime, useItems, useLiveBoard, useNow, useShownItems } from '../live/live.tsx';
 import { shownText } from '../parts/agent-text.tsx';
 import { inbox, needsYouOf, reasonWords } from '../screens/attention/inbox.ts';
 import { type Item, nameOf } from '../screens/attention/item-row.tsx';
@@ -10,10 +10,10 @@ import { pageTitle } from './page-title.ts';
 
 /** How much needs a person on the board that is shown, live or past: the number of its column. */
 export function useNeedsYou(): number {
-  const { board, moment } = useBoard();
-  const live = useNow();
-  const now = moment === null || board.at === null ? live : Date.parse(board.at);
-  return board.seq === null ? 0 : needsYouOf(board, now).total;
+  const { board } = useBoard();
+  const items = useShownItems(board);
+  const time = useBoardTime();
+  return board.seq === null ? 0 : needsYouOf(board, items.values(), time).total;
 }
 
 /** What waits for this person, the most urgent first. */

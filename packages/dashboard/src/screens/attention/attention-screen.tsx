@@ -1,12 +1,23 @@
 // The inbox of items that need a person: j and k move, one key per action.
 import type { AttentionItem } from '@svc/core';
+import type { WaitingThing } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
-import { useMemo, useRef, useState } from 'react';
+import { Fragment, useMemo, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { useBoard, useDisabledBecause, useItems, useLiveBoard, useNow, useView } from '../../live/live.tsx';
+import type { LiveBoard } from '../../live/board-store.ts';
+import {
+  useBoard,
+  useBoardTime,
+  useDisabledBecause,
+  useLiveBoard,
+  useNow,
+  useShownItems,
+  useView,
+} from '../../live/live.tsx';
+import type { ItemOfPerson } from '../../live/team-board.ts';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
@@ -18,9 +29,9 @@ import type { SearchOf } from '../../shell/link-to.ts';
 import { NotifySwitch } from '../../shell/needs-you.tsx';
 import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
 import { ActionNotice } from './action-notice.tsx';
-import { inbox, isStanding, moved, neighbour, type Tab, tabs } from './inbox.ts';
+import { inbox, isStanding, moved, neighbour, type Tab, tabs, waitingFor } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
-import { type Item, ItemRow, nameOf } from './item-row.tsx';
+import { type Item, ItemRow, nameOf, ThingRow } from './item-row.tsx';
 import { type ItemAction, predicted, useItemActions } from './use-item-actions.ts';
 import { keepYourName, yourName } from './your-name.ts';
 
@@ -126,8 +137,7 @@ export function AttentionScreen() {
   const search = useSearch({ from: '/attention' });
   const navigate = useNavigate();
   const isNarrow = useMatchesNarrow();
-  const items = useItems(board);
-  const attention = isTeam ? board.attention : items;
+  const attention = useShownItems(board);
   const actions = useItemActions(attention);
   const [opened, setOpened] = useState<Opened>(null);
   /** Resolving it was refused: its cause still exists. */
@@ -135,10 +145,11 @@ export function AttentionScreen() {
   const [most, setMost] = useState(PAGE);
   const list = useRef<HTMLUListElement>(null);
 
-  const boxes = useBoxes(attention, actions.pending);
+  const boxes = useBoxes(board, attention, actions.pending);
   const tab = tabs.find((name) => name === search.tab) ?? tabHolding(boxes, search.id) ?? 'waiting';
-  const shown = boxes[tab].slice(0, most);
-  const more = boxes[tab].length - shown.length;
+  const groups = boxes[tab].slice(0, most);
+  const more = boxes[tab].length - groups.length;
+  const shown = groups.flatMap((group) => group.items);
   // A narrow page has no space beside the list: there an item opens when it is selected.
   const selected = shown.find(({ id }) => id === search.id) ?? (isNarrow ? undefined : shown[0]);
 
@@ -230,7 +241,7 @@ export function AttentionScreen() {
       />
       {actions.failure !== null && <Refused {...actions.failure} onClose={actions.dismissFailure} />}
       <Tabs.Content value={tab} tabIndex={-1} className="outline-none">
-        {shown.length === 0 ? (
+        {groups.length === 0 ? (
           <NothingHere tab={tab} />
         ) : (
           <div className="grid items-start gap-4 wide:grid-cols-[minmax(20rem,26rem)_1fr]">
@@ -238,20 +249,27 @@ export function AttentionScreen() {
               ref={list}
               className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface"
             >
-              {shown.map((item) => {
-                const isSelected = item.id === selected?.id;
-                return (
-                  <li key={item.id}>
-                    <ItemRow
-                      item={item}
-                      isSelected={isSelected}
-                      isPending={actions.pending.has(item.id)}
-                      onSelect={() => go({ id: isNarrow && isSelected ? undefined : item.id })}
-                    />
-                    {isNarrow && isSelected && <div className="border-line border-t p-4">{detail(item)}</div>}
-                  </li>
-                );
-              })}
+              {groups.map((group) => (
+                <li key={group.items[0]?.id ?? group.card?.key ?? group.session?.key}>
+                  {group.items.length === 0 && <ThingRow {...group} at={moment} />}
+                  {group.items.map((item) => {
+                    const isSelected = item.id === selected?.id;
+                    return (
+                      <Fragment key={item.id}>
+                        <ItemRow
+                          item={item}
+                          isSelected={isSelected}
+                          isPending={actions.pending.has(item.id)}
+                          onSelect={() => go({ id: isNarrow && isSelected ? undefined : item.id })}
+                        />
+                        {isNarrow && isSelected && (
+                          <div className="border-line border-t p-4">{detail(item)}</div>
+                        )}
+                      </Fragment>
+                    );
+                  })}
+                </li>
+              ))}
               {more > 0 && (
                 <li className="p-2">
                   <Button quiet onClick={() => setMost(most + PAGE)}>
@@ -289,31 +307,36 @@ export function AttentionScreen() {
   );
 }
 
-type Boxes = Record<Tab, Item[]>;
+type Group = Omit<WaitingThing, 'items'> & { items: Item[] };
+type Boxes = Record<Tab, Group[]>;
 
-/** The items with the pending actions already applied. */
+/** What is in each tab, with the pending actions already applied. */
 function useBoxes(
-  attention: ReadonlyMap<string, Item>,
+  board: LiveBoard,
+  attention: ReadonlyMap<string, ItemOfPerson>,
   pending: ReturnType<typeof useItemActions>['pending'],
 ): Boxes {
-  const now = useNow();
-  // Every five seconds is often enough: only the end of a snooze depends on it.
-  const tick = Math.floor(now / 5_000) * 5_000;
+  const time = useBoardTime();
   return useMemo(() => {
-    const items = [...attention.values()].map((item) => {
-      const one = pending.get(item.id);
-      return one === undefined ? item : predicted(item, one.action, one.at);
-    });
-    return inbox(
-      items.filter((item) => item !== null),
-      tick + 5_000,
-    );
-  }, [attention, pending, tick]);
+    const items = [...attention.values()]
+      .map((item) => {
+        const one = pending.get(item.id);
+        return one === undefined ? item : predicted(item, one.action, one.at);
+      })
+      .filter((item) => item !== null);
+    const { taken, snoozed } = inbox(items, time);
+    const alone = (item: Item): Group => ({ card: null, session: null, items: [item] });
+    return {
+      waiting: waitingFor(board, items, time),
+      taken: taken.map(alone),
+      snoozed: snoozed.map(alone),
+    };
+  }, [board, attention, pending, time]);
 }
 
 /** A link to an item shows the tab that it is in. */
 function tabHolding(boxes: Boxes, id: string | undefined): Tab | undefined {
-  return tabs.find((name) => boxes[name].some((item) => item.id === id));
+  return tabs.find((name) => boxes[name].some(({ items }) => items.some((item) => item.id === id)));
 }
 
 function Refused({ item, error, onClose }: { item: AttentionItem; error: Error; onClose: () => void }) {

@@ -1,6 +1,7 @@
+import { isWaiting } from '@svc/core/browser';
 import { sampleAttention, sampleTime } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { inbox, isStanding, isWaiting, moved, needsYou, neighbour, tabOf } from './inbox.ts';
+import { inbox, isStanding, moved, needsYou, neighbour, tabOf } from './inbox.ts';
 
 const now = Date.parse(sampleTime('12:00'));
 const acknowledged = { by: 'kim', at: sampleTime('11:40') };

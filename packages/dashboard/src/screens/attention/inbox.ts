@@ -1,13 +1,17 @@
-// The attention items by what a person has done with them, the most urgent first.
+// What waits for a person, and the attention items that somebody has or that are snoozed, the most urgent first.
 import type { AttentionItem } from '@svc/core';
 import {
   hasStandingCause,
+  isWaiting,
   itemsOfWorker,
   type NeedsYou,
   needsPerson,
   needsYouCount,
+  type WaitingThing,
+  whatNeedsYou,
 } from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
+import type { ItemOfPerson } from '../../live/team-board.ts';
 
 export const tabs = ['waiting', 'taken', 'snoozed'] as const;
 export type Tab = (typeof tabs)[number];
@@ -53,16 +57,32 @@ export function needsYou(
   return needsPerson(worker, itemsOfWorker(worker, attention.values(), now));
 }
 
-/** The number of everything that needs a person, by the same rule as the column. */
-export function needsYouOf(board: LiveBoard, now: number): NeedsYou {
-  return needsYouCount({
-    workers: board.workers.values(),
-    pullRequests: board.pullRequests.values(),
-    tickets: board.tickets.values(),
-    attention: board.attention.values(),
-    sessions: board.sessions.values(),
+/** Everything that needs a person, by the same rule as the column; what has no item that waits comes last. */
+export function waitingFor(board: LiveBoard, items: Iterable<ItemOfPerson>, now: number): WaitingThing[] {
+  return whatNeedsYou(inputOf(board, items, now))
+    .map((thing) => ({ ...thing, items: thing.items.toSorted(byUrgency) }))
+    .toSorted(({ items: [one] }, { items: [other] }) => {
+      if (one === undefined || other === undefined)
+        return Number(one === undefined) - Number(other === undefined);
+      return byUrgency(one, other);
+    });
+}
+
+/** The number of it. */
+export function needsYouOf(board: LiveBoard, items: Iterable<ItemOfPerson>, now: number): NeedsYou {
+  return needsYouCount(inputOf(board, items, now));
+}
+
+function inputOf(board: LiveBoard, attention: Iterable<ItemOfPerson>, now: number) {
+  const { workers, pullRequests, tickets, sessions } = board;
+  return {
+    workers: workers.values(),
+    pullRequests: pullRequests.values(),
+    tickets: tickets.values(),
+    sessions: sessions.values(),
+    attention: [...attention],
     now,
-  });
+  };
 }
 
 /** Whether its cause still exists, so that it can be snoozed but not resolved. */
@@ -90,20 +110,8 @@ export function neighbour(ids: readonly string[], id: string): string | undefine
   return ids[index + 1] ?? ids[index - 1];
 }
 
-type Item = Pick<AttentionItem, 'acknowledged' | 'snoozedUntil' | 'handedOver'> & { isForMe?: boolean };
-
-/** Whether it still waits for a person: not acknowledged, handed over to another or snoozed. */
-export function isWaiting(item: Item, now: number): boolean {
-  return !isSnoozed(item, now) && !isTaken(item);
-}
-
-function isSnoozed({ snoozedUntil }: Pick<Item, 'snoozedUntil'>, now: number): boolean {
+function isSnoozed({ snoozedUntil }: Pick<AttentionItem, 'snoozedUntil'>, now: number): boolean {
   return snoozedUntil !== null && Date.parse(snoozedUntil) > now;
-}
-
-function isTaken({ acknowledged, handedOver, isForMe }: Item): boolean {
-  const isElsewhere = handedOver !== null && handedOver.pending !== true && isForMe !== true;
-  return acknowledged !== null || isElsewhere;
 }
 
 /** The attention reasons as text. A reason that is not listed is shown as written. */

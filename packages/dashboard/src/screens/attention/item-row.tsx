@@ -1,11 +1,15 @@
 // An item in the list: ticket, reason, age.
-import type { AttentionItem } from '@svc/core';
+import type { AttentionItem, BoardCard } from '@svc/core';
+import type { WaitingThing } from '@svc/core/browser';
+import { Link } from '@tanstack/react-router';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
+import { agentLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
+import { statusOf } from '../home/card-words.ts';
 import { reasonWords } from './inbox.ts';
 
 /** `machine`: another machine of the team published it. `isForMe`: it was handed over to this person. */
@@ -50,8 +54,60 @@ export function ItemRow({
   );
 }
 
+/** What needs a person although no item of it waits: none was raised, somebody has it, or it is snoozed. */
+export function ThingRow({
+  card,
+  session,
+  at,
+}: Pick<WaitingThing, 'card' | 'session'> & { at: string | null }) {
+  const name = card?.worker?.ticket ?? card?.pullRequest?.ticket ?? session?.agent ?? 'svc';
+  const machine = card?.worker?.machine ?? session?.machine;
+  const owner = useOwner(machine);
+  const [item] = card?.attention ?? [];
+  const since = card?.since ?? session?.since;
+  const snoozedUntil = card?.kind === 'worker' ? card.snoozedUntil : null;
+  const words = card === null ? agentLabel({ state: session?.state ?? null }).words : wordsOf(card);
+  const classes =
+    'flex w-full flex-col gap-0.5 border-l-3 border-l-transparent px-4 py-2.5 text-small hover:bg-sunken -outline-offset-2';
+  const text = (
+    <>
+      <span className="flex items-baseline gap-2">
+        <OutsideText className="shrink-0 font-semibold text-ink">{name}</OutsideText>
+        <span className="min-w-0 truncate text-text">{words}</span>
+        <span className="ml-auto shrink-0 text-tiny text-muted">
+          {since !== undefined && <Age at={since} />}
+        </span>
+      </span>
+      <OwnerLine owner={owner} />
+      <Handled {...(item ?? { acknowledged: null, handedOver: null, snoozedUntil })} />
+    </>
+  );
+  if (card === null)
+    return (
+      <Link to="/" search={{ at: at ?? undefined }} className={classes}>
+        {text}
+      </Link>
+    );
+  const search = { run: card.worker?.orchestrator, machine, at: at ?? undefined };
+  return (
+    <Link to="/tickets/$ticket" params={{ ticket: name }} search={search} className={classes}>
+      {text}
+    </Link>
+  );
+}
+
+function wordsOf(card: BoardCard): string {
+  const [reason] = card.worker?.needs ?? [];
+  return reason === undefined ? statusOf(card, true).words : reasonWords(reason);
+}
+
 /** Who has it, or until when it is snoozed. */
-function Handled({ acknowledged, handedOver, isForMe, snoozedUntil }: Item) {
+function Handled({
+  acknowledged,
+  handedOver,
+  isForMe,
+  snoozedUntil,
+}: Pick<Item, 'acknowledged' | 'handedOver' | 'isForMe' | 'snoozedUntil'>) {
   const now = useNow();
   const parts = [
     acknowledged !== null && `acknowledged by ${acknowledged.by}`,

@@ -7,7 +7,7 @@ import { History, X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useBoard, useLink, useNow, useView } from '../../live/live.tsx';
+import { useBoard, useBoardTime, useLink, useShownItems, useView } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
@@ -120,8 +120,8 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
   const projects = useProjects();
   const { columns, off } = useColumns(board);
   const [isTimeOpen, setTimeOpen] = useState(false);
-  const now = useNow();
-  const { others } = needsYouOf(board, now);
+  const items = useShownItems(board);
+  const { others } = needsYouOf(board, items.values(), useBoardTime());
   const { run, repo, machine, q: text } = search;
   const isTeam = useView() === 'team';
   const isNew = useIsNew(moment === null && !isTeam && board.workers.size === 0);
@@ -178,7 +178,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
             cards={shown[name]}
             at={moment}
             filtered={filtered}
-            others={name === 'needs-you' && !filtered && !isTeam ? others : 0}
+            others={name === 'needs-you' && !filtered ? others : 0}
           />
         ))}
       </div>
@@ -210,9 +210,8 @@ function OffBoardLine({ canceled, removed, earlier }: BoardColumns['off']) {
   return <p className="mt-6 text-tiny text-muted">Not shown: {parts.join(', ')}.</p>;
 }
 
-/** The clock moves cards only when a snooze or a day ends: once a minute is enough. */
 function useColumns(board: LiveBoard): BoardColumns {
-  const minute = Math.floor(useNow() / 60_000) * 60_000;
+  const time = useBoardTime();
   const { workers, pullRequests, tickets, attention } = board;
   return useMemo(
     () =>
@@ -221,10 +220,10 @@ function useColumns(board: LiveBoard): BoardColumns {
         pullRequests: pullRequests.values(),
         tickets: tickets.values(),
         attention: attention.values(),
-        now: minute + 60_000,
-        dayStart: new Date(minute).setHours(0, 0, 0, 0),
+        now: time,
+        dayStart: new Date(time).setHours(0, 0, 0, 0),
       }),
-    [workers, pullRequests, tickets, attention, minute],
+    [workers, pullRequests, tickets, attention, time],
   );
 }
 

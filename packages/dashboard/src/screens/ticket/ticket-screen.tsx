@@ -1,5 +1,6 @@
 // A ticket and its worker: trace, explanation, receipt, output and events.
 import type { BoardView, Why } from '@svc/core';
+import { isWaiting } from '@svc/core/browser';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { BellDot } from 'lucide-react';
@@ -16,7 +17,7 @@ import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
-import { isWaiting, needsYou, reasonWords } from '../attention/inbox.ts';
+import { needsYou, reasonWords } from '../attention/inbox.ts';
 import { StartButton } from '../start/start-dialog.tsx';
 import { AgentPanel } from './agent-panel.tsx';
 import { FailedDeploy, failedDeployment } from './failed-deploy.tsx';
