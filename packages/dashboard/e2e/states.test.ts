@@ -29,6 +29,43 @@ describe('a new machine', () => {
     expect(await problems()).toEqual([]);
   });
 
+  it('says that there is no project when a task is to be started, and starts nothing', async () => {
+    const { page, problems } = await tape.open();
+    await page.route('**/api/projects', (route) => route.fulfill({ json: { projects: [] } }));
+    await page.goto(tape.daemon().url);
+    await page.getByRole('button', { name: 'New task' }).waitFor();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('svc has no project on this machine yet').waitFor();
+    await dialog.getByText('svc init', { exact: true }).waitFor();
+    await dialog.getByLabel('What should be done?').fill('Make the login test pass');
+    expect(await dialog.getByText('Ready').count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('says that it is checking until it has checked', async () => {
+    const { page, problems } = await tape.open();
+    const checks = await withPreflight(page);
+    checks.ready = true;
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/agents*', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(tape.daemon().url);
+    await page.getByRole('button', { name: 'New task' }).waitFor();
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Checking the agent').waitFor();
+    expect(await dialog.getByText('Ready').count()).toBe(0);
+    expect(checks.asked).toEqual([]);
+    held.resolve();
+    await dialog.getByText('Ready: nothing is missing.').waitFor();
+    expect(await problems()).toEqual([]);
+  });
+
   it.each(['/runs', '/attention', '/events', '/telemetry', '/archive', '/configuration', '/doctor'])(
     'has an empty state on %s',
     async (path) => {

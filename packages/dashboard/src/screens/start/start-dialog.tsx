@@ -54,7 +54,8 @@ export function StartDialog({
   onClose: () => void;
 }) {
   const navigate = useNavigate();
-  const { data: projects = [], isPending } = useProjects();
+  const served = useProjects();
+  const { data: projects = [], isPending } = served;
   const [text, setText] = useState('');
   const [chosenProject, setProject] = useState<string | null>(null);
   const [isLocal, setLocal] = useState(false);
@@ -173,7 +174,13 @@ export function StartDialog({
               offered={check.data?.agents.find(({ name }) => name === choice.agent) ?? check.data?.agents[0]}
             />
           </div>
-          <Missing check={check} />
+          {ticket === undefined && served.error !== null ? (
+            <Failed error={served.error} again={() => void served.refetch()} />
+          ) : ticket === undefined && !isPending && project === null ? (
+            <NoProject />
+          ) : (
+            <Missing check={check} />
+          )}
           {failure && <Failed error={failure} />}
           <div className="mt-1 flex flex-wrap justify-end gap-2">
             <Dialog.Close asChild>
@@ -251,19 +258,33 @@ type Check = {
 };
 type Problem = { problem: string; remedy: string };
 
+/** Nothing can be checked, so nothing is known to be ready. */
+function NoProject() {
+  return (
+    <section aria-label="What is missing" aria-live="polite" className="flex flex-col items-start gap-1">
+      <p className="text-small text-muted">
+        svc has no project on this machine yet, so no agent can start. In your repository:
+      </p>
+      <Remedy text="svc init" />
+    </section>
+  );
+}
+
 function Missing({ check: { data, error, isFetching, refetch } }: { check: Check }) {
   if (error !== null) return <Failed error={error} again={() => void refetch()} />;
   const problems = [...(data?.missing ?? []), ...(data?.notes ?? [])];
   const missing = data?.missing.length ?? 0;
+  // Without an answer it is still being asked, or what comes before it is.
+  const isChecking = isFetching || data === undefined;
   return (
     <section aria-label="What is missing" aria-live="polite" className="flex flex-col gap-2">
       <p className="flex items-center justify-between gap-2 text-small text-muted">
-        {isFetching
+        {isChecking
           ? 'Checking the agent, the branch, the tracker and gh'
           : missing > 0
             ? `${missing === 1 ? 'One thing is' : `${missing} things are`} missing:`
             : 'Ready: nothing is missing.'}
-        {!isFetching && (
+        {!isChecking && (
           <Button quiet onClick={() => void refetch()}>
             Check again
           </Button>
