@@ -36,6 +36,31 @@ test('finds the .sh name of a command in what people read, and not in a comment 
   expect(findWords('docs/reference/a.md', line)).toEqual([]);
 });
 
+test.each([
+  "  'worker-stalled': 'Worker stalled',",
+  '    title="Worker output"',
+  '  <Column number>Workers</Column>',
+  '      No new workers are started.',
+  '  terminal.out(`Run ${run} also has a worker for it.`);',
+  "  .option('--orchestrator <run>', 'worker of this run (default: the newest)')",
+  "  message: 'The agent says: pr-created.',",
+])('finds the name of a field in a text that is shown: %s', (line) => {
+  expect(findWords('packages/dashboard/src/a.tsx', line)).toHaveLength(1);
+  expect(findWords('packages/dashboard/src/a.test.ts', line)).toEqual([]);
+});
+
+test.each([
+  "  if (one.kind === 'worker' && status === 'pr-created') return { worker, words: 'In review' };",
+  '  const { ticket, worker } = subject;',
+  "  route: 'GET /api/workers/:ticket/agent',",
+  "  example: 'svc worker output ABC-12 --follow',",
+  "  event: 'orchestrator.worker.died',",
+  "  description: 'Program of an agent; ${PROMPT} is the worker command with its ticket',",
+  '  return `${worker.ticket} is ${worker.status}`;',
+])('has nothing against a field, a route or a verb: %s', (line) => {
+  expect(findWords('packages/monitor/src/a.ts', line)).toEqual([]);
+});
+
 test('an entry covers a line of its file, and one that covers none is named', () => {
   const hits = findWords('a.ts', 'told: one\ntold: two');
   const { left, useless } = withoutAllowed(hits, ['a.ts: told: one', 'b.ts: told: two']);

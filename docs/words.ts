@@ -30,16 +30,32 @@ const shellName =
   /\b(?:add-finding|check-project-setup|feedback-consent|resolve-(?:linear|tracker)-ids|setup-webhooks|svc-monitor|workflow-context)\.sh\b/;
 const isForPeople =
   /^(?:README\.md|docs\/(?:guide|relay)\/.+\.md|examples\/.+|packages\/[^/]+\/src\/(?!.*(?:\.test\.|\/testing\/)).+\.(?:tsx?|txt))$/;
+/** Code whose texts are shown on screens or printed. */
+const isShown = /^packages\/(?:core|dashboard|demo|monitor)\/src\/(?!.*(?:\.test\.|\/testing\/)).+\.tsx?$/;
+/** A string, a text between tags, or a line that is only text between tags. */
+const shownText =
+  /'[^']*'|"[^"]*"|`[^`]*`|>[^<>{}=;()]+[<{]|^\s+[\w’]+(?:[,.:]? [\w’]+){2,}[.,:]?(?:\{' '\})?$/g;
+/** Not a field, a path, a program's option or verb, or the setting `workerCommand`. */
+const fieldName = /(?<![\w/.:{$-]|svc )(?:workers?(?! command)|pr-created|deploy-failed)(?![\w/:(-]|\.\w)/i;
 const comment = /^\s*(?:\/\/|\/?\*)/;
 
 export type Hit = { file: string; line: number; text: string; instead: string };
 
+/** A text for people has several words, or begins with a capital letter: a value of a field does not. */
+function hasFieldName(line: string): boolean {
+  const texts = (line.match(shownText) ?? []).map((text) => text.replaceAll(/\$\{[^}]*\}/g, '0'));
+  return texts.some((text) => /^\W?[A-Z]|\w,? \w/.test(text.trim()) && fieldName.test(text));
+}
+
 export function findWords(file: string, text: string): Hit[] {
   return text.split('\n').flatMap((line, index) => {
     const isShell = isForPeople.test(file) && !comment.test(line) && shellName.test(line);
+    const isField = isShown.test(file) && !comment.test(line) && hasFieldName(line);
     const found = isShell
       ? ([shellName, 'the verb of svc (svc monitor, svc setup-webhooks, …)'] as const)
-      : unwanted.find(([pattern]) => pattern.test(line));
+      : isField
+        ? ([fieldName, 'agent or ticket; the words of a status (shownStatus)'] as const)
+        : unwanted.find(([pattern]) => pattern.test(line));
     return found === undefined ? [] : [{ file, line: index + 1, text: line.trim(), instead: found[1] }];
   });
 }

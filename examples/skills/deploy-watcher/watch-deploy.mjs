@@ -27,7 +27,7 @@ for (;;) {
   const mergeSha = linkOf(receipt, 'merge')?.value ?? null;
   if (receipt.shipped === true) end(0, 'shipped', mergeSha, linkOf(receipt, 'deployment')?.value ?? null);
   if (NEEDS_A_PERSON.includes(receipt.status))
-    end(4, 'needs-a-person', mergeSha, `the worker is ${receipt.status}; see: svc why ${ticket}`);
+    end(4, 'needs-a-person', mergeSha, `the status is ${receipt.status}; see: svc why ${ticket}`);
   const left = Math.ceil((deadline - Date.now()) / 1000);
   if (left <= 0)
     end(3, 'not-known', mergeSha, 'no deployment was seen in time; a merged pull request does not prove one');

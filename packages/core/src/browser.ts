@@ -17,7 +17,13 @@ export { remedyCommand } from './checks/remedy-command.ts';
 export { isShipped } from './deploy/deploy-worker.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { visibleText } from './log/visible-text.ts';
-export { claimsPullRequest, isAgentsWork, ruleWithAge, workerStatuses } from './runs/worker-statuses.ts';
+export {
+  claimsPullRequest,
+  isAgentsWork,
+  ruleWithAge,
+  shownStatus,
+  workerStatuses,
+} from './runs/worker-statuses.ts';
 export { agentToName, type FirstStep, firstSteps, nextCommand } from './setup/first-steps.ts';
 export { type BoardKind, boardKinds } from './state/board-types.ts';
 export { hasStandingCause } from './state/standing-cause.ts';

@@ -509,7 +509,7 @@ describe('the board', () => {
     await page.goto(`${world.url}/tickets/${of.ticket}`);
     await page.getByText('State unknown').waitFor();
     await page.getByText(reason).waitFor();
-    await page.getByText('Worker output').waitFor();
+    await page.getByText('Agent output').waitFor();
     expect(await page.getByLabel('Send a message').count()).toBe(0);
   });
 });

@@ -213,7 +213,7 @@ describe('a ticket', () => {
 
   it('shows new worker output at once', async () => {
     const page = await openAt('/tickets/TID-121');
-    await page.getByText('Worker output').first().waitFor();
+    await page.getByText('Agent output').first().waitFor();
     const message = {
       id: 'message-new',
       role: 'assistant',

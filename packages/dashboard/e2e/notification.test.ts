@@ -55,7 +55,7 @@ it('notifies of a question once, only if that is switched on, and opens it with 
   await ask('ENG-2', 'Is \u202eecirp the price?');
   await expect.poll(notified).toEqual([
     {
-      title: 'ENG-2: Question from a worker',
+      title: 'ENG-2: Question from an agent',
       body: 'Is [U+202E]ecirp the price?',
       tag: 'run-1/ENG-2/question',
     },

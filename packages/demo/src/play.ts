@@ -98,7 +98,7 @@ export function endingLines({ workers, attention, needsYou, seq }: Board): strin
     `${clockText(DAY_ENDS)}  The day is over: ${done} of ${workers.length} tickets are done, ${needsYou} ${needsYou === 1 ? 'needs' : 'need'} you.`,
     ...(isWaiting ? [`       ${WAITS_FOR_YOU} is still waiting for you: only a person can decide it.`] : []),
     '',
-    `You saw the real daemon. It recorded ${seq} events: signed deliveries through a relay, workers'`,
+    `You saw the real daemon. It recorded ${seq} events: signed deliveries through a relay, agents'`,
     'files, and your decisions. Every card, attention item and proof was computed from them.',
   ];
 }

@@ -200,7 +200,7 @@ describe('the tools', () => {
       workers: [{ ticket: storyTicket, run: 'run-1', status: 'pr-created', pullRequest: `${storyRepo}#42` }],
       leftOut: 0,
     });
-    expect(parts(words).data).toContain(`${storyTicket}  run-1  pr-created`);
+    expect(parts(words).data).toContain(`${storyTicket}  run-1  in review`);
     expect((await call('board', { run: 'run-2' })).structured['workers']).toEqual([]);
     expect((await call('board', { at: '0' })).structured['workers']).toEqual([]);
 
@@ -210,7 +210,7 @@ describe('the tools', () => {
       orchestrator: 'run-1',
       status: 'pr-created',
     });
-    expect(parts(why.text)).toMatchObject({ ours: expect.stringContaining('ENG-42 is pr-created.') });
+    expect(parts(why.text)).toMatchObject({ ours: expect.stringContaining('ENG-42 is in review.') });
     const receipt = await call('receipt', { ticket: storyTicket, run: 'run-1' });
     expect(receipt.structured).toMatchObject({ ticket: storyTicket, shipped: false });
     expect(receipt.text).toContain('Shipped: no.');

@@ -68,7 +68,7 @@ test('records that are left out are noticed, and what is shown is never called n
   ]) {
     const { text } = await two.svc(...words);
     expect(text).toMatch(/one \(person-of-one\): the relay does not show everything/);
-    expect(text).not.toMatch(/no workers|Nothing needs you/);
+    expect(text).not.toMatch(/no agents|Nothing needs you/);
   }
   expect((await two.svc('team', 'status')).exit).toBe(1);
   expect((await one.health()).state).toBe('live');

@@ -38,7 +38,7 @@ const DeployProgress = z.object({
     .exactOptional()
     .describe('Retries by a person; absent if there were none'),
   startedAt: Time.nullable(),
-  deadline: Time.describe('When the worker becomes stalled'),
+  deadline: Time.describe('When the ticket becomes stalled'),
   completedAt: Time.nullable(),
   result: z.enum(['success', 'accepted', 'budget-exhausted', 'timeout']).nullable(),
   containedIn: z.array(z.string()).describe('Commits proven to contain the merge, newest last'),

@@ -82,5 +82,5 @@ export const TicketParams = z.strictObject({
     .describe('like ABC-12'),
 });
 export const OfRun = {
-  orchestrator: text(120).optional().describe('the worker of this run; default: the newest'),
+  orchestrator: text(120).optional().describe('the agent of this run; default: the newest'),
 };

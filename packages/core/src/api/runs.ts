@@ -57,7 +57,7 @@ const RunDetail = z
     costEstimated: z.boolean().describe('Some of it is estimated from tokens and list prices'),
     costPartial: z.boolean().describe('Some of it is not known: it cost more'),
     waited: z.object({
-      hours: z.number().describe('How long its workers waited for people, in total'),
+      hours: z.number().describe('How long its agents waited for people, in total'),
       waiting: z.int().describe('How many are waiting now'),
     }),
     holds: z

@@ -52,7 +52,7 @@ export const ticketRoutes = {
         .describe(`${ticketPhases.join(', ')}; or the skill that starts one: ${skills.join(', ')}`),
       orchestrator: text(120)
         .optional()
-        .describe('the run whose worker reports it; the phase is then the status of the worker too'),
+        .describe('the run whose agent reports it; the phase is then the status in that run too'),
     }),
     answer: z
       .object({

@@ -9,9 +9,7 @@ const Why = z
   .object({
     ticket: z.string(),
     orchestrator: z.string().nullable(),
-    status: z
-      .enum([...WorkerStatus.options, 'unknown'])
-      .describe('unknown: no run has a worker for this ticket'),
+    status: z.enum([...WorkerStatus.options, 'unknown']).describe('unknown: no run works on this ticket'),
     since: Time.nullable(),
     rule: z.string().describe('The rule behind the status, as a sentence'),
     facts: z.array(
@@ -134,7 +132,7 @@ export const workerRoutes = {
     summary: 'Explain the state of a ticket: the rule, the facts, what it waits for, what is not known',
     query: z.strictObject({
       ...OfRun,
-      machine: text(100).optional().describe('the worker of this machine of the team, by name or id'),
+      machine: text(100).optional().describe('the agent of this machine of the team, by name or id'),
     }),
     verbs: ['svc why'],
     answer: Why,
@@ -163,7 +161,7 @@ export const workerRoutes = {
     summary: "Show a ticket's agent output: the newest lines, or from a byte offset",
     verbs: ['svc worker output'],
     query: z.strictObject({
-      orchestrator: RunName.optional().describe('the worker of this run; default: the newest'),
+      orchestrator: RunName.optional().describe('the agent of this run; default: the newest'),
       after: z
         .int()
         .min(0)

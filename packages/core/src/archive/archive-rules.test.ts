@@ -100,13 +100,13 @@ describe('a run has ended', () => {
       undefined,
     ],
     ['not before', { state: 'running', statuses: ['done'], changedAt: now - QUIET_MS + 1 }, /last hour/],
-    ['not while one works', { state: 'unknown', statuses: ['done', 'stalled'], ...long }, /1 of 2 workers/],
+    ['not while one works', { state: 'unknown', statuses: ['done', 'stalled'], ...long }, /1 of 2 tickets/],
     [
       'not while one is unreadable',
       { state: 'unknown', statuses: ['done', null], ...long },
       /cannot be read/,
     ],
-    ['not without workers', { state: 'unknown', statuses: [], ...long }, /no workers/],
+    ['not without workers', { state: 'unknown', statuses: [], ...long }, /no tickets/],
   ] as const)('%s', (_, standing, expected) => {
     const reason = whyNotEnded(standing, now);
     if (expected === undefined) expect(reason).toBeUndefined();

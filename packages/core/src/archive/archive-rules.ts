@@ -73,10 +73,10 @@ export type RunStanding = {
 /** Why the run is not swept yet; undefined when it has ended. */
 export function whyNotEnded({ state, statuses, changedAt }: RunStanding, now: number): string | undefined {
   if (state === 'completed' || state === 'canceled') return undefined;
-  if (statuses.length === 0) return 'it was not reported as ended, and it has no workers';
+  if (statuses.length === 0) return 'it was not reported as ended, and it has no tickets';
   if (statuses.includes(null)) return 'a status file cannot be read';
   const open = statuses.filter((status) => status !== null && !isEnded(status)).length;
-  if (open > 0) return `${open} of ${statuses.length} workers have not ended`;
+  if (open > 0) return `${open} of ${statuses.length} tickets have not ended`;
   if (now - changedAt < QUIET_MS) return 'it changed within the last hour';
   return undefined;
 }

@@ -200,14 +200,14 @@ function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFi
     found.push(
       doctorFinding('signals', 'warning', 'some status files cannot be read; their last content is used', {
         evidence: `${corrupt} of ${files}`,
-        remedy: 'List them: svc attention; then let the worker write its file again',
+        remedy: 'List them: svc attention; then let the agent write its file again',
       }),
     );
   if (ignored > 0)
     found.push(
       doctorFinding('signals', 'warning', 'some status files are not read: they are not regular files', {
         evidence: `${ignored}, the first: ${ignoredFiles[0] ?? 'unknown'}`,
-        remedy: 'Remove them, or let the worker write its file again',
+        remedy: 'Remove them, or let the agent write its file again',
       }),
     );
   return found;

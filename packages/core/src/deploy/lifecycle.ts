@@ -331,7 +331,7 @@ export function onClaimed(worker: DeployWorker, fact: Extract<DeployFact, { kind
     effects.push({
       kind: 'raise',
       reason: 'done-unproven',
-      message: 'The worker reports done, but no merged pull request was found',
+      message: 'The agent reports done, but no merged pull request was found',
       severity: 'medium',
       remedy: 'svc deploy accept',
     });

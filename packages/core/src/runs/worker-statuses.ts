@@ -24,14 +24,36 @@ const agentsWork: ReadonlySet<WorkerStatus> = new Set(
   workerStatuses.slice(0, workerStatuses.indexOf('pr-created')),
 );
 
-/** The word for a status in texts for people: `dispatched` is the name of a field's value. */
+const shownStatuses: Readonly<Record<WorkerStatus, string>> = {
+  dispatched: 'starting',
+  researching: 'researching',
+  planning: 'planning',
+  implementing: 'implementing',
+  validating: 'validating',
+  shipping: 'preparing a pull request',
+  'pr-created': 'in review',
+  merging: 'merging',
+  merged: 'merged',
+  deploying: 'deploying',
+  'deploy-failed': 'deploy failed',
+  done: 'done',
+  failed: 'failed',
+  stalled: 'stalled',
+  canceled: 'canceled',
+};
+
+/** The words for a status in texts for people: `pr-created` is a value of a field. An unknown status is shown as it is. */
 export function shownStatus(status: string): string {
-  return status === 'dispatched' ? 'starting' : status;
+  return isStatus(status) ? shownStatuses[status] : status;
+}
+
+function isStatus(status: string): status is WorkerStatus {
+  return Object.hasOwn(shownStatuses, status);
 }
 
 /** How the rule of a status begins that only its agent has reported. */
 export function agentSays(status: string): string {
-  return `The agent says: ${status}`;
+  return `The agent says: ${shownStatus(status)}`;
 }
 
 /** The rule of a ticket; what its agent says, with how long ago it said so. */

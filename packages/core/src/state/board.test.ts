@@ -536,7 +536,7 @@ describe('attention', () => {
     expect(known?.process).toMatchObject({ state: 'dead', stderr });
     expect(drafts[0]?.detail).toHaveProperty(
       'message',
-      'The worker process is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
+      'The agent’s process is gone; its last status is planning. Its standard error ends with: starting | exec: claude: not found',
     );
     const later = play([worker('planning'), withErrors, own('orchestrator.worker.revived')]);
     expect(later.worker?.process).not.toHaveProperty('stderr');

@@ -211,7 +211,7 @@ describe('a pull request is the worker’s own only if branch or ticket agree, a
       deployed,
     );
     expect(whyTicket(board, 'ENG-2', 0)?.contradictions).toEqual([
-      'The agent names acme/web#1, which belongs to ENG-1, not to ENG-2 (branch eng-2-mine), or ended before the worker started. It does not count.',
+      'The agent names acme/web#1, which belongs to ENG-1, not to ENG-2 (branch eng-2-mine), or ended before the agent started. It does not count.',
     ]);
   });
 

@@ -106,7 +106,7 @@ describe('a claimed pull request that was not seen', () => {
   test('why says so, with the fix, and that the agent has ended', () => {
     const board = fold([...claims, ended]);
     const answer = whyTicket(board, 'ENG-42', 0);
-    expect(answer?.rule).toBe('The worker claims a pull request; none was seen.');
+    expect(answer?.rule).toBe('The agent claims a pull request; none was seen.');
     expect(answer?.waitsFor).toContain('a person: svc agent send ENG-42');
     expect(answer?.unknown).toEqual([]);
     expect(answer?.facts.map(({ text }) => text)).toContain('The process is not running.');

@@ -83,7 +83,7 @@ function unprovenPullRequest(board: Board, worker: Worker): Raised | undefined {
   const hasEnded = process.state === 'dead' && process.reviving !== true && recall === null;
   if (!hasEnded && (unseenSeq === null || unseenSeq < statusSeq)) return undefined;
   const end = hasEnded ? `, and its ${agent === null ? 'process' : 'agent'} has ended` : '';
-  const message = `The worker claims a pull request (${status}); none was seen${end}. Open it, or have the agent open it`;
+  const message = `The agent claims a pull request; none was seen${end}. Open it, or have the agent open it`;
   return { message, severity: 'high', remedy: agent === null ? 'svc why' : 'svc agent send' };
 }
 
@@ -102,14 +102,14 @@ function deadProcess(_board: Board, worker: Worker): Raised | undefined {
       : process.stderr === undefined
         ? ''
         : `. Its standard error ends with: ${inOneLine(process.stderr)}`;
-  const message = `The worker process is gone; its last status is ${shownStatus(status)}${errors}`;
+  const message = `The agent’s process is gone; its last status is ${shownStatus(status)}${errors}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 
 /** It went silent before its merge; a deploy that takes too long has its own reason. */
 function silentProcess(_board: Board, { status, deploy, removed, signal }: Worker): Raised | undefined {
   if (removed || status !== 'stalled' || deploy !== null) return undefined;
-  const message = `The worker is stalled${signal?.error ? `: ${signal.error}` : ''}`;
+  const message = `The agent is stalled${signal?.error ? `: ${signal.error}` : ''}`;
   return { message, severity: 'high', remedy: 'svc why' };
 }
 
@@ -135,7 +135,7 @@ function exhaustedReactions(board: Board, worker: Worker): Raised | undefined {
   const cause = pullRequest && exhaustedCause(worker.reactions, pullRequest);
   if (pullRequest === undefined || cause === undefined) return undefined;
   const what = cause === 'checks' ? 'Checks still fail' : 'A reviewer still requests changes';
-  const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, although the worker was notified ${MOST_REACTIONS} times`;
+  const message = `${what} on ${pullRequest.repo}#${pullRequest.number}, although the agent was notified ${MOST_REACTIONS} times`;
   return { message, severity: 'medium', remedy: 'svc why' };
 }
 
@@ -166,7 +166,7 @@ export function answersTo({ state, open }: Pick<WorkerAgent, 'state' | 'open'>):
 function stoppedAgent(_board: Board, { agent, status, removed }: Worker): Raised | undefined {
   if (removed || agent?.state !== 'idle' || !isAgentsWork(status) || agent.stopped !== null) return undefined;
   const last = agent.problem ?? agent.message;
-  const phase = status === 'dispatched' ? '' : ` (${status})`;
+  const phase = status === 'dispatched' ? '' : ` (${shownStatus(status)})`;
   const message = `The agent stopped before its work was done${phase}${last === null ? '' : `: ${inOneLine(last)}`}`;
   return { message, severity: 'high', remedy: 'svc agent send' };
 }

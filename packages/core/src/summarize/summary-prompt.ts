@@ -225,8 +225,8 @@ const instructions = {
     'At most 200 words. Never invent a remedy.',
   ],
   'worker-status': [
-    'Say for each worker, in one or two sentences, what it is doing, since when, and what it waits for.',
-    'Group workers that wait for the same thing. Name every ticket that is given.',
+    'Say for each agent, in one or two sentences, what it is doing, since when, and what it waits for.',
+    'Group agents that wait for the same thing. Name every ticket that is given.',
     'At most 300 words.',
   ],
 } as const satisfies Record<string, readonly string[]>;

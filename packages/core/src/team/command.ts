@@ -11,7 +11,7 @@ const ticket = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/, 'expected a ticket like ABC-12')
   .describe('like ABC-12');
 const item = text(500).describe('the id of an attention item');
-const orchestrator = text(120).optional().describe('the worker of this run; default: the newest');
+const orchestrator = text(120).optional().describe('the agent of this run; default: the newest');
 const note = text(1_000).optional();
 
 export type TeamCommand = z.infer<typeof TeamCommand>;

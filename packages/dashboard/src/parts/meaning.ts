@@ -1,6 +1,6 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
 import type { BoardView, Run, Session, WorkerAgent, WorkerStatus } from '@svc/core';
-import { claimsPullRequest, isAgentsWork, isShipped } from '@svc/core/browser';
+import { claimsPullRequest, isAgentsWork, isShipped, shownStatus } from '@svc/core/browser';
 import { clockWords } from './format.ts';
 
 export type Meaning = 'motion' | 'you' | 'broken' | 'proven' | 'review' | 'unknown';
@@ -68,24 +68,6 @@ const statusMeanings: Record<WorkerStatus, Meaning> = {
   canceled: 'unknown',
 };
 
-const statusNames: Record<WorkerStatus, string> = {
-  dispatched: 'Starting',
-  researching: 'Researching',
-  planning: 'Planning',
-  implementing: 'Implementing',
-  validating: 'Validating',
-  shipping: 'Preparing a pull request',
-  'pr-created': 'In review',
-  merging: 'Merging',
-  merged: 'Merged',
-  deploying: 'Deploying',
-  'deploy-failed': 'Deploy failed',
-  done: 'Done',
-  failed: 'Failed',
-  stalled: 'Stalled',
-  canceled: 'Canceled',
-};
-
 /** From the status alone. `workerLabel` also takes the pull request, process and attention into account. */
 export function statusMeaning(status: string | null | undefined): Meaning {
   return isStatus(status) ? statusMeanings[status] : 'unknown';
@@ -93,8 +75,9 @@ export function statusMeaning(status: string | null | undefined): Meaning {
 
 /** `pr-created` is `In review`; an unknown status is shown as it is. */
 export function statusWords(status: string | null | undefined): string {
-  if (isStatus(status)) return statusNames[status];
-  return status === null || status === undefined ? 'Not started' : status === 'unknown' ? 'Unknown' : status;
+  if (status === null || status === undefined) return 'Not started';
+  const words = shownStatus(status);
+  return isStatus(status) || status === 'unknown' ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 }
 
 /** Only a person can move it on, whether or not an attention item is open. */

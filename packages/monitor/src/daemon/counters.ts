@@ -197,7 +197,7 @@ function exposeOutbox(metrics: Metrics, outbox: () => OutboxFigures): void {
 }
 
 function exposeBoard(metrics: Metrics, board: () => Board): void {
-  observeLabelled(metrics, 'svc_workers', 'Workers of all runs by status', ['status'], () => {
+  observeLabelled(metrics, 'svc_workers', 'Tickets of all runs by status', ['status'], () => {
     const counts = countBy(board().workers.values(), ({ status }) => status);
     return workerStatuses.map((status) => [{ status }, counts.get(status) ?? 0] as const);
   });

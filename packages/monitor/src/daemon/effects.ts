@@ -261,7 +261,7 @@ const descriptions: Partial<Record<string, string>> = {
   append: 'writing an event',
   'refresh-pull-request': 'fetching a pull request',
   'prove-descendant': 'comparing a deployed commit with the merge',
-  'message-worker': 'notifying a worker about its pull request or its ticket',
+  'message-worker': 'notifying an agent about its pull request or its ticket',
   'file-remediation': 'filing the findings of a failed verification',
   'start-run': 'starting a run that the tracker asked for',
   'start-task': 'starting a task',

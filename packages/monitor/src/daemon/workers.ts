@@ -78,7 +78,7 @@ export function createWorkers(options: {
       willRevive: options.willRevive,
       lastErrors: (worker) => readErrors({ runsDir, ...worker }),
       now,
-      onProblem: problem('the processes of workers cannot be checked'),
+      onProblem: problem('the processes of agents cannot be checked'),
     });
     deadlines = watchDeadlines({
       workers: () => state.board().workers.values(),
@@ -104,7 +104,7 @@ export function createWorkers(options: {
   return {
     start() {
       begin().catch((error: unknown) => {
-        if (!stopped) problem('the workers cannot be watched')(error);
+        if (!stopped) problem('the status files cannot be watched')(error);
       });
     },
     figures: () => signals?.figures() ?? null,

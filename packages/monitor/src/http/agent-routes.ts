@@ -1,6 +1,6 @@
 // The agent of a ticket: what it does, live, and what a person can do about it. And the reports of hooks.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { api, isPreMerge, type Worker } from '@svc/core';
+import { api, isPreMerge, shownStatus, type Worker } from '@svc/core';
 import type { FastifyRequest } from 'fastify';
 import { hookTokenFile, readHookToken } from '../access/token-file.ts';
 import type { HookSessions } from '../agent-hooks/sessions.ts';
@@ -158,13 +158,13 @@ export function messagedWorker(state: StateAccess, named: string, run: string | 
   if (status === 'failed' || status === 'stalled')
     throw new Failure(
       'not-allowed-now',
-      `${ticket} is ${status}, so its agent is not started for a message.`,
+      `The status of ${ticket} is ${shownStatus(status)}, so its agent is not started for a message.`,
       `Start it again: svc orchestrate retry ${orchestrator} ${ticket}`,
     );
   if (removed || merge !== null || !isPreMerge(status))
     throw new Failure(
       'not-allowed-now',
-      `${ticket} is ${status}: its agent has nothing more to do.`,
+      `The status of ${ticket} is ${shownStatus(status)}: its agent has nothing more to do.`,
       `See why: svc why ${ticket}`,
     );
   return worker;

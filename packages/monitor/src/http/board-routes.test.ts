@@ -368,7 +368,7 @@ describe('workers', () => {
     expect(await post('/api/workers/ENG-2/deploy', { action: 'accept' })).toMatchObject({ status: 409 });
     expect(await post('/api/workers/ENG-3/deploy', { action: 'accept' })).toMatchObject({
       status: 409,
-      body: { error: 'No run has a worker for ENG-3.' },
+      body: { error: 'No run works on ENG-3.' },
     });
     expect(await post('/api/workers/ENG-9/deploy', { action: 'accept' })).toMatchObject({ status: 404 });
     for (const body of [

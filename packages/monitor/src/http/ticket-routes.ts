@@ -62,7 +62,7 @@ export async function decideDeploy(
   const subject = createLookup(board).ofTicket(ticket, orchestrator);
   if (subject === undefined) throw unknownTicket(ticket);
   const { worker } = subject;
-  if (worker === null) throw new Failure('not-allowed-now', `No run has a worker for ${subject.ticket}.`);
+  if (worker === null) throw new Failure('not-allowed-now', `No run works on ${subject.ticket}.`);
   const at = new Date(now()).toISOString();
   const step = deployStep(worker, { kind: 'person', action, by, seq: board.seq + 1, at });
   if (step.worker === worker) throw notNow(action, worker, why(board, worker, now()));
@@ -165,7 +165,7 @@ function unknownTicket(ticket: string, orchestrator?: string, machine?: string):
   const where = machine === undefined ? run : `${run} on ${machine}`;
   return new Failure(
     'unknown-ticket',
-    `Unknown ticket ${ticket}${where}: no worker, pull request or ticket has this name.`,
+    `Unknown ticket ${ticket}${where}: no agent, pull request or ticket has this name.`,
     `List the tickets: svc board${machine === undefined ? '' : ' --team'}`,
   );
 }

@@ -131,7 +131,7 @@ export const Orchestration = z
       description: 'Base directory for worktrees; null: ~/svc/wt/<projectKey>',
       default: null,
     }),
-    maxParallel: field(wholeNumber(1), { layers, description: 'Maximum concurrent workers', default: 3 }),
+    maxParallel: field(wholeNumber(1), { layers, description: 'Most agents of a run at a time', default: 3 }),
     hooks: z
       .object({
         setup: field(kinds.list, {
@@ -148,17 +148,17 @@ export const Orchestration = z
       .prefault({}),
     workerCommand: field(workerCommand, {
       layers,
-      description: 'Skill that each worker session runs',
+      description: 'Skill that each agent runs',
       default: DEFAULT_WORKER_COMMAND,
     }),
     agent: field(kinds.list, {
       layers,
-      description: 'Program and arguments of a worker; ${PROMPT} is the worker command with its ticket',
+      description: 'Program and arguments of an agent; ${PROMPT} is the worker command with its ticket',
       default: DEFAULT_AGENT,
     }),
     agentEnv: field(kinds.list, {
       layers,
-      description: 'Environment variables to pass to a worker in addition to the standard ones',
+      description: 'Environment variables to pass to an agent in addition to the standard ones',
       default: ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN'],
     }),
     /** Keyed by the name of the agent; see `builtInAgents`. */
@@ -191,7 +191,7 @@ export const Orchestration = z
     ),
     stallAfterSec: field(wholeNumber(1), {
       layers,
-      description: 'Seconds without output or a signal file change after which a worker counts as stalled',
+      description: 'Seconds without output or a signal file change after which an agent counts as stalled',
       default: 1800,
     }),
     idleAgentMinutes: field(orNull(wholeNumber(1)), {
@@ -216,7 +216,7 @@ export const Orchestration = z
       layers,
       description: 'Command that tests a merged commit; if absent, it is detected',
     }),
-    workerModel: field(kinds.text, { layers, description: 'Model for worker sessions', default: 'opus' }),
+    workerModel: field(kinds.text, { layers, description: 'Model of the agents', default: 'opus' }),
     testRequirements: z
       .object({ backend: tests('backend'), frontend: tests('frontend'), fullstack: tests('fullstack') })
       .prefault({}),

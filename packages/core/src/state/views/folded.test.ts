@@ -135,7 +135,7 @@ describe('from dispatch to production', () => {
     expect(facts).toEqual([
       'fetched: The tracker reports In Review.',
       'fetched: acme/web#12 was opened.',
-      'claimed: The agent says: pr-created.',
+      'claimed: The agent says: in review.',
       'fetched: acme/web#12 was closed without a merge.',
     ]);
   });
@@ -189,9 +189,9 @@ describe('from dispatch to production', () => {
     };
     expect(whyTicket(boardOf(opened, created, claim), 'ENG-1', now)).toMatchObject({
       status: 'pr-created',
-      rule: 'The agent says: done, but no observed event proves it, so the status stays pr-created.',
+      rule: 'The agent says: done, but no observed event proves it, so the status stays in review.',
       waitsFor: 'a merge, or a person: svc deploy accept ENG-1',
-      contradictions: ['The agent says: done, but the observed events show pr-created.'],
+      contradictions: ['The agent says: done, but the observed events show in review.'],
     });
   });
 });

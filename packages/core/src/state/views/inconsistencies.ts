@@ -22,9 +22,7 @@ export function contradictionsIn(subject: Subject): string[] {
   const { claim, status, process, removed } = worker;
   const found: string[] = [];
   if (claim !== null && claim.status !== status)
-    found.push(
-      `${agentSays(shownStatus(claim.status))}, but the observed events show ${shownStatus(status)}.`,
-    );
+    found.push(`${agentSays(claim.status)}, but the observed events show ${shownStatus(status)}.`);
   found.push(
     ...withClaimedPullRequest(subject, worker),
     ...withPullRequest(subject, worker),
@@ -44,10 +42,11 @@ function withPullRequest(subject: Subject, worker: Worker): string[] {
   if (pullRequest === null) return [];
   const name = nameOf(subject);
   if (pullRequest.state === 'merged')
-    return !isInLifecycle(worker) ? [`${name} is merged, but the worker is ${shownStatus(status)}.`] : [];
-  if (isShipped(worker) || deploy !== null) return [`The worker is ${status}, but ${name} is not merged.`];
+    return !isInLifecycle(worker) ? [`${name} is merged, but the status is ${shownStatus(status)}.`] : [];
+  if (isShipped(worker) || deploy !== null)
+    return [`The status is ${shownStatus(status)}, but ${name} is not merged.`];
   return pullRequest.state === 'closed' && isWorking(worker)
-    ? [`${name} was closed without a merge, but the worker is ${shownStatus(status)}.`]
+    ? [`${name} was closed without a merge, but the status is ${shownStatus(status)}.`]
     : [];
 }
 
@@ -57,7 +56,7 @@ function withClaimedPullRequest({ foreign }: Subject, { branch, ticket }: Worker
   const whose = foreign.ticket ?? `the branch ${foreign.branch ?? 'unknown'}`;
   const ours = branch === null ? ticket : `${ticket} (branch ${branch})`;
   return [
-    `The agent names ${nameOfPullRequest(foreign)}, which belongs to ${whose}, not to ${ours}, or ended before the worker started. It does not count.`,
+    `The agent names ${nameOfPullRequest(foreign)}, which belongs to ${whose}, not to ${ours}, or ended before the agent started. It does not count.`,
   ];
 }
 
@@ -70,7 +69,7 @@ function withDeployments(subject: Subject, worker: Worker): string[] {
   return [
     deploy.result === 'budget-exhausted'
       ? `${seen} after the budget was exhausted, so production has it. A person has to confirm it: svc deploy accept ${subject.ticket}.`
-      : `${seen}, but the worker is ${status}.`,
+      : `${seen}, but the status is ${shownStatus(status)}.`,
   ];
 }
 
@@ -79,7 +78,7 @@ function withTracker({ tracked }: Subject, worker: Worker): string[] {
   const ended = type === 'completed' || type === 'canceled';
   return tracked !== null && ended && !isEnded(worker.status)
     ? [
-        `${tracked.local === true ? 'The local ticket is' : 'The tracker reports'} ${tracked.state?.name ?? type}, but the worker is ${shownStatus(worker.status)}.`,
+        `${tracked.local === true ? 'The local ticket is' : 'The tracker reports'} ${tracked.state?.name ?? type}, but the status is ${shownStatus(worker.status)}.`,
       ]
     : [];
 }
@@ -119,7 +118,7 @@ function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
   if (deploy === null || !isWaitingForDeploy(worker)) return found;
   if (now >= Date.parse(deploy.deadline))
     found.push(
-      'The deadline has passed; svc checks the code host once more before the worker becomes stalled.',
+      'The deadline has passed; svc checks the code host once more before the ticket becomes stalled.',
     );
   return [...found, ...unproven(subject, worker)];
 }

@@ -290,7 +290,7 @@ describe('grades, whether it shipped, and what is flagged', () => {
       {
         grades: `${links} observed`,
         shipped: false,
-        flagged: ['acme/web#12 is merged, but the worker is canceled.'],
+        flagged: ['acme/web#12 is merged, but the status is canceled.'],
       },
     ],
   ])('%s', (_, given, expected) => {

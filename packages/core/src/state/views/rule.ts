@@ -14,7 +14,7 @@ const nothing: Wait = { waitsFor: null, until: null };
 
 export function ruleOf(subject: Subject): string {
   const { worker } = subject;
-  if (worker === null) return 'No run has a worker for this ticket.';
+  if (worker === null) return 'No run works on this ticket.';
   if (isShipped(worker)) return whyDone(subject, worker);
   if (worker.deploy !== null) return whyDeploying(worker, worker.deploy, nameOf(subject));
   if (waitsForPolicy(worker))
@@ -22,7 +22,7 @@ export function ruleOf(subject: Subject): string {
   if (worker.claim !== null)
     return `${agentSays(worker.claim.status)}, but no observed event proves it, so the status stays ${shownStatus(worker.status)}.`;
   if (worker.status === 'canceled') return 'It was canceled. A merge or deployment does not change that.';
-  if (isUnseen(subject, worker)) return 'The worker claims a pull request; none was seen.';
+  if (isUnseen(subject, worker)) return 'The agent claims a pull request; none was seen.';
   if (worker.status === 'dispatched')
     return hasStarted(worker) ? 'The agent has not said yet what it does.' : 'The agent is starting.';
   return isPreMerge(worker.status)

@@ -112,7 +112,7 @@ export function traceWork(spans: SpanList): (line: LineOf) => void {
       spans.open('process', line, {
         kind: 'wait',
         label: 'No process running',
-        reason: 'the worker process is gone',
+        reason: 'the agent’s process is gone',
       });
     else if (line.event === 'orchestrator.worker.revived') spans.close('process', line, 'ended');
     else if (line.event === 'orchestrator.verification.started')

@@ -218,7 +218,7 @@ test('every fact of a worker has the time of its event', () => {
   put('orchestrator.worker.corrupt', { path: '/x', problem: 'not JSON' });
   const facts = whyTicket(board, 'ENG-1', before)?.facts ?? [];
   expect(facts.map(({ text, at }) => [text, at])).toEqual([
-    ['The agent says: pr-created.', moment(3)],
+    ['The agent says: in review.', moment(3)],
     ['The verification of the merge commit passed: all tests pass.', moment(4)],
     ['Its status file cannot be read: not JSON.', moment(5)],
     ['The agent names acme/web#9 as its pull request.', moment(5)],
@@ -267,19 +267,19 @@ describe('contradictions', () => {
       'a merge of a canceled worker',
       sampleWorker({ status: 'canceled' }),
       merged,
-      ['acme/web#12 is merged, but the worker is canceled.'],
+      ['acme/web#12 is merged, but the status is canceled.'],
     ],
     [
       'a closed pull request',
       sampleWorker({ status: 'pr-created' }),
       { pullRequests: [samplePullRequest({ state: 'closed' })] },
-      ['acme/web#12 was closed without a merge, but the worker is pr-created.'],
+      ['acme/web#12 was closed without a merge, but the status is in review.'],
     ],
     [
       'accepted, and never merged',
       mergedWorker({ status: 'done', merge: null }, { result: 'accepted' }),
       { pullRequests: [samplePullRequest()] },
-      ['The worker is done, but acme/web#12 is not merged.'],
+      ['The status is done, but acme/web#12 is not merged.'],
     ],
     [
       'a success after the budget was exhausted',
@@ -305,7 +305,7 @@ describe('contradictions', () => {
       'a ticket that is done in the tracker',
       sampleWorker(),
       { tickets: [sampleTicket({ state: { id: null, name: 'Done', type: 'completed' } })] },
-      ['The tracker reports Done, but the worker is implementing.'],
+      ['The tracker reports Done, but the status is implementing.'],
     ],
   ])('%s', (_, worker, more, expected) => {
     expect(whyOf(worker, more).contradictions).toEqual(expected);
@@ -363,7 +363,7 @@ describe('what is not known', () => {
       mergedWorker(),
       merged,
       noon,
-      ['The deadline has passed; svc checks the code host once more before the worker becomes stalled.'],
+      ['The deadline has passed; svc checks the code host once more before the ticket becomes stalled.'],
     ],
     [
       'another commit in production',
@@ -406,7 +406,7 @@ test('facts in log order, each with how it is known', () => {
     tickets: [sampleTicket()],
   });
   expect(facts.map(({ seq, source, text }) => [seq, source, text])).toEqual([
-    [2, 'claimed', 'Run run-0 also has a worker for this ticket: failed.'],
+    [2, 'claimed', 'Run run-0 also works on this ticket: failed.'],
     [5, 'observed', 'The tracker reports In Progress.'],
     [10, 'claimed', 'The agent says: implementing.'],
     [10, 'observed', 'The process is running.'],
@@ -460,7 +460,7 @@ describe('by name', () => {
     expect(whyTicket(board, 'ENG-1', before)).toMatchObject({
       status: 'unknown',
       since: null,
-      rule: 'No run has a worker for this ticket.',
+      rule: 'No run works on this ticket.',
       waitsFor: 'acme/web#12 to be merged (it is ready)',
       unknown: ['No run works on ENG-1. To start one: svc orchestrate start ENG-1'],
     });

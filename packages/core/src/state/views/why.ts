@@ -125,7 +125,7 @@ export function factsOf(subject: Subject): Fact[] {
         at: other.lastAt,
         seq: other.lastSeq,
         source: 'claimed',
-        text: `Run ${other.orchestrator} also has a worker for this ticket: ${shownStatus(other.status)}.`,
+        text: `Run ${other.orchestrator} also works on this ticket: ${shownStatus(other.status)}.`,
       }),
     ),
   ];
@@ -189,7 +189,7 @@ function ofWorker({ worker }: Subject): Fact[] {
       at: signal.updatedAt,
       seq: null,
       source: 'claimed',
-      text: `The worker reports: ${signal.error}`,
+      text: `The agent reports: ${signal.error}`,
     });
   if (process.state !== 'unknown') {
     const text = process.state === 'alive' ? 'The process is running.' : 'The process is not running.';

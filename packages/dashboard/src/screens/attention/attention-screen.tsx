@@ -68,7 +68,7 @@ function NothingWaits() {
         {last === undefined
           ? 'Nothing has been raised on this machine yet.'
           : `All clear since ${clockWords(Date.parse(last), now)}.`}{' '}
-        Failures, stalled workers and questions appear here, with the command that fixes them.
+        Failures, stalled agents and questions appear here, with the command that fixes them.
       </p>
     </Empty>
   );

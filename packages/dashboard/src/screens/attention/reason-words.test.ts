@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { reasonWords } from './inbox.ts';
 
 test.each([
-  ['worker-dead', 'Worker process exited'],
+  ['worker-dead', 'Agent process exited'],
   ['agent-needs-permission', 'Agent needs a permission'],
   ['agent-needs-input', 'Agent has a question'],
   ['agent-stopped', 'Agent stopped before its work was done'],

@@ -62,7 +62,7 @@ test('all changes of a ticket are one entry, each with from and to', () => {
       title: 'Passkeys',
       lastSeq: 40,
       changes: [
-        { what: 'Worker', from: 'Implementing', to: 'Merged' },
+        { what: 'Agent', from: 'Implementing', to: 'Merged' },
         { what: 'Pull request acme/web#12', from: null, to: 'merged' },
         { what: 'Needs you', to: 'Which one?', needsYou: true },
       ],
@@ -90,7 +90,7 @@ describe('workers', () => {
 describe('attention', () => {
   test('a resolved item', () =>
     expect(boardDifferences(board({ attention: [item()] }), board())).toMatchObject([
-      { changes: [{ what: 'Attention', to: 'Question from a worker: resolved', needsYou: false }] },
+      { changes: [{ what: 'Attention', to: 'Question from an agent: resolved', needsYou: false }] },
     ]));
   test('an item that was resolved and raised again is new', () =>
     expect(

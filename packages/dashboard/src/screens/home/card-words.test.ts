@@ -63,7 +63,7 @@ test('the status of a card', () => {
   expect(statusOf(card({}), true).meaning).toBe('you');
   expect(statusOf(card({ worker: null }), false)).toEqual({
     meaning: 'review',
-    words: 'Open, no worker',
+    words: 'Open, no agent',
   });
 });
 

@@ -6,7 +6,7 @@ import { type StateLabel, workerLabel } from '../../parts/meaning.ts';
 
 /** The worker of a closed pull request still reports "in review"; the card must not show that. */
 export function statusOf({ worker, pullRequest }: BoardCard, needsYou: boolean): StateLabel {
-  if (worker === null) return { meaning: needsYou ? 'you' : 'review', words: 'Open, no worker' };
+  if (worker === null) return { meaning: needsYou ? 'you' : 'review', words: 'Open, no agent' };
   const isInReview = worker.status === 'pr-created' || worker.status === 'merging';
   if (isInReview && pullRequest?.state === 'closed')
     return { meaning: 'you', words: 'Closed without merging' };

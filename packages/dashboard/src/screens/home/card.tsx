@@ -98,7 +98,7 @@ function WhyNote({ card }: { card: BoardCard }) {
   const reasons = worker === null ? (pullRequest?.readiness.reasons ?? []) : [];
   return (
     <div className="flex flex-col gap-1.5">
-      <p className="font-medium text-ink">{worker?.rule ?? 'No run has a worker for this ticket.'}</p>
+      <p className="font-medium text-ink">{worker?.rule ?? 'No run works on this ticket.'}</p>
       {worker?.waitsFor && (
         <p>
           Waiting for <OutsideText>{worker.waitsFor}</OutsideText>

@@ -65,7 +65,7 @@ export function boardDifferences(before: Entities, after: Entities): BoardDiffer
     const [from, to] = [stateOf(before.workers.get(key)), stateOf(worker)];
     if (from === to || to === null) continue;
     const { ticket, orchestrator: run, statusSeq } = worker;
-    note({ subject: ticket, ticket, run }, { what: 'Worker', from, to, needsYou: false }, statusSeq);
+    note({ subject: ticket, ticket, run }, { what: 'Agent', from, to, needsYou: false }, statusSeq);
   }
   for (const [key, { ticket, name, state, title, lastSeq }] of after.pullRequests) {
     const from = before.pullRequests.get(key)?.state ?? null;
@@ -223,7 +223,7 @@ function Difference({ subject, ticket, run, title, changes }: BoardDifference) {
       <span className="flex min-w-0 flex-1 flex-col max-wide:basis-full">
         {changes.map(({ what, from, to, needsYou }) => (
           <span key={`${what}${to}`} className="flex min-w-0 flex-wrap items-center gap-x-1.5">
-            {what !== 'Worker' && (
+            {what !== 'Agent' && (
               <span className={classNames('text-tiny', needsYou ? 'font-medium text-you' : 'text-muted')}>
                 {what}
               </span>

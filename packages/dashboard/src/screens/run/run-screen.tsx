@@ -43,7 +43,7 @@ export function RunBudget({ model }: { model: RunModel }) {
           {tokens !== null && `${countWords(tokens.input)} in, ${countWords(tokens.output)} out`}
         </Figure>
         <Figure
-          name="Active workers"
+          name="Active agents"
           figure={maxParallel === null ? String(working) : `${working} of ${maxParallel}`}
         >
           {maxParallel === null
@@ -64,7 +64,7 @@ export function RunBudget({ model }: { model: RunModel }) {
         </Figure>
       </dl>
       <p className="mt-4 border-line border-t pt-3 text-small text-muted">
-        {maxParallel === null ? 'No limit on parallel workers.' : `Limit: ${maxParallel} parallel workers.`}
+        {maxParallel === null ? 'No limit on parallel agents.' : `Limit: ${maxParallel} parallel agents.`}
       </p>
       <Holds model={model} />
     </Panel>
@@ -129,7 +129,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
           disabledBecause={because}
           onConfirm={() => send('resume')}
         >
-          {foreign || <p>svc starts workers again, up to the limit.</p>}
+          {foreign || <p>svc starts agents again, up to the limit.</p>}
         </Confirm>
       ) : (
         <Confirm
@@ -146,10 +146,10 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
         >
           {foreign || (
             <p>
-              No new workers are started.{' '}
+              No new agents are started.{' '}
               {working === 0
                 ? 'None is running now.'
-                : `${working} running ${working === 1 ? 'worker continues' : 'workers continue'}.`}
+                : `${working} running ${working === 1 ? 'agent continues' : 'agents continue'}.`}
             </p>
           )}
         </Confirm>
@@ -170,7 +170,7 @@ export function RunControls({ model, disabledBecause }: { model: RunModel; disab
         {foreign || (
           <p>
             This ends the run
-            {working > 0 && ` and stops ${working} running ${working === 1 ? 'worker' : 'workers'}`}. Pull
+            {working > 0 && ` and stops ${working} running ${working === 1 ? 'agent' : 'agents'}`}. Pull
             requests and worktrees stay. Tickets can be restarted later.
           </p>
         )}

@@ -64,7 +64,7 @@ export function RunTimeline({ model, moment }: { model: RunModel; moment: string
     <Panel
       title="Timeline"
       flush
-      aside={<span className="text-tiny text-muted">Time per worker and status</span>}
+      aside={<span className="text-tiny text-muted">Time per ticket and status</span>}
     >
       {data === undefined ? (
         <div className="p-4">
@@ -96,7 +96,7 @@ function Chart({ model, lines, isPast }: { model: RunModel; lines: readonly Even
   const scroller = useRef<HTMLElement>(null);
   useShowEnd(scroller, axis.nowX !== null, width);
   if (timeline.rows.length === 0 && timeline.waves.length === 0)
-    return <p className="p-4 text-small text-muted">No worker has started yet.</p>;
+    return <p className="p-4 text-small text-muted">No agent has started yet.</p>;
   const waves = Map.groupBy(timeline.waves, ({ wave }) => wave);
   const height = waves.size * WAVE_ROW + timeline.rows.length * ROW + 8;
   const positionOf = (from: number, to: number | null) => {

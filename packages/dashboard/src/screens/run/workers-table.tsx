@@ -78,10 +78,10 @@ export function WorkersTable({
     </Column>
   );
   return (
-    <Panel title={`Workers (${model.tickets.length})`} flush>
+    <Panel title={`Tickets (${model.tickets.length})`} flush>
       <section
         ref={frame}
-        aria-label="Workers of the run"
+        aria-label="Tickets of the run"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
         tabIndex={0}
         className="max-h-[43rem] overflow-auto"

@@ -29,7 +29,7 @@ export function RunsScreen() {
       ) : models.length === 0 ? (
         <Empty title="No runs yet.">
           <p>
-            A run takes tickets from research to deploy, with one worker for each. Start one in your project:
+            A run takes tickets from research to deploy, with one agent for each. Start one in your project:
           </p>
           <Remedy text="svc orchestrate start ABC-1 ABC-2" />
         </Empty>
@@ -54,7 +54,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
           <Column>Progress</Column>
           <Column number>Wave</Column>
           <Column number>
-            <span className="ml-auto block w-16 whitespace-normal">Active workers</span>
+            <span className="ml-auto block w-16 whitespace-normal">Active agents</span>
           </Column>
           <Column number>Cost</Column>
           <Column number>
@@ -138,7 +138,7 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
             <Progress model={model} />
             <dl className="grid grid-cols-3 gap-x-3 gap-y-2 text-small">
               <Fact name="Wave">{waveWords(model.waves)}</Fact>
-              <Fact name="Active workers">{workingWords(model)}</Fact>
+              <Fact name="Active agents">{workingWords(model)}</Fact>
               <Fact name="Cost">{runCostWords(model)}</Fact>
               <Fact name="Waited for people">{waitedOf(model)}</Fact>
               <Fact name="Started">

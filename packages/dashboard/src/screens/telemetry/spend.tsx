@@ -93,7 +93,7 @@ export function Spend() {
               <Column number className="max-wide:hidden">
                 Tokens out
               </Column>
-              <Column number>Workers</Column>
+              <Column number>Tickets</Column>
             </>
           }
         >

@@ -138,7 +138,7 @@ export function OutputPanel({ ticket, run }: { ticket: string; run: string | und
   const id = useId();
   return (
     <Panel
-      title="Worker output"
+      title="Agent output"
       flush
       aside={
         <label htmlFor={id} className="flex items-center gap-2 text-small text-muted">
@@ -232,7 +232,7 @@ function Lines({
     <div
       ref={frame}
       role="log"
-      aria-label="Output of the worker"
+      aria-label="Output of the agent"
       aria-live="off"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard.
       tabIndex={0}

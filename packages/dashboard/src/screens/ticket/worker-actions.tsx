@@ -130,8 +130,8 @@ function WorkerRetry({ worker, disabledBecause, isManaged }: Given & { isManaged
           Restart
         </>
       }
-      title={`Restart the worker of ${ticket}`}
-      label="Restart worker"
+      title={`Restart the agent of ${ticket}`}
+      label="Restart agent"
       disabledBecause={disabledBecause}
       onConfirm={() =>
         client.post('/api/runs/{run}/retry', { params: { run: orchestrator }, body: { ticket } })

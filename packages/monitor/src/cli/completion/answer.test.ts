@@ -28,7 +28,7 @@ test.each<[string, string[], string]>([
   [
     'keys',
     ['config', 'explain', 'svc.orchestration.maxP'],
-    'svc.orchestration.maxParallel\tMaximum concurrent workers',
+    'svc.orchestration.maxParallel\tMost agents of a run at a time',
   ],
   ['layers', ['config', 'schema', 'gl'], 'global\tglobal file'],
   ['layers of an option', ['config', 'set', '--layer', 'sec'], 'secrets'],

@@ -43,7 +43,7 @@ export function answerVerb(terminal: Terminal): CommandUnknownOpts {
       [] as string[],
     )
     .option('--confirm', 'confirm an answer that also decides later requests')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option(...onMachineOption)
     .option('--json', 'print JSON')
     .action(async (ticket, given, { request: named, value, confirm, orchestrator, machine, json }) => {

@@ -17,7 +17,7 @@ export function changesVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/changes',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--stat', 'show only the files and the number of changed lines')
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, stat, json }) => {

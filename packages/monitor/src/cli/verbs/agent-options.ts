@@ -18,7 +18,7 @@ export function optionsVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/agent/options',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, json }) => {
       const daemon = await needDaemon(terminal);
@@ -40,7 +40,7 @@ export function setVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--model <model>', 'the model')
     .option('--confirm', 'also a mode in which the agent may not ask')
     .option('--key <key>', 'change only once for the same key')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { mode, model, confirm, key, orchestrator, json }) => {
       const value = mode ?? model;

@@ -48,7 +48,7 @@ function showVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/agent',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--limit <number>', 'show the newest <number> items', String(SHOWN_ITEMS))
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, limit, json }) => {
@@ -68,7 +68,7 @@ function followVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/agent',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .action(async (ticket, { orchestrator }) => {
       const print = createFollower(terminal);
       let known: { after: number; instanceId: string } | undefined;
@@ -145,7 +145,7 @@ function sendVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('<ticket>')
     .argument('<text>')
     .option('--key <key>', 'send only once for the same key')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option(...onMachineOption)
     .option('--json', 'print JSON')
     .action(async (ticket, text, { key, orchestrator, machine, json }) => {
@@ -168,7 +168,7 @@ function stopVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'POST /api/workers/:ticket/agent/stop',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, json }) => {
       const daemon = await needDaemon(terminal);

@@ -180,7 +180,7 @@ describe('sweep', () => {
   });
 
   test.each([
-    ['a run that goes on', 'implementing', LONG_AGO, 'workers have not ended'],
+    ['a run that goes on', 'implementing', LONG_AGO, 'tickets have not ended'],
     ['a run that changed a moment ago', 'done', new Date(NOW), 'it changed within the last hour'],
   ])('%s waits, unless it is named', async (_, status, time, words) => {
     const { svc, signal, terminal, at } = home();

@@ -11,7 +11,7 @@ import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts'
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('board', {
-    summary: 'Show what every worker is doing and waiting for',
+    summary: 'Show what every agent is doing and waiting for',
     details:
       'With --at it shows the board at a past time, with --team that of every machine of the team (GET /api/team/board).',
     example: ['svc board', 'svc board --at 2h', 'svc board --team --machine kim-laptop'],
@@ -42,8 +42,7 @@ type CountedBoard = BoardView & { needsYou: number };
 function printBoard(terminal: Terminal, view: CountedBoard, moment: Date): void {
   const now = terminal.now();
   terminal.out(`Event ${view.seq}, ${timeText(view.at, now)}`);
-  if (view.workers.length === 0)
-    terminal.out('No workers yet. Start a run: svc orchestrate start <tickets…>');
+  if (view.workers.length === 0) terminal.out('No agents yet. Start a run: svc orchestrate start <tickets…>');
   if (view.workers.length > 0 || view.needsYou > 0) terminal.out(columnsLine(view, moment));
   const byRun = view.workers.toSorted(
     (a, b) =>
@@ -76,7 +75,7 @@ async function printTeam(
   for (const shown of view.machines) {
     terminal.out(machineHead(terminal, shown));
     if (shown.workers.length === 0)
-      terminal.out(shown.presence === 'here' ? '  no workers' : '  unknown whether it has workers');
+      terminal.out(shown.presence === 'here' ? '  no agents' : '  unknown whether it has agents');
     const given = { items: [], now: terminal.now(), columns: terminal.columns };
     for (const line of workerLines(shown.workers, given)) terminal.out(line);
     printSessions(terminal, shown.sessions);

@@ -94,7 +94,7 @@ function decisionVerb(terminal: Terminal, action: 'retry' | 'accept', summary: s
   })
     .argument('<ticket>')
     .option('--note <text>', 'reason, kept in the log')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)');
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)');
   return (isRetry ? made.option(...onMachineOption) : made)
     .option('--json', 'print JSON')
     .action(async (ticket, { json, note, orchestrator, machine }: Given) => {

@@ -36,7 +36,7 @@ function appendVerb(terminal: Terminal): CommandUnknownOpts {
     .option('--detail <json>', 'fields of the topic, - for standard input', '{}')
     .option('--ticket <id>', 'ticket that the event is about')
     .option('--orchestrator <id>', 'run that it is about')
-    .option('--worker <name>', 'worker that it is about')
+    .option('--worker <name>', 'agent that it is about')
     .option('--repo <owner/repo>', 'repository that it is about')
     .option('--key <text>', 'unique key: an event with this key is added only once')
     .action(async (options) => {

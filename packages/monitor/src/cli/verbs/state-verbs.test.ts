@@ -91,7 +91,7 @@ test('text from outside cannot control the terminal', async () => {
   );
   expect(await svc('why', 'ENG-1')).toBe(0);
   expect(terminal.printed()).toContain(
-    'The tracker reports Done?[2J?ENG-1 shipped?, but the worker is implementing.',
+    'The tracker reports Done?[2J?ENG-1 shipped?, but the status is implementing.',
   );
   expect(await svc('why', '../../health')).toBe(2);
 });
@@ -258,7 +258,7 @@ test('board: a line for each worker; a past one; feeds with problems', async () 
     'The codehost feed is blind: silent',
   ]);
   expect(await svc('board', '--at', '2h')).toBe(0);
-  expect(terminal.printed()).toContain('Event 7, 2026-01-02 10:00:00 UTC (2 h ago)\nNo workers yet.');
+  expect(terminal.printed()).toContain('Event 7, 2026-01-02 10:00:00 UTC (2 h ago)\nNo agents yet.');
   expect(await svc('board', '--at', 'soon')).toBe(2);
 });
 

@@ -21,7 +21,7 @@ export function traceVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/trace',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, { orchestrator, json }) => {
       const daemon = await needDaemon(terminal);

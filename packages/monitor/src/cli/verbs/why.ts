@@ -14,8 +14,8 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/why',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
-    .option('--machine <name>', 'worker of this machine of the team')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
+    .option('--machine <name>', 'agent of this machine of the team')
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);
@@ -73,7 +73,7 @@ export function receiptVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/receipt',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--json', 'print JSON')
     .action(async (ticket, options) => {
       const daemon = await needDaemon(terminal);

@@ -19,7 +19,7 @@ const ROUTE = '/api/workers/{ticket}/output';
 export function workerVerbs(terminal: Terminal): CommandUnknownOpts {
   return verbGroup(
     'worker',
-    { summary: 'Show the output of a worker’s agent', example: 'svc worker output ABC-12 --follow' },
+    { summary: 'Show the output of an agent', example: 'svc worker output ABC-12 --follow' },
     [outputVerb(terminal)],
   );
 }
@@ -32,7 +32,7 @@ function outputVerb(terminal: Terminal): CommandUnknownOpts {
     route: 'GET /api/workers/:ticket/output',
   })
     .argument('<ticket>')
-    .option('--orchestrator <run>', 'worker of this run (default: the newest)')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option('--limit <number>', 'show only the newest <number> lines', '50')
     .option('--follow', 'keep printing new output')
     .option('--json', 'print JSON')

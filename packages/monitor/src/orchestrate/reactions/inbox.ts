@@ -31,7 +31,7 @@ export function inboxPath(
   { orchestrator, ticket }: { orchestrator: string; ticket: string },
 ): string {
   if (!safeSegment(orchestrator) || !safeSegment(ticket))
-    throw new Failure('usage', `"${orchestrator}/${ticket}" is not a valid worker name.`);
+    throw new Failure('usage', `"${orchestrator}/${ticket}" is not the name of a run and a ticket.`);
   return join(runsDir, orchestrator, 'workers', 'inbox', `${ticket}.jsonl`);
 }
 

@@ -214,13 +214,13 @@ test('a running agent reads it at its next check, and is started again if it end
 
 test.each<[string, Parameters<typeof setUp>[0], string]>([
   ['a newer commit', { head: 'd'.repeat(40) }, 'skipped: there is a newer commit'],
-  ['a worker that is gone', { worker: { removed: true } }, 'skipped: the worker no longer exists'],
+  ['a worker that is gone', { worker: { removed: true } }, 'skipped: the agent no longer exists'],
   [
     'a worker that has failed',
     { worker: { status: 'failed' } },
-    'escalated: the worker is failed and needs a person',
+    'escalated: the status is failed and needs a person',
   ],
-  ['a worker that has ended', { worker: { status: 'done' } }, 'skipped: the worker is done'],
+  ['a worker that has ended', { worker: { status: 'done' } }, 'skipped: the status is done'],
   ['a run that is over', { run: 'canceled' }, 'skipped: the run is over'],
 ])('%s', async (_, given, done) => {
   const { send, inbox, drafts } = setUp(given);
@@ -237,5 +237,5 @@ test('a newer commit while it waits is the outcome', async () => {
 
 test('unsafe names are refused', async () => {
   const { send } = setUp();
-  await expect(send({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('is not a valid');
+  await expect(send({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('is not the name of a run and a ticket');
 });

@@ -4,7 +4,7 @@
 // - delivered: an agent was started after the message was written, and its prompt names the inbox.
 // - queued: the agent is alive and reads it at its next check; if it ends without a push, it is started again.
 // - escalated: the worker has failed or stalled, and needs a person.
-// - skipped: the worker no longer exists, or there is a newer commit.
+// - skipped: the agent no longer exists, or there is a newer commit.
 // Until an agent is started the message waits: for a slot, or for the end of a pause.
 import {
   type Board,
@@ -21,6 +21,7 @@ import {
   pullRequestOfWorker,
   ReviewComment,
   repoNameIn,
+  shownStatus,
   withoutControl,
   workerKey,
 } from '@svc/core';
@@ -74,11 +75,11 @@ export function createWorkerMessenger(options: {
 function endingOf(board: Board, effect: MessageWorker, isWritten: boolean): string | undefined {
   const { orchestrator, ticket, cause, sha } = effect;
   const worker = board.workers.get(workerKey(orchestrator, ticket));
-  if (worker === undefined || worker.removed) return 'skipped: the worker no longer exists';
+  if (worker === undefined || worker.removed) return 'skipped: the agent no longer exists';
   const { status, merge } = worker;
   if (status === 'failed' || (status === 'stalled' && merge === null))
-    return `escalated: the worker is ${status} and needs a person`;
-  if (!isPreMerge(status) || merge !== null) return `skipped: the worker is ${status}`;
+    return `escalated: the status is ${shownStatus(status)} and needs a person`;
+  if (!isPreMerge(status) || merge !== null) return `skipped: the status is ${shownStatus(status)}`;
   const run = board.runs.get(orchestrator);
   if (run?.state !== 'running' && run?.state !== 'paused') return 'skipped: the run is over';
   const head = pullRequestOfWorker(board, worker)?.headSha;

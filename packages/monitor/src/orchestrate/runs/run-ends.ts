@@ -69,7 +69,7 @@ export function createRunEnds(options: {
   }
 
   function failed(what: Record<string, string>, error: unknown): void {
-    if (!stopping.aborted) logger.error({ err: error, ...what }, 'the end of a run or worker failed');
+    if (!stopping.aborted) logger.error({ err: error, ...what }, 'the end of a run or ticket failed');
   }
 
   function withoutText(error: unknown): ModelText {

@@ -41,7 +41,10 @@ export function checkNames({
   shas: readonly string[];
 }): void {
   if (!safeSegment(orchestrator) || !ticketName.test(ticket) || ticket.includes('..'))
-    throw new Failure('usage', `${JSON.stringify(`${orchestrator}/${ticket}`)} is not a valid worker name.`);
+    throw new Failure(
+      'usage',
+      `${JSON.stringify(`${orchestrator}/${ticket}`)} is not the name of a run and a ticket.`,
+    );
   const wrong = shas.find((sha) => !commit.test(sha));
   if (wrong !== undefined)
     throw new Failure('usage', `${JSON.stringify(wrong.slice(0, 80))} is not a full commit id.`);

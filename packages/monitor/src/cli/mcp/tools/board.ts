@@ -14,14 +14,14 @@ const MOST_WORKERS = 200;
 
 export const boardTool = tool({
   name: 'board',
-  title: 'What every worker is doing',
+  title: 'What every agent is doing',
   description:
-    'The workers of all runs, or of one run or ticket: status, pull request, what each is waiting for and until when, and why it needs a person (needs). `at` shows a past time. For one ticket in depth use why.',
+    'The agents of all runs, or of one run or ticket: status, pull request, what each is waiting for and until when, and why it needs a person (needs). `at` shows a past time. For one ticket in depth use why.',
   scope: 'read',
   hints: readOnly,
   input: z.strictObject({
-    run: z.string().min(1).max(120).optional().describe('only workers of this run'),
-    ticket: z.string().min(1).max(120).optional().describe('only workers of this ticket, like ABC-12'),
+    run: z.string().min(1).max(120).optional().describe('only agents of this run'),
+    ticket: z.string().min(1).max(120).optional().describe('only agents of this ticket, like ABC-12'),
     at: z.string().min(1).max(40).optional().describe('past time: a seq, an ISO time, or an age like 2h'),
     all: z.boolean().optional().describe('include what settled more than a week ago'),
   }),
@@ -56,13 +56,13 @@ export const boardTool = tool({
     const many = leftOut === 0 ? '' : `, ${leftOut} more are omitted: ask for a run or a ticket`;
     return {
       structured: { seq: view.seq, at: view.at, workers, leftOut, attention },
-      text: `${counted(wanted.length, 'worker')} at event ${view.seq}, ${counted(attention, 'attention item')}${many}.`,
+      text: `${counted(wanted.length, 'agent')} at event ${view.seq}, ${counted(attention, 'attention item')}${many}.`,
       outside: workers.map((worker) =>
         plainText(
           [
             worker.ticket,
             worker.run,
-            worker.status,
+            shownStatus(worker.status),
             worker.pullRequest ?? '-',
             worker.waitsFor === null ? '' : `waiting for ${worker.waitsFor}`,
             worker.needs.length === 0 ? '' : `needs a person: ${worker.needs.join(', ')}`,
@@ -147,7 +147,7 @@ export const statusTool = tool({
 
 const input = z.strictObject({
   ticket: z.string().min(1).max(120).describe('like ABC-12'),
-  run: z.string().min(1).max(120).optional().describe('worker of this run (default: the newest)'),
+  run: z.string().min(1).max(120).optional().describe('agent of this run (default: the newest)'),
 });
 
 const asked = ({ ticket, run }: z.output<typeof input>) => ({
