@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { doctorParts } from '@svc/core';
 import { expect, test } from 'vitest';
+import { reasonTexts } from '../../packages/dashboard/src/screens/attention/inbox.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(import.meta.dirname, 'troubleshooting.md'), 'utf8');
@@ -30,29 +31,37 @@ const pieces = [
   ),
 ];
 
-/** The reasons that the fold, feeds, runs and the outbox raise. */
-const reasons = [
-  ...new Set(
-    sources.flatMap((text) => [
-      ...(text.includes('const ownReasons')
-        ? [...text.matchAll(/^ {2}\['([a-z-]+)', [a-zA-Z]+\],$/gm)].map(([, name = '']) => name)
-        : []),
-      ...[...text.matchAll(/type (?:Deploy)?Reason = ([^;]+);/g)].flatMap(([, names = '']) =>
-        [...names.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name),
-      ),
-      ...[...text.matchAll(/raised\(act, '([a-z-]+)'/g)].map(([, name = '']) => name),
-      ...[...text.matchAll(/reason: '([a-z]+-gave-up)'/g)].map(([, name = '']) => name),
-    ]),
+/** The sources that raise attention items, and the reasons in them. */
+const raising = sources.filter((text) => /'comms\.attention'[,;]/.test(text) && /draft\(|event: /.test(text));
+const reasonsIn = (text: string): string[] =>
+  [
+    // A row of the worker's own reasons, a constant, a field, an argument, a table by an agent's state.
+    /^ {2}\['([a-z]+(?:-[a-z]+)+)', /gm,
+    /^const \w+ = '([a-z]+(?:-[a-z]+)+)';/gm,
+    /\breason: '([a-z]+(?:-[a-z]+)+)'/g,
+    /raised\(act, '([a-z-]+)'/g,
+    /^ {2}'needs-[a-z]+': '([a-z-]+)',/gm,
+    /`((?:rule|policy)-[a-z-]*\$\{[^`]+)`/g,
+  ]
+    .flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name))
+    .map((name) => name.replace(/\$\{rule\}/, '<name>').replace(/\$\{repo\..*\}/, '<repo>'));
+const typed = sources.flatMap((text) =>
+  [...text.matchAll(/type (?:Deploy)?Reason = ([^;]+);/g)].flatMap(([, names = '']) =>
+    [...names.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name),
   ),
-];
+);
+const reasons = [...new Set([...typed, ...raising.flatMap(reasonsIn)])];
 
 test('the sources are still read', () => {
   expect(pieces.length).toBeGreaterThan(25);
+  // Those of feeds are a type.
+  expect(raising.filter((text) => reasonsIn(text).length === 0).length).toBe(1);
   expect(reasons.toSorted()).toEqual(
     expect.arrayContaining([
       'auth-failing',
       'deploy-timeout',
       'dispatch-failed',
+      'dispatch-refused',
       'outbox-gave-up',
       'worker-dead',
     ]),
@@ -68,8 +77,10 @@ test('the page has every part that the doctor checks', () => {
   expect(doctorParts.filter((part) => !page.toLowerCase().includes(words(part)))).toEqual([]);
 });
 
-test('every reason for attention is on the page and in docs/reference/attention.md', () => {
-  const isOn = (text: string) => (reason: string) => text.includes(`\`${reason}\``);
-  expect(reasons.filter((reason) => !isOn(page)(reason))).toEqual([]);
-  expect(reasons.filter((reason) => !isOn(attention)(reason))).toEqual([]);
+test('every reason for attention is on the page, has a row in docs/reference/attention.md, and words', () => {
+  expect(reasons.filter((reason) => !page.includes(`\`${reason}\``))).toEqual([]);
+  expect(reasons.filter((reason) => !attention.includes(`\n| \`${reason}\` |`))).toEqual([]);
+  // Those with the name of a rule or a repository are worded by `reasonWords`.
+  const fixed = reasons.filter((reason) => !reason.includes('<'));
+  expect(fixed.filter((reason) => !Object.hasOwn(reasonTexts, reason))).toEqual([]);
 });

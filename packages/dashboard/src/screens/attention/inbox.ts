@@ -115,7 +115,7 @@ function isSnoozed({ snoozedUntil }: Pick<AttentionItem, 'snoozedUntil'>, now: n
 }
 
 /** The attention reasons as text. A reason that is not listed is shown as written. */
-const reasonTexts: Record<string, string> = {
+export const reasonTexts: Readonly<Record<string, string>> = {
   'deploy-failed': 'Deploy failed',
   'deploy-budget-exhausted': 'No deploy attempts left',
   'deploy-timeout': 'Deploy timed out',
@@ -131,7 +131,10 @@ const reasonTexts: Record<string, string> = {
   'feed-blind': 'Feed is blind',
   'auth-failing': 'Webhook signatures rejected',
   'outbox-gave-up': 'Action failed after retries',
+  'dispatch-failed': 'Agent could not be started',
+  'dispatch-refused': 'Run was not started',
   'task-refused': 'Task was not started',
+  'config-invalid': 'Configuration has an error',
   question: 'Question from an agent',
   'agent-needs-permission': 'Agent needs a permission',
   'agent-needs-input': 'Agent has a question',
@@ -145,6 +148,8 @@ const reasonTexts: Record<string, string> = {
 export function reasonWords(reason: string): string {
   const known = Object.hasOwn(reasonTexts, reason) ? reasonTexts[reason] : undefined;
   if (known !== undefined) return known;
+  // The rest is the name of the repository.
+  if (reason.startsWith('policy-relaxed-')) return 'Deployments no longer required';
   const plain = reason.replaceAll(/[-_]+/g, ' ').trim();
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
