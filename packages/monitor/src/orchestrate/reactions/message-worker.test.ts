@@ -237,5 +237,7 @@ test('a newer commit while it waits is the outcome', async () => {
 
 test('unsafe names are refused', async () => {
   const { send } = setUp();
-  await expect(send({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow('is not the name of a run and a ticket');
+  await expect(send({ ...effect, ticket: join('..', '..', 'x') })).rejects.toThrow(
+    'is not the name of a run and a ticket',
+  );
 });
