@@ -20,6 +20,8 @@ function world() {
     onMissing: () => (reread += 1),
   });
   watch.keepMachines(new Set([SELF, OTHER, THIRD]));
+  watch.sentBeat(SELF, 1);
+  watch.sawOwnBeat(SELF, 1);
   const pathOf = (name: string): string => `${OTHER}.4.${name.padEnd(22, 'A')}`;
   const pass = (ms: number): void => {
     time.wall += ms;
@@ -36,7 +38,7 @@ function world() {
       digest: recordsDigest([...sender.versions].map(([name, version]) => [pathOf(name), version])),
       pending: 0,
     },
-    heard: {},
+    heard: { [SELF]: 1 },
     ...change,
   });
   return {
@@ -104,6 +106,28 @@ test('an old version, and a thing that was removed and is still shown, are notic
     }
     expect(made.kinds()).toEqual(['differs']);
   }
+});
+
+test('heartbeats of before a start, sent again at their pace, show nobody as present; a machine that hears this one is', () => {
+  const { beat, pass, watch, time, sender } = world();
+  sender.wallAhead = -3_600_000;
+  const old = (): Heartbeat => beat({ heard: { [SELF]: 0 } });
+  const replayed = [old(), old(), old()].map((one, index) => ({
+    ...one,
+    at: new Date(START + index * HEARTBEAT_MS).toISOString(),
+    tick: 1_000 + index * HEARTBEAT_MS,
+  }));
+  time.wall += 7_200_000;
+  for (const [index, one] of replayed.entries()) {
+    watch.heard(OTHER, index + 1, one, index > 0, own);
+    pass(HEARTBEAT_MS);
+  }
+  expect(time.wall - (watch.heardAt(OTHER) ?? 0)).toBeGreaterThan(7_000_000);
+  // Its clock is an hour behind, which nothing tells from a delay until it has heard this machine.
+  watch.heard(OTHER, 10, beat(), true, own);
+  pass(HEARTBEAT_MS);
+  watch.heard(OTHER, 11, beat(), true, own);
+  expect(time.wall - (watch.heardAt(OTHER) ?? 0)).toBe(0);
 });
 
 test('heartbeats that were held are late: the machine is not heard now, and the second is a finding', () => {

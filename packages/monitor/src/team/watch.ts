@@ -55,6 +55,11 @@ type Watched = {
   beat: number;
   named: Heartbeat['records'] | undefined;
   heardAt: number | undefined;
+  /**
+   * It has heard this machine since this start. What it sent before may be sent again by the relay: then only its own clock
+   * says how old that is.
+   */
+  isFresh: boolean;
   /** The smallest delay that was seen, by the clock and by the process. */
   clock: Clock | undefined;
   /** The highest epoch of the team key that it was heard with. */
@@ -86,6 +91,8 @@ export function createWatch(options: {
   let epochKnown = { epoch: 0, tick: Number.NEGATIVE_INFINITY };
   let sent: { version: number; tick: number } | undefined;
   let echoed = 0;
+  /** The version of the first own heartbeat since this start. */
+  let first = Number.POSITIVE_INFINITY;
 
   function watched(id: string): Watched {
     const known = machines.get(id) ?? {
@@ -93,6 +100,7 @@ export function createWatch(options: {
       beat: 0,
       named: undefined,
       heardAt: undefined,
+      isFresh: false,
       clock: undefined,
       epoch: 0,
       strikes: new Map(),
@@ -221,8 +229,10 @@ export function createWatch(options: {
         one.heardAt = Math.max(one.heardAt ?? 0, Math.min(now(), at));
         return learnClock(one, beat);
       }
+      one.isFresh ||= (beat.heard[own.id] ?? 0) >= first;
       const { lateMs, isComparable } = lateness(one, beat);
-      one.heardAt = Math.max(one.heardAt ?? 0, now() - lateMs);
+      const ageMs = one.isFresh ? lateMs : Math.max(lateMs, now() - Date.parse(beat.at));
+      one.heardAt = Math.max(one.heardAt ?? 0, now() - ageMs);
       if (isComparable) judge(one, 'late', lateMs >= heartbeatMs);
       judgeRecords(one, beat);
       judgeReached(one, 'behind', beat.roster, own.rosterVersion);
@@ -238,6 +248,7 @@ export function createWatch(options: {
       const isFrozen = sent !== undefined && echoed < sent.version && tick() - sent.tick >= heartbeatMs / 2;
       if (isFrozen) watched(id).strikes.set('frozen', { at: now(), tick: tick(), isFinding: true });
       sent = { version, tick: tick() };
+      first = Math.min(first, version);
       return isFrozen;
     },
     sawOwnBeat(id: string, version: number): void {
@@ -272,6 +283,7 @@ export function createWatch(options: {
       machines.clear();
       sent = undefined;
       echoed = 0;
+      first = Number.POSITIVE_INFINITY;
       epochKnown = { epoch: 0, tick: Number.NEGATIVE_INFINITY };
     },
   };
