@@ -47,7 +47,7 @@ test.each<[string, object, string | null]>([
     { ...edit, content: [diff('TWO')], rawInput: { new_string: 'TWO', then: 'x | y' } },
     '{"then":"x | y"}',
   ],
-])('%s', (_, toolCall, command) => {
+])('what is shown of %s', (_, toolCall, command) => {
   const request = asked(toolCall);
   expect(request.command).toBe(command);
   expect(request.cut).toBeUndefined();
