@@ -66,9 +66,28 @@ const allowed = {
 };
 
 it('says on the card what a working agent does now', async () => {
-  const { page } = await open('/', agentOf({ state: 'running', doing: 'Edit src/berths/places.ts' }));
+  const agent = { name: 'github-copilot-cli', state: 'running', doing: 'Edit src/berths/places.ts' } as const;
+  const { page } = await open('/', agentOf(agent));
   const doing = card(page).getByText('Edit src/berths/places.ts');
   await expect.poll(() => doing.isVisible()).toBe(true);
+  const isWhole = (name: Element): boolean => name.scrollWidth <= name.clientWidth;
+  expect(await card(page).getByText(agent.name).evaluate(isWhole)).toBe(true);
+});
+
+it('leaves out on the card a cost that is not known', async () => {
+  const withoutCost = (page: Page) =>
+    page.route('**/api/board/changes*', async (route) => {
+      const response = await route.fetch();
+      const board = (await response.json()) as { workers: { ticket: string; cost: unknown }[] };
+      const workers = board.workers.map((worker) =>
+        worker.ticket === of.ticket ? { ...worker, cost: null } : worker,
+      );
+      await route.fulfill({ response, json: { ...board, workers } });
+    });
+  const { page } = await open('/', agentOf(), conversation, [], withoutCost);
+  await card(page).getByText('claude').waitFor();
+  await page.getByText('Cost').first().waitFor();
+  expect(await card(page).textContent()).not.toMatch(/Cost|unknown/);
 });
 
 describe('beside the attention item', () => {

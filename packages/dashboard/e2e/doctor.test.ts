@@ -8,6 +8,22 @@ import { withTape } from './with-tape.ts';
 
 const tape = withTape({ past: 'nothing' });
 
+it('shows what is switched off, commands to copy, and how fast svc is, which telemetry leaves out', async () => {
+  const { page, problems } = await tape.open();
+  await page.goto(`${tape.daemon().url}/doctor`);
+  const off = page.getByRole('region', { name: 'Switched off' });
+  await off.getByRole('listitem').first().waitFor();
+  expect(await off.getByText('off', { exact: true }).count()).toBe(await off.getByRole('listitem').count());
+  const remedy = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Copy' }) });
+  await remedy.first().getByText(/^svc /).waitFor();
+  await page.getByText('Saved after (median)').waitFor();
+  await page.goto(`${tape.daemon().url}/telemetry`);
+  await page.getByRole('heading', { name: 'Telemetry' }).waitFor();
+  await settled(page);
+  expect(await page.locator('main').textContent()).not.toMatch(/Saved after|How fast svc is|Disk write/);
+  expect(await problems()).toEqual([]);
+});
+
 it('repairs what is safe to repair, shows the result, and leaves the rest to the person', async () => {
   const file = join(tape.daemon().home, '.config/svc/config.json');
   chmodSync(file, 0o644);

@@ -55,6 +55,22 @@ describe('the board', () => {
         ).toBe(1);
   });
 
+  it.each([1440, 1024, 390])('has its columns in the same order, %i pixels wide', async (width) => {
+    const page = await openAt('/');
+    await page.setViewportSize({ width, height: 900 });
+    await card(page, 'TID-104').waitFor();
+    const places = await page.locator('section[aria-labelledby^=column-]').evaluateAll((found) =>
+      found.map((section) => {
+        const { left, top } = section.getBoundingClientRect();
+        return { name: section.getAttribute('aria-labelledby'), left, top };
+      }),
+    );
+    const names = places.toSorted((one, other) => one.top - other.top || one.left - other.left);
+    expect(names.map(({ name }) => name)).toEqual(
+      ['needs-you', 'working', 'in-review', 'shipping', 'done-today'].map((name) => `column-${name}`),
+    );
+  });
+
   it('answers the permission request of a session that a person started', async () => {
     const { url, home } = tape.daemon();
     writeFileSync(join(home, 'data/hook-token'), 'token', { mode: 0o600 });
@@ -247,6 +263,30 @@ describe('a run', () => {
 });
 
 describe('the log', () => {
+  it('has a chart in which the highest bar takes the height', async () => {
+    const page = await openAt('/events');
+    const canvas = page.locator('main figure canvas').first();
+    await canvas.waitFor();
+    await settled(page);
+    expect((await canvas.boundingBox())?.height).toBe(160);
+    // Above the highest bar are 8 pixels of padding and a twentieth of the scale.
+    const highest = async (): Promise<number> =>
+      canvas.evaluate((drawn: HTMLCanvasElement) => {
+        const { width, height } = drawn;
+        const { data } = drawn.getContext('2d')?.getImageData(0, 0, width, height) ?? { data: [] };
+        const style = getComputedStyle(document.documentElement);
+        const colours = [1, 2, 3, 4, 5, 6, 7, 8].map((number) =>
+          style.getPropertyValue(`--series-${number}`).trim(),
+        );
+        const hex = (at: number): string =>
+          `#${[0, 1, 2].map((part) => (data[at + part] ?? 0).toString(16).padStart(2, '0')).join('')}`;
+        for (let at = 0; at < width * height; at += 1)
+          if (colours.includes(hex(at * 4))) return Math.floor(at / width);
+        return height;
+      });
+    await expect.poll(highest).toBeLessThan(20);
+  });
+
   it('is filtered by topic, ticket and jq, and shows the matching command', async () => {
     const page = await openAt('/events?event=codehost.pr.*&ticket=TID-128');
     await page.getByText('codehost.pr.opened').first().waitFor();

@@ -174,6 +174,9 @@ describe('a new machine', () => {
     await page.getByRole('listitem').getByText('with tax').waitFor();
     await page.getByText('without <img src=x onerror=alert(1)>').waitFor();
     await page.getByText('By kim. Labels: shop.').waitFor();
+    const head = page.locator('main header').first();
+    await head.getByText('Tracker state').waitFor();
+    expect(await head.textContent()).not.toMatch(/Repository|unknown/);
     for (const size of [sizes.narrow, sizes.wide]) {
       await page.setViewportSize(size);
       await settled(page);

@@ -53,6 +53,9 @@ function oklab(hex: string): number[] {
   ];
 }
 
+test('figures are tabular only in columns (parts/table.tsx), not in every text', () =>
+  expect(css).not.toMatch(/tnum|tabular/));
+
 test('black on white is 21 to 1', () => expect(contrast('#000000', '#ffffff')).toBeCloseTo(21));
 
 describe.each([

@@ -84,6 +84,12 @@ test('why, as text', async () => {
   ]);
 });
 
+test('why says how long ago the agent reported its status', async () => {
+  const { terminal, svc } = await machine(sampleBoard({ workers: [sampleWorker()] }));
+  expect(await svc('why', 'ENG-1')).toBe(0);
+  expect(terminal.printed()).toContain('because      The agent says: implementing (3 h ago).');
+});
+
 test('text from outside cannot control the terminal', async () => {
   const state = { id: null, name: 'Done\u001b[2J\nENG-1 shipped\u202e', type: 'completed' };
   const { terminal, svc } = await machine(
