@@ -1,6 +1,8 @@
 // Walks the configuration schema: groups of named children, groups keyed by a name that users choose
 // (svc.deploy.<owner/repo>), and fields. Only this file knows how schemas are nested.
 import { z } from 'zod';
+import { expectedIn, fieldAt, ownMessages } from '../expected.ts';
+import { nearest } from '../nearest.ts';
 import { type FieldFacts, fieldFacts } from './field.ts';
 import { Config } from './schema/config.ts';
 
@@ -65,14 +67,26 @@ export type Accepted = { ok: true; value: unknown } | { ok: false; inside?: stri
 
 /** Checks a value against a field, in the field's own spelling. */
 export function acceptValue(field: FieldNode, raw: unknown): Accepted {
-  const parsed = field.value.safeParse(field.canonical ? field.canonical(raw) : raw);
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, inside: locationOf(parsed.error) };
+  const parsed = field.value.safeParse(field.canonical ? field.canonical(raw) : raw, ownMessages);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, inside: locationOf(field.value, parsed.error) };
 }
 
-/** `0.when.event: Invalid input: expected string, received number` */
-function locationOf({ issues: [issue] }: z.ZodError): string | undefined {
+/** `0.when.event: expected a text of at most 200 characters`, `0: unknown key "wen"; did you mean when?` */
+function locationOf(schema: z.ZodType, { issues }: z.ZodError): string | undefined {
+  // A misspelt key is also missing: report the misspelling.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   if (issue === undefined || issue.path.length === 0) return undefined;
-  return `${issue.path.join('.')}: ${issue.message}`;
+  const where = issue.path.join('.');
+  const field = fieldAt(schema, issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const [unknown = ''] = issue.keys;
+    const meant = nearest(unknown, field instanceof z.ZodObject ? Object.keys(field.shape) : []);
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    return `${where}: unknown key ${JSON.stringify(unknown.slice(0, 60))}${hint}`;
+  }
+  if (issue.message !== '') return `${where}: ${issue.message}`;
+  return issue.input === undefined ? `${where} is missing` : `${where}: expected ${expectedIn(field)}`;
 }
 
 /** Every field below a node; a keyed group is entered once for each of `names`. */

@@ -64,9 +64,24 @@ describe('in a configuration file', () => {
   test.each([
     [{ rules: [given] }, 'no command note'],
     [{ rules: [given], commands: { note: { timeoutSeconds: 5 } } }, 'the command has no argv'],
-    [{ rules: [{ ...given, when: {} }] }, '(0.when.event: '],
+    [{ rules: [{ ...given, when: {} }] }, '(0.when.event is missing)'],
     [{ rules: [{ ...given, then: {} }] }, 'expected notify, attention or run'],
-    [{ rules: [{ ...given, wen: 1 }] }, 'Unrecognized key: "wen"'],
+    [{ rules: [{ ...given, wen: 1 }] }, '(0: unknown key "wen"; did you mean when?)'],
+    [
+      { rules: [{ name: 'a', wehn: given.when, then: given.then }] },
+      '(0: unknown key "wehn"; did you mean when?)',
+    ],
+    [{ rules: [{ ...given, colour: 1 }] }, '(0: unknown key "colour")'],
+    [
+      { rules: [{ ...given, when: { event: 5 } }] },
+      '(0.when.event: expected a text of at most 200 characters)',
+    ],
+    [{ rules: [{ ...given, enabled: 'yes' }] }, '(0.enabled: expected true or false)'],
+    [
+      { rules: [{ ...given, limit: { atMost: 'two' } }] },
+      '(0.limit.atMost: expected a whole number from 1 to 1000)',
+    ],
+    [{ rules: [{ ...given, then: { notify: { message: 'a', severity: 'big' } } }] }, 'expected one of '],
     [{ commands: { note: { argv: 'echo $TICKET' } } }, 'expected a list: a program'],
     [{ commands: { note: { argv: ['bin/x'] } } }, 'absolute path'],
   ])('%j', (svc, expected) => {
