@@ -31,6 +31,10 @@ it('r is refused while the cause exists and offers the snooze; the card stays in
   const item = await itemOf('TID-106', 'deploy-budget-exhausted');
   if (item === undefined) throw new Error('its item is not open');
   await select(page, item.id);
+  const name = page.getByLabel('Your name in the log');
+  expect(await name.getAttribute('placeholder')).toBe('a person');
+  await name.fill('kim');
+  await name.blur();
   await page.keyboard.press('r');
   await page.getByRole('status').getByText('TID-106 is not resolved: its cause still exists.').waitFor();
   expect(await itemOf('TID-106', 'deploy-budget-exhausted')).toBeDefined();
@@ -41,6 +45,8 @@ it('r is refused while the cause exists and offers the snooze; the card stays in
   await page.getByRole('menuitem', { name: '2 hours' }).click();
   await page.getByRole('status').getByText('Snoozed: TID-106').waitFor();
   await expect.poll(async () => (await itemOf('TID-106', item.reason))?.snoozedUntil).not.toBeNull();
+  const snoozes = await fetch(`${tape.daemon().url}/api/events?event=comms.attention_snoozed&limit=1`);
+  expect(await snoozes.json()).toMatchObject({ events: [{ detail: { by: 'kim' } }] });
 
   await goTo(page, tape.daemon().url, screens[0] ?? { name: '', path: '/', shows: '' });
   await cards(page, 'needs-you')

@@ -127,6 +127,17 @@ describe('the board', () => {
     await page.goto(`${tape.daemon().url}/?q=crane`);
     await card(page, 'TID-126').waitFor();
     expect(await card(page, 'TID-106').count()).toBe(0);
+    // Selects do not look as the browser has them, and the field has its own button.
+    const search = page.getByLabel('Search the board');
+    const looks = await page
+      .locator('select')
+      .evaluateAll((found) => found.map((select) => getComputedStyle(select).appearance));
+    expect(looks.length).toBeGreaterThan(0);
+    expect(looks.filter((look) => look !== 'none')).toEqual([]);
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await card(page, 'TID-106').waitFor();
+    expect(await search.inputValue()).toBe('');
+    expect(new URL(page.url()).search).toBe('');
   });
 
   it('shows a past time, labels it, and links back to live', async () => {

@@ -1,7 +1,7 @@
 // A filter that is kept in the URL, so a link shows the same.
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { Search, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
 import type { SearchName } from '../shell/link-to.ts';
 
 /** One search parameter of the URL, and a setter that adds no history entry. */
@@ -31,6 +31,7 @@ export function SearchField({
 }) {
   const [kept, keep] = useAddressText(name);
   const [text, setText] = useState(kept);
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => setText(kept), [kept]);
   useEffect(() => {
     if (text === kept) return undefined;
@@ -38,17 +39,34 @@ export function SearchField({
     return () => clearTimeout(timer);
   });
   return (
-    <label className="relative flex items-center max-wide:flex-1 max-wide:basis-40">
-      <span className="sr-only">{label}</span>
-      <Search aria-hidden="true" className="pointer-events-none absolute left-2.5 size-4 text-muted" />
-      <input
-        type="search"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        placeholder={placeholder}
-        className="h-8 w-56 rounded-control border border-line bg-surface pr-2 pl-8 text-small text-text placeholder:text-muted hover:border-line-strong max-wide:h-11 max-wide:w-full"
-      />
-    </label>
+    <div className="relative flex items-center max-wide:flex-1 max-wide:basis-40">
+      <label className="flex items-center max-wide:w-full">
+        <span className="sr-only">{label}</span>
+        <Search aria-hidden="true" className="pointer-events-none absolute left-2.5 size-4 text-muted" />
+        <input
+          ref={field}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder={placeholder}
+          className="h-8 w-56 rounded-control border border-line bg-surface pr-8 pl-8 text-small text-text placeholder:text-muted hover:border-line-strong max-wide:h-11 max-wide:w-full max-wide:pr-11 [&::-webkit-search-cancel-button]:hidden"
+        />
+      </label>
+      {text !== '' && (
+        <button
+          type="button"
+          aria-label="Clear"
+          onClick={() => {
+            setText('');
+            keep('');
+            field.current?.focus();
+          }}
+          className="absolute right-0 grid size-8 place-items-center rounded-control text-muted hover:text-text max-wide:size-11"
+        >
+          <X aria-hidden="true" className="size-4" />
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -106,16 +106,18 @@ export function TabList({ counts }: { counts: Record<Tab, number> }) {
   );
 }
 
-/** The name that is recorded in the log with each action. */
 export function YourName() {
   const [name, setName] = useState(yourName);
   return (
-    <label className="flex items-center gap-2 text-small text-muted">
-      Your name
+    <label
+      className="flex items-center gap-2 text-small text-muted"
+      title="Recorded in the log with each item that you acknowledge, snooze, hand over or resolve. Without a name it is “a person”."
+    >
+      Your name in the log
       <input
         value={name}
         maxLength={100}
-        placeholder="optional"
+        placeholder="a person"
         autoComplete="off"
         onChange={({ target }) => {
           setName(target.value);

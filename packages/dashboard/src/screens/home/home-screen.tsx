@@ -81,7 +81,7 @@ export function FilterBar({
       replace: true,
     });
   return (
-    <search className="flex flex-wrap items-center gap-2 max-wide:w-full max-wide:*:flex-1 max-wide:[&>label:first-of-type]:basis-full max-wide:[&_select]:w-full max-wide:[&_select]:max-w-none">
+    <search className="flex flex-wrap items-center gap-2 max-wide:w-full max-wide:*:flex-1 max-wide:[&>div:first-of-type]:basis-full max-wide:[&_select]:w-full max-wide:[&_select]:max-w-none">
       {isFiltered && (
         <Button quiet onClick={showAll}>
           <X aria-hidden="true" className="size-3.5" />
