@@ -236,6 +236,48 @@ describe('a repository with merged pull requests, and no agent yet', () => {
   });
 });
 
+describe('a second repository, after agents worked in the first', () => {
+  const tape = withTape({ past: 'end' });
+
+  it('shows its first steps and its open tickets with Start', async () => {
+    for (const ticket of ['OPS-1', 'TID-900'])
+      await sendTracker(tape.daemon(), 'Issue', {
+        type: 'Issue',
+        action: 'create',
+        createdAt: new Date().toISOString(),
+        data: {
+          id: `i-${ticket}`,
+          identifier: ticket,
+          title: `Show the price (${ticket})`,
+          state: { id: 's', name: 'Todo', type: 'unstarted' },
+          labels: [],
+        },
+      });
+    const { page, problems } = await tape.open();
+    await page.goto(tape.daemon().url);
+    await page.getByText(board.shows).first().waitFor();
+    await settled(page);
+    const first = page.getByRole('region', { name: /^Start your first agent/ });
+    expect(await first.count()).toBe(0);
+
+    const answer = await fetch(`${tape.daemon().url}/api/projects`);
+    const { projects } = (await answer.json()) as { projects: object[] };
+    const second = { id: 'ops', key: 'ops', name: 'Ops', folder: '/home/kim/ops', repo: 'acme/ops' };
+    const json = { projects: [...projects, { ...second, ticketPrefix: 'OPS' }] };
+    await page.route('**/api/projects', (route) => route.fulfill({ json }));
+    await page.route('**/api/agents?project=*', (route) => route.fulfill({ json: { agents: [] } }));
+    await page.reload();
+    await page.getByText(board.shows).first().waitFor();
+    await first.getByText('Start your first agent in Ops').waitFor();
+    await first.getByText('Show the price (OPS-1)').waitFor();
+    await first.getByRole('button', { name: /^Start/ }).waitFor();
+    expect(await first.getByText('TID-900').count()).toBe(0);
+    await first.getByRole('button', { name: 'Hide' }).click();
+    await first.waitFor({ state: 'detached' });
+    expect(await problems()).toEqual([]);
+  });
+});
+
 /** What the checks before a start answer: first an agent that is not logged in. */
 async function withPreflight(page: Page) {
   const answer = { ready: false, asked: [] as unknown[] };

@@ -171,6 +171,26 @@ export type ShownBoard = {
   failure: Error | null;
 };
 
+const WHOLE_AGAIN_MS = 300_000;
+
+/** The live board with the workers and runs that settled long ago; null until they have loaded. */
+export function useWholeBoard(isAsked = true): LiveBoard | null {
+  const live = useLiveBoard();
+  const { data } = useQuery({
+    queryKey: ['board-all'],
+    queryFn: ({ signal }) => client.get('/api/board', { query: { all: '1' }, signal }),
+    enabled: isAsked,
+    staleTime: 60_000,
+    refetchInterval: WHOLE_AGAIN_MS,
+  });
+  const all = useMemo(() => data && boardOf(data), [data]);
+  return useMemo(() => {
+    if (!isAsked || all === undefined) return null;
+    const workers = new Map([...all.workers, ...live.workers]);
+    return { ...live, workers, runs: new Map([...all.runs, ...live.runs]) };
+  }, [isAsked, all, live]);
+}
+
 /** The board at the time in the URL (`?at=`), or the live board; of this machine or of the team. */
 export function useBoard(): ShownBoard {
   const shown = useOwnBoard();

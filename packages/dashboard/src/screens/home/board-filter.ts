@@ -1,5 +1,6 @@
 // Which cards are shown: by run, project, repository, machine and text, from the URL.
 import type { BoardCard, BoardView, ProjectList } from '@svc/core';
+import type { LiveBoard } from '../../live/board-store.ts';
 import { titleOf } from './card-words.ts';
 
 export type Project = ProjectList['projects'][number];
@@ -26,19 +27,36 @@ export function matches(card: BoardCard, filter: BoardFilter, runs: Runs): boole
   return text === undefined || hasText(card, text);
 }
 
-export function repoOf({ worker, pullRequest }: BoardCard): string | null {
+export function repoOf({ worker, pullRequest }: Pick<BoardCard, 'worker' | 'pullRequest'>): string | null {
   return worker?.repo ?? pullRequest?.repo ?? null;
 }
 
 /** By the plan of its run, else by its repository, else by its ticket prefix. */
-function isOfProject(card: BoardCard, { folder, repo, ticketPrefix }: Project, runs: Runs): boolean {
+function isOfProject(
+  card: Pick<BoardCard, 'worker' | 'pullRequest'>,
+  { folder, repo, ticketPrefix }: Project,
+  runs: Runs,
+): boolean {
   const isOwn = card.worker?.machine === undefined;
   const plan = (isOwn && runs.get(card.worker?.orchestrator ?? '')?.plan) || null;
   if (plan !== null) return plan.project === folder;
   const own = repoOf(card);
   if (own !== null && isSame(own, repo)) return true;
-  const ticket = card.worker?.ticket ?? card.pullRequest?.ticket ?? '';
+  return hasPrefixOf(card.worker?.ticket ?? card.pullRequest?.ticket ?? '', { ticketPrefix });
+}
+
+export function hasPrefixOf(ticket: string, { ticketPrefix }: Pick<Project, 'ticketPrefix'>): boolean {
   return ticketPrefix !== null && ticket.toUpperCase().startsWith(`${ticketPrefix.toUpperCase()}-`);
+}
+
+type Workers = Pick<LiveBoard, 'workers' | 'runs'>;
+
+/** The projects that none of these workers is of. */
+export function withoutAgent(projects: readonly Project[], { workers, runs }: Workers): Project[] {
+  const all = [...workers.values()];
+  return projects.filter(
+    (project) => !all.some((worker) => isOfProject({ worker, pullRequest: null }, project, runs)),
+  );
 }
 
 function hasText(card: BoardCard, text: string): boolean {

@@ -1,5 +1,5 @@
-// What a new user sees on the board until the first agent works: the open tickets, what is ready for them, and the command
-// to run next.
+// What is on the board of a project until the first agent works in it: the open tickets, what is ready for them, and the
+// command to run next.
 import type { FirstStep } from '@svc/core/browser';
 import { firstSteps, nextCommand, openTickets } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
@@ -12,41 +12,69 @@ import { classNames } from '../../parts/class-names.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
 import { OpenTickets } from '../runs/open-tickets.tsx';
+import { hasPrefixOf, type Project } from './board-filter.ts';
 
-const HIDDEN = 'svc.first-board';
+const hiddenKey = (project: string): string => `svc.first-board.${project}`;
+const isHidden = (project: string): boolean => localStorage.getItem(hiddenKey(project)) === 'hidden';
 const MOST_TICKETS = 5;
 const AGAIN_MS = 30_000;
 
-/** `project`: its folder, when there is only one. */
-export function FirstBoard({ project }: { project: string | undefined }) {
+/** `projects`: those without an agent yet, of all that are `served`; none is served on a new machine. */
+export function FirstBoard({
+  projects,
+  served,
+}: {
+  projects: readonly Project[];
+  served: readonly Project[];
+}) {
+  const [, setHidden] = useState(0);
+  const shown = projects.filter(({ id }) => !isHidden(id));
+  const hide = (): void => {
+    for (const id of served.length === 0 ? [''] : shown.map((project) => project.id))
+      localStorage.setItem(hiddenKey(id), 'hidden');
+    setHidden((times) => times + 1);
+  };
+  if (served.length === 0 ? isHidden('') : shown.length === 0) return null;
+  return <FirstSteps projects={shown} served={served} onHide={hide} />;
+}
+
+function FirstSteps({
+  projects,
+  served,
+  onHide,
+}: {
+  projects: readonly Project[];
+  served: readonly Project[];
+  onHide: () => void;
+}) {
   const { board } = useBoard();
   const { data: health } = useHealth();
-  const [isHidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) === 'hidden');
+  const project = projects.length === 1 ? projects[0]?.folder : undefined;
   const { data } = useQuery({
     queryKey: ['agents', project ?? null],
     queryFn: ({ signal }) => client.get('/api/agents', { query: { project }, signal }),
     refetchInterval: AGAIN_MS,
-    enabled: !isHidden,
   });
-  if (isHidden) return null;
   const known = { agents: data?.agents, feeds: health?.sources };
-  const tickets = openTickets({ tickets: board.tickets.values(), runs: board.runs.values() });
-  const hide = (): void => {
-    localStorage.setItem(HIDDEN, 'hidden');
-    setHidden(true);
-  };
+  const others = served.filter((one) => !projects.includes(one));
+  /** Those of a project in which agents worked are left out. */
+  const isOurs = ({ ticket }: { ticket: string }): boolean =>
+    projects.some((one) => hasPrefixOf(ticket, one)) || !others.some((one) => hasPrefixOf(ticket, one));
+  const tickets = openTickets({ tickets: board.tickets.values(), runs: board.runs.values() }).filter(isOurs);
+  const names = others.length === 0 ? [] : projects.map(({ name, repo, id }) => name ?? repo ?? id);
   return (
     <section aria-labelledby="first-board" className="mb-6 rounded-card border border-line bg-surface p-4">
       <header className="flex items-start justify-between gap-3">
         <div>
           <h2 id="first-board" className="text-lead">
             Start your first agent
+            {names.length > 0 && <OutsideText>{` in ${names.join(', ')}`}</OutsideText>}
           </h2>
           <p className="mt-1 text-small text-muted">
             Every ticket that an agent works on appears here as a card. This goes away once one does.
           </p>
         </div>
-        <Button quiet onClick={hide}>
+        <Button quiet onClick={onHide}>
           <X aria-hidden="true" className="size-3.5" />
           Hide
         </Button>
@@ -54,7 +82,7 @@ export function FirstBoard({ project }: { project: string | undefined }) {
       <div className="mt-4 grid items-start gap-4 full:grid-cols-2">
         <div className="min-w-0">
           {tickets.length > 0 ? (
-            <OpenTickets first={MOST_TICKETS} />
+            <OpenTickets first={MOST_TICKETS} isListed={isOurs} />
           ) : (
             <p className="rounded-card border border-line p-4 text-small text-muted">
               No open ticket was seen yet. Open tickets appear here a few minutes after they are created.

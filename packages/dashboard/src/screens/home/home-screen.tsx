@@ -1,5 +1,5 @@
 // The board, live or at a past time.
-import type { BoardCard, ProjectList } from '@svc/core';
+import type { BoardCard } from '@svc/core';
 import { type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -7,7 +7,7 @@ import { History, X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { useBoard, useBoardTime, useLink, useShownItems, useView } from '../../live/live.tsx';
+import { useBoard, useBoardTime, useLink, useShownItems, useView, useWholeBoard } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
@@ -18,7 +18,14 @@ import { useKeys } from '../../parts/use-keys.ts';
 import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
 import { needsYouOf } from '../attention/inbox.ts';
 import { NewTaskButton } from '../start/new-task.tsx';
-import { type BoardFilter, isFiltering, matches, repoOf } from './board-filter.ts';
+import {
+  type BoardFilter,
+  isFiltering,
+  matches,
+  type Project,
+  repoOf,
+  withoutAgent,
+} from './board-filter.ts';
 import { focusCard } from './card-answer.tsx';
 import { ChangesLine } from './changes-line.tsx';
 import { Column } from './column.tsx';
@@ -124,7 +131,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
   const { others } = needsYouOf(board, items.values(), useBoardTime());
   const { run, repo, machine, q: text } = search;
   const isTeam = useView() === 'team';
-  const isNew = useIsNew(moment === null && !isTeam && board.workers.size === 0);
+  const first = useFirstBoard(projects, board, moment === null && !isTeam);
   const project = projects.find(({ id }) => id === search.project);
   const filtered = isFiltering({ run, project, repo, machine, text });
   const shown = useMemo(() => {
@@ -160,7 +167,12 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
           </>
         }
       />
-      {isNew && <FirstBoard project={projects.length === 1 ? projects[0]?.folder : undefined} />}
+      {first !== null && (
+        <FirstBoard
+          projects={first.filter(({ id }) => search.project === undefined || id === search.project)}
+          served={projects}
+        />
+      )}
       {moment === null && <NotHeard />}
       {moment === null && !isTeam && <ChangesLine />}
       {(isTimeOpen || moment !== null) && <TimeScrubber />}
@@ -227,22 +239,28 @@ function useColumns(board: LiveBoard): BoardColumns {
   );
 }
 
-function useProjects(): ProjectList['projects'] {
+const noProjects: Project[] = [];
+
+function useProjects(): Project[] {
   const { data } = useQuery({
     queryKey: ['projects'],
     queryFn: ({ signal }) => client.get('/api/projects', { signal }),
     staleTime: 60_000,
   });
-  return data?.projects ?? [];
+  return data?.projects ?? noProjects;
 }
 
-/** Whether no agent ever worked. A board without workers may just have settled, so the full one is loaded. */
-function useIsNew(isAsked: boolean): boolean {
-  const { data } = useQuery({
-    queryKey: ['board-all'],
-    queryFn: ({ signal }) => client.get('/api/board', { query: { all: '1' }, signal }),
-    enabled: isAsked,
-    staleTime: 60_000,
-  });
-  return isAsked && data !== undefined && data.workers.length === 0;
+/**
+ * The projects in which no agent ever worked; null if there is none, or it is not known. Without any project: none on this
+ * machine worked. What is not on the board may just have settled, so then the whole one is loaded.
+ */
+function useFirstBoard(projects: Project[], board: LiveBoard, isAsked: boolean): Project[] | null {
+  const isNew = ({ workers, runs }: Pick<LiveBoard, 'workers' | 'runs'>): Project[] | null => {
+    if (projects.length === 0) return workers.size === 0 ? noProjects : null;
+    const found = withoutAgent(projects, { workers, runs });
+    return found.length === 0 ? null : found;
+  };
+  const mayBeNew = isAsked && isNew(board) !== null;
+  const whole = useWholeBoard(mayBeNew);
+  return whole === null ? null : isNew(whole);
 }

@@ -15,14 +15,23 @@ const FIRST = 20;
 type TicketRow = BoardView['tickets'][number];
 
 /** Nothing while the tracker has reported no open ticket. */
-export function OpenTickets({ first = FIRST, className = '' }: { first?: number; className?: string }) {
+export function OpenTickets({
+  first = FIRST,
+  className = '',
+  isListed = () => true,
+}: {
+  first?: number;
+  className?: string;
+  isListed?: (ticket: TicketRow) => boolean;
+}) {
   const { board } = useBoard();
   const disabledBecause = useDisabledBecause();
   const [all, setAll] = useState(false);
-  const tickets = useMemo(
+  const open = useMemo(
     () => openTickets({ tickets: board.tickets.values(), runs: board.runs.values() }),
     [board],
   );
+  const tickets = open.filter(isListed);
   if (tickets.length === 0) return null;
   const shown = all ? tickets : tickets.slice(0, first);
   return (
