@@ -10,6 +10,15 @@ export {
   hookedAgents,
   reportIn,
 } from './agent/hook-event.ts';
+export {
+  imageTypeOf,
+  imageTypes,
+  imageWords,
+  MOST_IMAGE_BYTES,
+  MOST_IMAGES,
+  notAnImage,
+  tooManyImages,
+} from './agent/images.ts';
 export { answerWords, turnWords } from './agent/item-words.ts';
 export { msWaitedToday } from './agent/waits.ts';
 export { isOff } from './checks/finding.ts';

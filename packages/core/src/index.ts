@@ -14,6 +14,7 @@ export {
   type NotedReport,
   requestOf,
 } from './agent/hooks.ts';
+export * from './agent/images.ts';
 export { answerWords, turnWords } from './agent/item-words.ts';
 export {
   isLimitOver,

@@ -448,7 +448,7 @@ export const conversation: readonly NewItem[] = [
 
 const filesOf = ({ files }: WorktreeChanges): string[] => files.map(({ path }) => path);
 
-const noOptions = { mode: 'default', modes: [], model: 'sonnet', models: [], commands: [] };
+const noOptions = { mode: 'default', modes: [], model: 'sonnet', images: false, models: [], commands: [] };
 
 function noChanges({ ticket, orchestrator }: { ticket: string; orchestrator: string }): WorktreeChanges {
   return {

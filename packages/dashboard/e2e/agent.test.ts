@@ -311,6 +311,11 @@ describe('what the agent offers', () => {
     { id: 'opus', name: 'Opus' },
   ];
   const field = (page: Page) => page.getByRole('textbox', { name: 'Send a message' });
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const shown = { name: 'mockup.webp', type: 'image/webp' as const, bytes: 12_000, sha256: 'a'.repeat(64) };
   const list = (page: Page, name: string) => page.getByRole('listbox', { name });
 
   it('completes its commands, by keyboard and by mouse, and sends them as text', async () => {
@@ -345,6 +350,88 @@ describe('what the agent offers', () => {
     await expect.poll(() => field(page).inputValue()).toBe('/review ');
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await problems()).toEqual([]);
+  });
+
+  it('takes images where the agent does: chosen, dropped and pasted, shown, removed and sent', async () => {
+    const items = [
+      ...conversation,
+      { id: 'p9', kind: 'prompt' as const, text: 'See', by: 'kim', images: [shown] },
+    ];
+    const { page, world, problems } = await open({ agent: agentOf({ images: true }), items });
+    await log(page).getByRole('list', { name: 'Images' }).getByText('mockup.webp (webp, 12 KiB)').waitFor();
+    const images = page.getByRole('list', { name: 'Images to send' }).getByRole('listitem');
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'one.png', mimeType: 'image/png', buffer: png },
+      { name: 'page.svg', mimeType: 'image/png', buffer: Buffer.from('<svg/>') },
+    ]);
+    await page.getByText('"page.svg" is not an image that can be sent.').waitFor();
+    expect(await images.allTextContents()).toEqual(['one.png (png, 1 KiB)']);
+    // The picture itself can be seen.
+    const width = () =>
+      images
+        .locator('img')
+        .first()
+        .evaluate((image) => (image as HTMLImageElement).naturalWidth);
+    await expect.poll(width).toBe(1);
+    for (const [event, key] of [
+      ['drop', 'dataTransfer'],
+      ['paste', 'clipboardData'],
+    ] as const)
+      await field(page).evaluate(
+        (element, [name, holder, base64]) => {
+          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+          const data = new DataTransfer();
+          data.items.add(new File([bytes], `${name}.png`, { type: 'image/png' }));
+          const made = new Event(name, { bubbles: true, cancelable: true });
+          element.dispatchEvent(Object.defineProperty(made, holder, { value: data }));
+        },
+        [event, key, png.toString('base64')] as const,
+      );
+    await images.getByText('paste.png').waitFor();
+    await settled(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'four.png', mimeType: 'image/png', buffer: png },
+      { name: 'five.png', mimeType: 'image/png', buffer: png },
+    ]);
+    await page.getByText('A message can have at most 4 images').waitFor();
+    await button(page, 'Remove one.png').click();
+    expect(await images.count()).toBe(2);
+    await page.setViewportSize(sizes.narrow);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await field(page).fill('Make it look like this');
+    world.refuse({ ...failing, error: 'The agent does not take them now.' });
+    await field(page).press('Enter');
+    await page.getByRole('alert').getByText('The agent does not take them now.').waitFor();
+    expect(await images.count()).toBe(2);
+    world.refuse(null);
+    await button(page, 'Send').click();
+    await expect.poll(() => images.count()).toBe(0);
+    const data = png.toString('base64');
+    expect(world.posts).toHaveLength(2);
+    expect(world.posts[1]).toMatchObject({
+      path: 'message',
+      body: {
+        text: 'Make it look like this',
+        images: [
+          { name: 'drop.png', data },
+          { name: 'paste.png', data },
+        ],
+      },
+    });
+    expect(world.posts[1]?.body['key']).toBe(world.posts[0]?.body['key']);
+    await field(page).fill('Thanks');
+    await field(page).press('Enter');
+    await expect.poll(() => world.posts.length).toBe(3);
+    expect(world.posts[2]?.body).not.toHaveProperty('images');
+    expect(await problems()).toEqual([]);
+  });
+
+  it('offers no image to an agent that does not take them', async () => {
+    const { page } = await open({ items: conversation });
+    await field(page).waitFor();
+    expect(await button(page, 'Attach image').count()).toBe(0);
+    expect(await page.locator('input[type=file]').count()).toBe(0);
   });
 
   it('completes files of the worktree after an @, and an Enter then sends', async () => {

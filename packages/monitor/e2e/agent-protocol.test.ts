@@ -1,7 +1,8 @@
 // Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
 // when the agent or the daemon ends.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, BoardView } from '@svc/core';
 import { needPid, readPid, signalGroup } from '@svc/lib/pid';
@@ -83,7 +84,7 @@ async function world(
     received: () =>
       readFileSync(received, 'utf8')
         .split('\n')
-        .filter((line) => /^(?:prompt|answer|set) /.test(line)),
+        .filter((line) => /^(?:prompt|image|answer|set) /.test(line)),
     start: async (): Promise<void> => {
       expect(await svc('orchestrate', 'start', 'A-1', '--name', 'run-1'), terminal.complained()).toBe(0);
     },
@@ -98,6 +99,8 @@ async function world(
       return existsSync(file) ? needPid(readFileSync(file, 'utf8')) : 0;
     },
     get: async (path: string) => (await daemon.get(path)).body,
+    post: (path: string, body: object) =>
+      daemon.post(path, JSON.stringify(body), { 'Content-Type': 'application/json' }),
   };
 }
 
@@ -600,4 +603,159 @@ test('a retry gives the agent the variables that are configured now', async () =
   await until(async () => (await view()).attempt === 2);
   await untilState('idle');
   expect(await look()).toBe('key=new-key');
+});
+
+/** By its first bytes; what follows is not looked at. */
+const pngOf = (bytes: number): Buffer =>
+  Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(bytes - 8)]);
+
+test('an image reaches the agent byte for byte, once, also when the daemon is restarted before it is sent', async () => {
+  const here = await world({ agent: { args: [program, 'images'] } });
+  const { start, svc, untilState, restart, received, view, terminal, home, folder, lines, pid } = here;
+  await start();
+  await untilState('idle');
+  expect(await svc('agent', 'options', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('Images: svc agent send --image');
+  const first = pngOf(300_000);
+  const second = Buffer.concat([Buffer.from('RIFF0000WEBP'), randomBytes(50)]);
+  writeFileSync(join(folder, 'shot.png'), first);
+  symlinkSync(join(folder, 'shot.png'), join(folder, 'linked'));
+  writeFileSync(join(folder, 'mockup.webp'), second);
+  await svc('agent', 'send', 'A-1', 'wait');
+  await untilState('running');
+  const send = () =>
+    svc('agent', 'send', 'A-1', 'say 2', '--image', 'linked', '--image', 'mockup.webp', '--key', 'once');
+  expect(await send(), terminal.complained()).toBe(0);
+  expect(terminal.printed()).toContain('queued until the agent is idle');
+  const attached = 'linked (png, 293 KiB), mockup.webp (webp, 1 KiB)';
+  expect((await view()).waiting).toEqual([`say 2\nAttached: ${attached}`]);
+  const output = join(home, 'svc/runs/run-1/workers/output');
+  const images = () => readdirSync(output).filter((name) => /^A-1\.[0-9a-f]{64}\.(?:png|webp)$/.test(name));
+  expect(images().map((name) => statSync(join(output, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+
+  await restart();
+  await untilState('running');
+  expect(await svc('agent', 'stop', 'A-1')).toBe(0);
+  await until(() => received().includes('prompt say 2'));
+  const sent = [
+    `image image/png ${first.toString('base64')}`,
+    `image image/webp ${second.toString('base64')}`,
+    'prompt say 2',
+  ];
+  expect(received().slice(-3)).toEqual(sent);
+  expect(await send()).toBe(0);
+  await untilState('idle');
+  await restart();
+  await untilState('idle');
+  expect(received().slice(-3)).toEqual(sent);
+  const prompts = async () => (await view()).items.filter((item) => item.kind === 'prompt').at(-1);
+  expect(await prompts()).toMatchObject({
+    text: 'say 2',
+    images: [
+      { name: 'linked', type: 'image/png', bytes: 300_000 },
+      { name: 'mockup.webp', type: 'image/webp', bytes: 62 },
+    ],
+  });
+  expect(await svc('agent', 'show', 'A-1')).toBe(0);
+  expect(terminal.printed()).toContain('with the image linked (png, 293 KiB)');
+  expect(JSON.stringify(lines())).not.toContain(first.toString('base64').slice(0, 100));
+
+  // Of an agent that has ended it is known from the log.
+  signalGroup(pid('A-1', 1), 'SIGKILL');
+  await untilState('ended');
+  expect(await svc('agent', 'send', 'A-1', 'say 1', '--image', 'mockup.webp'), terminal.complained()).toBe(0);
+  await until(() => received().includes('prompt say 1'));
+  expect(received().at(-2)).toBe(sent[1]);
+  expect(images()).toHaveLength(2);
+});
+
+test('an image whose file was changed before it is sent is named to the agent instead', async () => {
+  const here = await world({ agent: { args: [program, 'images'] } });
+  const { start, svc, untilState, received, home, folder } = here;
+  await start();
+  await untilState('idle');
+  writeFileSync(join(folder, 'shot.png'), pngOf(100));
+  await svc('agent', 'send', 'A-1', 'wait');
+  await untilState('running');
+  expect(await svc('agent', 'send', 'A-1', 'say 2', '--image', 'shot.png')).toBe(0);
+  const output = join(home, 'svc/runs/run-1/workers/output');
+  const file = readdirSync(output).find((name) => name.endsWith('.png')) ?? '';
+  writeFileSync(join(output, file), pngOf(100));
+  await svc('agent', 'stop', 'A-1');
+  const named = 'prompt The image shot.png (png, 1 KiB) of this message is not sent: its file was changed.';
+  await until(() => received().some((line) => line.startsWith(named)));
+  expect(received().filter((line) => line.startsWith('image '))).toEqual([]);
+});
+
+test('what is not an image, is too large, or cannot be taken is refused with the way to do it', async () => {
+  const here = await world({ agent: { args: [program, 'images'] } });
+  const { start, svc, untilState, terminal, folder, view, post, received } = here;
+  await start();
+  await untilState('idle');
+  const write = (name: string, content: Buffer | string): void => writeFileSync(join(folder, name), content);
+  write('shot.png', pngOf(100));
+  write('large.png', pngOf(5 * 1024 ** 2 + 1));
+  write('half.png', pngOf(3 * 1024 ** 2));
+  write('page.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  const refused = async (words: string, ...rest: string[]): Promise<void> => {
+    const before = terminal.complained().length;
+    expect(await svc('agent', 'send', 'A-1', 'say 2', ...rest)).toBe(2);
+    expect(terminal.complained().slice(before)).toContain(words);
+  };
+  const most = 'A message can have at most 4 images, together at most 5 MiB. Send fewer, or smaller ones.';
+  await refused(
+    '"page.svg" is not an image that can be sent. Send a PNG, JPEG, GIF or WebP.',
+    '--image',
+    'page.svg',
+  );
+  await refused(most, ...Array.from({ length: 5 }, () => ['--image', 'shot.png']).flat());
+  await refused(most, '--image', 'half.png', '--image', 'half.png');
+  await refused('The image large.png cannot be read: ', '--image', 'large.png');
+  await refused('The image missing.png cannot be read: ', '--image', 'missing.png');
+  await refused('Images are not sent to another machine.', '--image', 'shot.png', '--machine', 'kim-laptop');
+  const route = '/api/workers/A-1/agent/message';
+  const half = { name: 'half.png', data: pngOf(3 * 1024 ** 2).toString('base64') };
+  const asked = (...images: object[]) => post(route, { text: 'say 2', images });
+  const more = { name: 'more.png', data: pngOf(2_300_000).toString('base64') };
+  expect(await asked(half, more)).toMatchObject({ status: 400, body: { error: most } });
+  expect(await asked({ name: 'x', data: 'not base64!' })).toMatchObject({ status: 400 });
+  const svg = Buffer.from('<svg/>').toString('base64');
+  expect(await asked({ name: 'x.png', data: svg })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('Send a PNG, JPEG, GIF or WebP.') },
+  });
+  expect(await asked(half, half)).toMatchObject({
+    status: 413,
+    body: { remedy: 'Send less in one request.' },
+  });
+  // Eleven of them are more than svc keeps for one ticket.
+  for (let count = 0; count < 10; count += 1) expect(await asked(half)).toMatchObject({ status: 200 });
+  expect(await asked(half)).toMatchObject({
+    status: 409,
+    body: { remedy: 'Copy the image into its worktree, and name its path in the message.' },
+  });
+  await until(() => received().filter((line) => line === 'prompt say 2').length === 10);
+  expect((await view()).items.filter((item) => item.kind === 'prompt' && item.images)).toHaveLength(10);
+
+  const other = await world();
+  await other.start();
+  await other.untilState('idle');
+  expect(await other.svc('agent', 'options', 'A-1')).toBe(0);
+  expect(other.terminal.printed()).toContain('Images: none');
+  expect(await other.post(route, { text: 'say 2', images: [half] })).toMatchObject({
+    status: 409,
+    body: {
+      error: 'The agent of A-1 does not report that it takes images.',
+      remedy: 'Copy the image into its worktree, and name its path in the message.',
+    },
+  });
+  expect((await other.view()).waiting).toEqual([]);
+
+  const plain = await world({ commandLine: 'sleep 60' });
+  await plain.start();
+  await until(async () => (await plain.view().catch(() => null))?.agent?.protocol === false);
+  expect(await plain.post(route, { text: 'say 2', images: [half] })).toMatchObject({
+    status: 409,
+    body: { error: 'The agent of A-1 runs as a command line: it takes no images.' },
+  });
 });

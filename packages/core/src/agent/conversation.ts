@@ -5,7 +5,7 @@
 import { asFields, type Fields, integerAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { markIn } from './messages.ts';
 import { shownRequest } from './requests.ts';
-import type { AgentRequest, ConversationItem } from './schemas.ts';
+import { type AgentRequest, AttachedImage, type ConversationItem } from './schemas.ts';
 import { type AgentEntry, type AgentSession, STEERING } from './session.ts';
 import { isLongDiff, LONGEST_DIFF, MOST_DIFFS, toolStatusIn } from './tools.ts';
 
@@ -103,7 +103,15 @@ function addSent(conversation: Conversation, message: Fields, before: AgentSessi
       .map((block) => textAt(asFields(block) ?? {}, 'text') ?? '')
       .join('\n');
     // A message that a working agent did not take is sent again with the same key.
-    put(conversation, { id: `p${key}`, rev: 0, kind: 'prompt', text: head(text), by });
+    const images = imagesIn(params);
+    put(conversation, {
+      id: `p${key}`,
+      rev: 0,
+      kind: 'prompt',
+      text: head(text),
+      by,
+      ...(images.length > 0 && { images }),
+    });
     conversation.current = null;
     return;
   }
@@ -114,6 +122,11 @@ function addSent(conversation: Conversation, message: Fields, before: AgentSessi
   if (known?.kind !== 'request' || !before.open.some((one) => one.request === request)) return;
   const answer = answerName(known.request, kind, objectAt(message, 'result'));
   put(conversation, { ...known, answer, by });
+}
+
+function imagesIn(params: Fields): AttachedImage[] {
+  const images = objectAt(objectAt(params, '_meta'), 'svc')['images'];
+  return AttachedImage.array().catch([]).parse(images);
 }
 
 function answerName({ options }: AgentRequest, kind: string | undefined, result: Fields): string {

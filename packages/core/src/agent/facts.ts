@@ -101,7 +101,7 @@ export function agentFacts(entry: AgentEntry, before: AgentSession, after: Agent
   }
 }
 
-function started({ pending }: AgentSession, { agent, sessionId, mode, model }: AgentSession) {
+function started({ pending }: AgentSession, { agent, can, sessionId, mode, model }: AgentSession) {
   const method = Object.values(pending).find((one) =>
     /^session\/(?:new|load|resume)$/.test(one.method),
   )?.method;
@@ -111,6 +111,7 @@ function started({ pending }: AgentSession, { agent, sessionId, mode, model }: A
     protocol: true,
     how,
     costOf: costCovers(agent?.name),
+    ...(can.images && { images: true }),
     ...onlyKnown({
       version: agent?.version ?? undefined,
       sessionId: sessionId ?? undefined,

@@ -1,9 +1,18 @@
 // What we send to an agent: JSON-RPC messages of the Agent Client Protocol, version 1, and which of them is due next when a
 // session starts. Each contains how far the journal had been read when it was written, so both files can be read again in
 // the order in which things happened.
-import { asFields, type Fields, integerAt, objectAt, onlyKnown, textAt } from '../receive/payload-fields.ts';
+import {
+  asFields,
+  type Fields,
+  integerAt,
+  listAt,
+  objectAt,
+  onlyKnown,
+  textAt,
+} from '../receive/payload-fields.ts';
 import { SET_MODE, SET_OPTION, wanted } from './offered.ts';
 import { answerable, type OptionKind } from './requests.ts';
+import type { AttachedImage } from './schemas.ts';
 import { type AgentSession, MOST_OPEN, PROTOCOL_VERSION, STEERING } from './session.ts';
 
 /** A message that has no id yet. */
@@ -32,6 +41,7 @@ export type Mark = {
   by?: string | undefined;
   key?: string | undefined;
   kind?: string | undefined;
+  images?: readonly AttachedImage[] | undefined;
 };
 
 export function withMark(message: Fields, mark: Mark): Fields {
@@ -172,9 +182,32 @@ function firstTexts({ ticket, prompt }: SessionSetup): string[] {
   return ticket === null ? [prompt] : [ticket, prompt];
 }
 
-export function promptRequest(sessionId: string, texts: readonly string[]): Request {
-  const prompt = texts.map((text) => ({ type: 'text', text }));
+/** The data is in base64. */
+export type PromptImage = { mimeType: string; data: string };
+
+/** The text is last: an agent takes only the last block as a command. */
+export function promptRequest(
+  sessionId: string,
+  texts: readonly string[],
+  images: readonly PromptImage[] = [],
+): Request {
+  const prompt = [
+    ...images.map((image) => ({ type: 'image', ...image })),
+    ...texts.map((text) => ({ type: 'text', text })),
+  ];
   return { method: 'session/prompt', params: { sessionId, prompt } };
+}
+
+function isImage(block: unknown): boolean {
+  return asFields(block)?.['type'] === 'image';
+}
+
+/** What is kept of a prompt in memory. */
+export function withoutImageData(message: Fields): Fields {
+  const params = objectAt(message, 'params');
+  const prompt = listAt(params, 'prompt');
+  if (!prompt.some(isImage)) return message;
+  return { ...message, params: { ...params, prompt: prompt.filter((block) => !isImage(block)) } };
 }
 
 export function cancelNotice(sessionId: string): Fields {

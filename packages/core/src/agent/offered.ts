@@ -1,6 +1,6 @@
-// What an agent offers in a session: permission modes, models, and commands of its own. And what a person has set of it. A
+// What an agent offers in a session: permission modes, models, commands of its own, and whether it takes images. And what a person has set of it. A
 // mode or model counts when the agent has confirmed it, whatever was asked for.
-import { asFields, type Fields, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
+import { asFields, type Fields, flagAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { MOST_OPTIONS } from './requests.ts';
 import type { AgentSession } from './session.ts';
 import { shortText } from './tools.ts';
@@ -23,6 +23,11 @@ const commandName = /^[^\s\p{C}]{1,100}$/u;
 export const SET_MODE = 'session/set_mode';
 const SET_MODEL = 'session/set_model';
 export const SET_OPTION = 'session/set_config_option';
+
+/** Whether a prompt may have images, by the capabilities that the agent reports. */
+export function takesImages(capabilities: Fields): boolean {
+  return flagAt(objectAt(capabilities, 'promptCapabilities'), 'image') === true;
+}
 
 /** The agent's settings by category: which is the permission mode, which is the model. */
 export function withOptions(session: AgentSession, options: readonly unknown[]): AgentSession {

@@ -1,5 +1,6 @@
 // What is known of an agent, for the log, the board and the API: one definition for all of them.
 import { z } from 'zod';
+import { imageTypes } from './images.ts';
 
 /** The name of an agent in `svc.orchestration.agents`. */
 export const AgentName = z
@@ -104,6 +105,7 @@ export const WorkerAgent = z
     doing: z.string().nullable().describe('The tool that it runs; null: none'),
     mode: z.string().nullable().describe('Its permission mode'),
     model: z.string().nullable(),
+    images: z.boolean().optional().describe('It takes images in messages'),
     ...Amounts,
     costOf: z
       .enum(['process', 'session'])
@@ -138,10 +140,27 @@ export const WorkerAgent = z
   .meta({ id: 'WorkerAgent' });
 export type WorkerAgent = z.infer<typeof WorkerAgent>;
 
+/** An image of a message. Its data is in a file of its own, never in the log. */
+export const AttachedImage = z
+  .object({
+    name: z.string().max(200),
+    type: z.enum(imageTypes),
+    bytes: z.int().nonnegative(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  })
+  .meta({ id: 'AttachedImage' });
+export type AttachedImage = z.infer<typeof AttachedImage>;
+
 const item = { id: z.string(), rev: z.int().describe('Grows with each change of the conversation') };
 export const ConversationItem = z
   .discriminatedUnion('kind', [
-    z.object({ ...item, kind: z.literal('prompt'), text: z.string(), by: z.string().nullable() }),
+    z.object({
+      ...item,
+      kind: z.literal('prompt'),
+      text: z.string(),
+      by: z.string().nullable(),
+      images: z.array(AttachedImage).exactOptional().describe('Sent with it'),
+    }),
     z.object({ ...item, kind: z.enum(['message', 'thought']), text: z.string(), cut: z.boolean() }),
     z.object({
       ...item,

@@ -26,6 +26,7 @@ import {
   commandsIn,
   confirmed,
   offered,
+  takesImages,
   withMode,
   withModel,
   withOptions,
@@ -47,7 +48,7 @@ export type TurnEnd = { ok: boolean; reason: string };
 export type AgentSession = {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
-  can: { resume: boolean; load: boolean; close: boolean; steer: boolean };
+  can: { resume: boolean; load: boolean; close: boolean; steer: boolean; images: boolean };
   /** Of the protocol; null while it has not reported it. */
   protocolVersion: number | null;
   /** The ways to log in that it offers. */
@@ -124,7 +125,7 @@ const MOST_ANSWERED = 1_000;
 export const newAgentSession: AgentSession = {
   state: 'starting',
   agent: null,
-  can: { resume: false, load: false, close: false, steer: false },
+  can: { resume: false, load: false, close: false, steer: false, images: false },
   protocolVersion: null,
   logins: [],
   needsLogin: false,
@@ -300,6 +301,7 @@ function initialized(session: AgentSession, result: Fields): AgentSession {
       load: flagAt(can, 'loadSession') === true,
       close: asFields(sessions['close']) !== undefined,
       steer: flagAt(objectAt(objectAt(result, '_meta'), 'steering'), 'supported') === true,
+      images: takesImages(can),
     },
     protocolVersion: version ?? null,
     reportsLogin: reportsLogin(can),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { HOOK_ASK_PATH, HOOK_REPORT_PATH, hookAnswers } from '../agent/hook-event.ts';
 import { HookAsk, HookReport } from '../agent/hooks.ts';
+import { MOST_IMAGE_BYTES, MOST_IMAGES } from '../agent/images.ts';
 import { AgentLogin } from '../agent/login.ts';
 import { AgentCost, ConversationItem, optionKinds, WorkerAgent } from '../agent/schemas.ts';
 import { apiRoute, by, OfRun, TicketParams, text } from './route.ts';
@@ -34,6 +35,7 @@ const AgentOptions = z
       .array(Choice.extend({ confirm: z.boolean().describe('Switching to it has to be confirmed') }))
       .describe('The permission modes that it offers'),
     model: z.string().nullable().describe('The model that the agent reports; null: unknown'),
+    images: z.boolean().describe('Whether it takes images in messages'),
     models: z.array(Choice).describe('The models that it offers; empty: it cannot be changed here'),
     commands: z
       .array(z.object({ name: z.string(), description: z.string(), hint: z.string().nullable() }))
@@ -104,6 +106,7 @@ const ListedAgent = AgentEntry.extend({
 }).meta({ id: 'ListedAgent' });
 export type ListedAgent = z.infer<typeof ListedAgent>;
 
+const MOST_BASE64 = Math.ceil(MOST_IMAGE_BYTES / 3) * 4;
 const ofAgent = { tag: 'agents', params: TicketParams } as const;
 const KEY = 'the same key twice acts once; default: each request counts';
 const asked = z.strictObject({
@@ -182,10 +185,20 @@ export const agentRoutes = {
     path: '/api/workers/{ticket}/agent/message',
     summary: "Send a message to a ticket's agent",
     description:
-      'A running agent gets it when it is idle, or at once if it can take messages while it works. If the agent has ended, it is started again and resumes its session.',
+      'A running agent gets it when it is idle, or at once if it can take messages while it works. If the agent has ended, it is started again and resumes its session. A message with images waits until the agent is idle.',
     verbs: ['svc agent send'],
     body: z.strictObject({
       text: text(100_000),
+      images: z
+        .array(
+          z.strictObject({
+            name: text(200).describe('what people see'),
+            data: text(MOST_BASE64).describe('base64; a PNG, JPEG, GIF or WebP'),
+          }),
+        )
+        .max(MOST_IMAGES, `expected at most ${MOST_IMAGES} images`)
+        .optional()
+        .describe(`Only if the agent takes them; together at most ${MOST_IMAGE_BYTES / 1024 ** 2} MiB`),
       key: text(100).optional().describe(KEY),
       by,
       ...OfRun,

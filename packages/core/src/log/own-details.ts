@@ -217,6 +217,7 @@ export const AgentSessionDetail = AgentDetail.extend({
   sessionId: text,
   mode: text,
   model: text,
+  images: WorkerAgent.shape.images,
   costOf: WorkerAgent.shape.costOf.optional(),
   reason: text.describe('why it runs as a command line'),
 });

@@ -194,6 +194,7 @@ function started(before: WorkerAgent | null, line: LineOf<'agent.session.started
     mode: short(mode) ?? null,
     model: short(model) ?? null,
     costOf: line.detail.costOf ?? 'process',
+    ...(line.detail.images === true && { images: true }),
   };
 }
 

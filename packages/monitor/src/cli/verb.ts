@@ -27,6 +27,11 @@ export function verb(name: string, help: VerbHelp): Command {
   return command;
 }
 
+/** For an option that can be given more than once. */
+export function collect(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
 /** A verb that only has other verbs. */
 export function verbGroup(
   name: string,

@@ -15,7 +15,7 @@ export type WriteOptions = {
 
 export async function writeFileAtomically(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   options: WriteOptions = {},
 ): Promise<void> {
   const target = await throughLinks(path);
@@ -24,7 +24,7 @@ export async function writeFileAtomically(
   const mode = options.mode ?? (await modeOf(target)) ?? 0o644;
   const temporary = join(folder, `.${basename(target)}.${process.pid}.${crypto.randomUUID()}.tmp`);
   try {
-    await writeDurably(temporary, text, mode);
+    await writeDurably(temporary, content, mode);
     await rename(temporary, target);
   } catch (error) {
     await removeIfThere(temporary);
@@ -33,11 +33,11 @@ export async function writeFileAtomically(
   await syncFolder(folder);
 }
 
-async function writeDurably(path: string, text: string, mode: number): Promise<void> {
+async function writeDurably(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const handle = await createFile(path, mode);
   try {
     await handle.chmod(mode);
-    await handle.writeFile(text);
+    await handle.writeFile(content);
     await handle.sync();
   } finally {
     await handle.close();

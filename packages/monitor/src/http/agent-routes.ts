@@ -6,6 +6,7 @@ import { hookTokenFile, readHookToken } from '../access/token-file.ts';
 import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { Failure } from '../errors.ts';
 import type { Agents } from '../orchestrate/agents/agents.ts';
+import { imagesOf } from '../orchestrate/agents/image-files.ts';
 import { type RunProjects, type ServedFolders, servedProject } from '../orchestrate/runs/run-project.ts';
 import { type Routes, route, whileClientWaits } from './route.ts';
 import { createStreams, type OpenStream } from './server.ts';
@@ -13,6 +14,8 @@ import type { StateAccess } from './state-access.ts';
 import { workerNamed } from './ticket-routes.ts';
 
 const MAX_STREAMS = 100;
+/** A text, and images in base64. */
+const MAX_MESSAGE_BODY = 8 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 /** At most ten messages a second. The first change after a pause is sent at once, and so is a change of its state. */
 const SEND_EVERY_MS = 100;
@@ -58,11 +61,17 @@ export function agentRoutes({ state, agents }: { state: StateAccess; agents: Age
       return { ok: true as const, answered: answer };
     });
 
-    route(app, api.messageAgent, async ({ params, body }) => {
-      const { text, by, key = crypto.randomUUID(), orchestrator } = body;
-      const worker = messagedWorker(state, params.ticket, orchestrator);
-      return { ok: true as const, queued: await agents.message(worker, { text, by, key }) };
-    });
+    route(
+      app,
+      api.messageAgent,
+      async ({ params, body }) => {
+        const { text, by, key = crypto.randomUUID(), images = [], orchestrator } = body;
+        const worker = messagedWorker(state, params.ticket, orchestrator);
+        const given = { text, by, key, images: imagesOf(images) };
+        return { ok: true as const, queued: await agents.message(worker, given) };
+      },
+      { bodyLimit: MAX_MESSAGE_BODY },
+    );
 
     route(app, api.getAgentOptions, ({ params, query: { orchestrator } }) =>
       agents.options(workerOf(params.ticket, orchestrator)),

@@ -37,7 +37,7 @@ export function route<Described extends ApiRoute>(
     asked: Asked<Described>,
     reply: FastifyReply,
   ) => ApiAnswer<Described> | FastifyReply | Promise<ApiAnswer<Described> | FastifyReply>,
-  options: Pick<RouteShorthandOptions, 'onRequest'> = {},
+  options: Pick<RouteShorthandOptions, 'onRequest' | 'bodyLimit'> = {},
 ): void {
   const { method, path, params = noFields, query = noFields, body = noFields } = described;
   // Scrapers add their own parameters to /metrics.

@@ -369,7 +369,8 @@ function answerError(
       .send({ error: error.message, code: error.code, ...(error.remedy && { remedy: error.remedy }) });
   }
   const status = error.statusCode ?? 500;
-  if (status < 500) return reply.code(status).send({ error: error.message, code: 'bad-request' });
+  const remedy = status === 413 ? { remedy: 'Send less in one request.' } : {};
+  if (status < 500) return reply.code(status).send({ error: error.message, code: 'bad-request', ...remedy });
   logger.error({ err: error }, 'a route failed');
   return reply
     .code(500)

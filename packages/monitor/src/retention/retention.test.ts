@@ -312,14 +312,16 @@ test('a run that a killed daemon was removing is a run again', async () => {
   expect(await readdir(made.runsDir)).toEqual(['run-1']);
 });
 
-test('journals of an ended run are removed, its other files stay', async () => {
+test('journals of an ended run are removed with the images of its messages, its other files stay', async () => {
   const made = world({ ...policies, runDays: null });
-  made.run('run-1', 'ENG-1');
+  const write = made.run('run-1', 'ENG-1');
+  write(`workers/output/ENG-1.${'a'.repeat(64)}.png`, 'x');
+  write('workers/output/ENG-1.1.sent.jsonl.written', 'y');
   expect(await made.items('journals')).toMatchObject([
     { remove: false, reason: expect.stringContaining('svc archive sweep') },
   ]);
   await made.sweep();
-  expect(await made.items('journals')).toMatchObject([{ remove: true, bytes: 17 }]);
+  expect(await made.items('journals')).toMatchObject([{ remove: true, bytes: 19 }]);
   expect(await made.apply('kim')).toMatchObject({ removed: [{ kind: 'journals', name: 'run-1' }] });
   expect(await readdir(join(made.runsDir, 'run-1', 'workers', 'output'))).toEqual(['ENG-1.1.agent.json']);
 });

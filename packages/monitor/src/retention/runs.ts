@@ -15,7 +15,8 @@ import { findAgents } from '../orchestrate/agents/find-agents.ts';
 import { listRuns } from '../runs/signal-folder.ts';
 import type { Candidate, Sources } from './files.ts';
 
-const journal = /^run\/workers\/output\/[^/]+(?:\.(?:journal|sent)\.jsonl|-stream\.jsonl|-stderr\.log)$/;
+const journal =
+  /^run\/workers\/output\/[^/]+(?:\.(?:journal|sent)\.jsonl(?:\.written)?|\.[0-9a-f]{64}\.(?:png|jpeg|gif|webp)|-stream\.jsonl|-stderr\.log)$/;
 /** A hidden folder is not a run. */
 const REMOVING = '.removing-';
 /** Of files that are not archived. */

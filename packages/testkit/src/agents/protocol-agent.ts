@@ -7,7 +7,7 @@
 // by the ticket. AS makes it an agent that cannot be used: `version-2`, `logged-out`, `silent` or `ended`. ANSWERS has
 // other answers by method; null: none. STAYS keeps it alive without input. LOGIN is the login that it reports on its own,
 // as JSON, some time after it has opened a session. With the argument `offers` it also has models and commands, and writes
-// down how they are set; its model `lost` is never confirmed.
+// down how they are set; its model `lost` is never confirmed. With `images` it takes images, and writes down their data.
 
 import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -91,6 +91,7 @@ async function handle({ id, method }: Message, params: Record<string, unknown>):
           agentInfo: { name: 'protocol-agent', version: '1.0.0' },
           agentCapabilities: {
             loadSession: true,
+            ...(process.argv.includes('images') && { promptCapabilities: { image: true } }),
             sessionCapabilities: { resume: {}, close: {} },
             ...(login !== undefined && { _meta: { authStatus: {} } }),
           },
@@ -165,7 +166,9 @@ const options = () => [
 ];
 
 async function prompt(id: Message['id'], params: Record<string, unknown>): Promise<void> {
-  const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text);
+  const blocks = params['prompt'] as { text?: string; data?: string; mimeType?: string }[];
+  for (const { data, mimeType } of blocks) if (data !== undefined) note(`image ${mimeType} ${data}`);
+  const texts = blocks.flatMap(({ text }) => text ?? []);
   const given = texts.join('\n');
   const command = /^do \[.*$/m.exec(given)?.[0] ?? texts.at(-1) ?? '';
   const [, word] = /^Write the word (\w+)\./m.exec(given) ?? [];

@@ -37,10 +37,17 @@ export function sendMessage(
   worker: Pick<AskingWorker, 'ticket' | 'orchestrator'>,
   text: string,
   key: string,
+  images: readonly { name: string; data: string }[] = [],
 ) {
   return client.post('/api/workers/{ticket}/agent/message', {
     params: { ticket: worker.ticket },
-    body: { text, key, orchestrator: worker.orchestrator, ...actor() },
+    body: {
+      text,
+      key,
+      orchestrator: worker.orchestrator,
+      ...actor(),
+      ...(images.length > 0 && { images: [...images] }),
+    },
   });
 }
 

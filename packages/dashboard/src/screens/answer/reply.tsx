@@ -29,11 +29,15 @@ export function useDraft(onSend: (text: string, key: string) => Promise<{ queued
     key.current = newKey();
     setText('');
   };
-  const write = (next: string): void => {
-    setText(next);
+  /** What is sent is another message now. */
+  const renew = (): void => {
     key.current = newKey();
   };
-  return { text, write, submit, busy, failure, result };
+  const write = (next: string): void => {
+    setText(next);
+    renew();
+  };
+  return { text, write, renew, submit, busy, failure, result };
 }
 
 /** Whether the key press sends: Enter alone, and not the one that ends the composition of a character. */

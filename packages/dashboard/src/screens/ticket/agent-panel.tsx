@@ -20,6 +20,7 @@ import { newKey } from '../answer/reply.tsx';
 import { actor } from '../attention/your-name.ts';
 import { AgentSettings, useAgentOptions, useCompletions } from './agent-settings.tsx';
 import { Steering } from './agent-steering.tsx';
+import type { SentImage } from './attached-images.tsx';
 import { Attempts } from './attempts.tsx';
 import { ChangesTab, useChanges } from './changes-tab.tsx';
 import { Composer } from './composer.tsx';
@@ -69,7 +70,8 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
   );
   const [comments, setComments] = useState<Comments>(new Map());
   const options = useAgentOptions({ ticket, run, agent });
-  const send = (text: string, key: string) => sendMessage({ ticket, orchestrator: run }, text, key);
+  const send = (text: string, key: string, images?: readonly SentImage[]) =>
+    sendMessage({ ticket, orchestrator: run }, text, key, images);
   return (
     <Panel
       title="Agent"
@@ -139,6 +141,7 @@ function Cockpit({ ticket, run, agent: known, disabledBecause }: Given) {
         waiting={state.view?.waiting ?? []}
         isBusy={agent.state === 'running' || agent.state === 'starting' || agent.open.length > 0}
         disabledBecause={disabledBecause}
+        takesImages={agent.images === true}
         useCompletions={(token) => useCompletions({ ticket, run }, options, token)}
         settings={
           <AgentSettings

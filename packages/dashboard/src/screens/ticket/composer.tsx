@@ -1,4 +1,5 @@
-// A message to an agent. The agent's own commands and the files of its worktree are completed while it is written.
+// A message to an agent, with images where it takes them. The agent's own commands and the files of its worktree are
+// completed while it is written.
 import { SendHorizontal } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { AgentText, shownText } from '../../parts/agent-text.tsx';
@@ -6,12 +7,14 @@ import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Failed } from '../../parts/states.tsx';
 import { LONGEST_MESSAGE, sends, useDraft } from '../answer/reply.tsx';
+import { ImageButton, ImageList, type SentImage, useImages } from './attached-images.tsx';
 import { type Completion, completed, type Token, tokenAt } from './completions.ts';
 
 export function Composer({
   waiting,
   isBusy,
   disabledBecause,
+  takesImages,
   useCompletions,
   settings,
   onSend,
@@ -19,12 +22,26 @@ export function Composer({
   waiting: readonly string[];
   isBusy: boolean;
   disabledBecause: string | null;
+  takesImages: boolean;
   /** What can replace the token now. */
   useCompletions: (token: Token | null) => readonly Completion[];
   settings: ReactNode;
-  onSend: (text: string, key: string) => Promise<{ queued: string }>;
+  onSend: (text: string, key: string, images: readonly SentImage[]) => Promise<{ queued: string }>;
 }) {
-  const { text, write, submit, busy, failure, result } = useDraft(onSend, disabledBecause !== null);
+  const draft = useDraft(async (written, key) => {
+    const sent = await onSend(written, key, attached.sent());
+    attached.clear();
+    return sent;
+  }, disabledBecause !== null);
+  const { text, write, submit, busy, failure, result } = draft;
+  const attached = useImages(draft.renew);
+  const canAttach = takesImages && disabledBecause === null && !busy;
+  /** Whether there were any. */
+  const attach = ({ files }: DataTransfer): boolean => {
+    if (!canAttach || files.length === 0) return false;
+    void attached.add([...files]);
+    return true;
+  };
   const [caret, setCaret] = useState(0);
   const [active, setActive] = useState(0);
   /** Where the list was closed with Esc: it opens again for another token. */
@@ -67,6 +84,12 @@ export function Composer({
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
+      }}
+      onDragOver={(event) => {
+        if (canAttach) event.preventDefault();
+      }}
+      onDrop={(event) => {
+        if (attach(event.dataTransfer)) event.preventDefault();
       }}
       className="relative flex flex-col gap-2 border-line border-t px-4 py-3"
     >
@@ -114,6 +137,11 @@ export function Composer({
         onSelect={({ currentTarget }) => {
           if (currentTarget.selectionStart !== caret) moveTo(currentTarget.selectionStart, text);
         }}
+        onPaste={(event) => {
+          // A part of a document is copied as text and as a picture of it: the text is meant.
+          const hasText = event.clipboardData.types.includes('text/plain');
+          if (!hasText && attach(event.clipboardData)) event.preventDefault();
+        }}
         onKeyDown={(event) => {
           if (!inList(event)) {
             if (!sends(event)) return;
@@ -123,12 +151,14 @@ export function Composer({
         }}
         className="field-sizing-content max-h-60 min-h-16 w-full resize-y rounded-control border border-line-strong bg-surface px-3 py-2 text-body text-text"
       />
+      <ImageList {...attached} />
       {failure && <Failed error={failure} />}
       <div className="flex flex-wrap items-center gap-3">
         <Button type="submit" loud disabled={disabledBecause !== null || busy || text.trim() === ''}>
           <SendHorizontal aria-hidden="true" className="size-3.5" />
           {busy ? 'Sending' : 'Send'}
         </Button>
+        {takesImages && <ImageButton disabled={!canAttach} onFiles={(files) => void attached.add(files)} />}
         <span role="status" className="text-muted text-small">
           {result ??
             (isBusy

@@ -1,6 +1,7 @@
 // The conversation with an agent, like a review: prompts, messages, tool calls with their diffs and output, requests and
 // the ends of turns. Only the visible rows are rendered. It stays at the end while the reader is there.
 import type { ConversationItem } from '@svc/core';
+import { imageWords } from '@svc/core/browser';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   ArrowDown,
@@ -14,6 +15,7 @@ import {
   Clock,
   FileText,
   Globe,
+  Image,
   type LucideIcon,
   MessageSquare,
   Pencil,
@@ -230,7 +232,7 @@ function Shortened() {
 
 /** What svc wrote is folded: it is long, and the same for every ticket. */
 function Prompt({ item, isOpen, toggle }: { item: ItemOf<'prompt'>; isOpen: boolean; toggle: Toggle }) {
-  const { id, text, by } = item;
+  const { id, text, by, images = [] } = item;
   const isOurs = by === 'svc';
   const from = (
     <span className="flex items-center gap-1.5 text-tiny text-muted">
@@ -252,6 +254,17 @@ function Prompt({ item, isOpen, toggle }: { item: ItemOf<'prompt'>; isOpen: bool
         <div className="mb-1">{from}</div>
       )}
       {(!isOurs || isOpen) && <AgentText text={text} className="max-w-4xl" />}
+      {images.length > 0 && (
+        <ul aria-label="Images" className="mt-1 flex flex-col gap-0.5 text-small text-muted">
+          {images.map((image, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same image can be attached twice.
+            <li key={index} className="flex min-w-0 items-center gap-1.5">
+              <Image aria-hidden="true" className="size-3.5 shrink-0" />
+              <span className="from-outside min-w-0 truncate">{shownText(imageWords(image))}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </article>
   );
 }

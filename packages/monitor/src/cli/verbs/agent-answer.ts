@@ -7,7 +7,7 @@ import type { DaemonClient } from '../daemon-client.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
-import { verb } from '../verb.ts';
+import { collect, verb } from '../verb.ts';
 import { commandMachine, getTeamBoard, onMachineOption } from './team.ts';
 
 const ROUTE = '/api/workers/{ticket}/agent';
@@ -36,12 +36,7 @@ export function answerVerb(terminal: Terminal): CommandUnknownOpts {
     .argument('<ticket>')
     .argument('[answer]')
     .option('--request <id>', 'request to answer, if several are open')
-    .option(
-      '--value <name=value>',
-      'field of a question; repeatable',
-      (value: string, before: string[]) => [...before, value],
-      [] as string[],
-    )
+    .option('--value <name=value>', 'field of a question; repeatable', collect, [] as string[])
     .option('--confirm', 'confirm an answer that also decides later requests')
     .option('--orchestrator <run>', 'agent of this run (default: the newest)')
     .option(...onMachineOption)

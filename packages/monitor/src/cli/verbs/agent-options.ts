@@ -66,7 +66,7 @@ export function setVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function printOptions(terminal: Terminal, { mode, modes, model, models, commands }: Options): void {
+function printOptions(terminal: Terminal, { mode, modes, model, images, models, commands }: Options): void {
   const list = (title: string, now: string | null, all: readonly (readonly [string, string])[]): void => {
     terminal.out(paint(terminal, 'bold', now === null ? title : `${title}: ${plainText(now)}`));
     if (all.length === 0) terminal.out('  none');
@@ -85,6 +85,7 @@ function printOptions(terminal: Terminal, { mode, modes, model, models, commands
     model ?? 'unknown',
     models.map(({ id, name }) => [id, name]),
   );
+  terminal.out(`${paint(terminal, 'bold', 'Images:')} ${images ? 'svc agent send --image' : 'none'}`);
   list(
     'Commands',
     null,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { answerWords, costText, limitText, pausedBy, suspendedText, turnWords } from '@svc/core';
+import { answerWords, costText, imageWords, limitText, pausedBy, suspendedText, turnWords } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { markdownLines } from '../markdown-text.ts';
 import { needDaemon, requestedBy } from '../session.ts';
@@ -12,7 +12,7 @@ import { verb, verbGroup } from '../verb.ts';
 import { answerVerb, printRequest } from './agent-answer.ts';
 import { changesVerb } from './agent-changes.ts';
 import { optionsVerb, setVerb } from './agent-options.ts';
-import { commandMachine, onMachineOption } from './team.ts';
+import { sendVerb } from './agent-send.ts';
 
 type AgentView = Answer<'GET', '/api/workers/{ticket}/agent'>;
 type Item = AgentView['items'][number];
@@ -132,35 +132,6 @@ function createFollower(terminal: Terminal): (view: AgentView) => void {
   };
 }
 
-function sendVerb(terminal: Terminal): CommandUnknownOpts {
-  return verb('send', {
-    summary: 'Send a message to an agent',
-    details: 'A busy agent gets it when it is idle; an agent that has ended is started again.',
-    example: [
-      'svc agent send ABC-12 "Use the existing helper instead"',
-      'svc agent send ABC-12 "Use the existing helper instead" --machine kim-laptop',
-    ],
-    route: 'POST /api/workers/:ticket/agent/message, POST /api/team/commands',
-  })
-    .argument('<ticket>')
-    .argument('<text>')
-    .option('--key <key>', 'send only once for the same key')
-    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
-    .option(...onMachineOption)
-    .option('--json', 'print JSON')
-    .action(async (ticket, text, { key, orchestrator, machine, json }) => {
-      if (machine !== undefined)
-        return commandMachine(terminal, machine, { verb: 'send', ticket, text, orchestrator }, { json, key });
-      const daemon = await needDaemon(terminal);
-      const result = await daemon.post('/api/workers/{ticket}/agent/message', {
-        params: { ticket },
-        body: { text, key, orchestrator, ...requestedBy(terminal) },
-      });
-      if (json) return printJson(terminal, result);
-      terminal.out(`Message to ${plainText(ticket)}: ${result.queued}`);
-    });
-}
-
 function stopVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('stop', {
     summary: 'Stop what an agent is doing; it stays alive for messages',
@@ -227,7 +198,10 @@ function printItem(terminal: Terminal, item: Item): void {
   const me = requestedBy(terminal).by ?? '';
   switch (item.kind) {
     case 'prompt':
-      return printText(terminal, 'cyan', `> ${item.by === null ? '' : `${item.by}: `}${item.text}`);
+      printText(terminal, 'cyan', `> ${item.by === null ? '' : `${item.by}: `}${item.text}`);
+      for (const image of item.images ?? [])
+        printText(terminal, 'dim', `with the image ${imageWords(image)}`);
+      return;
     case 'message':
       return printText(terminal, null, markdownLines(item.text).join('\n'));
     case 'thought':

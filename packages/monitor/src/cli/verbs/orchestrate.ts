@@ -8,7 +8,7 @@ import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
-import { verb, verbGroup } from '../verb.ts';
+import { collect, verb, verbGroup } from '../verb.ts';
 import {
   baseOption,
   checkOption,
@@ -91,10 +91,6 @@ function startVerb(terminal: Terminal): CommandUnknownOpts {
         );
       terminal.out(`Follow it: svc orchestrate status ${orchestrator}`);
     });
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
 }
 
 /** `codex` is for the run, `ABC-2=claude` for a ticket. */

@@ -7,6 +7,7 @@ import {
   type Conversation,
   costOfWorker,
   fenced,
+  imageWords,
   itemsAfter,
   newConversation,
   newestItems,
@@ -22,7 +23,7 @@ import { z } from 'zod';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
 import { readInbox } from '../reactions/inbox.ts';
-import { type AgentTalk, readSession } from './agent-session.ts';
+import { type AgentTalk, type QueuedMessage, readSession } from './agent-session.ts';
 import { type AgentFiles, agentFiles } from './launch.ts';
 
 const AgentRecord = z.object({
@@ -178,7 +179,7 @@ export async function viewAgent(given: {
     orchestrator,
     agent: shown,
     cost: costOfWorker(given.worker),
-    waiting: talk?.waiting().map(({ text }) => text) ?? [],
+    waiting: talk?.waiting().map(waitingText) ?? [],
     attempt: attempt ?? null,
     instanceId,
     rev: conversation.rev,
@@ -213,7 +214,7 @@ async function viewEarlier(
 
 /** Before its first prompt an agent is starting, also when its session is open. */
 function current(talk: AgentTalk, known: WorkerAgent) {
-  const { state, open: requests, limit, mode, model } = talk.session();
+  const { state, open: requests, limit, mode, model, agent, can } = talk.session();
   // Only the board knows until when a usage limit lasts, and whether a person has stopped the agent since.
   const waits = !talk.isReady() ? ('starting' as const) : limit === null ? state : known.state;
   return {
@@ -221,7 +222,12 @@ function current(talk: AgentTalk, known: WorkerAgent) {
     open: requests.map(shownRequest),
     mode: mode ?? known.mode,
     model: model ?? known.model,
+    images: agent === null ? known.images : can.images,
   };
+}
+
+function waitingText({ text, images = [] }: QueuedMessage): string {
+  return images.length === 0 ? text : `${text}\nAttached: ${images.map(imageWords).join(', ')}`;
 }
 
 /** Of an attempt that is not followed: it has ended, or this daemon has just started. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type AgentEntry, addToConversation, newConversation, shownRequest, withMark } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { readSession, talkToAgent } from './agent-session.ts';
+import { type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
 
 const agent = join(import.meta.dirname, '../../../../testkit/src/agents/protocol-agent.ts');
 
@@ -36,13 +36,18 @@ function startAgent(answers: object = {}) {
   onTestFinished(() => {
     if (child.pid !== undefined && existsSync(`/proc/${child.pid}`)) process.kill(-child.pid, 'SIGKILL');
   });
-  const queue: { key: string; text: string; by: null }[] = [];
+  const queue: QueuedMessage[] = [];
   const conversation = newConversation();
   const talk = async (prompt: string, mode: string | null = 'ask') => {
     const talking = await talkToAgent({
       files,
       setup: { cwd: folder, resume: null, mode, model: null, ticket: null, prompt, continuation: null },
       messages: () => queue,
+      readImages: async (sent) => ({
+        sent: [...sent],
+        images: sent.map(({ type }) => ({ mimeType: type, data: 'aGk=' })),
+        notes: [],
+      }),
       onEntry: (entry, sessions) => addToConversation(conversation, entry, sessions),
       onProblem: (error) => {
         throw error;
@@ -342,6 +347,22 @@ test('a message with which an agent has started a turn by itself is not sent aga
   await talking.goOn();
   await until(() => talking.session().turns === 2);
   expect(received()).toEqual(['prompt wait', 'prompt say 2']);
+});
+
+test('a message with an image waits until the agent is idle, also if it takes messages while it works', async () => {
+  const { talk, received, queue } = startAgent({
+    initialize: steerable,
+    '_session/steering': { result: { outcome: 'injected' } },
+  });
+  const talking = await talk('wait');
+  await until(() => talking.session().state === 'running');
+  const image = { name: 'shot.png', type: 'image/png' as const, bytes: 2, sha256: 'a'.repeat(64) };
+  queue.push({ key: 'k1', text: 'say 1', by: null, images: [image] });
+  await talking.goOn();
+  expect(talking.waiting()).toMatchObject([{ key: 'k1' }]);
+  await talking.cancel('mia');
+  await until(() => talking.session().turns === 2);
+  expect(received()).toEqual(['prompt wait', 'image image/png aGk=', 'prompt say 1']);
 });
 
 test('messages wait until the agent is idle, and each is sent once', async () => {

@@ -7,6 +7,7 @@ import {
   type AgentEntry,
   type AgentSession,
   type Answer,
+  type AttachedImage,
   answerTo,
   CHOSEN,
   cancelNotice,
@@ -31,10 +32,12 @@ import {
   textAt,
   tooManyRequests,
   withMark,
+  withoutImageData,
 } from '@svc/core';
 import { openFile, watch } from '@svc/lib/paths';
 import { every } from '@svc/lib/rounds';
 import { within } from '@svc/lib/timeout';
+import type { SentImages } from './image-files.ts';
 import { createLineReader, type ReadLine } from './line-reader.ts';
 import { openSent, readSent } from './sent-file.ts';
 
@@ -51,7 +54,15 @@ const LONGEST_LINE = 32 * 1024 * 1024;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export type SessionFiles = { sent: string; journal: string };
-export type QueuedMessage = { key: string; text: string; by: string | null };
+export type QueuedMessage = {
+  key: string;
+  text: string;
+  by: string | null;
+  images?: readonly AttachedImage[];
+};
+
+type Outgoing = { message: Fields; mark?: Omit<Mark, 'read'> };
+export const noImages: SentImages = { sent: [], images: [], notes: [] };
 
 export type AgentTalk = {
   session: () => AgentSession;
@@ -205,13 +216,23 @@ export async function talkToAgent(given: {
   setup: SessionSetup;
   /** Messages for the agent, oldest first. One is sent when the agent can take it, and once by its key. */
   messages: () => readonly QueuedMessage[];
+  /** Those that can be sent; `isTaken`: to this agent. */
+  readImages: (images: readonly AttachedImage[], isTaken: boolean) => Promise<SentImages>;
   /** Whether a turn may be started now. */
   mayStart?: () => boolean;
   /** Each line in its order. Those from before a restart are passed again. */
   onEntry?: OnEntry;
   onProblem: (error: unknown) => void;
 }): Promise<AgentTalk> {
-  const { files, setup, messages, mayStart = () => true, onEntry = () => undefined, onProblem } = given;
+  const {
+    files,
+    setup,
+    messages,
+    readImages,
+    mayStart = () => true,
+    onEntry = () => undefined,
+    onProblem,
+  } = given;
   const outgoing = await openSent(files.sent);
   /** Called with the agent's answers to our requests, by id. */
   const answers = new Map<unknown, (message: Fields) => void>();
@@ -235,10 +256,10 @@ export async function talkToAgent(given: {
   let gathering: NodeJS.Timeout | undefined;
 
   /** One after another, each durable before it counts. */
-  function send(make: () => { message: Fields; mark?: Omit<Mark, 'read'> } | undefined): Promise<boolean> {
+  function send(make: () => Outgoing | undefined | Promise<Outgoing | undefined>): Promise<boolean> {
     const work = appends.then(async () => {
       isForeign ||= await outgoing.look();
-      const made = isForeign ? undefined : make();
+      const made = isForeign ? undefined : await make();
       if (made === undefined) return false;
       const message = withMark(made.message, { read: folding.folded(), ...made.mark });
       const line = `${JSON.stringify(message)}\n`;
@@ -246,7 +267,7 @@ export async function talkToAgent(given: {
       if (isFull) return false;
       await outgoing.append(line);
       lines += 1;
-      folding.fold({ from: 'svc', message });
+      folding.fold({ from: 'svc', message: withoutImageData(message) });
       return true;
     });
     appends = work.catch(() => undefined);
@@ -264,18 +285,28 @@ export async function talkToAgent(given: {
   }
 
   /** When it is idle, or at once if it takes messages while it works. */
-  function nextMessage(): { message: Fields; mark: Omit<Mark, 'read'> } | undefined {
+  async function nextMessage(): Promise<Outgoing | undefined> {
     const { sessionId, refused, state, can } = session();
     if (sessionId === null || !isReady(session(), setup, names())) return undefined;
     const [next] = sendable();
     if (next === undefined) return undefined;
-    const isSteered = state === 'running' && can.steer && !refused.includes(next.key);
+    const { key, text, by, images = [] } = next;
+    // Agents that take messages while they work promise nothing about images in them.
+    const isSteered = state === 'running' && can.steer && !refused.includes(key) && images.length === 0;
     if (state !== 'idle' && !isSteered) return undefined;
-    const request = (isSteered ? steeringRequest : promptRequest)(sessionId, [next.text]);
-    return { message: { id: lines, ...request }, mark: { key: next.key, by: next.by ?? undefined } };
+    const mark = { key, by: by ?? undefined };
+    if (isSteered) return { message: { id: lines, ...steeringRequest(sessionId, [text]) }, mark };
+    const read = images.length === 0 ? noImages : await readImages(images, can.images);
+    // The process may have ended meanwhile.
+    if (isOver) return undefined;
+    const request = promptRequest(sessionId, [...read.notes, text], read.images);
+    return {
+      message: { id: lines, ...request },
+      mark: read.sent.length > 0 ? { ...mark, images: read.sent } : mark,
+    };
   }
 
-  function due(): { message: Fields; mark?: Omit<Mark, 'read'> } | undefined {
+  function due(): Outgoing | undefined | Promise<Outgoing | undefined> {
     const next = dueRequest(session(), setup, names());
     if (next?.method === 'session/prompt' && !mayStart()) return undefined;
     return next === null ? nextMessage() : { message: { id: lines, ...next }, mark: { by: 'svc' } };

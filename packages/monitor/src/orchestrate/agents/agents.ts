@@ -26,6 +26,7 @@ import { type AgentLog, type CommandLine, createAgentLog, followCommandLine } fr
 import { type AgentRecord, type AskedView, readRecord, viewAgent } from './agent-record.ts';
 import { type AgentTalk, type QueuedMessage, readSession, talkToAgent } from './agent-session.ts';
 import { type FoundAgent, markEnd } from './find-agents.ts';
+import { readImages } from './image-files.ts';
 import { type AgentEnd, agentFiles, endAgent } from './launch.ts';
 import { createLimits } from './limits.ts';
 import { createSteering, type Steering } from './steering.ts';
@@ -135,7 +136,7 @@ export function createAgents(options: {
     const messages = await readInbox(inboxPath(runsDir, agent));
     return messages
       .filter(({ key }) => !record.delivered.includes(key))
-      .map(({ key, text, by = null }) => ({ key, text, by }));
+      .map(({ key, text, by = null, images = [] }) => ({ key, text, by, images }));
   }
 
   function newFollowed(agent: Attempt, record: AgentRecord): Followed {
@@ -196,6 +197,7 @@ export function createAgents(options: {
       files: agentFiles(runsDir, agent),
       setup: record.setup,
       messages: () => [...limits.resumes(agent), ...one.inbox],
+      readImages: (images, isTaken) => readImages(runsDir, agent, images, isTaken),
       mayStart: () => limits.budgetStop(one) === null,
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
       onProblem: problem(agent),

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorTail, inOneLine, safeSegment } from '@svc/core';
+import { type AttachedImage, errorTail, inOneLine, safeSegment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { ifAllowed } from '@svc/lib/files';
 import { isFolder, openFile } from '@svc/lib/paths';
@@ -100,6 +100,16 @@ export function agentFiles(
     journal: join(output, `${ticket}.${attempt}.journal.jsonl`),
     ticket: join(output, `${ticket}.${attempt}.ticket.md`),
   };
+}
+
+/** An image of a message, named by its content. `svc retention` knows it by its name, as it does the journals. */
+export function imageFile(
+  runsDir: string,
+  worker: { orchestrator: string; ticket: string },
+  { sha256, type }: AttachedImage,
+): string {
+  const { journal } = agentFiles(runsDir, { ...worker, attempt: 1 });
+  return join(dirname(journal), `${worker.ticket}.${sha256}.${type.slice('image/'.length)}`);
 }
 
 /** The ticket and attempt in the name of a pid file; undefined for any other file. */

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { type Fields, jsonIn } from '@svc/core';
+import { type Fields, jsonIn, withoutImageData } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { openFile, readStart, stat } from '@svc/lib/paths';
 import { z } from 'zod';
@@ -26,6 +26,7 @@ const Written = z.object({
 });
 
 type Sent = {
+  /** Without the data of images. */
   messages: Fields[];
   lines: number;
   /** Another program has written to the file, or replaced it. */
@@ -99,7 +100,10 @@ async function readFrom(
   const bytes = await readStart(path, handle, MOST_BYTES);
   const own = await ownPart(bytes, inode, path);
   const lines = own.toString('utf8').split('\n').filter(Boolean);
-  const messages = lines.map(jsonIn).filter((message) => message !== undefined);
+  const messages = lines
+    .map(jsonIn)
+    .filter((message) => message !== undefined)
+    .map(withoutImageData);
   const isTorn = bytes.length > 0 && bytes.at(-1) !== 0x0a;
   const isForeign = own.length < Math.max(size, bytes.length);
   return { bytes, inode, isTorn, messages, lines: lines.length, isForeign };

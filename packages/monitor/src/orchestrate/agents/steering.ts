@@ -18,6 +18,7 @@ import { Failure } from '../../errors.ts';
 import { inboxPath, readInbox, writeMessage } from '../reactions/inbox.ts';
 import type { AgentRecord } from './agent-record.ts';
 import type { AgentTalk } from './agent-session.ts';
+import { bytesOf, type NewImage, writeImages } from './image-files.ts';
 
 export type Steering = {
   answer: (
@@ -31,7 +32,10 @@ export type Steering = {
     },
   ) => Promise<void>;
   /** Returns what happens to the message. */
-  message: (worker: Worker, given: { text: string; by: string; key: string }) => Promise<string>;
+  message: (
+    worker: Worker,
+    given: { text: string; by: string; key: string; images?: readonly NewImage[] },
+  ) => Promise<string>;
   cancel: (worker: Worker, by: string) => Promise<void>;
   options: (worker: Worker) => Promise<AgentOptions>;
   /** Whether the agent has confirmed it. */
@@ -40,6 +44,9 @@ export type Steering = {
     given: { setting: Setting; value: string; confirm: boolean; by: string; key?: string | undefined },
   ) => Promise<boolean>;
 };
+
+/** Of all messages to the agent of a ticket, in one run. */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 type Running = { talk: AgentTalk | null; record: AgentRecord };
 
@@ -80,7 +87,7 @@ export function createSteering({
 
   async function optionsOf(worker: Worker): Promise<AgentOptions> {
     const { talk, record } = await live(worker);
-    const { mode, modes, model, models, commands } = talk.session();
+    const { mode, modes, model, models, commands, can } = talk.session();
     const { orchestrator, ticket } = worker;
     const isKnown = (id: string): boolean => isKnownToAsk(record.agent, record.setup?.mode ?? null, id);
     return {
@@ -89,9 +96,40 @@ export function createSteering({
       mode,
       modes: modes.map(({ id, name }) => ({ id, name, confirm: !isKnown(id) })),
       model,
+      images: can.images,
       models: [...models],
       commands: [...commands],
     };
+  }
+
+  /** They are kept with the ticket's messages, as long as those. */
+  async function refuseImages(worker: Worker, images: readonly NewImage[]): Promise<void> {
+    await known(worker);
+    const { ticket } = worker;
+    const one = running(worker);
+    const session = one?.talk?.session();
+    const isTaken = session?.agent ? session.can.images : worker.agent?.images;
+    const instead = 'Copy the image into its worktree, and name its path in the message.';
+    if (one === undefined ? worker.agent?.protocol === false : one.talk === null)
+      throw new Failure(
+        'not-allowed-now',
+        `The agent of ${ticket} runs as a command line: it takes no images.`,
+        instead,
+      );
+    if (isTaken !== true)
+      throw new Failure(
+        'not-allowed-now',
+        `The agent of ${ticket} does not report that it takes images.`,
+        instead,
+      );
+    const before = await readInbox(inboxPath(runsDir, worker));
+    const kept = bytesOf(before.flatMap((message) => message.images ?? []));
+    if (kept + bytesOf(images) > MOST_KEPT_BYTES)
+      throw new Failure(
+        'not-allowed-now',
+        `The images that the agent of ${ticket} got in this run have ${MOST_KEPT_BYTES / 1024 ** 2} MiB: svc keeps no more.`,
+        instead,
+      );
   }
 
   return {
@@ -145,10 +183,15 @@ export function createSteering({
         `See what is open: svc agent show ${worker.ticket}`,
       );
     },
-    async message(worker, { text, by, key }) {
+    async message(worker, { text, by, key, images = [] }) {
       const path = inboxPath(runsDir, worker);
       const id = `person:${key}`;
-      if (!(await readInbox(path)).some((one) => one.key === id))
+      const isKnown = async (): Promise<boolean> => (await readInbox(path)).some((one) => one.key === id);
+      const isNew = images.length > 0 && !(await isKnown());
+      if (isNew) await refuseImages(worker, images);
+      // Before the message that names them.
+      const attached = isNew ? await writeImages(runsDir, worker, images) : [];
+      if (!(await isKnown()))
         await writeMessage(path, {
           key: id,
           at: now().toISOString(),
@@ -157,6 +200,7 @@ export function createSteering({
           url: null,
           text,
           by,
+          ...(attached.length > 0 && { images: attached }),
         });
       await known(worker);
       const one = running(worker);

@@ -2,7 +2,7 @@
 // line, oldest first. Agents know it as SVC_INBOX_FILE. A message appears once, by its key.
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Fields, jsonIn, type RecallCause, safeSegment } from '@svc/core';
+import { AttachedImage, type Fields, jsonIn, type RecallCause, safeSegment } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { openFile } from '@svc/lib/paths';
 import { syncFolder } from '../../disk/atomic-write.ts';
@@ -24,6 +24,8 @@ export type InboxMessage = {
   by?: string;
   url: string | null;
   text: string;
+  /** Of a person's message. */
+  images?: AttachedImage[];
 };
 
 export function inboxPath(
@@ -38,7 +40,13 @@ export function inboxPath(
 /** Oldest first. A line that was cut off by a kill is ignored. */
 export async function readInbox(path: string): Promise<InboxMessage[]> {
   const lines = (await inboxText(path)).split('\n');
-  return lines.map(jsonIn).filter(isMessage);
+  return lines.map(jsonIn).filter(isMessage).map(withKnownImages);
+}
+
+/** Their hashes become parts of paths. */
+function withKnownImages({ images, ...message }: InboxMessage): InboxMessage {
+  const known = AttachedImage.array().safeParse(images);
+  return known.success ? { ...message, images: known.data } : message;
 }
 
 function isMessage(fields: Fields | undefined): fields is InboxMessage {

@@ -19,7 +19,7 @@ import { ifPresent } from '@svc/lib/files';
 import { entriesIn, lstat, openFile, readdir, readlink, readText, stat } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { pause } from '@svc/lib/timeout';
-import { type AgentTalk, type QueuedMessage, talkToAgent } from '../agents/agent-session.ts';
+import { type AgentTalk, noImages, type QueuedMessage, talkToAgent } from '../agents/agent-session.ts';
 import { type AgentFiles, endAgent, launchAgent, readPidFile, wrotePidFile } from '../agents/launch.ts';
 import { endGroup } from '../worktrees/steps.ts';
 import type { AskGit } from './ask-git.ts';
@@ -133,6 +133,7 @@ async function converse(given: Talked): Promise<Answered> {
       continuation: null,
     },
     messages: () => reminders,
+    readImages: async () => noImages,
     onEntry(_, { before, after }) {
       if (before.mode === agent.mode && after.mode !== agent.mode)
         failures.push(`it left the permission mode ${agent.mode}`);

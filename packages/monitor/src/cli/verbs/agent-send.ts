@@ -1,0 +1,76 @@
+// `svc agent send`: a message to an agent, with images where the agent takes them.
+import { basename, resolve } from 'node:path';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { imageTypeOf, MOST_IMAGE_BYTES, MOST_IMAGES, notAnImage, tooManyImages } from '@svc/core';
+import { messageOf } from '@svc/lib/errors';
+import { readFile } from '@svc/lib/paths';
+import { Failure } from '../../errors.ts';
+import { needDaemon, requestedBy } from '../session.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { plainText } from '../text.ts';
+import { collect, verb } from '../verb.ts';
+import { commandMachine, onMachineOption } from './team.ts';
+
+export function sendVerb(terminal: Terminal): CommandUnknownOpts {
+  return verb('send', {
+    summary: 'Send a message to an agent',
+    details: 'A busy agent gets it when it is idle; an agent that has ended is started again.',
+    example: [
+      'svc agent send ABC-12 "Use the existing helper instead"',
+      'svc agent send ABC-12 "Make it look like this" --image mockup.png',
+      'svc agent send ABC-12 "Use the existing helper instead" --machine kim-laptop',
+    ],
+    route: 'POST /api/workers/:ticket/agent/message, POST /api/team/commands',
+  })
+    .argument('<ticket>')
+    .argument('<text>')
+    .option('--image <file>', 'PNG, JPEG, GIF or WebP; repeatable', collect, [] as string[])
+    .option('--key <key>', 'send only once for the same key')
+    .option('--orchestrator <run>', 'agent of this run (default: the newest)')
+    .option(...onMachineOption)
+    .option('--json', 'print JSON')
+    .action(async (ticket, text, { image, key, orchestrator, machine, json }) => {
+      if (machine !== undefined && image.length > 0)
+        throw new Failure(
+          'usage',
+          'Images are not sent to another machine. Nothing was sent.',
+          `Send it on ${machine} itself, or describe the image in the text.`,
+        );
+      if (machine !== undefined)
+        return commandMachine(terminal, machine, { verb: 'send', ticket, text, orchestrator }, { json, key });
+      const daemon = await needDaemon(terminal);
+      const result = await daemon.post('/api/workers/{ticket}/agent/message', {
+        params: { ticket },
+        body: {
+          text,
+          key,
+          orchestrator,
+          ...requestedBy(terminal),
+          ...(image.length > 0 && { images: await readImages(terminal, image) }),
+        },
+      });
+      if (json) return printJson(terminal, result);
+      terminal.out(`Message to ${plainText(ticket)}: ${result.queued}`);
+    });
+}
+
+async function readImages(
+  terminal: Terminal,
+  files: readonly string[],
+): Promise<{ name: string; data: string }[]> {
+  if (files.length > MOST_IMAGES) throw new Failure('usage', tooManyImages);
+  const images: { name: string; data: string }[] = [];
+  let left = MOST_IMAGE_BYTES;
+  for (const file of files) {
+    const { bytes } = await readFile(resolve(terminal.folder, file), { most: MOST_IMAGE_BYTES }).catch(
+      (error: unknown) => {
+        throw new Failure('usage', `The image ${plainText(file)} cannot be read: ${messageOf(error)}`);
+      },
+    );
+    if (imageTypeOf(bytes) === undefined) throw new Failure('usage', notAnImage(file));
+    left -= bytes.length;
+    if (left < 0) throw new Failure('usage', tooManyImages);
+    images.push({ name: basename(file).slice(0, 200), data: bytes.toString('base64') });
+  }
+  return images;
+}
