@@ -393,3 +393,38 @@ describe('what needs you', () => {
     expect((await svc('board')).printed).toContain(`${count} need you`);
   });
 });
+
+describe('the costs', () => {
+  it('are the same by run, by agent and per ticket, also of a run that settled long ago', async () => {
+    const { url } = tape.daemon();
+    const whole = (await (await fetch(`${url}/api/board?all=1`)).json()) as BoardView;
+    const [model] = whole.workers.filter(({ cost }) => cost !== null && cost.usd !== null);
+    if (model === undefined) throw new Error('no worker has a cost');
+    const cost = { ...model.cost, usd: 500 };
+    const old = { ...model, key: 'run-old/TID-7', orchestrator: 'run-old', ticket: 'TID-7', cost };
+    const page = await openAt('/');
+    await page.route('**/api/board?all=1*', (route) =>
+      route.fulfill({ json: { ...whole, workers: [...whole.workers, old] } }),
+    );
+    await page.goto(`${url}/telemetry`);
+    await page.getByRole('link', { name: 'run-old' }).waitFor();
+    const dollars = (texts: string[]) =>
+      texts.reduce((sum, text) => sum + Number(/\$([\d.]+)/.exec(text.replaceAll(',', ''))?.[1] ?? 0), 0);
+    const column = (name: string, cell: number) =>
+      page.locator(`section[aria-label="${name}"] tbody tr > :nth-child(${cell})`).allInnerTexts();
+    const byRun = dollars(await column('Cost and tokens by run', 3));
+    const byAgent = dollars(await column('Cost by agent', 2));
+    const perTicket = dollars(
+      await page
+        .locator('dt', { hasText: /^Per ticket$/ })
+        .locator('+ dd')
+        .allInnerTexts(),
+    );
+    const tickets =
+      whole.workers.filter((worker) => worker.cost !== null && worker.cost.usd !== null).length + 1;
+    expect(byRun).toBeGreaterThan(500);
+    expect(byAgent).toBeCloseTo(byRun, 0);
+    expect(perTicket * tickets).toBeGreaterThan(byRun - 0.01 * tickets);
+    expect(perTicket * tickets).toBeLessThan(byRun + 0.01 * tickets);
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spendByRun, withOtherRuns } from './spend.tsx';
+import { spendByRun } from './spend.tsx';
 
 test('the most expensive run is first; what no worker reported is unknown, and its run stays', () => {
   const cost = (usd: number | null) => ({
@@ -29,21 +29,5 @@ test('the most expensive run is first; what no worker reported is unknown, and i
       unknown: 1,
       estimated: false,
     },
-  ]);
-});
-
-test('a run that is no longer on the board keeps its cost', () => {
-  const rows = spendByRun([{ orchestrator: 'a', cost: null }]);
-  const runOf = (orchestrator: string, costs: (number | null)[]) => ({
-    orchestrator,
-    tickets: costs.map((costUsd) => ({ costUsd })) as never,
-    costUsd: 5.37,
-    costEstimated: false,
-    tokens: null,
-  });
-  const all = withOtherRuns(rows, [runOf('a', [1]), runOf('ended', [2.62, 2.75, null])]);
-  expect(all.map(({ run, usd, reported, unknown }) => [run, usd, reported, unknown])).toEqual([
-    ['ended', 5.37, 2, 1],
-    ['a', null, 0, 1],
   ]);
 });

@@ -1,13 +1,12 @@
-// The cost that the workers report, by run, of every run that the Runs screen shows. It is not an invoice.
+// The cost that the workers report, by run, of every run, also of those that settled long ago. It is not an
+// invoice.
 import type { WorkerView } from '@svc/core';
 import { Link } from '@tanstack/react-router';
-import { useLiveBoard } from '../../live/live.tsx';
+import type { LiveBoard } from '../../live/board-store.ts';
 import { countWords, spentWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
-import type { RunModel } from '../run/run-model.ts';
-import { useRuns } from '../run/use-run.ts';
 
 export type RunSpend = {
   run: string;
@@ -37,38 +36,11 @@ export function spendByRun(workers: readonly Pick<WorkerView, 'orchestrator' | '
       estimated: costs.some(({ estimated }) => estimated),
     };
   });
-  return byCost(runs);
+  return runs.toSorted((one, other) => (other.usd ?? -1) - (one.usd ?? -1));
 }
 
-/** With the runs that are no longer on the board. */
-export function withOtherRuns(
-  rows: readonly RunSpend[],
-  runs: readonly Pick<RunModel, 'orchestrator' | 'tickets' | 'costUsd' | 'costEstimated' | 'tokens'>[],
-): RunSpend[] {
-  const others = runs.filter(({ orchestrator }) => !rows.some(({ run }) => run === orchestrator));
-  const added = others.map(({ orchestrator, tickets, costUsd, costEstimated, tokens }) => {
-    const reported = tickets.filter((ticket) => ticket.costUsd !== null).length;
-    return {
-      run: orchestrator,
-      usd: costUsd,
-      inputTokens: tokens?.input ?? null,
-      outputTokens: tokens?.output ?? null,
-      reported,
-      unknown: tickets.length - reported,
-      estimated: costEstimated,
-    };
-  });
-  return byCost([...rows, ...added]);
-}
-
-function byCost(rows: readonly RunSpend[]): RunSpend[] {
-  return rows.toSorted((one, other) => (other.usd ?? -1) - (one.usd ?? -1));
-}
-
-export function Spend() {
-  const { workers } = useLiveBoard();
-  const { models } = useRuns();
-  const rows = withOtherRuns(spendByRun([...workers.values()]), models);
+export function Spend({ board }: { board: Pick<LiveBoard, 'workers'> }) {
+  const rows = spendByRun([...board.workers.values()]);
   const most = Math.max(...rows.map(({ usd }) => usd ?? 0), 0.01);
   return (
     <Panel

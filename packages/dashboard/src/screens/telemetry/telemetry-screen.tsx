@@ -1,6 +1,8 @@
 // What the agents cost today and how long they waited, then cost and tokens by run, and what the backends have.
+import { useWholeBoard } from '../../live/live.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { ChoiceField, useAddressText } from '../../parts/search-field.tsx';
+import { Loading } from '../../parts/states.tsx';
 import { BackendPanels, type Range } from './backend-panels.tsx';
 import { Spend } from './spend.tsx';
 import { Today } from './today.tsx';
@@ -13,6 +15,7 @@ const ranges: Record<string, Range> = {
 
 export function TelemetryScreen() {
   const [chosen] = useAddressText('range');
+  const board = useWholeBoard();
   return (
     <>
       <ScreenHead
@@ -30,8 +33,14 @@ export function TelemetryScreen() {
         }
       />
       <div className="flex flex-col gap-4">
-        <Today />
-        <Spend />
+        {board === null ? (
+          <Loading what="the costs" lines={5} />
+        ) : (
+          <>
+            <Today board={board} />
+            <Spend board={board} />
+          </>
+        )}
         <BackendPanels range={ranges[chosen] ?? { hours: 24, step: '30m' }} />
       </div>
     </>

@@ -5,7 +5,8 @@ import { costSummary, msWaitedToday, sumOfCosts } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
-import { useLiveBoard, useNow } from '../../live/live.tsx';
+import type { LiveBoard } from '../../live/board-store.ts';
+import { useNow } from '../../live/live.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { costWords, spentWords, waitedWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
@@ -60,8 +61,8 @@ function useDayBudget(): { usd: number | null; folder: string | null } | undefin
   return { usd: typeof value === 'number' ? value : null, folder };
 }
 
-export function Today() {
-  const board = useLiveBoard();
+/** `board` has also what settled long ago, as the costs by run do: all figures of the screen are of the same workers. */
+export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> }) {
   const workers = [...board.workers.values()];
   const now = useNow();
   const day = new Date(now).toISOString().slice(0, 10);
