@@ -22,7 +22,7 @@ export {
 export { answerWords, turnWords } from './agent/item-words.ts';
 export { msWaitedToday } from './agent/waits.ts';
 export { isOff } from './checks/finding.ts';
-export { remedyCommand } from './checks/remedy-command.ts';
+export { remedyCommand, remedyOnMachine } from './checks/remedy-command.ts';
 export { isShipped } from './deploy/deploy-worker.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';
 export { visibleText } from './log/visible-text.ts';

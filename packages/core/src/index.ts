@@ -72,6 +72,7 @@ export * from './checks/event-arrival.ts';
 export * from './checks/finding.ts';
 export * from './checks/judge-daemon.ts';
 export * from './checks/judge-feeds.ts';
+export * from './checks/remedy-command.ts';
 export * from './codehost/api-answer.ts';
 export * from './codehost/api-budget.ts';
 export * from './codehost/hook-plan.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { remedyCommand } from './remedy-command.ts';
+import { remedyCommand, remedyOnMachine } from './remedy-command.ts';
 
 test.each([
   ['Run: svc doctor', 'svc doctor', null],
@@ -16,3 +16,28 @@ test.each(['Free disk space.', 'Set SVC_WEBHOOK_SECRET and run: svc monitor rest
   '%s has no command',
   (remedy) => expect(remedyCommand(remedy)).toBeNull(),
 );
+
+test.each([
+  ['svc agent answer GH-1 allow (or reject)', 'svc agent answer GH-1 allow --machine kim (or reject)', false],
+  ['svc agent answer GH-1', 'svc agent answer GH-1 --machine kim', false],
+  ['svc agent send GH-1', 'svc agent send GH-1 --machine kim', false],
+  [
+    'Within a minute: svc agent answer claude/s-1 allow (or reject). Or answer it in the terminal',
+    'Within a minute: svc agent answer claude/s-1 allow --machine kim (or reject). Or answer it in the terminal',
+    false,
+  ],
+  [
+    'Fix it, then run: svc deploy retry GH-1.',
+    'Fix it, then run: svc deploy retry GH-1 --machine kim.',
+    false,
+  ],
+  ['svc deploy accept GH-1', 'svc deploy accept GH-1', true],
+  ['Free disk space.', 'Free disk space.', false],
+])('%s of another machine', (remedy, text, there) =>
+  expect(remedyOnMachine(remedy, 'kim')).toEqual({ text, there }),
+);
+
+test('the name of a machine is one word of the command', () =>
+  expect(remedyOnMachine('svc agent send GH-1', "kim's $(id)").text).toBe(
+    String.raw`svc agent send GH-1 --machine 'kim'\''s $(id)'`,
+  ));

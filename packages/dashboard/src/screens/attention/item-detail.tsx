@@ -1,5 +1,6 @@
 // One attention item in full, with its actions.
 import type { AttentionItem } from '@svc/core';
+import { remedyOnMachine } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
@@ -361,14 +362,17 @@ function Fix({
   const isManaged = (runs.get(item.orchestrator ?? '')?.plan ?? null) !== null;
   const actions = isReadOnly ? [] : actionsOf(item, { isManaged });
   if (item.remedy === null && actions.length === 0) return null;
+  const suggested = from === null || item.remedy === null ? null : remedyOnMachine(item.remedy, from.machine);
   const title =
-    from === null ? 'How to fix it' : `${from.machine} (${from.person}) suggests; not checked here`;
+    from === null
+      ? 'How to fix it'
+      : `${from.machine} (${from.person}) suggests; not checked here${suggested?.there === true ? '; run it on that machine' : ''}`;
   return (
     <section aria-label={title} className="flex flex-col gap-2 rounded-control bg-sunken p-3">
       <h3 className="text-small">
         <OutsideText>{title}</OutsideText>
       </h3>
-      <Remedy text={item.remedy} />
+      <Remedy text={suggested?.text ?? item.remedy} />
       {actions.length > 0 && (
         <div className="flex flex-wrap gap-2">
           {actions.map(({ label, what, command, send }) => (

@@ -1,7 +1,7 @@
 // svc attention [list] | ack | snooze | hand-over | resolve | undo
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { attentionView } from '@svc/core';
+import { attentionView, remedyOnMachine } from '@svc/core';
 import { needDaemon, requestedBy } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText } from '../text.ts';
@@ -232,9 +232,14 @@ function printItems(terminal: Terminal, items: readonly AttentionEntry[]): void 
   items.forEach(({ severity, message, remedy, machine }, index) => {
     terminal.out(paint(terminal, severity === 'high' ? 'red' : 'yellow', heads[index] ?? ''));
     terminal.out(`  ${plainText(message)}`);
-    const source = machine === undefined ? '' : `${machine} suggests, not checked here: `;
-    if (remedy !== null) terminal.out(`  ${plainText(`${source}${remedy}`)}`);
+    if (remedy === null) return;
+    terminal.out(`  ${plainText(machine === undefined ? remedy : suggestedBy(machine, remedy))}`);
   });
+}
+
+function suggestedBy(machine: string, remedy: string): string {
+  const { text, there } = remedyOnMachine(remedy, machine);
+  return `${machine} suggests, not checked here${there ? ', to run on that machine' : ''}: ${text}`;
 }
 
 function stateOf(terminal: Terminal, item: AttentionEntry): string {
