@@ -208,7 +208,7 @@ async function dataRound(): Promise<void> {
   const journal = join(output, `${ticket}.1.journal.jsonl`);
   const made: Damage[] = [];
   for (const file of candidates) made.push(kinds.damage(file, random.pick(kinds.ofFile)));
-  made.push(kinds.damage(sent, random.pick(kinds.ofFile)));
+  for (const file of [sent, `${sent}.written`]) made.push(kinds.damage(file, random.pick(kinds.ofFile)));
   // A journal of gigabytes is read in pieces: that takes longer than two seconds, and holds up nothing else.
   made.push(kinds.damage(journal, random.pick(kinds.ofFile.filter((kind) => kind !== 'too large'))));
   count.done += made.length;

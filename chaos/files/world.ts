@@ -1,6 +1,6 @@
 // The world of damaged-files.ts: a home of an ordinary user with projects, workers and an agent's files, and the real daemon.
 // Every answer of the daemon is measured, and it must never end by itself.
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -103,10 +104,11 @@ export function createFilesWorld(count: number) {
       messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hello' } };
     mkdirSync(folder, { recursive: true });
-    writeFileSync(
-      join(folder, `${ticket}.1.sent.jsonl`),
-      lines({ id: 1, method: 'initialize', params: { protocolVersion: 1 } }),
-    );
+    const sent = join(folder, `${ticket}.1.sent.jsonl`);
+    const next = lines({ id: 1, method: 'initialize', params: { protocolVersion: 1 } });
+    writeFileSync(sent, next);
+    const digest = createHash('sha256').update('').digest('hex');
+    writeFileSync(`${sent}.written`, JSON.stringify({ inode: statSync(sent).ino, size: 0, digest, next }));
     writeFileSync(
       join(folder, `${ticket}.1.journal.jsonl`),
       lines(
