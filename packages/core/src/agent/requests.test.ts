@@ -44,8 +44,8 @@ test.each<[string, object, string | null]>([
   ['a change without a diff', { ...edit, rawInput: { diff: '+TWO' } }, '{"diff":"+TWO"}'],
   [
     'what is not about the change',
-    { ...edit, content: [diff('TWO')], rawInput: { new_string: 'TWO', then: 'x | y' } },
-    '{"then":"x | y"}',
+    { ...edit, content: [diff('TWO')], rawInput: { new_string: 'TWO', run: 'x | y' } },
+    '{"run":"x | y"}',
   ],
 ])('what is shown of %s', (_, toolCall, command) => {
   const request = asked(toolCall);

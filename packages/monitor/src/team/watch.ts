@@ -92,7 +92,7 @@ export function createWatch(options: {
   let sent: { version: number; tick: number } | undefined;
   let echoed = 0;
   /** The version of the first own heartbeat since this start. */
-  let first = Number.POSITIVE_INFINITY;
+  let firstSent = Number.POSITIVE_INFINITY;
 
   function watched(id: string): Watched {
     const known = machines.get(id) ?? {
@@ -229,7 +229,7 @@ export function createWatch(options: {
         one.heardAt = Math.max(one.heardAt ?? 0, Math.min(now(), at));
         return learnClock(one, beat);
       }
-      one.isFresh ||= (beat.heard[own.id] ?? 0) >= first;
+      one.isFresh ||= (beat.heard[own.id] ?? 0) >= firstSent;
       const { lateMs, isComparable } = lateness(one, beat);
       const ageMs = one.isFresh ? lateMs : Math.max(lateMs, now() - Date.parse(beat.at));
       one.heardAt = Math.max(one.heardAt ?? 0, now() - ageMs);
@@ -248,7 +248,7 @@ export function createWatch(options: {
       const isFrozen = sent !== undefined && echoed < sent.version && tick() - sent.tick >= heartbeatMs / 2;
       if (isFrozen) watched(id).strikes.set('frozen', { at: now(), tick: tick(), isFinding: true });
       sent = { version, tick: tick() };
-      first = Math.min(first, version);
+      firstSent = Math.min(firstSent, version);
       return isFrozen;
     },
     sawOwnBeat(id: string, version: number): void {
@@ -283,7 +283,7 @@ export function createWatch(options: {
       machines.clear();
       sent = undefined;
       echoed = 0;
-      first = Number.POSITIVE_INFINITY;
+      firstSent = Number.POSITIVE_INFINITY;
       epochKnown = { epoch: 0, tick: Number.NEGATIVE_INFINITY };
     },
   };

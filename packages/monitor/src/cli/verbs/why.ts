@@ -34,10 +34,10 @@ export function printWhy(terminal: Terminal, answer: Why): void {
     `${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', shownStatus(status))}`,
   );
   // Svc does not check what another machine says.
-  const source = from === undefined ? '' : `${from.machine} says, not checked here: `;
-  const rows = [['because', plainText(`${source}${ruleWithAge(answer, (at) => ageText(at, now))}`)]];
+  const speaker = from === undefined ? '' : `${from.machine} says, not checked here: `;
+  const rows = [['because', plainText(`${speaker}${ruleWithAge(answer, (at) => ageText(at, now))}`)]];
   if (since !== null) rows.push(['since', timeText(since, now)]);
-  if (waitsFor !== null) rows.push(['waiting for', plainText(`${source}${waitsFor}`)]);
+  if (waitsFor !== null) rows.push(['waiting for', plainText(`${speaker}${waitsFor}`)]);
   if (until !== null) rows.push(['until', timeText(until, now)]);
   if (from !== undefined)
     rows.push([
