@@ -55,6 +55,8 @@ interface Stance {
   isRequired: Judgement;
   /** Its newest valid file that names the repository says `false`. */
   saysRequired: boolean;
+  /** A file that may be refused or understood says `false`: a person may not relax what it requires. */
+  maySayRequired: boolean;
   /** A valid file of it has named the repository; only possible for one that may be refused. */
   isKnown: Judgement;
 }
@@ -91,7 +93,12 @@ export function createPolicyModel(): PolicyModel {
   function hear(repository: string, name: string, entry: PolicyEntry, isSure: boolean): void {
     const byProject = stances.get(repository) ?? new Map<string, Stance>();
     stances.set(repository, byProject);
-    const stance = byProject.get(name) ?? { isRequired: no, saysRequired: false, isKnown: no };
+    const stance = byProject.get(name) ?? {
+      isRequired: no,
+      saysRequired: false,
+      maySayRequired: false,
+      isKnown: no,
+    };
     stance.isKnown = anyOf([stance.isKnown, isSure ? yes : perhaps]);
     byProject.set(name, stance);
     if (entry.environment !== undefined) {
@@ -104,6 +111,7 @@ export function createPolicyModel(): PolicyModel {
       const isNews = !stance.saysRequired || stance.isRequired.isCertain;
       stance.isRequired = isSure && isNews ? yes : { ...stance.isRequired, isPossible: true };
       if (isSure) stance.saysRequired = true;
+      else stance.maySayRequired = true;
     } else if (entry.skip === true) {
       stance.isRequired = isSure ? no : { isCertain: false, isPossible: stance.isRequired.isPossible };
       if (isSure) stance.saysRequired = false;
@@ -176,7 +184,7 @@ export function createPolicyModel(): PolicyModel {
         isChanged = false;
         if (step.do === 'relax')
           for (const stance of stances.get(sameName(step.repository))?.values() ?? [])
-            stance.isRequired = stance.saysRequired ? perhaps : no;
+            stance.isRequired = stance.saysRequired || stance.maySayRequired ? perhaps : no;
         return false;
       }
       isChanged = true;

@@ -66,7 +66,7 @@ test('the log is folded to the same board', () => {
     workers: workers.map((worker) => ({
       ...worker,
       first: { repo: 'acme/web', startedAt: worker.signal.startedAt },
-      revertedIn: null,
+      refuted: [],
       waited: { ms: 0, since: null, days: [] },
       deploy: worker.deploy?.retried
         ? {

@@ -109,8 +109,8 @@ export type Worker = Omit<WorkerView, Shown> & {
   waited: Waited;
   /** The line of the last poll of the code host that found no pull request for its claim. */
   unseenSeq: number | null;
-  /** A commit that comes after its merge, but in which its change was reverted. */
-  revertedIn: string | null;
+  /** Pairs of commits of which the later one has not the change of the earlier: reverted, or not after it at all. */
+  refuted: { pair: string; reverted: boolean }[];
   /** Pairs of commits that were compared for it, `<merge>..<deployed>`, newest last. */
   proofsAsked: string[];
 };

@@ -89,6 +89,22 @@ function withProof(
   return withFact(context, withFact(context, worker, { kind: 'contains', sha, seq, at }), fact);
 }
 
+/** Another one with the same merge has the same answers. */
+export function refutationOf(
+  board: Board,
+  worker: Worker,
+  asked: string,
+): Worker['refuted'][number] | undefined {
+  return [worker, ...othersWithMerge(board, worker)]
+    .flatMap(({ refuted }) => refuted)
+    .find(({ pair }) => pair === asked);
+}
+
+export function withRefuted(worker: Worker, pair: string, reverted: boolean): Worker {
+  const others = worker.refuted.filter((one) => one.pair !== pair);
+  return { ...worker, refuted: [...others, { pair, reverted }].slice(-PROOFS_KEPT) };
+}
+
 export function isProvenForOther(board: Board, worker: Worker, sha: string): boolean {
   return othersWithMerge(board, worker).some(({ deploy }) => deploy?.containedIn.includes(sha));
 }

@@ -19,7 +19,7 @@ import {
 } from './board-entities.ts';
 
 import type { Deployment, Worker } from './board-types.ts';
-import { othersWithMerge, withFact } from './deploy-effects.ts';
+import { othersWithMerge, withFact, withRefuted } from './deploy-effects.ts';
 import { type Fold, type FoldContext, type LineOf, on } from './fold-context.ts';
 import { deploymentFact, withDeploymentsOf, withKnownDeployments } from './known-facts.ts';
 import { withPreviewOf } from './reduce-pull-request.ts';
@@ -166,7 +166,9 @@ function foldProof(context: FoldContext<'orchestrator.deploy.descendant_checked'
     const worker = board.workers.get(key);
     if (worker === undefined) continue;
     if (contains !== true) {
-      if (reverted === true) putWorker(board, { ...worker, revertedIn: sha });
+      const refuted = withRefuted(worker, `${mergeSha}..${sha}`, reverted === true);
+      const carried = withKnownDeployments(context, withCarriers(context, refuted));
+      putWorker(board, withOwnAttention(context, carried));
       continue;
     }
     change(context, worker, { kind: 'contains', sha, seq: line.seq, at: line.ts }, (proven) => {

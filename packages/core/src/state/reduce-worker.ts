@@ -245,7 +245,7 @@ function unknownWorker(orchestrator: string, ticket: string, line: LineOf<Worker
     raised: [],
     given: null,
     unseenSeq: null,
-    revertedIn: null,
+    refuted: [],
     proofsAsked: [],
     lastSeq: line.seq,
     lastAt: line.ts,

@@ -392,17 +392,23 @@ describe('stacked pull requests', () => {
       effect.kind === 'prove-descendant' ? [`${effect.mergeSha}..${effect.sha}`] : [],
     );
   const success = (sha: string) => status('success', { scope: { sha } });
+  /** The other one was squashed: its commit does not come after the merge. */
+  const squashed = contained('merge', 'squashed', false);
 
   test('the squashed commit of the other one carries it, once its head is proven to contain it', () => {
     const lines = [requires, worker('ENG-1'), first, below];
     expect(proofs(lines)).toEqual(['merge..head-9']);
     expect(answers('ENG-1', ...lines, success('squashed')).shipped).toBe(false);
-    const carried = [...lines, contained('merge', 'head-9')];
+    const inHead = [...lines, contained('merge', 'head-9')];
+    expect(proofs(inHead)).toEqual(['merge..head-9', 'merge..squashed']);
+    expect(answers('ENG-1', ...inHead, success('squashed')).shipped).toBe(false);
+    const carried = [...inHead, squashed];
     expect(answers('ENG-1', ...carried, success('squashed')).shipped).toBe(true);
-    expect(answers('ENG-1', ...lines, success('squashed'), contained('merge', 'head-9')).shipped).toBe(true);
+    expect(answers('ENG-1', ...inHead, success('squashed'), squashed).shipped).toBe(true);
     // A later commit has to contain the squashed one.
     expect(proofs([...carried, success('later')])).toEqual([
       'merge..head-9',
+      'merge..squashed',
       'merge..later',
       'squashed..later',
     ]);
@@ -418,15 +424,33 @@ describe('stacked pull requests', () => {
       detail: { base: 'main' },
     });
     const lines = [requires, worker('ENG-1'), first, onTop];
-    expect(proofs(lines)).toEqual([]);
-    expect(answers('ENG-1', ...lines, success('squashed')).shipped).toBe(true);
-    expect(answers('ENG-1', requires, onTop, success('squashed'), first, worker('ENG-1')).shipped).toBe(true);
+    expect(proofs(lines)).toEqual(['merge..squashed']);
+    expect(answers('ENG-1', ...lines, squashed, success('squashed')).shipped).toBe(true);
+    const last = [requires, onTop, success('squashed'), first, worker('ENG-1'), squashed];
+    expect(answers('ENG-1', ...last).shipped).toBe(true);
+  });
+
+  test('merged without squashing, the change counts by itself: what reverted it before is found', () => {
+    const lines = [requires, worker('ENG-1'), first, below, contained('merge', 'head-9')];
+    const reverted: Line = [
+      'orchestrator.deploy.descendant_checked',
+      {
+        source: 'monitor',
+        scope: { repo: 'acme/web', mergeSha: 'merge', sha: 'squashed' },
+        detail: { contains: false, reverted: true, by: 'git' },
+      },
+    ];
+    expect(answers('ENG-1', ...lines, reverted, success('squashed')).shipped).toBe(false);
+    const whole = contained('merge', 'squashed');
+    expect(answers('ENG-1', ...lines, whole, success('squashed')).shipped).toBe(true);
+    // Then a later commit has to contain the first merge itself.
+    expect(proofs([...lines, whole, success('later')])).not.toContain('squashed..later');
   });
 
   test('the worker may become known last', () => {
     const lines = [requires, below, first, success('squashed'), worker('ENG-1')];
     expect(answers('ENG-1', ...lines).shipped).toBe(false);
-    expect(answers('ENG-1', ...lines, contained('merge', 'head-9')).shipped).toBe(true);
+    expect(answers('ENG-1', ...lines, contained('merge', 'head-9'), squashed).shipped).toBe(true);
   });
 
   test('three levels', () => {
@@ -440,23 +464,29 @@ describe('stacked pull requests', () => {
       scope: { branch: 'eng-8-bottom', sha: 'head-8', mergeSha: 'main-8' },
       detail: { base: 'main' },
     });
-    const lines = [requires, worker('ENG-1'), first, middle, bottom, contained('merge', 'head-9')];
-    expect(proofs(lines)).toEqual(['merge..head-9', 'squashed..head-8']);
+    const lines = [requires, worker('ENG-1'), first, middle, bottom, contained('merge', 'head-9'), squashed];
+    expect(proofs(lines)).toEqual(['merge..head-9', 'merge..squashed', 'squashed..head-8']);
     expect(answers('ENG-1', ...lines, success('main-8')).shipped).toBe(false);
-    expect(answers('ENG-1', ...lines, contained('squashed', 'head-8'), success('main-8')).shipped).toBe(true);
+    const carried = [contained('squashed', 'head-8'), contained('squashed', 'main-8', false)];
+    expect(answers('ENG-1', ...lines, ...carried, success('main-8')).shipped).toBe(true);
+    // The middle one was not squashed: the bottom one carries the first merge itself.
+    const merges = [requires, worker('ENG-1'), first, middle, bottom, contained('merge', 'head-9')];
+    const through = [contained('merge', 'squashed'), contained('merge', 'head-8')];
+    const absent = contained('merge', 'main-8', false);
+    expect(answers('ENG-1', ...merges, ...through, absent, success('main-8')).shipped).toBe(true);
   });
 
   test('a second run of the ticket that comes after the proof takes it, and ends too', () => {
-    const lines = [requires, worker('ENG-1'), first, below, contained('merge', 'head-9')];
+    const lines = [requires, worker('ENG-1'), first, below, contained('merge', 'head-9'), squashed];
     const second = worker('ENG-1', { startedAt: moment(0) }, 'run-2');
-    expect(proofs([...lines, second])).toEqual(['merge..head-9']);
+    expect(proofs([...lines, second])).toEqual(['merge..head-9', 'merge..squashed']);
     const { board } = play(...lines, second, success('squashed'));
     expect([...board.workers.values()].map(({ status: reached }) => reached)).toEqual(['done', 'done']);
   });
 
   test('what contains the one on top is no proof for the one that carries it', () => {
     const carrier = worker('ENG-9', { branch: 'eng-9-below', pr: { number: 9 } });
-    const lines = [requires, worker('ENG-1'), carrier, first, below, contained('merge', 'head-9')];
+    const lines = [requires, worker('ENG-1'), carrier, first, below, contained('merge', 'head-9'), squashed];
     const onTop = [...lines, contained('merge', 'later'), success('later')];
     expect(proofs(onTop)).toContain('squashed..later');
     const { board } = play(...onTop);

@@ -123,7 +123,7 @@ test('heartbeats of before a start, sent again at their pace, show nobody as pre
     pass(HEARTBEAT_MS);
   }
   expect(time.wall - (watch.heardAt(OTHER) ?? 0)).toBeGreaterThan(7_000_000);
-  // Its clock is an hour behind, which nothing tells from a delay until it has heard this machine.
+  // Its clock is an hour behind, which nothing distinguishes from a delay until it has heard this machine.
   watch.heard(OTHER, 10, beat(), true, own);
   pass(HEARTBEAT_MS);
   watch.heard(OTHER, 11, beat(), true, own);

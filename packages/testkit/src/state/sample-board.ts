@@ -62,7 +62,7 @@ export function sampleWorker(given: Partial<Worker> = {}): Worker {
     raised: [],
     unseenSeq: null,
     first: { repo: null, startedAt: null },
-    revertedIn: null,
+    refuted: [],
     proofsAsked: [],
     lastSeq: 10,
     lastAt: sampleTime('09:00'),

@@ -127,7 +127,7 @@ function pullRequestView(key: string, pullRequest: PullRequest): PullRequestView
 }
 
 function workerView(whole: Worker, subject: Subject, needs: string[]): WorkerView {
-  const { signal, hash, first, raised, given, unseenSeq, revertedIn, proofsAsked, spent, waited, ...worker } =
+  const { signal, hash, first, raised, given, unseenSeq, refuted, proofsAsked, spent, waited, ...worker } =
     whole;
   const { pullRequest } = subject;
   return {

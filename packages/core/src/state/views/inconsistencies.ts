@@ -123,14 +123,14 @@ function ofWorker(subject: Subject, worker: Worker, now: number): string[] {
   return [...found, ...unproven(subject, worker)];
 }
 
-function unproven(subject: Subject, { merge, policy, revertedIn }: Worker): string[] {
+function unproven(subject: Subject, { merge, policy, refuted }: Worker): string[] {
   if (merge === null || !policy.acceptDescendants) return [];
   return subject
     .uncounted()
     .filter(({ lastSeq }) => lastSeq > merge.seq)
     .slice(0, MOST_UNPROVEN)
     .map(({ id, sha }) =>
-      sha === revertedIn
+      refuted.some(({ pair, reverted }) => reverted && pair.endsWith(`..${sha}`))
         ? `Deployment ${id} is of ${shortSha(sha)}, which comes after the merge, but its change was reverted in between.`
         : `Deployment ${id} is of ${shortSha(sha)}, which is not proven to contain the merge.`,
     );

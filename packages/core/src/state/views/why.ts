@@ -58,7 +58,7 @@ function whyReceived(board: Board, ticket: string, orchestrator?: string, machin
     spent: nothingSpent,
     waited: neverWaited,
     first: { repo: null, startedAt: null },
-    revertedIn: null,
+    refuted: [],
     given: null,
     unseenSeq: null,
     proofsAsked: [],
