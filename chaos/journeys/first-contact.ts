@@ -5,7 +5,7 @@ import { until } from '../../packages/testkit/src/waiting.ts';
 import { goals } from './hands.ts';
 import { openPerson, type Person, type Ticket, type World, withIssues, withLinear } from './journey.ts';
 import { randomWord, taskText } from './model.ts';
-import { answerAll, byCard, byCommand, byItem, byKey, onTicket, ship } from './to-the-end.ts';
+import { answerAll, byCard, byCommand, byItem, byKey, byNotice, onTicket, ship } from './to-the-end.ts';
 
 /** `next`: the command that `svc init` prints last. */
 type Initialised = { next: string; at: number; mark: number };
@@ -113,7 +113,7 @@ export async function task(world: World): Promise<void> {
   await ship(world, person, { ticket: name, word: second });
 }
 
-/** Each way to answer once: card, attention item, keys `a` and `x`, command line. */
+/** From any screen, and with the keys `a` and `x`. The click at the attention item is in `linear`. */
 export async function answers(world: World): Promise<void> {
   const issue = world.addIssue({ unwanted: true });
   const person = await openPerson(world, 'kim');
@@ -122,7 +122,11 @@ export async function answers(world: World): Promise<void> {
   const attention = await person.openScreens('/attention');
   await answerAll(world, person, issue, {
     reject: byKey(attention, 'x'),
-    ways: [byKey(attention, 'a'), byCard(await person.openScreens()), byItem(attention)],
+    ways: [
+      byNotice(await person.openScreens('/events')),
+      byKey(attention, 'a'),
+      byCard(await person.openScreens()),
+    ],
   });
   await ship(world, person, issue);
 }

@@ -68,6 +68,9 @@ function places(page: Page) {
     card: (ticket: string): Locator => page.locator(`[data-card$="/${ticket}"]`),
     /** Whatever the agent calls it: allowing once comes first. */
     allow: (within: Locator | Page): Locator => requests(within).getByRole('button').first(),
+    /** At the end of every screen that does not show the request itself. */
+    notice: (ticket: string): Locator =>
+      page.getByRole('region', { name: 'Waits for your permission' }).filter({ hasText: ticket }),
     /** The column of what waits for a person. */
     needsPerson: page.locator('section[aria-labelledby=column-needs-you]'),
     selectedItem: page.getByRole('region', { name: 'Selected item' }),

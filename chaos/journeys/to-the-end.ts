@@ -9,7 +9,7 @@ import type { Screens } from './screens.ts';
 
 /** All requests of a ticket are answered in at most so long. */
 const LONGEST_MS = 3 * WAIT_MS;
-/** A person reads a request before a key is pressed; the screens ignore keys before. */
+/** A person reads a request before a key is pressed; the screens ignore keys before, and clicks in the notice. */
 const READING_MS = 600;
 
 /** One way to answer what the agent of the ticket asks. */
@@ -25,6 +25,16 @@ export function byItem(attention: Screens): Way {
 
 export function onTicket(page: Screens): Way {
   return () => page.click(page.allow(page.page), 'Allow on the page of the ticket');
+}
+
+/** From a screen that is about something else: the notice that every screen shows. */
+export function byNotice(screens: Screens): Way {
+  return async (ticket) => {
+    const allow = screens.notice(ticket).getByRole('button').first();
+    await allow.waitFor();
+    await sleep(READING_MS);
+    await screens.click(allow, 'Allow in the notice');
+  };
 }
 
 /** With the selected attention item, or on the page of the ticket. */
