@@ -1,5 +1,6 @@
 // What a person meets later: an agent without its key, and leaving.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookedAgents } from '@svc/core';
 import { until, untilHolds } from '../../packages/testkit/src/waiting.ts';
@@ -48,22 +49,31 @@ export async function key(world: World): Promise<void> {
   await ship(world, person, issue);
 }
 
-/** Folders that agents create in a home, with and without svc. */
-const ofAgents =
-  /^\.(?:copilot|codex|claude|gemini|qwen|cache|config\/opencode|local\/share\/opencode)(?:\/|$)/;
+/** What agents themselves write into a home, with and without svc: not their settings, hooks and skills. */
+const ofAgents: readonly RegExp[] = [
+  /^\.cache(?:\/|$)/,
+  /^\.codex\/(?:\.sandbox_migration|\.tmp|installation_id|sessions|shell_snapshots|thread-writer-locks)(?:\/|$)/,
+  /^\.codex\/(?:\w+\.sqlite(?:-\w+)?|skills|skills\/\.system(?:\/.*)?)$/,
+  /^\.copilot(?:\/(?:config\.json|installed-plugins|logs|session-state|settings\.json\.lock)(?:\/.*)?)?$/,
+  /^\.(?:claude|gemini|qwen)(?:\/(?!settings\.json|hooks|skills).*)?$/,
+  /^\.(?:config|local\/share|local\/state)\/opencode(?:\/(?!plugins?\/|skills).*)?$/,
+];
+/** Claude Code writes it; svc adds its worktrees. */
+const SHARED = '.claude.json';
 
 /**
  * Everything on the machine and at the code host before `svc init` and after `svc uninstall`, in the middle of a ticket.
- * Nothing is left but what was announced, and unsaved work can be restored with the printed command.
+ * Nothing is left or changed but what it says it keeps, also in the agents' folders, and unsaved work can be restored with the printed command.
  */
 export async function uninstall(world: World): Promise<void> {
-  const { program, codehost } = world;
+  const { program, codehost, relay } = world;
   const issue = world.addIssue();
   const person = await openPerson(world, 'kim');
   const { terminal, folder, git, home } = person;
   const inventory = () => ({
     ...person.inventory(),
     webhooks: codehost.cloud.repoOf(REPO).hooks.map(({ config }) => config.url),
+    channelReaders: relay.subscribers(),
   });
   const before = inventory();
   const initialised = await initialise(person);
@@ -83,7 +93,7 @@ export async function uninstall(world: World): Promise<void> {
   const isSeen = ['monitor run', program.command].every((name) =>
     during.processes.some((line) => line.includes(name)),
   );
-  if (!isSeen || during.webhooks.length !== 1)
+  if (!isSeen || during.webhooks.length !== 1 || during.channelReaders === 0)
     throw new Error(`the inventory does not see what svc has set up: ${JSON.stringify(during)}`);
 
   const screen = await terminal.must('svc uninstall', [['Do this?', 'y\r']]);
@@ -92,18 +102,26 @@ export async function uninstall(world: World): Promise<void> {
     if (processes.length > before.processes.length) throw new Error(`left running: ${processes.join('; ')}`);
   });
   const after = inventory();
-  const announced = screen.match(/\/[^\s:,]+/g) ?? [];
+  // What was to be removed must be gone.
+  const kept = screen.split('\n').filter((line) => /^keep |[Kk]ept /.test(line));
+  const announced = kept.join('\n').match(/\/[^\s:,]+/g) ?? [];
   const left = after.files
-    .filter((path) => !before.files.includes(path) && !ofAgents.test(path))
+    .filter((path) => !before.files.includes(path) && !ofAgents.some((pattern) => pattern.test(path)))
+    .filter((path) => path !== SHARED || readFileSync(join(home, path), 'utf8').includes(join(home, 'svc')))
     .filter((path) => !announced.some((named) => isAtOrIn(join(home, path), named)));
   const gone = before.files.filter((path) => !after.files.includes(path));
+  const changed = before.files.filter(
+    (path) => after.files.includes(path) && after.digests[path] !== before.digests[path],
+  );
   const problems = [
     ...left.map((path) => `left without a word: ${path}`),
     ...gone.map((path) => `removed, although svc did not write it: ${path}`),
+    ...changed.map((path) => `not as before: ${path}:\n${readFileSync(join(home, path), 'utf8')}`),
     ...(JSON.stringify(after.git) === JSON.stringify(before.git)
       ? []
       : [`git is not as before: ${JSON.stringify(after.git)}, before ${JSON.stringify(before.git)}`]),
     ...after.webhooks.map((url) => `the webhook to ${url} is left`),
+    ...(after.channelReaders === 0 ? [] : ['the channel of the relay is still read']),
   ];
   if (problems.length > 0) throw new Error(`${problems.join('\n')}\n${screen}`);
 

@@ -1,7 +1,8 @@
 // A person's machine before svc: an empty home with one clone, git's name, gh logged in and one agent, whose programs know
 // where the fakes are; so nothing about them is in the home or in the environment. And what is on it, to the last process.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isPid } from '../../packages/lib/src/pid.ts';
 import { type FakeCodehost, ghEnvironmentByName } from '../../packages/testkit/src/codehost/fake-codehost.ts';
@@ -77,9 +78,10 @@ export function createMachine(
     git('push', '--quiet', '-u', 'origin', 'main');
   } else git('clone', '--quiet', REMOTE, folder);
 
-  /** Every file and process, and what git knows of the clone. */
+  /** Every file and process, what is in hidden files, and what git knows of the clone. */
   const inventory = () => ({
     files: filesIn(home),
+    digests: digestsIn(home),
     processes: processesOf(home).flatMap(({ command: line }) => (line.endsWith(SHELL) ? [] : line)),
     git: ['worktree list --porcelain', 'for-each-ref', 'config --local --list', 'stash list'].map((words) =>
       git(...words.split(' ')),
@@ -140,6 +142,22 @@ function filesIn(folder: string): string[] {
     .filter((entry) => !`${entry.parentPath}/`.includes('/.git/'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .toSorted();
+}
+
+/** Of the hidden files, where the settings of agents and of git are. */
+function digestsIn(home: string): Record<string, string> {
+  const files = filesIn(home).filter(
+    (path) =>
+      path.startsWith('.') && statSync(join(home, path), { throwIfNoEntry: false })?.isFile() === true,
+  );
+  return Object.fromEntries(
+    files.map((path) => [
+      path,
+      createHash('sha256')
+        .update(readFileSync(join(home, path)))
+        .digest('hex'),
+    ]),
+  );
 }
 
 /** By the kernel: every process that was started with this home. */
