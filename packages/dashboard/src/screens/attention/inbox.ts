@@ -123,6 +123,7 @@ export const reasonTexts: Readonly<Record<string, string>> = {
   'pr-closed': 'Pull request closed',
   'pr-unproven': 'Pull request not seen',
   'worker-dead': 'Agent process exited',
+  'worker-failed': 'Agent failed',
   'worker-stalled': 'Agent stalled',
   'signal-corrupt': 'Status file unreadable',
   'verification-failed': 'Verification failed',
