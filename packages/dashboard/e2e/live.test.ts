@@ -410,10 +410,10 @@ describe('the costs', () => {
     await page.getByRole('link', { name: 'run-old' }).waitFor();
     const dollars = (texts: string[]) =>
       texts.reduce((sum, text) => sum + Number(/\$([\d.]+)/.exec(text.replaceAll(',', ''))?.[1] ?? 0), 0);
-    const column = (name: string, cell: number) =>
+    const cells = (name: string, cell: number) =>
       page.locator(`section[aria-label="${name}"] tbody tr > :nth-child(${cell})`).allInnerTexts();
-    const byRun = dollars(await column('Cost and tokens by run', 3));
-    const byAgent = dollars(await column('Cost by agent', 2));
+    const byRun = dollars(await cells('Cost and tokens by run', 3));
+    const byAgent = dollars(await cells('Cost by agent', 2));
     const perTicket = dollars(
       await page
         .locator('dt', { hasText: /^Per ticket$/ })

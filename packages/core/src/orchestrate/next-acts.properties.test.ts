@@ -67,6 +67,9 @@ test('never too many, never twice, never too early, and always finishes', () => 
         }
         expect(problems).toEqual([]);
         expect(isOver()).toBe(true);
+        // What still runs of a run that is over is ended, once.
+        for (const act of nextActs(world(), quickTimings)) carryOut(act);
+        expect(problems).toEqual([]);
         expect(nextActs(world(), quickTimings)).toEqual([]);
       },
     ),

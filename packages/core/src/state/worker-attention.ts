@@ -76,7 +76,7 @@ export function isUnseenClaim(board: Board, worker: Worker): boolean {
 
 /** At once if nobody is left who could open it; else when a poll of the code host, after the claim, found none. */
 function unprovenPullRequest(board: Board, worker: Worker): Raised | undefined {
-  const { status, statusSeq, unseenSeq, recall, agent } = worker;
+  const { statusSeq, unseenSeq, recall, agent } = worker;
   // A claim of more than that has its own item.
   if (!isUnseenClaim(board, worker) || openReasons(worker).includes('done-unproven')) return undefined;
   const process = processOf(worker);

@@ -19,7 +19,7 @@ const namedInSkill =
   /(?:`|^|\$\(|\b(?:then|if) )svc ([a-z][^`\n)]*)|\bsvc\(\s*('[a-z-]+'(?:,\s*'[a-z-]+')*)/gm;
 
 /** Where a sentence goes on with what svc itself does. */
-const sentences = new Set(['does', 'needs', 'sends', 'started', 'writes']);
+const sentences = new Set(['does', 'keeps', 'needs', 'sends', 'started', 'writes']);
 
 const verbs = new Map(everyVerb(describeSvc()).map((verb) => [verb.path.join(' '), verb]));
 

@@ -14,8 +14,8 @@ import { writeFileAtomically } from '../../disk/atomic-write.ts';
 const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The agent can write as much as it likes; svc writes no more. Then the session continues in a new one. */
-const MOST_BYTES = 16 * 1024 * 1024;
+/** More than all images of a ticket. The agent can write as much as it likes; svc writes no more: the session continues in a new one. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The digest is of the first `size` bytes; `next` is what may follow them. */
 const Written = z.object({
