@@ -1,8 +1,7 @@
-// What an agent offers in a session: permission modes, models, commands of its own, and whether it takes images. And what a person has set of it. A
-// mode or model counts when the agent has confirmed it, whatever was asked for.
+// What an agent offers in a session: permission modes, models, commands of its own, and whether it takes images. And what a
+// person has set of it. A mode or model counts when the agent has confirmed it, whatever was asked for.
 import { asFields, type Fields, flagAt, listAt, objectAt, textAt } from '../receive/payload-fields.ts';
 import { MOST_OPTIONS } from './requests.ts';
-import type { AgentSession } from './session.ts';
 import { shortText } from './tools.ts';
 
 export type AgentCommand = {
@@ -13,7 +12,26 @@ export type AgentCommand = {
 };
 
 export type Setting = 'mode' | 'model';
-type Pending = AgentSession['pending'][number];
+type Pending = { method: string; params: Fields };
+
+/** The part of a session that is about what the agent offers. */
+export type SessionSettings = {
+  sessionId: string | null;
+  /** Null while the agent has not reported it. */
+  mode: string | null;
+  modes: readonly { id: string; name: string }[];
+  models: readonly { id: string; name: string }[];
+  /** How the mode is set: by a config option, or by `session/set_mode` where the agent has none. */
+  modeOption: string | null;
+  model: string | null;
+  modelOption: string | null;
+  /** What a person has set in this session, as the agent confirmed it. */
+  chosen: { mode: string | null; model: string | null };
+  /** How many changes of settings there were. */
+  settings: number;
+  /** Our requests without an answer: by id, the method and what the answer is needed for. */
+  pending: Readonly<Record<number, Pending>>;
+};
 
 const MOST_MODELS = 200;
 const MOST_COMMANDS = 300;
@@ -30,7 +48,10 @@ export function takesImages(capabilities: Fields): boolean {
 }
 
 /** The agent's settings by category: which is the permission mode, which is the model. */
-export function withOptions(session: AgentSession, options: readonly unknown[]): AgentSession {
+export function withOptions<Session extends SessionSettings>(
+  session: Session,
+  options: readonly unknown[],
+): Session {
   let next = session;
   for (const option of options.map((one) => asFields(one) ?? {})) {
     const id = textAt(option, 'id');
@@ -45,12 +66,18 @@ export function withOptions(session: AgentSession, options: readonly unknown[]):
   return isChanged ? { ...next, settings: session.settings + 1 } : next;
 }
 
-export function withMode(session: AgentSession, mode: string | undefined): AgentSession {
+export function withMode<Session extends SessionSettings>(
+  session: Session,
+  mode: string | undefined,
+): Session {
   if (mode === undefined || mode === session.mode) return session;
   return { ...session, mode, settings: session.settings + 1 };
 }
 
-export function withModel(session: AgentSession, model: string | undefined): AgentSession {
+export function withModel<Session extends SessionSettings>(
+  session: Session,
+  model: string | undefined,
+): Session {
   if (model === undefined || model === session.model) return session;
   return { ...session, model, settings: session.settings + 1 };
 }
@@ -91,7 +118,7 @@ export const CHOSEN = 'chosen';
 const markOf = (params: Fields): Fields => objectAt(objectAt(params, '_meta'), 'svc');
 
 /** The setting that a request of a person changes, and its value; undefined for any other request. */
-function changeIn(session: AgentSession, { method, params }: Pending): [Setting, string] | undefined {
+function changeIn(session: SessionSettings, { method, params }: Pending): [Setting, string] | undefined {
   if (textAt(markOf(params), 'kind') !== CHOSEN) return undefined;
   if (method === SET_MODE) return ['mode', textAt(params, 'modeId') ?? ''];
   if (method === SET_MODEL) return ['model', textAt(params, 'modelId') ?? ''];
@@ -101,14 +128,14 @@ function changeIn(session: AgentSession, { method, params }: Pending): [Setting,
 }
 
 /** After the answer to a request of ours: what a person asked for is what they have chosen, if the agent took it. */
-export function confirmed(session: AgentSession, asked: Pending): AgentSession {
+export function confirmed<Session extends SessionSettings>(session: Session, asked: Pending): Session {
   const [setting, value] = changeIn(session, asked) ?? [];
   if (setting === undefined || session[setting] !== value) return session;
   return { ...session, chosen: { ...session.chosen, [setting]: value } };
 }
 
 /** Who has asked for what the agent has now changed; undefined: the agent did it by itself, or svc at the start. */
-export function changedBy(before: AgentSession, after: AgentSession): string | undefined {
+export function changedBy(before: SessionSettings, after: SessionSettings): string | undefined {
   const request = Object.values(before.pending).find((one) => {
     const [setting, value] = changeIn(before, one) ?? [];
     return setting !== undefined && after[setting] === value && before[setting] !== value;
@@ -121,7 +148,7 @@ export function changedBy(before: AgentSession, after: AgentSession): string | u
  * report a change before they answer the request for it.
  */
 export function wanted(
-  session: AgentSession,
+  session: SessionSettings,
   setup: { mode: string | null; model: string | null },
   setting: Setting,
 ): string | null {
@@ -132,7 +159,7 @@ export function wanted(
 
 /** What changes it in this session; null: the agent does not offer that. */
 export function changeRequest(
-  session: AgentSession,
+  session: SessionSettings,
   setting: Setting,
   value: string,
 ): { method: string; params: Fields } | null {

@@ -26,6 +26,7 @@ import {
   commandsIn,
   confirmed,
   offered,
+  type SessionSettings,
   takesImages,
   withMode,
   withModel,
@@ -45,7 +46,7 @@ export type AgentEntry =
 
 export type TurnEnd = { ok: boolean; reason: string };
 
-export type AgentSession = {
+export type AgentSession = SessionSettings & {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
   can: { resume: boolean; load: boolean; close: boolean; steer: boolean; images: boolean };
@@ -58,17 +59,6 @@ export type AgentSession = {
   /** Whether it reports its login without being asked, and what it has reported. */
   reportsLogin: boolean;
   login: ReportedLogin | null;
-  sessionId: string | null;
-  /** Null while the agent has not reported it. */
-  mode: string | null;
-  modes: readonly { id: string; name: string }[];
-  models: readonly { id: string; name: string }[];
-  /** How the mode is set: by a config option, or by `session/set_mode` where the agent has none. */
-  modeOption: string | null;
-  model: string | null;
-  modelOption: string | null;
-  /** What a person has set in this session, as the agent confirmed it. */
-  chosen: { mode: string | null; model: string | null };
   /** Its own slash commands, without the slash. */
   commands: readonly AgentCommand[];
   /** Ids of our prompts that have no answer yet, oldest first. */
@@ -79,10 +69,9 @@ export type AgentSession = {
   message: { id: string; kind: 'message' | 'thought'; text: string } | null;
   /** No chunk will be added to it: a tool has started, or the turn has ended. */
   isMessageDone: boolean;
-  /** How many messages, plans and changes of settings there were. */
+  /** How many messages and plans there were. */
   messages: number;
   plans: number;
-  settings: number;
   /** In which it works. */
   folder: string | null;
   tools: readonly AgentTool[];
@@ -107,8 +96,6 @@ export type AgentSession = {
   exit: { exitCode: number | null; signal: string | null } | null;
   /** A session was loaded and nothing was sent to it yet: what the agent reports is of earlier processes. */
   isReplaying: boolean;
-  /** Our requests without an answer: by id, the method and what the answer is needed for. */
-  pending: Readonly<Record<number, { method: string; params: Fields }>>;
 };
 
 export const PROTOCOL_VERSION = 1;

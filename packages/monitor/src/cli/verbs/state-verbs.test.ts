@@ -61,7 +61,9 @@ test('what another machine says is shown as what it says', async () => {
 
   const shown = { ...item.read.value, machine: 'laptop', person: 'eve' };
   printAttention(terminal, attentionView({ attention: new Map() }, terminal.now().getTime(), [shown]));
-  expect(terminal.printed()).toContain('\n  laptop suggests, not checked here, to run on that machine: svc why ENG-1');
+  expect(terminal.printed()).toContain(
+    '\n  laptop suggests, not checked here, to run on that machine: svc why ENG-1',
+  );
 });
 
 test('why, as text', async () => {
