@@ -152,7 +152,8 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
     await reporter.reportOk({ orchestrator, ticket }, next);
   }
 
-  function isContained(mergeSha: string, sha: string, repository: string): Promise<void> | void {
+  type Asked = Extract<Effect, { kind: 'prove-descendant' }>;
+  function isContained({ key, mergeSha, sha, repo: repository }: Asked): Promise<void> | void {
     const history = codehost.history(repository);
     const [merge, commit] = [ids.get(mergeSha), ids.get(sha)];
     const isAncestor = merge !== undefined && commit !== undefined && history.ancestors(commit).has(merge);
@@ -162,7 +163,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
       event: 'orchestrator.deploy.descendant_checked',
       source: 'monitor',
       via: 'local',
-      deliveryId: `descendant:${repository.toLowerCase()}:${mergeSha}..${sha}`,
+      deliveryId: `descendant:${key}`,
       scope: { repo: repository, mergeSha, sha },
       detail: { contains, by: 'git', ...(isAncestor && !isClean && { reverted: true }) },
     });
@@ -187,7 +188,7 @@ export async function playInProcess(home: string, fault: Fault = {}): Promise<Pl
       case 'refresh-pull-request':
         return poll();
       case 'prove-descendant':
-        return isContained(effect.mergeSha, effect.sha, effect.repo);
+        return isContained(effect);
       case 'file-remediation':
       case 'message-worker':
       case 'notify':

@@ -389,7 +389,7 @@ describe('what needs you', () => {
     const list = page.getByRole('tabpanel').locator('ul').first();
     expect(await list.locator('> li').count()).toBe(count);
     await expect.poll(() => list.innerText()).toMatch(new RegExp(`${other?.ticket}[^]*acknowledged by kim`));
-    await list.getByRole('link', { name: /^TID-122 Worker failed/ }).waitFor();
+    await list.getByRole('link', { name: /^TID-122 Agent failed/ }).waitFor();
     expect((await svc('board')).printed).toContain(`${count} need you`);
   });
 });

@@ -15,6 +15,7 @@ import {
   commitKey,
   linked,
   pullRequestKey,
+  pullRequestOfWorker,
   putPullRequest,
   putWorker,
   workersNear,
@@ -25,7 +26,7 @@ import { withFact } from './deploy-effects.ts';
 import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { withPolicy } from './fold-policy.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
-import { withKnownDeployments } from './known-facts.ts';
+import { withKnownDeployments, withKnownFacts } from './known-facts.ts';
 import {
   ALL_CHECKS,
   checkSummary,
@@ -59,6 +60,7 @@ function foldPullRequest(context: FoldContext<OwnLine['event']>): void {
   if (next.merge !== null && (isRelinked || next.merge !== known?.merge))
     applyMerge(context, next, next.merge);
   if (next.state === known?.state && !isRelinked) return;
+  applyOthers(context, [...before, ...near], next);
   checkAttention(context, [...before, ...near]);
 }
 
@@ -90,6 +92,18 @@ function applyMerge(
         context.board,
         withOwnAttention(context, withKnownDeployments(context, withCarriers(context, merged))),
       );
+  }
+}
+
+/** A worker that names one that is not its own after all may own another one, which was merged before. */
+function applyOthers(context: FoldContext, workers: readonly string[], { number }: PullRequest): void {
+  const { board } = context;
+  for (const key of new Set(workers)) {
+    const worker = board.workers.get(key);
+    if (worker === undefined || worker.merge !== null) continue;
+    const own = pullRequestOfWorker(board, worker);
+    if (own === undefined || own.merge === null || own.number === number) continue;
+    putWorker(board, withOwnAttention(context, withKnownFacts(context, withPolicy(board, worker))));
   }
 }
 

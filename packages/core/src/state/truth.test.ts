@@ -225,6 +225,20 @@ describe('a pull request is the worker’s own only if branch or ticket agree, a
     expect(answers('ENG-2', requires, earlier, deployed, ...files).shipped).toBe(false);
   });
 
+  test('one that is named turns out to be older than the worker: its own one counts, which was merged before', () => {
+    const older = merged({
+      number: 2,
+      scope: { branch: 'other', ticket: 'ENG-1', mergeSha: 'older' },
+      detail: { mergedAt: moment(1) },
+    });
+    const open: Line = [
+      'codehost.pr.opened',
+      { scope: { repo: 'acme/web', pr: 2, branch: 'other', ticket: 'ENG-1' }, detail: { state: 'open' } },
+    ];
+    const named = worker('ENG-1', { startedAt: moment(9), pr: { number: 2 } });
+    expect(answers('ENG-1', requires, open, named, merged(), deployed, older).shipped).toBe(true);
+  });
+
   test('after the merge the file cannot choose another repository', () => {
     const { board } = play(
       requires,

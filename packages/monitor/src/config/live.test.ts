@@ -101,6 +101,16 @@ test('the project that requires proof is logged first', async () => {
   ]);
 });
 
+test('what cannot be read is logged before what requires nothing', async () => {
+  const broken = { svc: { projectKey: 'broken', deploy: 7 } };
+  const { start, lines, folderOf } = await served({ lax: deploy(true), broken });
+  await start();
+  expect(lines.map(({ detail }) => Reflect.get(detail, 'project'))).toEqual([
+    folderOf('broken'),
+    folderOf('lax'),
+  ]);
+});
+
 test('a project of an earlier start that is no longer served is logged', async () => {
   const { live, start, lines, folderOf } = await served({ web: deploy(false) });
   await start();

@@ -233,7 +233,8 @@ function appliedLines(
   });
   const served = new Set(projects.map(({ folder }) => folder));
   const left = [...logged.keys()].filter((folder) => !served.has(folder));
-  // What requires proof comes first: a merge that waits must not be decided by a laxer project of the same read.
+  // What requires proof comes first, then what is unknown: a merge that waits must not be decided by a laxer project of the
+  // same read.
   const strictFirst = changed.toSorted((one, other) => laxness(one.now) - laxness(other.now));
   return [
     ...strictFirst,
@@ -242,7 +243,8 @@ function appliedLines(
 }
 
 function laxness({ policies }: Applied): number {
-  return Object.values(policies.deploy).some(({ skipDeployVerification: skip }) => skip === false) ? 0 : 1;
+  if (Object.values(policies.deploy).some(({ skipDeployVerification: skip }) => skip === false)) return 0;
+  return policies.others === 'unknown' ? 1 : 2;
 }
 
 function appliedLine(
