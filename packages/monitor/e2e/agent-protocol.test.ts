@@ -418,8 +418,15 @@ test('an agent without work is ended, keeps its question, and the next message s
 
   // As often as it takes: it is never given up.
   for (const attempt of [2, 3, 4, 5]) {
-    later(31);
-    await until(() => !lives(pid('A-1', attempt)));
+    // On a busy machine the end of its turn is noted after the clock was moved: it is moved again.
+    let moved = -Infinity;
+    await until(() => {
+      if (performance.now() - moved > 10_000) {
+        later(31);
+        moved = performance.now();
+      }
+      return !lives(pid('A-1', attempt));
+    });
     await send(`say ${attempt}`);
   }
   await untilHolds(async () =>
