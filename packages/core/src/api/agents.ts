@@ -115,6 +115,8 @@ const asked = z.strictObject({
   instanceId: z.string().optional().describe('the instance that `after` is from'),
 });
 const failures = ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready'] as const;
+/** Of what is read in the worktree of a ticket. */
+const worktreeFailures = [...failures, 'config-invalid', 'file-unusable'] as const;
 const ofHook = {
   method: 'POST',
   tag: 'agents',
@@ -259,14 +261,7 @@ export const agentRoutes = {
     verbs: ['svc agent changes'],
     query: z.strictObject(OfRun),
     answer: WorktreeChanges,
-    failures: [
-      'usage',
-      'unknown-ticket',
-      'not-allowed-now',
-      'state-not-ready',
-      'config-invalid',
-      'file-unusable',
-    ],
+    failures: worktreeFailures,
   }),
   getFiles: apiRoute({
     ...ofAgent,
@@ -283,14 +278,7 @@ export const agentRoutes = {
       files: z.array(z.string()).describe('At most 50 paths, those whose file name begins with it first'),
       cut: z.boolean().describe('There are more'),
     }),
-    failures: [
-      'usage',
-      'unknown-ticket',
-      'not-allowed-now',
-      'state-not-ready',
-      'config-invalid',
-      'file-unusable',
-    ],
+    failures: worktreeFailures,
   }),
   reportHook: apiRoute({
     ...ofHook,

@@ -125,11 +125,12 @@ async function copyObjects(
     mergeSha,
     ...(parent === undefined ? [] : [parent]),
   ];
+  const compared = [mergeSha, sha, ...(parent === undefined ? [] : [parent])];
   const own = entriesIn(change ?? '');
   const paths = new Set(own.map(({ path }) => path));
   const roots = await printed(
     ['cat-file', '--batch-check=%(objectname)'],
-    [mergeSha, sha, ...(parent === undefined ? [] : [parent])].map((id) => `${id}^{tree}\n`).join(''),
+    compared.map((id) => `${id}^{tree}\n`).join(''),
   );
   const ids = new Set([
     ...commits.map((id) => id.replace('-', '')),
@@ -149,13 +150,12 @@ async function copyObjects(
   const store = join(folder, 'store');
   const format = sha.length === 40 ? 'sha1' : 'sha256';
   const made = await git(folder, ['init', '-q', '--bare', '--template=', `--object-format=${format}`, store]);
-  if (made.ended !== 'exit' || made.exitCode !== 0) return undefined;
+  if (!isOk(made)) return undefined;
   // Only the pack: its index has the ids that the clone gave.
   const pack = join(store, 'objects', 'pack', 'pack-copied.pack');
   await rename(join(folder, `copied-${name.trim()}.pack`), pack);
   await writeNewFile(join(store, 'shallow'), [...new Set(oldest), ''].join('\n'));
-  const indexed = await git(store, ['index-pack', pack]);
-  return indexed.ended === 'exit' && indexed.exitCode === 0 ? store : undefined;
+  return isOk(await git(store, ['index-pack', pack])) ? store : undefined;
 }
 
 const linesIn = (output: string): string[] => output.split('\n').filter((line) => line !== '');
