@@ -134,13 +134,8 @@ export function createPolicyModel(): PolicyModel {
         named.add(repository);
         // A refused file may be stricter than before, never laxer; one that may be refused may count as well.
         if (file.kind === 'refused' && entry.skip === true && !mayBeValid) continue;
-        // A file in the old place that says `false` requires proof as any other.
-        hear(
-          repository,
-          name,
-          entry,
-          isSure || (isOld && file.kind === 'valid' && global === 'good' && entry.skip === false),
-        );
+        // A file in the old place, or a refused one, that says `false` requires proof as any other.
+        hear(repository, name, entry, isSure || (global === 'good' && entry.skip === false));
       }
       if (file.kind === 'valid')
         for (const [repository, byProject] of stances) {
@@ -166,7 +161,8 @@ export function createPolicyModel(): PolicyModel {
   function isRequiredInRefused(repository: string): boolean {
     return [...projects.values()].some((project) => {
       const { file } = fileOf(project);
-      if (!project.isListed || global === 'empty' || file?.kind !== 'refused') return false;
+      const isServed = global === 'good' ? project.isListed : project.wasListed;
+      if (!isServed || global === 'empty' || file?.kind !== 'refused') return false;
       return Object.entries(file.deploy ?? {}).some(
         ([key, entry]) => sameName(key) === repository && entry.skip === false,
       );

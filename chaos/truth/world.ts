@@ -13,7 +13,7 @@ export interface WorldNames {
   firstNumber: number;
 }
 const plainNames: WorldNames = {
-  repository: (index) => ['acme/web', 'acme/api'][index] ?? `acme/repository-${index}`,
+  repository: (index) => ['acme/web', 'acme/api.js'][index] ?? `acme/repository-${index}`,
   project: (index) => `project-${index + 1}`,
   ticket: (index) => `ABC-${index + 1}`,
   run: (index) => `run-${index + 1}`,

@@ -35,10 +35,11 @@ export type FileEntry = {
 /**
  * `names`: the paths of the members of keyed groups, also of empty ones. `invalid`: the fields and groups that the file
  * sets to an invalid value; the whole file if it cannot be read. `doubtful`: what it may have tried to set under an
- * unknown key.
+ * unknown key. `refused`: the fields of members whose name is not valid.
  */
 export type FileReading = {
   entries: FileEntry[];
+  refused: FileEntry[];
   names: KeyPath[];
   problems: ConfigProblem[];
   invalid: KeyPath[];
@@ -46,11 +47,15 @@ export type FileReading = {
 };
 
 export function readConfigFile(file: ConfigFile): FileReading {
-  const reading: FileReading = { entries: [], names: [], problems: [], invalid: [], doubtful: [] };
+  const reading = emptyReading();
   if (file.data === undefined) return { ...reading, invalid: [[]] };
   if (file.layers.includes('project')) findSecrets(file, file.data, [], reading.problems);
   visit(file, configTree, [], [], file.data, reading);
   return reading;
+}
+
+function emptyReading(): FileReading {
+  return { entries: [], refused: [], names: [], problems: [], invalid: [], doubtful: [] };
 }
 
 function visit(
@@ -83,16 +88,19 @@ function visitChild(
 ): void {
   const name = written.at(-1) ?? '';
   if (node.kind === 'keyed') {
-    const canonical = canonicalKey(formatKey([...path, name])).slice(formatKey(path).length + 1);
+    const canonical = currentName(file, path, name);
     if (node.name.safeParse(canonical).success) {
       reading.names.push([...path, canonical]);
       return visit(file, node.child, [...path, canonical], written, data, reading);
     }
     reading.problems.push(wrongName(file, written));
     reading.invalid.push(path, [...path, name]);
+    const inside = emptyReading();
+    visit(file, node.child, [...path, name], written, data, inside);
+    reading.refused.push(...inside.entries);
     return;
   }
-  const [current = ''] = currentName(file, [...path, name]).slice(path.length);
+  const current = currentName(file, path, name);
   const child = node.children.get(current);
   if (child) return visit(file, child, [...path, current], written, data, reading);
   const meant = nearest(name, node.children.keys());
@@ -117,10 +125,11 @@ function holdsDeploy(data: unknown): boolean {
   );
 }
 
-/** The current name of a key: vendor names and renamed keys are replaced. */
-function currentName(file: ConfigFile, path: KeyPath): KeyPath {
-  const key = canonicalKey(formatKey(path));
-  return (deprecationOf(key, file.layers)?.replacement ?? key).split('.');
+/** The current name of a key below a path: vendor names and renamed keys are replaced. Names may contain dots. */
+function currentName(file: ConfigFile, path: KeyPath, name: string): string {
+  const around = path.map((above) => `${above}.`).join('');
+  const key = canonicalKey(`${around}${name}`);
+  return (deprecationOf(key, file.layers)?.replacement ?? key).slice(around.length);
 }
 
 function takeField(

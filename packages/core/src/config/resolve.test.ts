@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { unknownDeployPolicy } from '../deploy/policy.ts';
 import type { Layer } from './field.ts';
 import { formatProblem } from './problems.ts';
 import type { ConfigFile } from './read-file.ts';
@@ -46,12 +47,36 @@ describe('groups keyed by a name', () => {
     expect(problems[0]).toMatchObject({ code: 'wrong-name', key: 'svc.deploy.web' });
   });
 
+  test('the name of a repository may contain dots', () => {
+    const { policies, problems } = project({ deploy: { 'acme/next.js': { skipDeployVerification: false } } });
+    expect(problems).toEqual([]);
+    expect(policies.deploy).toMatchObject({ 'acme/next.js': { skipDeployVerification: false } });
+  });
+
   test('a repository with the ending of a clone address is refused, because it would match nothing', () => {
     const { config, problems, policies } = project({ deploy: { 'acme/web.git': {} } });
     expect(config).toBeUndefined();
     expect(problems[0]).toMatchObject({ code: 'wrong-name', remedy: 'Write "acme/web".' });
     expect(policies.others).toBe('unknown');
     expect(policies.deploy).toMatchObject({ 'acme/web': { skipDeployVerification: null } });
+  });
+
+  test('an entry that is refused for its name requires proof if it says so, and skips nothing', () => {
+    const policiesWith = (skipDeployVerification: boolean) =>
+      project({
+        deploy: { 'acme/web.git': { skipDeployVerification, productionEnvironment: 'live', timeoutSec: '' } },
+      }).policies;
+    expect(policiesWith(false).deploy).toEqual({
+      'acme/web': {
+        ...unknownDeployPolicy,
+        skipDeployVerification: false,
+        productionEnvironment: 'live',
+      },
+    });
+    expect(policiesWith(true)).toMatchObject({
+      deploy: { 'acme/web': { skipDeployVerification: null } },
+      relaxes: [],
+    });
   });
 
   test('two spellings of one repository: the stricter entry counts, and nothing is relaxed', () => {

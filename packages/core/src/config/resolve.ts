@@ -74,8 +74,11 @@ export function resolveConfig(
       concerns({ file: files[index] as ConfigFile, path }, deployPath, { layers: ['project'] }),
     ),
   );
+  const refused = readings.flatMap((reading) => reading.refused);
   const misnamed = invalid.flatMap(({ path }) =>
-    isDeploy(path) && path[2]?.endsWith('.git') ? path[2] : [],
+    isDeploy(path) && path[2]?.endsWith('.git')
+      ? { repo: path[2], values: refused.filter((entry) => entry.path[2] === path[2]) }
+      : [],
   );
   const policies = policiesOf(usable, values, isUnknown ? 'unknown' : 'default', {
     isValid: !broken,

@@ -48,7 +48,7 @@ export function policiesOf(
   values: readonly Pick<ResolvedValue, 'path' | 'value' | 'source' | 'uncertain'>[],
   others: ProjectPolicies['others'],
   /** Whether the files have no error, and entries that were refused for their name. */
-  { isValid, misnamed }: { isValid: boolean; misnamed: readonly string[] },
+  { isValid, misnamed }: { isValid: boolean; misnamed: readonly RefusedEntry[] },
 ): ProjectPolicies {
   const ofDeploy = values.filter(({ path }) => path[0] === 'svc' && path[1] === 'deploy');
   const uncertain = new Set(ofDeploy.flatMap(({ path, uncertain: isSo }) => (isSo ? [path[2]] : [])));
@@ -58,8 +58,10 @@ export function policiesOf(
     const before = deploy[repoKey(repo)];
     deploy[repoKey(repo)] = before === undefined ? entry : stricter(before, entry);
   }
-  for (const repo of misnamed)
-    deploy[repoKey(repo)] = stricter(deploy[repoKey(repo)] ?? unknownDeployPolicy, unknownDeployPolicy);
+  for (const { repo, values: stated } of misnamed) {
+    const entry = policyOfRefused(stated);
+    deploy[repoKey(repo)] = stricter(deploy[repoKey(repo)] ?? entry, entry);
+  }
   if (!isValid)
     for (const { path, source } of ofDeploy)
       if (source.kind === 'file' && deploy[repoKey(path[2] ?? '')]?.skipDeployVerification === true)
@@ -73,6 +75,15 @@ export function policiesOf(
   const dispatch = dispatchOf(config, values);
   const tickets = ticketsOf(config);
   return { deploy, relaxes, others, ...(tickets && { tickets }), ...(dispatch && { dispatch }) };
+}
+
+type RefusedEntry = { repo: string; values: readonly Pick<ResolvedValue, 'path' | 'value'>[] };
+
+/** What it requires counts; that it skips the verification does not. */
+function policyOfRefused(stated: RefusedEntry['values']): DeployPolicy {
+  const given = Object.fromEntries(stated.map(({ path, value }) => [path[3], value]));
+  const isRequired = given['skipDeployVerification'] === false;
+  return { ...defaultDeployPolicy, ...given, skipDeployVerification: isRequired ? false : null };
 }
 
 function ticketsOf(config: Config): ProjectPolicies['tickets'] {
