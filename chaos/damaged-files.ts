@@ -90,9 +90,20 @@ async function checkLax(why: string): Promise<void> {
 /** The conversation of an agent is shown, or its files are named. */
 async function checkConversation(ticket: string): Promise<void> {
   const path = `/api/workers/${ticket}/agent?attempt=1`;
-  const answer = await world.ask<{ code?: string; remedy?: string }>(path, undefined, {}, 'file-unusable');
+  const answer = await world.ask<{ code?: string; remedy?: string }>(path, undefined, {}, ['file-unusable']);
   if (answer.code === 'file-unusable' && answer.remedy?.includes(`${ticket}.1.sent.jsonl`) !== true)
     note(`${path} does not name the file: ${JSON.stringify(answer)}`);
+}
+
+/** Files that are read when somebody asks for them: whatever they are, there is an answer. */
+async function checkLooks(): Promise<void> {
+  for (const path of ['/api/retention', '/api/archive', '/api/archive/run1', '/api/team', '/api/projects'])
+    await world.ask(path, undefined, {}, ['file-unusable', 'unknown-run']);
+  const report = await world.ask<{ code?: string }>('/api/hooks/report', '{}', {}, [
+    'wrong-hook-token',
+    'file-unusable',
+  ]);
+  if (report.code === undefined) note(`a hook without the token was heard: ${JSON.stringify(report)}`);
 }
 
 /** What a refused start prints must name the file, and must not be a bug. */
@@ -192,6 +203,7 @@ async function afterStart(made: Damage): Promise<void> {
     await checkLax(`a start after ${describe(made)}`);
     for (const ticket of ['OLD-0', 'OLD-5']) await checkConversation(ticket);
   }
+  await checkLooks();
   await world.stop();
 }
 
@@ -202,7 +214,11 @@ async function dataRound(): Promise<void> {
   const ticket = random.pick(agents);
   const output = join(runsDir, 'run1/workers/output');
   const candidates = random
-    .shuffled([...ownFiles(), ...dataFiles().filter((file) => file.startsWith(join(dataDir, 'events')))])
+    .shuffled([
+      ...ownFiles(),
+      ...keptFiles(),
+      ...dataFiles().filter((file) => file.startsWith(join(dataDir, 'events'))),
+    ])
     .slice(0, DATA_AT_ONCE);
   const sent = join(output, `${ticket}.1.sent.jsonl`);
   const journal = join(output, `${ticket}.1.journal.jsonl`);
@@ -214,6 +230,7 @@ async function dataRound(): Promise<void> {
   count.done += made.length;
   count.live += made.length;
   await checkConversation(ticket);
+  await checkLooks();
   const ofLog = made.find(({ file }) => file.startsWith(join(dataDir, 'events')));
   // The log notices what happened to its file when it writes the next line.
   const why = made.map(describe).join(', ');
@@ -242,6 +259,12 @@ function ownFiles(): string[] {
   return [...names, 'svc.db', 'svc.db-wal']
     .map((name) => join(dataDir, name))
     .filter((file) => existsSync(file));
+}
+
+/** What only a look reads. */
+function keptFiles(): string[] {
+  const names = ['retention-due.json', 'hook-secrets.json', 'hook-token', 'archives/run1/manifest.json'];
+  return names.map((name) => join(dataDir, name)).filter((file) => existsSync(file));
 }
 
 function dataFiles(): string[] {
@@ -335,6 +358,7 @@ world.create();
 const began = performance.now();
 try {
   await start();
+  world.archiveRun();
   await checkLax('nothing is damaged');
   if (sabotage) await showThatChecksFail();
   else {

@@ -23,6 +23,12 @@ export function namingOf(world: FilesWorld, { file, kind }: Damage, isLive: bool
   const project = [...projects, laxProject].find(({ folder }) => file === projectFile(folder));
   if (project !== undefined) return (health) => isNamed(health) || namedFiles(health).has(project.folder);
   if (file === globalFile) return isNamed;
+  if (file === join(configDir, 'team.json'))
+    return isLive || kind === 'removed'
+      ? { because: 'it is read by a start; a machine without it is in no team' }
+      : (health) => health.team?.why?.includes(file) === true;
+  if (file.startsWith(`${join(configDir, 'team.json')}.`))
+    return { because: 'it is read when the newer one cannot be' };
   if (file.startsWith(configDir))
     return kind === 'removed' ? { because: 'a project may have no secrets' } : isNamed;
   if (file.startsWith(join(runsDir, 'run1/workers/output')))
@@ -91,5 +97,15 @@ function ofDaemon(name: string, kind: string, isLive: boolean): Naming {
       ? { because: 'an empty one is built again from the log, and SQLite reads only its own pages' }
       : isNoticed('database-set-aside');
   }
-  return { because: `${name} is not read by the daemon` };
+  const because = lookedAtLater[name];
+  return { because: because ?? `${name} is not read by the daemon` };
 }
+
+/** Files that are read when somebody asks for what they hold. */
+const lookedAtLater: Readonly<Record<string, string>> = {
+  'manifest.json': 'it is read when somebody looks at the archive, which is asked for after the damage',
+  'hook-token': 'it is read with each report of a hook, which is sent after the damage',
+  'retention-due.json': 'without it what is too old is removed a day later',
+  'hook-secrets.json': 'without it each hook is updated once more',
+  'agent-hooks.json': 'only `svc hooks` reads it',
+};

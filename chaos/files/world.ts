@@ -1,6 +1,7 @@
 // The world of damaged-files.ts: a home of an ordinary user with projects, workers and an agent's files, and the real daemon.
 // Every answer of the daemon is measured, and it must never end by itself.
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { createHash, createHmac, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -118,6 +119,56 @@ export function createFilesWorld(count: number) {
     );
   }
 
+  /** A machine alone in its team, whose relay cannot be reached. */
+  function writeTeam(): void {
+    const pair = (type: 'ed25519' | 'x25519') => {
+      const { privateKey } = type === 'ed25519' ? generateKeyPairSync(type) : generateKeyPairSync(type);
+      return privateKey.export({ format: 'jwk' });
+    };
+    const [sign, agree] = [pair('ed25519'), pair('x25519')];
+    const id = createHash('sha256')
+      .update(Buffer.from(sign.x ?? '', 'base64url'))
+      .digest('base64url')
+      .slice(0, 22);
+    const self = { id, person: 'ann', machine: 'laptop', role: 'admin', agree: agree.x };
+    const key = randomBytes(32).toString('base64url');
+    const file = {
+      channelUrl: `http://127.0.0.1:9/${'c'.repeat(22)}`,
+      keys: { id, signPublic: sign.x, sign, agreePublic: agree.x, agree },
+      person: 'ann',
+      machine: 'laptop',
+      admin: id,
+      adminAgree: agree.x,
+      teamKeys: [{ epoch: 1, key, since: Date.now() }],
+      rosterVersion: Date.now(),
+      roster: { team: 'acme', names: key, members: [self], removed: [] },
+      machines: { [id]: sign.x },
+      invitation: null,
+      invitations: [],
+      used: [],
+    };
+    for (const name of ['team.json', 'team.json.1']) writeInto(configDir, name, file);
+  }
+
+  /** What svc keeps beside the log: some of it is read at a start, some of it when somebody looks at it. */
+  function writeKept(): void {
+    writeInto(home.dataDir, 'retention-due.json', { [join(runsDir, 'gone')]: new Date().toISOString() });
+    writeInto(home.dataDir, 'hook-secrets.json', { 'acme/p0#1': 'a'.repeat(16) });
+    writeInto(home.dataDir, 'agent-hooks.json', {
+      claude: { file: join(home.home, '.claude/settings.json') },
+    });
+    writeInto(home.dataDir, 'hook-token', 't'.repeat(43));
+    writeInto(laxProject.folder, '.svc/.workflow-context.json', {});
+    writeInto(laxProject.folder, '.svc/findings/current.jsonl', '{}\n');
+  }
+
+  function archiveRun(): void {
+    execFileSync(process.execPath, [join(home.home, 'dist/svc.js'), 'archive', 'sweep', 'run1'], {
+      env: { HOME: home.home, SVC_DATA_DIR: home.dataDir, PATH: process.env['PATH'] },
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
+  }
+
   function create(): void {
     for (const [index, project] of projects.entries()) {
       mkdirSync(join(project.folder, '.git'), { recursive: true });
@@ -133,6 +184,8 @@ export function createFilesWorld(count: number) {
       writeWorker(`OLD-${number}`, LAX, 10_000 + number);
       writeAgent(`OLD-${number}`);
     }
+    writeTeam();
+    writeKept();
     own(home.home);
   }
 
@@ -183,8 +236,8 @@ export function createFilesWorld(count: number) {
     path: string,
     body?: string,
     headers: Record<string, string> = {},
-    /** Of a refusal that is an answer. */
-    accepted?: string,
+    /** Codes of refusals that are answers. */
+    accepted: readonly string[] = [],
   ): Promise<T> {
     const began = performance.now();
     const before = waits();
@@ -203,7 +256,7 @@ export function createFilesWorld(count: number) {
     const which = body === undefined ? 'answer' : 'delivery';
     slowest[which] = Math.max(slowest[which], took);
     if (took > (body === undefined ? LIMIT_MS : MERGE_LIMIT_MS)) note(`${path} took ${took.toFixed(0)} ms`);
-    const isAccepted = accepted !== undefined && Reflect.get(answer as object, 'code') === accepted;
+    const isAccepted = accepted.includes(String(Reflect.get(answer as object, 'code')));
     if (!response.ok && !isAccepted) note(`${path}: ${response.status} ${JSON.stringify(answer)}`);
     return answer;
   }
@@ -227,7 +280,7 @@ export function createFilesWorld(count: number) {
   const health = (): Promise<Health> => ask<Health>('/api/health');
 
   /** With a question to health while it is on its way. */
-  async function merge(repo: string, number: number, accepted?: string): Promise<void> {
+  async function merge(repo: string, number: number, accepted?: readonly string[]): Promise<void> {
     const at = new Date().toISOString();
     const sha = number.toString(16).padStart(40, 'a');
     const body = JSON.stringify({
@@ -283,9 +336,9 @@ export function createFilesWorld(count: number) {
   /** While the log may not be writable: then a delivery is refused with 503, and the worker keeps its state. */
   async function statusOrRefusal(ticket: string, repo: string, number: number): Promise<string> {
     writeWorker(ticket, repo, number);
-    await merge(repo, number, 'log-not-writable');
+    await merge(repo, number, ['log-not-writable']);
     await sleep(LIMIT_MS / 2);
-    await merge(repo, number, 'log-not-writable');
+    await merge(repo, number, ['log-not-writable']);
     return (await statuses()).get(ticket) ?? '';
   }
 
@@ -301,6 +354,7 @@ export function createFilesWorld(count: number) {
     slowest,
     note,
     create,
+    archiveRun,
     writeProject,
     workerFile,
     projectFile: (folder: string): string => join(folder, '.svc/config.json'),

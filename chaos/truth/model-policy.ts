@@ -71,6 +71,7 @@ export function createPolicyModel(): PolicyModel {
   const projects = new Map<string, Project>();
   const stances = new Map<string, Map<string, Stance>>();
   const environments = new Map<string, Set<string>>();
+  const ofRefused = new Map<string, Set<string>>();
   let isChanged = false;
   let global: Extract<Step, { do: 'global' }>['file'] = 'good';
 
@@ -90,7 +91,12 @@ export function createPolicyModel(): PolicyModel {
       : { file, isOld, isDoubtful: false };
   }
 
-  function hear(repository: string, name: string, entry: PolicyEntry, isSure: boolean): void {
+  function hear(
+    repository: string,
+    name: string,
+    entry: PolicyEntry,
+    { isSure, isRefused }: { isSure: boolean; isRefused: boolean },
+  ): void {
     const byProject = stances.get(repository) ?? new Map<string, Stance>();
     stances.set(repository, byProject);
     const stance = byProject.get(name) ?? {
@@ -101,7 +107,11 @@ export function createPolicyModel(): PolicyModel {
     };
     stance.isKnown = anyOf([stance.isKnown, isSure ? yes : perhaps]);
     byProject.set(name, stance);
-    if (entry.environment !== undefined) {
+    // What is refused may name the environment or not, also the usual one by saying nothing of it.
+    if (isRefused && entry.skip === false) {
+      const others = ofRefused.get(repository) ?? [];
+      ofRefused.set(repository, new Set([...others, (entry.environment ?? 'production').toLowerCase()]));
+    } else if (entry.environment !== undefined) {
       // An entry that no longer requires proof may name the environment for earlier merges or not.
       const before = isSure && entry.skip !== true ? [] : (environments.get(repository) ?? usual);
       environments.set(repository, new Set([...before, entry.environment.toLowerCase()]));
@@ -135,7 +145,10 @@ export function createPolicyModel(): PolicyModel {
         // A refused file may be stricter than before, never laxer; one that may be refused may count as well.
         if (file.kind === 'refused' && entry.skip === true && !mayBeValid) continue;
         // A file in the old place, or a refused one, that says `false` requires proof as any other.
-        hear(repository, name, entry, isSure || (global === 'good' && entry.skip === false));
+        hear(repository, name, entry, {
+          isSure: isSure || (global === 'good' && entry.skip === false),
+          isRefused: file.kind === 'refused',
+        });
       }
       if (file.kind === 'valid')
         for (const [repository, byProject] of stances) {
@@ -200,7 +213,8 @@ export function createPolicyModel(): PolicyModel {
       // A refused file that requires proof does so, or is unknown: nothing is done without proof.
       if (!isKnown.isCertain && isRequiredInRefused(repository))
         isUnknown.isCertain = isUnknown.isPossible = true;
-      return { isRequired, isUnknown, environments: environments.get(repository) ?? usual };
+      const possible = [...(environments.get(repository) ?? usual), ...(ofRefused.get(repository) ?? [])];
+      return { isRequired, isUnknown, environments: new Set(possible) };
     },
   };
 }

@@ -224,8 +224,12 @@ export function createModel(): Model {
           const before = settled.get(key) ?? no;
           // The product may learn of a merge at any time, because it asks the code host whenever it likes.
           const isPossible = !pullRequest.needsProof.isCertain && !policy.isUnknown.isCertain;
+          // Before it is the worker's, nothing is judged.
           const isCertain =
-            pullRequest.isKnown && !pullRequest.needsProof.isPossible && !policy.isUnknown.isPossible;
+            pullRequest.isKnown &&
+            isOwn(worker, pullRequest).isCertain &&
+            !pullRequest.needsProof.isPossible &&
+            !policy.isUnknown.isPossible;
           settled.set(key, anyOf([before, { isPossible, isCertain }]));
         }
       }

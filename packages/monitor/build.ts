@@ -21,6 +21,8 @@ import { type Bundled, bundledIn, NOTICES, noticesText, readBundled } from '../.
 import { isCurrent } from './build-is-current.ts';
 import { VOCABULARY_FILE } from './src/cli/completion/find-completions.ts';
 import { makeVocabulary } from './src/cli/completion/make-vocabulary.ts';
+import { helpOfSvc } from './src/cli/describe-svc.ts';
+import { HELP_FILE } from './src/cli/recorded-help.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '..', '..');
@@ -62,7 +64,7 @@ try {
   takeDashboard();
   takeCommands();
   takeSkills();
-  describeProgram();
+  await describeProgram();
   writeFileSync(join(fresh, NOTICES), noticesText(bundled));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
@@ -184,6 +186,7 @@ function takeSkills(): void {
 }
 
 /** What is printed of the program without running it. */
-function describeProgram(): void {
-  writeFileSync(join(fresh, VOCABULARY_FILE), JSON.stringify(makeVocabulary()));
+async function describeProgram(): Promise<void> {
+  writeFileSync(join(fresh, VOCABULARY_FILE), JSON.stringify(await makeVocabulary()));
+  writeFileSync(join(fresh, HELP_FILE), JSON.stringify(await helpOfSvc()));
 }

@@ -50,8 +50,8 @@ test('every topic is in its family, and one without a family is an error', () =>
   expect(() => familyOf('nobody.knows')).toThrow('no family');
 });
 
-test('every verb has its section, with example and route', () => {
-  const page = verbsPage();
+test('every verb has its section, with example and route', async () => {
+  const page = await verbsPage();
   expect(page).toMatch(/^### svc events wait-for$/m);
   expect(page).toContain('svc events wait-for --event codehost.pr.merged --pr 42 --timeout 600');
   expect(page).toContain('Route: `GET /api/events/stream`');

@@ -8,8 +8,8 @@ import {
 import { describeSvc } from '../../../packages/monitor/src/cli/describe-svc.ts';
 import { code, page, table, words } from './markdown.ts';
 
-export function verbsPage(): string {
-  const verbs = everyVerb(describeSvc()).filter(({ path }) => path.length > 0);
+export async function verbsPage(): Promise<string> {
+  const verbs = everyVerb(await describeSvc()).filter(({ path }) => path.length > 0);
   const overview = table(
     ['Verb', 'What it does'],
     verbs.map((verb) => [

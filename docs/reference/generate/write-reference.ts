@@ -21,7 +21,7 @@ const wanted = new Map<string, string>([
   ['config.md', configPage()],
   ['events.md', eventsPage()],
   ['routes.md', routesPage(openApi)],
-  ['verbs.md', verbsPage()],
+  ['verbs.md', await verbsPage()],
   ['metrics.md', await metricsPage()],
   // Written by hand except for one table.
   ['exit-codes.md', withFailures(textOf('exit-codes.md'))],

@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { appendOutput, changeSignal } from '../../demo/src/worker-files.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { tokens } from '../../testkit/src/tape/world.ts';
-import { settled } from './screens.ts';
+import { sizes } from './chromium.ts';
+import { overflow, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';
 
 const tape = withTape({ past: 'end' });
@@ -169,6 +170,24 @@ describe('the board', () => {
     await bar.getByText(/^Live/).waitFor();
     await expect.poll(() => badge.innerText()).toMatch(new RegExp(`\\b${live}\\b`));
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
+  });
+
+  it('labels a past time also while something is wrong, whose reason fits a phone', async () => {
+    const page = await openAt('/');
+    const why = `/${'folder_'.repeat(40)}runs does not answer.`;
+    await page.route('**/api/health', async (route) => {
+      const answer = await route.fetch();
+      const health = (await answer.json()) as object;
+      await route.fulfill({
+        json: { ...health, runs: { state: 'degraded', agents: 0, why, remedy: `Look at ${why}` } },
+      });
+    });
+    await page.setViewportSize(sizes.narrow);
+    await page.goto(new URL('/?at=400', page.url()).href);
+    const bar = page.getByRole('region', { name: 'Data status' });
+    await bar.getByText(/^This board is not live\. /).waitFor();
+    await bar.getByText(why, { exact: true }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
   });
 
   it('has its time bar behind History', async () => {

@@ -251,6 +251,14 @@ test('only hooks with the token of the file are heard; a new token counts at onc
   expect(await post('', report)).toBe(401);
   expect(await post('undefined', report)).toBe(401);
   expect((await hook('claude', 'Stop', of)).code).toBe(0);
+  mkdirSync(file);
+  const answer = await fetch(`${url()}/api/hooks/report`, { method: 'POST' });
+  expect(answer.status).toBe(500);
+  expect(await answer.json()).toMatchObject({
+    code: 'file-unusable',
+    error: expect.stringContaining(file) as string,
+    remedy: 'Make it a file or folder that you can read and write, then try again.',
+  });
 });
 
 test('too many reports are refused, and the log gets only changes', async () => {

@@ -239,7 +239,7 @@ test('every verb declares the routes it calls, as the description does', async (
       [...path, child.name()],
       ...everyVerb(child, [...path, child.name()]),
     ]);
-  for (const path of everyVerb(buildProgram(testTerminal()))) {
+  for (const path of everyVerb(await buildProgram(testTerminal()))) {
     const terminal = testTerminal();
     await runCommandLine(terminal, [...path, '--help']);
     const [, line = ''] = /^Route: (.+(?:\n {2,}.+)*)$/m.exec(terminal.printed()) ?? [];

@@ -109,7 +109,7 @@ async function writeSvc(folder: string): Promise<void> {
     output: { dir: bin, format: 'esm' },
   });
   writeFileSync(join(bin, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(bin, VOCABULARY_FILE), JSON.stringify(makeVocabulary()));
+  writeFileSync(join(bin, VOCABULARY_FILE), JSON.stringify(await makeVocabulary()));
   const svc = [
     '#!/bin/sh',
     `if [ "$1" = complete ] && [ -f '${folder}/answer' ]; then exec cat '${folder}/answer'; fi`,

@@ -1,6 +1,8 @@
 // Every failure that a person or a program may have to handle: its code, the exit code of the CLI, the HTTP status, and
 // the fix (`remedy`). A bug throws something else.
 import type { ApiFailureCode, apiFailureStatus } from '@svc/core';
+import { systemErrorCode } from '@svc/lib/errors';
+import { Unreadable } from '@svc/lib/paths';
 
 /** A code that the API description also has must have the same status there. */
 type Described = {
@@ -77,4 +79,19 @@ export class Failure extends Error {
   get status(): number {
     return failures[this.code].status;
   }
+}
+
+/** A file that cannot be used is not a bug. */
+export function asFailure(error: unknown): unknown {
+  const code = systemErrorCode(error);
+  if (code === undefined || !(error instanceof Unreadable || hasPath(error))) return error;
+  const { message } = error;
+  const remedy = 'Make it a file or folder that you can read and write, then try again.';
+  return new Failure('file-unusable', message, remedy, { cause: error });
+}
+
+function hasPath(error: unknown): error is Error {
+  return (
+    error instanceof Error && 'path' in error && typeof error.path === 'string' && !('spawnargs' in error)
+  );
 }

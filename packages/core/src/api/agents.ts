@@ -288,7 +288,14 @@ export const agentRoutes = {
       'Called by the hooks that `svc hooks install` adds to the settings of an agent. The answer says nothing about the agent and decides nothing for it.',
     body: HookReport,
     answer: z.object({ ok: z.literal(true) }),
-    failures: ['usage', 'wrong-hook-token', 'too-many-requests', 'state-not-ready', 'log-not-writable'],
+    failures: [
+      'usage',
+      'wrong-hook-token',
+      'too-many-requests',
+      'state-not-ready',
+      'log-not-writable',
+      'file-unusable',
+    ],
   }),
   askByHook: apiRoute({
     ...ofHook,
@@ -298,7 +305,7 @@ export const agentRoutes = {
       'Called by the hook that `svc hooks install <agent> --answer` adds. The request can be answered until this responds, for at most a minute.',
     body: HookAsk,
     answer: z.object({ answer: z.enum(hookAnswers).nullable().describe('Null: nobody has answered') }),
-    failures: ['usage', 'wrong-hook-token', 'too-many-requests'],
+    failures: ['usage', 'wrong-hook-token', 'too-many-requests', 'file-unusable'],
   }),
   answerSession: apiRoute({
     method: 'POST',

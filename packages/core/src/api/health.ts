@@ -9,10 +9,8 @@ import { apiRoute, Seq, Time } from './route.ts';
 import { RuleFollower } from './rules.ts';
 import { TeamStatus } from './team.ts';
 
-// How the daemon identifies itself: in the health answer, and in daemon.json, by which it is found.
-
-/** The part of the health answer that distinguishes one daemon from every other process. */
-export const DaemonIdentity = z.object({
+/** What distinguishes one daemon from every other process; it is also in daemon.json, by which the daemon is found. */
+const DaemonIdentity = z.object({
   instance: z.uuid(),
   pid: z.int().positive(),
   port: z.int().min(1).max(65_535),
@@ -21,11 +19,8 @@ export const DaemonIdentity = z.object({
   startedAt: z.iso.datetime(),
 });
 
-/** daemon.json, written when the daemon starts to listen: a hint, not a proof that it still runs. */
-export const DaemonRecord = DaemonIdentity.extend({ state: z.enum(['running', 'stopping']) });
-
 /** What a daemon that answers shows of itself. */
-export const DaemonAnswer = DaemonIdentity.extend({
+const DaemonAnswer = DaemonIdentity.extend({
   filesChecked: z
     .boolean()
     .exactOptional()
@@ -34,7 +29,6 @@ export const DaemonAnswer = DaemonIdentity.extend({
 
 export type DaemonAnswer = z.infer<typeof DaemonAnswer>;
 export type DaemonIdentity = z.infer<typeof DaemonIdentity>;
-export type DaemonRecord = z.infer<typeof DaemonRecord>;
 
 const trouble = {
   why: z.string().exactOptional().describe('Only when it is degraded'),

@@ -39,7 +39,8 @@ export function linkAll(board: Board): void {
 
 /**
  * The worker's pull request: the one that it names, if it is really its own, else the one of its branch. A branch may
- * have had several: those that ended before the worker started do not count, and a merged one is preferred.
+ * have had several: those that ended before the worker started do not count, the one that its merge was judged by goes
+ * first, and then a merged one.
  */
 export function pullRequestOfWorker(board: Board, worker: Worker): PullRequest | undefined {
   const { repo, pr, branch } = worker;
@@ -53,7 +54,7 @@ export function pullRequestOfWorker(board: Board, worker: Worker): PullRequest |
   for (const key of linked(board.links.pullRequestsByBranch, branchKey(repo, branch))) {
     const found = board.pullRequests.get(key);
     if (found === undefined || endedBefore(found, worker)) continue;
-    if (best === undefined || isBetter(found, best)) best = found;
+    if (best === undefined || isBetter(found, best, worker)) best = found;
   }
   return best;
 }
@@ -92,9 +93,10 @@ function endOf({ merge, closedAt }: Pick<PullRequest, 'merge' | 'closedAt'>): nu
   return Date.parse(merge?.at ?? closedAt ?? '') + 1_000;
 }
 
-function isBetter(found: PullRequest, best: PullRequest): boolean {
-  const isMerged = found.merge !== null;
-  return isMerged === (best.merge !== null) ? found.number > best.number : isMerged;
+function isBetter(found: PullRequest, best: PullRequest, { merge }: Worker): boolean {
+  const rankOf = (one: PullRequest): number =>
+    one.merge === null ? 0 : merge !== null && one.merge.sha === merge.sha ? 2 : 1;
+  return rankOf(found) === rankOf(best) ? found.number > best.number : rankOf(found) > rankOf(best);
 }
 
 /** Workers that may own this pull request; `pullRequestOfWorker` decides. */

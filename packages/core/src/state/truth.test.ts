@@ -461,6 +461,12 @@ describe('stacked pull requests', () => {
     expect(proofs([...lines, whole, success('later')])).not.toContain('squashed..later');
   });
 
+  test('its branch gets another pull request: the one that its merge was judged by stays', () => {
+    const another = merged({ number: 11, scope: { mergeSha: 'other' }, detail: { base: 'main' } });
+    const lines = [requires, worker('ENG-1'), first, another, below, contained('merge', 'head-9'), squashed];
+    expect(answers('ENG-1', ...lines, success('squashed')).shipped).toBe(true);
+  });
+
   test('the worker may become known last', () => {
     const lines = [requires, below, first, success('squashed'), worker('ENG-1')];
     expect(answers('ENG-1', ...lines).shipped).toBe(false);

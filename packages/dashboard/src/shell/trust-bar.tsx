@@ -15,7 +15,7 @@ import { Dot, Pill } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
 import { useKeys } from '../parts/use-keys.ts';
 import { openPalette } from './keys.tsx';
-import { type TrustPart, trustLine, trustParts } from './trust.ts';
+import { type TrustPart, trustLineAt, trustParts } from './trust.ts';
 
 const isMac = navigator.platform.startsWith('Mac');
 
@@ -56,14 +56,7 @@ export function TrustBar() {
   const { meaning, words } =
     health === undefined
       ? { meaning: 'unknown' as const, words: 'Connecting to the daemon' }
-      : trustLine(parts);
-  // Above a past board, "Live" would speak of another board than the one that is shown.
-  if (moment !== null && meaning === 'proven')
-    return (
-      <Bar meaning="unknown" words="This board is not live">
-        <Parts parts={parts} />
-      </Bar>
-    );
+      : trustLineAt(parts, { isPast: moment !== null });
   return (
     <Bar meaning={meaning} words={words}>
       <Parts parts={parts} />
@@ -130,7 +123,7 @@ function OpenBar({ meaning, words, stays = false, loud, children }: BarProps & {
             )}
           >
             <Dot meaning={meaning} />
-            <span className="min-w-0" role="status">
+            <span className="min-w-0 break-words" role="status">
               {words}
             </span>
             <ChevronDown
@@ -164,7 +157,7 @@ function Part({ name, state, meaning, since, why, remedy }: TrustPart) {
           <For at={since} />
         </span>
       )}
-      {why !== null && <span className="min-w-0 text-muted">{why}</span>}
+      {why !== null && <span className="min-w-0 break-words text-muted">{why}</span>}
       {meaning !== 'proven' && <Remedy text={remedy} />}
     </li>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HealthReport, trustLine, trustParts } from './trust.ts';
+import { type HealthReport, trustLineAt, trustParts } from './trust.ts';
 
 const live = { state: 'live' };
 const health = (given: Partial<HealthReport> = {}): HealthReport => ({
@@ -16,7 +16,7 @@ const health = (given: Partial<HealthReport> = {}): HealthReport => ({
   },
   ...given,
 });
-const lineOf = (given: Partial<HealthReport>) => trustLine(trustParts(health(given)));
+const lineOf = (given: Partial<HealthReport>) => trustLineAt(trustParts(health(given)), { isPast: false });
 const tunnels = (...grades: string[]) => ({
   sources: {
     tunnels: grades.map((grade, index) => ({
@@ -105,5 +105,15 @@ describe('the parts', () => {
     const [first, ...others] = trustParts(health({ feeds }));
     expect(first).toMatchObject({ name: 'Code host deliveries', meaning: 'broken', why: 'too short' });
     expect(others.some(({ name }) => name === 'Tracker deliveries')).toBe(false);
+  });
+});
+
+test('above a past board it says so, whatever else it says', () => {
+  const past = (given: Partial<HealthReport>) => trustLineAt(trustParts(health(given)), { isPast: true });
+  expect(past({})).toEqual({ meaning: 'unknown', words: 'This board is not live' });
+  const runs = { state: 'degraded', why: 'no disk' };
+  expect(past({ runs })).toEqual({
+    meaning: lineOf({ runs }).meaning,
+    words: 'This board is not live. Runs are degraded: no disk',
   });
 });

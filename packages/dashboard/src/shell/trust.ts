@@ -141,8 +141,18 @@ function part(name: string, reported: Reported | undefined): TrustPart | null {
 const order: Meaning[] = ['broken', 'you', 'motion', 'unknown', 'review', 'proven'];
 const rank = ({ meaning }: TrustPart): number => order.indexOf(meaning);
 
+type TrustLine = { meaning: Meaning; words: string };
+
+/** Above a past board, "live" alone would speak of another board than the one that is shown. */
+export function trustLineAt(parts: readonly TrustPart[], { isPast }: { isPast: boolean }): TrustLine {
+  const line = trustLine(parts);
+  if (!isPast) return line;
+  if (line.meaning === 'proven') return { meaning: 'unknown', words: 'This board is not live' };
+  return { ...line, words: `This board is not live. ${line.words}` };
+}
+
 /** One quiet line if nothing is wrong; components that are off do not count as wrong. */
-export function trustLine(parts: readonly TrustPart[]): { meaning: Meaning; words: string } {
+function trustLine(parts: readonly TrustPart[]): TrustLine {
   const isOff = ({ state }: TrustPart): boolean => state === 'disabled';
   const wrong = parts.filter((one) => isWrong(one) && !isOff(one));
   const [worst] = wrong;

@@ -2,8 +2,8 @@
 import { ApiFailure, type Client, createClient } from '@svc/client';
 import { authorization, readToken } from '../access/token-file.ts';
 import type { Machine } from '../config/environment.ts';
-import { notAnswering } from '../control/control.ts';
-import { type FoundDaemon, waitForDaemon } from '../control/status.ts';
+import { type FoundDaemon, notAnswering, waitForDaemon } from '../control/find-daemon.ts';
+import { askLoopback } from '../control/loopback.ts';
 import { Failure, isFailureCode } from '../errors.ts';
 
 /** Long enough for a reindex of a large log. */
@@ -41,7 +41,7 @@ export function daemonAt(
   timeoutMs = TIMEOUT_MS,
 ): DaemonClient {
   const headers = authorization(readToken(dataDir));
-  const client = createClient(url, { headers, timeoutMs });
+  const client = createClient(url, { fetch: askLoopback, headers, timeoutMs });
   const rethrow = (error: unknown): never => {
     throw error instanceof ApiFailure ? failureOf(error, timeoutMs) : error;
   };

@@ -82,13 +82,13 @@ test('hidden entries and commander’s own help verb are left out', () => {
   expect(everyVerb(described).map(({ path }) => path.join(' '))).toEqual(['', 'things', 'things show']);
 });
 
-test('it is plain data', () => {
-  const whole = describeProgram(buildProgram(testTerminal()));
+test('it is plain data', async () => {
+  const whole = describeProgram(await buildProgram(testTerminal()));
   expect(JSON.parse(JSON.stringify(whole))).toEqual(whole);
 });
 
 test('the description of svc has every verb, option, example and route of its help', async () => {
-  const verbs = everyVerb(describeProgram(buildProgram(testTerminal())));
+  const verbs = everyVerb(describeProgram(await buildProgram(testTerminal())));
   expect(verbs.length).toBeGreaterThan(80);
   for (const one of verbs) {
     const help = await helpOf(one);

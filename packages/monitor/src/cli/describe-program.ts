@@ -50,7 +50,7 @@ export type DescribedVerb = {
 /**
  * The whole program as help shows it, without hidden entries and without commander's own `help`.
  *
- *     everyVerb(describeProgram(buildProgram(terminal))).map(({ usage }) => usage)
+ *     everyVerb(describeProgram(await buildProgram(terminal))).map(({ usage }) => usage)
  */
 export function describeProgram(program: CommandUnknownOpts): DescribedVerb {
   return describeVerb(program, []);

@@ -1,6 +1,8 @@
-// The description of svc itself, for completion and the reference of verbs.
-import { type DescribedVerb, describeProgram } from './describe-program.ts';
+// The description of svc itself, for completion and the reference of verbs, and the help of all verbs, for the build.
+import { type DescribedVerb, describeProgram, everyVerb } from './describe-program.ts';
 import { buildProgram } from './program.ts';
+import type { RecordedHelp } from './recorded-help.ts';
+import { runCommandLine } from './run.ts';
 import type { Terminal } from './terminal.ts';
 
 /** No verb runs, so nothing is written, read or asked. */
@@ -19,6 +21,18 @@ const noTerminal: Terminal = {
   interrupted: new AbortController().signal,
 };
 
-export function describeSvc(): DescribedVerb {
-  return describeProgram(buildProgram(noTerminal));
+/** Of every verb, as it is printed. */
+export async function helpOfSvc(): Promise<RecordedHelp> {
+  const texts: Record<string, string> = {};
+  for (const { path } of everyVerb(await describeSvc())) {
+    const lines: string[] = [];
+    const terminal = { ...noTerminal, out: (text: string) => void lines.push(text) };
+    await runCommandLine(terminal, [...path, '--help']);
+    texts[path.join(' ')] = lines.join('\n');
+  }
+  return texts;
+}
+
+export async function describeSvc(): Promise<DescribedVerb> {
+  return describeProgram(await buildProgram(noTerminal));
 }

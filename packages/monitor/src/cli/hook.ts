@@ -83,7 +83,7 @@ async function ask(asked: object | undefined): Promise<void> {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(0), PARENT_MS).unref();
   // No other user may answer, not even while the daemon is restarted.
-  const { isOurs } = await import('../control/instance.ts');
+  const { isOurs } = await import('../control/daemon-record.ts');
   if (!(await isOurs(dataDir, port, readToken(dataDir)))) return;
   const { status, text: answered } = await post(port, HOOK_ASK_PATH, JSON.stringify(asked));
   if (status !== 200) return;

@@ -21,7 +21,7 @@ const namedInSkill =
 /** Where a sentence goes on with what svc itself does. */
 const sentences = new Set(['does', 'keeps', 'needs', 'sends', 'started', 'writes']);
 
-const verbs = new Map(everyVerb(describeSvc()).map((verb) => [verb.path.join(' '), verb]));
+const verbs = new Map(everyVerb(await describeSvc()).map((verb) => [verb.path.join(' '), verb]));
 
 /** The words after the verb itself are arguments. */
 function isThere(words: readonly string[], verb: DescribedVerb | undefined = verbs.get('')): boolean {

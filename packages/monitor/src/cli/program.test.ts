@@ -6,7 +6,7 @@ import { describeSvc } from './describe-svc.ts';
 import { buildProgram } from './program.ts';
 import { runCommandLine } from './run.ts';
 
-const program = describeSvc();
+const program = await describeSvc();
 
 async function helpOf(path: readonly string[]): Promise<string> {
   const terminal = testTerminal();
@@ -49,13 +49,15 @@ describe('help', () => {
     }
   });
 
-  test('the verbs of svc are in groups of at most eight', () => {
-    const { commands } = buildProgram(testTerminal());
+  test('the verbs of svc are in groups of at most eight', async () => {
+    const { commands } = await buildProgram(testTerminal());
     const groups = Map.groupBy(commands, (command) => command.helpGroup());
     expect([...groups.keys()]).toEqual(['Start:', 'Look:', 'Act:', 'Run agents:', 'Configure:', 'Maintain:']);
     for (const [heading, verbs] of groups) expect(verbs.length, heading).toBeLessThanOrEqual(8);
-    for (const name of commands.map((command) => command.name()))
-      expect(buildProgram(testTerminal(), name).commands.map((only) => only.name())).toEqual([name]);
+    for (const name of commands.map((command) => command.name())) {
+      const only = await buildProgram(testTerminal(), name);
+      expect(only.commands.map((command) => command.name())).toEqual([name]);
+    }
   });
 });
 

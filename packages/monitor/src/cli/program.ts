@@ -1,113 +1,72 @@
-// The whole command line. A verb is one file in verbs/, and one entry in a group here.
+// The whole command line. A verb is one file in verbs/, and one entry in a group here. Nothing of a verb is loaded before it is
+// asked for.
 import { type CommandUnknownOpts, createCommand, type Option } from '@commander-js/extra-typings';
-import { ticketWritten } from '@svc/core';
-import { loadProjects } from '../config/projects.ts';
-import { Failure } from '../errors.ts';
 import { defaultText } from './describe-program.ts';
-import { openSession } from './session.ts';
+import { HELP_COLUMNS } from './recorded-help.ts';
 import type { Terminal } from './terminal.ts';
-import { agentVerbs } from './verbs/agent.ts';
-import { agentsVerbs } from './verbs/agents.ts';
-import { archiveVerbs } from './verbs/archive.ts';
-import { attentionVerbs } from './verbs/attention.ts';
-import { boardVerb } from './verbs/board.ts';
-import { briefingVerb } from './verbs/briefing.ts';
-import { checkProjectSetupVerb } from './verbs/check-project-setup.ts';
-import { completionVerb } from './verbs/completion.ts';
-import { configVerbs } from './verbs/config.ts';
-import { contextVerbs } from './verbs/context.ts';
-import { demoVerb } from './verbs/demo.ts';
-import { deployVerbs } from './verbs/deploy.ts';
-import { doctorVerb } from './verbs/doctor.ts';
-import { eventsVerbs } from './verbs/events.ts';
-import { feedbackVerbs } from './verbs/feedback.ts';
-import { feedsVerb } from './verbs/feeds.ts';
-import { addFindingVerb, findingsVerbs } from './verbs/findings.ts';
-import { hooksVerbs } from './verbs/hooks.ts';
-import { initVerb } from './verbs/init.ts';
-import { mcpVerb } from './verbs/mcp.ts';
-import { monitorVerbs } from './verbs/monitor.ts';
-import { openVerb } from './verbs/open.ts';
-import { orchestrateVerbs } from './verbs/orchestrate.ts';
-import { outboxVerbs } from './verbs/outbox.ts';
-import { resolveTrackerIdsVerb } from './verbs/resolve-tracker-ids.ts';
-import { retentionVerb } from './verbs/retention.ts';
-import { rulesVerbs } from './verbs/rules.ts';
-import { runVerb } from './verbs/run.ts';
-import { setupWebhooksVerb } from './verbs/setup-webhooks.ts';
-import { skillsVerbs } from './verbs/skills.ts';
-import { summarizeVerb } from './verbs/summarize.ts';
-import { teamVerbs } from './verbs/team.ts';
-import { telemetryVerbs } from './verbs/telemetry.ts';
-import { ticketVerbs } from './verbs/ticket.ts';
-import { traceVerb } from './verbs/trace.ts';
-import { uninstallVerb } from './verbs/uninstall.ts';
-import { receiptVerb, whyVerb } from './verbs/why.ts';
-import { workerVerbs } from './verbs/worker.ts';
-import { worktreeVerbs } from './verbs/worktree.ts';
 import { VERSION } from './version.ts';
 
 type MakeVerb = (terminal: Terminal) => CommandUnknownOpts;
 
-/** The groups of the root help, and the verbs of each by their names. */
-const groups: Readonly<Record<string, Readonly<Record<string, MakeVerb>>>> = {
+/** The groups of the root help, and the verbs of each by their names. Only what is asked for is loaded. */
+const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<MakeVerb>>>>> = {
   'Start:': {
-    demo: demoVerb,
-    init: initVerb,
-    monitor: monitorVerbs,
-    open: openVerb,
+    demo: async () => (await import('./verbs/demo.ts')).demoVerb,
+    init: async () => (await import('./verbs/init.ts')).initVerb,
+    monitor: async () => (await import('./verbs/monitor.ts')).monitorVerbs,
+    open: async () => (await import('./verbs/open.ts')).openVerb,
   },
   'Look:': {
-    board: boardVerb,
-    why: whyVerb,
-    receipt: receiptVerb,
-    trace: traceVerb,
-    worker: workerVerbs,
-    events: eventsVerbs,
-    summarize: summarizeVerb,
-    briefing: briefingVerb,
+    board: async () => (await import('./verbs/board.ts')).boardVerb,
+    why: async () => (await import('./verbs/why.ts')).whyVerb,
+    receipt: async () => (await import('./verbs/why.ts')).receiptVerb,
+    trace: async () => (await import('./verbs/trace.ts')).traceVerb,
+    worker: async () => (await import('./verbs/worker.ts')).workerVerbs,
+    events: async () => (await import('./verbs/events.ts')).eventsVerbs,
+    summarize: async () => (await import('./verbs/summarize.ts')).summarizeVerb,
+    briefing: async () => (await import('./verbs/briefing.ts')).briefingVerb,
   },
   'Act:': {
-    attention: attentionVerbs,
-    agent: agentVerbs,
-    deploy: deployVerbs,
-    ticket: ticketVerbs,
-    'add-finding': addFindingVerb,
-    findings: findingsVerbs,
-    feedback: feedbackVerbs,
+    attention: async () => (await import('./verbs/attention.ts')).attentionVerbs,
+    agent: async () => (await import('./verbs/agent.ts')).agentVerbs,
+    deploy: async () => (await import('./verbs/deploy.ts')).deployVerbs,
+    ticket: async () => (await import('./verbs/ticket.ts')).ticketVerbs,
+    'add-finding': async () => (await import('./verbs/findings.ts')).addFindingVerb,
+    findings: async () => (await import('./verbs/findings.ts')).findingsVerbs,
+    feedback: async () => (await import('./verbs/feedback.ts')).feedbackVerbs,
   },
   'Run agents:': {
-    run: runVerb,
-    orchestrate: orchestrateVerbs,
-    agents: agentsVerbs,
-    skills: skillsVerbs,
-    hooks: hooksVerbs,
-    worktree: worktreeVerbs,
-    context: contextVerbs,
-    mcp: mcpVerb,
+    run: async () => (await import('./verbs/run.ts')).runVerb,
+    orchestrate: async () => (await import('./verbs/orchestrate.ts')).orchestrateVerbs,
+    agents: async () => (await import('./verbs/agents.ts')).agentsVerbs,
+    skills: async () => (await import('./verbs/skills.ts')).skillsVerbs,
+    hooks: async () => (await import('./verbs/hooks.ts')).hooksVerbs,
+    worktree: async () => (await import('./verbs/worktree.ts')).worktreeVerbs,
+    context: async () => (await import('./verbs/context.ts')).contextVerbs,
+    mcp: async () => (await import('./verbs/mcp.ts')).mcpVerb,
   },
   'Configure:': {
-    config: configVerbs,
-    rules: rulesVerbs,
-    'setup-webhooks': setupWebhooksVerb,
-    team: teamVerbs,
-    'resolve-tracker-ids': resolveTrackerIdsVerb,
-    'check-project-setup': checkProjectSetupVerb,
-    completion: completionVerb,
+    config: async () => (await import('./verbs/config.ts')).configVerbs,
+    rules: async () => (await import('./verbs/rules.ts')).rulesVerbs,
+    'setup-webhooks': async () => (await import('./verbs/setup-webhooks.ts')).setupWebhooksVerb,
+    team: async () => (await import('./verbs/team.ts')).teamVerbs,
+    'resolve-tracker-ids': async () => (await import('./verbs/resolve-tracker-ids.ts')).resolveTrackerIdsVerb,
+    'check-project-setup': async () => (await import('./verbs/check-project-setup.ts')).checkProjectSetupVerb,
+    completion: async () => (await import('./verbs/completion.ts')).completionVerb,
   },
   'Maintain:': {
-    doctor: doctorVerb,
-    feeds: feedsVerb,
-    outbox: outboxVerbs,
-    archive: archiveVerbs,
-    retention: retentionVerb,
-    telemetry: telemetryVerbs,
-    uninstall: uninstallVerb,
+    doctor: async () => (await import('./verbs/doctor.ts')).doctorVerb,
+    feeds: async () => (await import('./verbs/feeds.ts')).feedsVerb,
+    outbox: async () => (await import('./verbs/outbox.ts')).outboxVerbs,
+    archive: async () => (await import('./verbs/archive.ts')).archiveVerbs,
+    retention: async () => (await import('./verbs/retention.ts')).retentionVerb,
+    telemetry: async () => (await import('./verbs/telemetry.ts')).telemetryVerbs,
+    uninstall: async () => (await import('./verbs/uninstall.ts')).uninstallVerb,
   },
 };
 
-/** With `asked`, the name of a verb, without the other verbs: building all of them takes a tenth of a command's time. */
-export function buildProgram(terminal: Terminal, asked?: string): CommandUnknownOpts {
+/** With `asked`, the name of a verb, without the other verbs. */
+export async function buildProgram(terminal: Terminal, asked?: string): Promise<CommandUnknownOpts> {
   const program = createCommand('svc')
     .description('Monitor coding agents, pull requests, deploys and tickets.')
     .version(VERSION, '-V, --version', 'show the version')
@@ -118,8 +77,8 @@ export function buildProgram(terminal: Terminal, asked?: string): CommandUnknown
   const isKnown = Object.values(groups).some((verbs) => asked !== undefined && Object.hasOwn(verbs, asked));
   for (const [heading, verbs] of Object.entries(groups)) {
     program.commandsGroup(heading);
-    for (const [name, make] of Object.entries(verbs))
-      if (!isKnown || name === asked) program.addCommand(make(terminal));
+    for (const [name, load] of Object.entries(verbs))
+      if (!isKnown || name === asked) program.addCommand((await load())(terminal));
   }
   program.commandsGroup('Start:'); // `help` goes there
   prepare(program, terminal);
@@ -135,18 +94,9 @@ async function writeTickets(command: CommandUnknownOpts, terminal: Terminal): Pr
     /^tickets?$/.test(argument.name()) ? [index] : [],
   );
   if (!places.some((index) => [command.processedArgs[index]].flat().some(isIssue))) return;
-  const { machine } = openSession(terminal);
-  const { configs, started } = await loadProjects(machine, terminal.environment, terminal.folder);
-  const written = (word: unknown): unknown => {
-    if (!isIssue(word)) return word;
-    const ticket = ticketWritten(word, [started.usable]) ?? ticketWritten(word, configs);
-    if (ticket !== undefined) return ticket;
-    throw new Failure(
-      'usage',
-      `${word.slice(0, 200)} is not an issue of a project whose tickets are issues.`,
-      'Name the ticket, such as GH-12, or run this in its project.',
-    );
-  };
+  const { ticketsOfIssues } = await import('./issue-tickets.ts');
+  const ticketOf = await ticketsOfIssues(terminal);
+  const written = (word: unknown): unknown => (isIssue(word) ? ticketOf(word) : word);
   for (const index of places) {
     const given: unknown = command.processedArgs[index];
     command.processedArgs[index] = Array.isArray(given) ? given.map(written) : written(given);
@@ -187,6 +137,8 @@ function prepare(command: CommandUnknownOpts, terminal: Terminal): void {
     writeOut: (text) => terminal.out(text.trimEnd()),
     writeErr: (text) => terminal.err(text.trimEnd()),
     outputError: (text, write) => write(withMeant(text, command)),
+    getOutHelpWidth: () => Math.min(HELP_COLUMNS, terminal.columns),
+    getErrHelpWidth: () => Math.min(HELP_COLUMNS, terminal.columns),
     getOutHasColors: () => terminal.colour,
     getErrHasColors: () => terminal.colour,
   });

@@ -1,8 +1,7 @@
 // Runs one command line: parses it, runs the verb, and turns every outcome into a documented exit code.
 import { CommanderError } from '@commander-js/extra-typings';
-import { stackOf, systemErrorCode } from '@svc/lib/errors';
-import { Unreadable } from '@svc/lib/paths';
-import { Failure } from '../errors.ts';
+import { stackOf } from '@svc/lib/errors';
+import { asFailure, Failure } from '../errors.ts';
 import { buildProgram } from './program.ts';
 import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';
 
@@ -12,28 +11,13 @@ const EXIT_BUG = 70;
 const EXIT_INTERRUPTED = 130;
 
 export async function runCommandLine(terminal: Terminal, args: readonly string[]): Promise<number> {
-  const program = buildProgram(terminal, args[0]);
   try {
+    const program = await buildProgram(terminal, args[0]);
     await program.parseAsync([...args], { from: 'user' });
     return terminal.interrupted.aborted ? EXIT_INTERRUPTED : 0;
   } catch (error) {
     return exitCodeOf(terminal, asFailure(error));
   }
-}
-
-/** A file that cannot be used is not a bug. */
-function asFailure(error: unknown): unknown {
-  const code = systemErrorCode(error);
-  if (code === undefined || !(error instanceof Unreadable || hasPath(error))) return error;
-  const { message } = error;
-  const remedy = 'Make it a file or folder that you can read and write, then run the command again.';
-  return new Failure('file-unusable', message, remedy, { cause: error });
-}
-
-function hasPath(error: unknown): error is Error {
-  return (
-    error instanceof Error && 'path' in error && typeof error.path === 'string' && !('spawnargs' in error)
-  );
 }
 
 function exitCodeOf(terminal: Terminal, error: unknown): number {

@@ -12,7 +12,6 @@ import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import type { TrackerMeans } from '../tracker/open-tracker.ts';
 import { checkRepository } from './checks/repository.ts';
-import { type DaemonClient, needDaemonOf } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Session = { machine: Machine; locks: FileLocks; load: () => Promise<LoadedConfig> };
@@ -103,15 +102,4 @@ export async function projectFolderOf(terminal: Terminal): Promise<string> {
     `${terminal.folder} is not in a project: no .svc/config.json was found.`,
     'Change to a project folder, or create a project here: svc init',
   );
-}
-
-/** For verbs that cannot work without the daemon. */
-export function needDaemon(terminal: Terminal): Promise<DaemonClient> {
-  return needDaemonOf(openSession(terminal).machine);
-}
-
-/** The name of the user who runs the verb, if known. */
-export function requestedBy(terminal: Terminal): { by?: string } {
-  const name = terminal.environment['USER'] ?? terminal.environment['LOGNAME'];
-  return name === undefined || name === '' ? {} : { by: name.slice(0, 100) };
 }

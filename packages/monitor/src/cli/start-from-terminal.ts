@@ -2,8 +2,8 @@
 import { type Environment, formatProblem } from '@svc/core';
 import { loadProjects } from '../config/projects.ts';
 import { type Host, type Started, startDaemon } from '../control/control.ts';
+import { findDaemon } from '../control/find-daemon.ts';
 import { fillSecrets } from '../control/secrets-file.ts';
-import { findDaemon } from '../control/status.ts';
 import {
   type Drift,
   type DriftWarning,

@@ -14,4 +14,15 @@ enableCompileCache();
 // the verbs.
 if (process.argv[2] === 'complete') await import('./completion/main.ts');
 else if (process.argv[2] === 'hook') await import('./hook.ts');
-else await import('./main.ts');
+else if (!(await answerFromRecord())) await import('./main.ts');
+
+/** Of the version and of help, which are the same each time. */
+async function answerFromRecord(): Promise<boolean> {
+  const words = process.argv.slice(2);
+  if (!/^(?:--version|-V|--help|-h|help)$/m.test(words.slice(-2).join('\n'))) return false;
+  const { recordedAnswer } = await import('./recorded-help.ts');
+  const answer = recordedAnswer(words, process.stdout.columns ?? Infinity);
+  if (answer === undefined) return false;
+  process.stdout.on('error', () => process.exit(0)).write(`${answer}\n`);
+  return true;
+}

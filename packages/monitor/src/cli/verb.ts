@@ -1,6 +1,7 @@
 // A verb of the command line: what it does, an example, and the route that it calls, if any. Help shows all of them, and a
 // verb cannot be added without them.
 import { type Command, type CommandUnknownOpts, createCommand } from '@commander-js/extra-typings';
+import { HELP_COLUMNS } from './recorded-help.ts';
 
 export type VerbHelp = {
   /** One line that starts with a verb: `Show the board`. Lists of verbs show it alone. */
@@ -10,8 +11,6 @@ export type VerbHelp = {
   example: string | readonly string[];
   route?: string;
 };
-
-const HELP_COLUMNS = 80;
 
 /** Commander keeps only the finished text; completion and the reference need its parts. */
 const helpTexts = new WeakMap<object, VerbHelp>();

@@ -10,10 +10,11 @@ import { refuseNewerData } from '../disk/data-format.ts';
 import { Failure } from '../errors.ts';
 import { openEventLog } from '../log/event-log.ts';
 import { identifyHost } from '../log/log-entry.ts';
-import { claimInstance, usable } from './instance.ts';
+import { usable } from './daemon-record.ts';
+import { type FoundDaemon, notAnswering, waitForDaemon } from './find-daemon.ts';
+import { claimInstance } from './instance.ts';
 import { linesBehind, logFileOf, openToAppend } from './log-file.ts';
 import { linesOfFailure } from './log-text.ts';
-import { type FoundDaemon, waitForDaemon } from './status.ts';
 
 export type Host = {
   pid: number;
@@ -43,22 +44,6 @@ export const thisProcess: Host = {
   },
   exit: exitProcess,
 };
-
-// The failure for a daemon that holds the data root and does not answer.
-
-export function notAnswering(found: FoundDaemon, dataDir: string): Failure {
-  const what = found.state === 'not-answering' ? 'does not answer' : `is ${found.state}`;
-  const who = 'record' in found ? ` (pid ${found.record.pid})` : '';
-  return new Failure('not-answering', `The daemon of ${dataDir}${who} ${what}.`, remedyFor(found, dataDir));
-}
-
-export function remedyFor(found: FoundDaemon, dataDir: string): string {
-  const hint = 'See what it is doing: svc monitor logs';
-  if (!('record' in found))
-    return `${hint}. To see which process holds the data root: fuser -v '${dataDir}/daemon.lock'`;
-  const { pid } = found.record;
-  return `${hint}. If it hangs, check that it is svc (ps -p ${pid}), then: kill -9 ${pid}`;
-}
 
 // Starts the daemon in the background: a process with its own session, its output in the log file, and this call
 // returns when it answers. If a daemon is already running, or another caller wins the race, that one is used.

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { Failure } from '../errors.ts';
-import { claimInstance, isHeld, readRecord } from './instance.ts';
+import { type DaemonRecord, isHeld, readRecord } from './daemon-record.ts';
+import { claimInstance } from './instance.ts';
 
 const record: DaemonRecord = {
   state: 'running',

@@ -3,16 +3,14 @@
 // Only the holder writes it, and it is only a hint: it can outlive its process.
 // A lock file that was removed locks nothing: the holder checks it, and takes it again or exits.
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DaemonRecord } from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
-import { lookNow, readTextNow } from '@svc/lib/paths';
-import { listenersOf } from '../access/socket-table.ts';
+import { lookNow } from '@svc/lib/paths';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import { type Hold, isHeldNow, tryHold } from '../disk/lock.ts';
+import { type Hold, tryHold } from '../disk/lock.ts';
 import { isDamage, isNotOpened } from '../disk/sqlite.ts';
 import { Failure } from '../errors.ts';
+import { type DaemonRecord, lockFile, recordFile, unusable, usable } from './daemon-record.ts';
 
 const ATTEMPTS = 5;
 
@@ -97,28 +95,6 @@ export function claimInstance(dataDir: string): Instance | undefined {
   };
 }
 
-/** Whether a daemon holds the data root. A missing data root is not created. */
-export function isHeld(dataDir: string): boolean {
-  const file = lockFile(dataDir);
-  return lookNow(file).state !== 'absent' && usable(dataDir, () => isHeldNow(file));
-}
-
-/** Whether the program that listens on the port may be our daemon, as far as the system knows. */
-export async function isOurs(dataDir: string, port: number, token: string | undefined): Promise<boolean> {
-  const users = await listenersOf(port);
-  if (users === undefined) return true;
-  // A daemon asks for a token because the socket table does not show users.
-  return users.length === 0 ? token !== undefined : users.every((uid) => mayBeDaemon(dataDir, uid));
-}
-
-/** Who may listen as the daemon: the current user and root; if root asks, also the owner of the data root. */
-function mayBeDaemon(dataDir: string, uid: number): boolean {
-  const own = process.geteuid?.();
-  if (uid === 0 || uid === own) return true;
-  const look = lookNow(lockFile(dataDir));
-  return own === 0 && look.state === 'present' && look.owner === uid;
-}
-
 /** SQLite says neither which file it cannot use, nor that it is no lock. */
 function holdOrName(path: string): Hold | undefined {
   const unusableLock = (why: unknown): Failure =>
@@ -161,41 +137,4 @@ function identify(dataDir: string): { root: string | null; lock: string | null; 
 function idOf(path: string): string | null {
   const look = lookNow(path);
   return look.state === 'present' ? look.inode : null;
-}
-
-/** The record, or undefined if there is no valid one. */
-export function readRecord(dataDir: string): DaemonRecord | undefined {
-  try {
-    const { success, data } = DaemonRecord.safeParse(JSON.parse(readTextNow(recordFile(dataDir))));
-    return success ? data : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError || systemErrorCode(error) !== undefined) return undefined;
-    throw error;
-  }
-}
-
-function lockFile(dataDir: string): string {
-  return join(dataDir, 'daemon.lock');
-}
-
-function recordFile(dataDir: string): string {
-  return join(dataDir, 'daemon.json');
-}
-
-/** Runs work that needs the data root; an unusable one is a failure with a remedy. */
-export function usable<T>(dataDir: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw unusable(dataDir, error);
-  }
-}
-
-function unusable(dataDir: string, error: unknown): unknown {
-  if (systemErrorCode(error) === undefined || error instanceof Failure) return error;
-  return new Failure(
-    'file-unusable',
-    `The data root ${dataDir} cannot be used: ${(error as Error).message}.`,
-    'Make it a folder that you own, on a disk with free space, or set SVC_DATA_DIR to another folder.',
-  );
 }

@@ -4,8 +4,8 @@ import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readMachine } from '../config/environment.ts';
 import type { Host } from '../control/control.ts';
-import { readRecord } from '../control/instance.ts';
-import { findDaemon } from '../control/status.ts';
+import { readRecord } from '../control/daemon-record.ts';
+import { findDaemon } from '../control/find-daemon.ts';
 import { runUntilStopped } from './lifetime.ts';
 
 class Exit extends Error {}

@@ -35,6 +35,7 @@ import { createRunProjects, type RunProjects, type ServedFolders } from '../orch
 import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
 import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
 import { createStartTask, type StartTask } from '../orchestrate/runs/start-task.ts';
+import { timingsOf } from '../orchestrate/timings.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/create-summaries.ts';
@@ -132,7 +133,7 @@ export function createOrchestration(options: {
     locks,
     environment: forPrograms,
     locations,
-    answerMs: machine.timings.agentAnswerSec * 1_000,
+    answerMs: timingsOf(machine).agentAnswerSec * 1_000,
     signals,
     findingsOf: (config) =>
       createRunEndFindings({
@@ -185,7 +186,7 @@ export function createOrchestration(options: {
     },
     processStarts,
     wake: () => void orchestrator.checkNow(),
-    journalBytes: machine.timings.journalBytes,
+    journalBytes: timingsOf(machine).journalBytes,
     logger,
     now,
   });
@@ -201,7 +202,7 @@ export function createOrchestration(options: {
     askModel,
     logger,
     now,
-    timings: machine.timings,
+    timings: timingsOf(machine),
   });
   // A project that was registered a moment ago is served from now on, with its deploy policy and its feeds.
   const served = async () => {

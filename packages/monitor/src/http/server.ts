@@ -11,7 +11,7 @@ import { type ByteBudget, createByteBudget } from '@svc/lib/read-body';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Access, Refusal } from '../access/access.ts';
-import { Failure } from '../errors.ts';
+import { asFailure, Failure } from '../errors.ts';
 import { refusalOf, refusalOfSite } from './guard.ts';
 import type { Routes } from './route.ts';
 
@@ -355,7 +355,11 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
       code: 'no-such-route',
     }),
   );
-  app.setErrorHandler((error: Error, _request, reply) => answerError(reply, error, logger));
+  app.setErrorHandler((error: Error, _request, reply) => {
+    const known = asFailure(error) as Error;
+    if (known !== error) logger.error({ err: error }, 'a file that a route needs cannot be used');
+    return answerError(reply, known, logger);
+  });
 }
 
 function answerError(

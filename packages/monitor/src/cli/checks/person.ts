@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createGh } from '../../codehost/gh.ts';
 import { Failure } from '../../errors.ts';
 import { createGit } from '../../orchestrate/worktrees/git.ts';
-import { requestedBy } from '../session.ts';
+import { requestedBy } from '../daemon.ts';
 import type { Terminal } from '../terminal.ts';
 
 const TIMEOUT_MS = 10_000;

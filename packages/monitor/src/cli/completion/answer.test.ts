@@ -4,7 +4,7 @@ import type { Offered } from './find-completions.ts';
 import { makeVocabulary } from './make-vocabulary.ts';
 import type { DaemonKind } from './value-kinds.ts';
 
-const known = makeVocabulary();
+const known = await makeVocabulary();
 
 function complete(words: string[], names: Offered[] = []) {
   const asked: DaemonKind[] = [];

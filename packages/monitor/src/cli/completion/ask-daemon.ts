@@ -1,10 +1,12 @@
 // The names that only the running daemon knows. The user has pressed Tab and waits, so it is asked once, for less than a
 // third of a second; without a daemon, or with a slow one, there are no names and no error.
-import { type Board, createClient, type Fetch } from '@svc/client';
-import { type Environment, shownStatus } from '@svc/core';
+import { type Board, createClient } from '@svc/client';
+import type { Environment } from '@svc/core';
+import { shownStatus } from '@svc/core/browser';
 import { authorization, readToken } from '../../access/token-file.ts';
 import { readMachine } from '../../config/environment.ts';
-import { isHeld, isOurs, readRecord } from '../../control/instance.ts';
+import { isHeld, isOurs, readRecord } from '../../control/daemon-record.ts';
+import { loopback } from '../../control/loopback.ts';
 import { Failure } from '../../errors.ts';
 import { plainText } from '../text.ts';
 import type { Offered } from './find-completions.ts';
@@ -25,7 +27,7 @@ export async function askDaemon(
   const token = readToken(dataDir);
   const signal = AbortSignal.timeout(timeoutMs);
   const client = createClient(`http://127.0.0.1:${port}`, {
-    fetch: askLoopback,
+    fetch: loopback(MOST_BYTES),
     headers: authorization(token),
   });
   try {
@@ -60,35 +62,6 @@ const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: Boar
 
 function offer(value: string, description: string): Offered {
   return { value, description: plainText(description).slice(0, LONGEST_DESCRIPTION) };
-}
-
-/** Importing node:http, or the global `fetch`, would take longer than the rest of this program. */
-const askLoopback: Fetch = (url, { headers, signal }) => {
-  const { Agent, get } = process.getBuiltinModule('node:http');
-  return new Promise((resolve, reject) => {
-    // A new agent: the shared one may be configured to use a proxy, which must not happen for loopback.
-    get(url, { headers, agent: new Agent(), ...(signal && { signal }) }, (response) => {
-      const status = response.statusCode ?? 0;
-      resolve({
-        ok: status === 200,
-        status,
-        headers: { get: (name) => String(response.headers[name.toLowerCase()] ?? '') },
-        body: null,
-        text: () => textOf(response),
-      });
-    }).on('error', reject);
-  });
-};
-
-async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of response) {
-    bytes += part.length;
-    if (bytes > MOST_BYTES) throw new Error('the answer is too large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 /**

@@ -13,9 +13,9 @@ import {
 import { describeSvc } from '../describe-svc.ts';
 import type { Offered, Vocabulary } from './find-completions.ts';
 
-export function makeVocabulary(): Vocabulary {
+export async function makeVocabulary(): Promise<Vocabulary> {
   return {
-    program: describeSvc(),
+    program: await describeSvc(),
     values: {
       topic: bare(topics),
       'config-key': configKeys(configTree, []),

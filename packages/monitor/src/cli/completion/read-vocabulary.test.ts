@@ -16,7 +16,7 @@ test('the file of a build is read as it is', async () => {
 
 test('without a build it comes from the source, and can be written to a file', async () => {
   const known = await readVocabulary(temporaryFolder());
-  expect(known.program).toEqual(describeSvc());
+  expect(known.program).toEqual(await describeSvc());
   expect(JSON.parse(JSON.stringify(known))).toEqual(known);
 });
 

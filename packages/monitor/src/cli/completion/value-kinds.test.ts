@@ -3,7 +3,7 @@ import { everyVerb } from '../describe-program.ts';
 import { describeSvc } from '../describe-svc.ts';
 import { byPosition, kindAt } from './value-kinds.ts';
 
-const verbs = everyVerb(describeSvc());
+const verbs = everyVerb(await describeSvc());
 const positions = verbs.flatMap((verb) => [
   ...verb.arguments.map((argument) => ({ verb, name: argument.name, value: argument })),
   ...verb.options.flatMap(({ long, value }) =>

@@ -10,7 +10,7 @@ import type { Machine } from '../../config/environment.ts';
 import { secretFilesIn } from '../../config/locate.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { type Host, stopDaemon } from '../../control/control.ts';
-import { findDaemon } from '../../control/status.ts';
+import { findDaemon } from '../../control/find-daemon.ts';
 import { Failure } from '../../errors.ts';
 import { requireTracker } from '../../tracker/open-tracker.ts';
 import { resolveTrackerIds, trackerGroup } from '../../tracker/resolve-ids.ts';

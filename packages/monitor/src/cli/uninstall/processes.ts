@@ -5,7 +5,7 @@ import { ifPresent } from '@svc/lib/files';
 import { namesIn, readText } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import { type Host, stopDaemon } from '../../control/control.ts';
-import { findDaemon } from '../../control/status.ts';
+import { findDaemon } from '../../control/find-daemon.ts';
 import { endLeftovers, type FoundAgent, findAgents } from '../../orchestrate/agents/find-agents.ts';
 import { endAgent } from '../../orchestrate/agents/launch.ts';
 import { findService, managerIfAny, uninstallService } from '../service/service.ts';

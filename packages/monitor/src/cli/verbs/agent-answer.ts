@@ -3,12 +3,12 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { cutRequest, hookAnswers } from '@svc/core';
 import { Failure } from '../../errors.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { commandMachine, getTeamBoard, onMachineOption } from '../on-machine.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { collect, verb } from '../verb.ts';
-import { commandMachine, getTeamBoard, onMachineOption } from './team.ts';
 
 const ROUTE = '/api/workers/{ticket}/agent';
 type AgentView = Answer<'GET', typeof ROUTE>;

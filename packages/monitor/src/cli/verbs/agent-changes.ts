@@ -1,7 +1,7 @@
 // `svc agent changes`: what an agent has changed in its worktree.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb } from '../verb.ts';

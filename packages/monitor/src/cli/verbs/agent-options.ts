@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { Failure } from '../../errors.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb } from '../verb.ts';

@@ -5,11 +5,11 @@ import { imageTypeOf, MOST_IMAGE_BYTES, MOST_IMAGES, notAnImage, tooManyImages }
 import { messageOf } from '@svc/lib/errors';
 import { readFile } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
+import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { collect, verb } from '../verb.ts';
-import { commandMachine, onMachineOption } from './team.ts';
 
 export function sendVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('send', {

@@ -5,6 +5,7 @@ import { feedSecretVariables, type PathOf, withoutSecrets } from '@svc/core';
 import { locationVariables } from '../../config/environment.ts';
 import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
 import { createAgentAsker, createProjectAgents } from '../../orchestrate/agents/project-agents.ts';
+import { timingsOf } from '../../orchestrate/timings.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { connectDaemon } from '../daemon-client.ts';
@@ -87,7 +88,7 @@ async function openAgents(terminal: Terminal) {
     environment: () => withoutSecrets(terminal.environment, feedSecretVariables(config)),
     locations: locationVariables(session.machine),
     pathOf: 'shell',
-    answerMs: session.machine.timings.agentAnswerSec * 1_000,
+    answerMs: timingsOf(session.machine).agentAnswerSec * 1_000,
     asker: createAgentAsker(terminal.now),
     signal: terminal.interrupted,
   });

@@ -2,10 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { attentionView, remedyOnMachine } from '@svc/core';
-import { needDaemon, requestedBy } from '../session.ts';
-import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
-import { ageText, plainText, timeText } from '../text.ts';
-import { verb } from '../verb.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
 import {
   commandMachine,
   getTeamBoard,
@@ -13,7 +10,10 @@ import {
   machineOption,
   onMachineOption,
   teamOption,
-} from './team.ts';
+} from '../on-machine.ts';
+import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
+import { ageText, plainText, timeText } from '../text.ts';
+import { verb } from '../verb.ts';
 
 type AttentionAnswer = Answer<'POST', '/api/attention/ack'>;
 type AttentionView = Answer<'GET', '/api/attention'>;

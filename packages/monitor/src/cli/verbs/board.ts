@@ -2,12 +2,12 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type BoardView, boardColumns, titlesIn } from '@svc/core';
 import { workerLines } from '../board-text.ts';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
+import { getTeamBoard, machineHead, machineOption, teamOption } from '../on-machine.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
 import { printRequest } from './agent-answer.ts';
-import { getTeamBoard, machineHead, machineOption, teamOption } from './team.ts';
 
 export function boardVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('board', {

@@ -1,7 +1,7 @@
 // svc briefing
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';

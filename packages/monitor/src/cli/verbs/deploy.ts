@@ -1,11 +1,11 @@
 // svc deploy retry | svc deploy accept | svc deploy policy
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
+import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
-import { commandMachine, onMachineOption } from './team.ts';
 import { printWhy } from './why.ts';
 
 type Given = { json?: true; note?: string; orchestrator?: string; machine?: string };

@@ -6,6 +6,7 @@ import { reindexAlone } from '../../control/control.ts';
 import { Failure } from '../../errors.ts';
 import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
 import { leaveInSpool } from '../../log/spool.ts';
+import { needDaemon } from '../daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import {
   conditionOptions,
@@ -18,7 +19,7 @@ import {
   type WatchedLine,
   watchEvents,
 } from '../event-queries.ts';
-import { needDaemon, openSession } from '../session.ts';
+import { openSession } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, eventSummary, plainJson, utcText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

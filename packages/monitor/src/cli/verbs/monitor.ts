@@ -1,10 +1,11 @@
 // svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type DoctorFinding, inDoctorOrder, judgeFeeds, judgeHealth } from '@svc/core';
-import { type Host, remedyFor, stopDaemon, thisProcess } from '../../control/control.ts';
+import { type Host, stopDaemon, thisProcess } from '../../control/control.ts';
+import { findDaemon, remedyFor, waitForDaemon } from '../../control/find-daemon.ts';
 import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
 import { readableLine } from '../../control/log-text.ts';
-import { findDaemon, reportStatus, type StatusReport, waitForDaemon } from '../../control/status.ts';
+import { reportStatus, type StatusReport } from '../../control/status.ts';
 import { driftWarning, ownVersion } from '../../control/version-drift.ts';
 import { runUntilStopped } from '../../daemon/lifetime.ts';
 import { Failure } from '../../errors.ts';

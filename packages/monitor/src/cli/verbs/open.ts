@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { system } from '@svc/lib/system';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { needDaemon, openSession } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
+import { openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 

@@ -5,7 +5,8 @@ import { costText, shownStatus } from '@svc/core';
 import { readText } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
+import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { collect, verb, verbGroup } from '../verb.ts';
@@ -17,7 +18,6 @@ import {
   printNotes,
   printPreflight,
 } from './start-checks.ts';
-import { commandMachine, onMachineOption } from './team.ts';
 
 type RunDetail = Answer<'GET', '/api/runs/{run}'>;
 

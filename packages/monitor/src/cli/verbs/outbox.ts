@@ -1,7 +1,7 @@
 // svc outbox | svc outbox retry <key>
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText } from '../text.ts';
 import { verb } from '../verb.ts';

@@ -2,7 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { bytesText } from '../archive-session.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb } from '../verb.ts';

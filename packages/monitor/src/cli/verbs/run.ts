@@ -5,7 +5,7 @@ import { readTask } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
-import { needDaemon, requestedBy } from '../session.ts';
+import { needDaemon, requestedBy } from '../daemon.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb } from '../verb.ts';

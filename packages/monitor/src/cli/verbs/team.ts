@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { LONGEST_CHOSEN_NAME, recordRefusals, type TeamCommand } from '@svc/core';
+import { LONGEST_CHOSEN_NAME, recordRefusals } from '@svc/core';
 import { tokenFile } from '../../access/token-file.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
 import { ownVersion } from '../../control/version-drift.ts';
@@ -11,7 +11,9 @@ import { Failure } from '../../errors.ts';
 import { readTeamFile } from '../../team/team-file.ts';
 import { CREATE_KEY_VARIABLE } from '../../tunnel/provision-channel.ts';
 import { personOf } from '../checks/person.ts';
-import { needDaemon, openSession, requestedBy } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
+import { machineHead } from '../on-machine.ts';
+import { openSession } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
@@ -19,67 +21,7 @@ import { VERSION } from '../version.ts';
 
 type TeamAnswer = Answer<'GET', '/api/team'>;
 type Status = NonNullable<TeamAnswer['team']>;
-type TeamBoard = Answer<'GET', '/api/team/board'>;
 type Command = Answer<'POST', '/api/team/commands'>['command'];
-
-export const teamOption = ['--team', 'show every machine of the team'] as const;
-export const machineOption = ['--machine <name>', 'show one machine of the team'] as const;
-
-export const onMachineOption = ['--machine <name>', 'do it on this machine of the team'] as const;
-
-/** Asks another machine, and prints what came of it. Exit code 1 when it was not done. */
-export async function commandMachine(
-  terminal: Terminal,
-  machine: string,
-  command: TeamCommand,
-  { json = false, key }: { json?: boolean | undefined; key?: string | undefined } = {},
-): Promise<void> {
-  const body = { machine, command, key, ...requestedBy(terminal) };
-  const answer = await (await needDaemon(terminal)).post('/api/team/commands', { body });
-  const { state, why, remedy } = answer.command;
-  const isOver = state !== 'open' && state !== 'done';
-  if (json) {
-    printJson(terminal, answer);
-    if (isOver) throw new AnswerIsNo();
-    return;
-  }
-  if (isOver)
-    throw new Failure(
-      'not-allowed-now',
-      `${machine}: ${state}. ${plainText(why ?? '')}`,
-      remedy ?? undefined,
-    );
-  if (state === 'done') return terminal.out(`Done on ${plainText(machine)}.`);
-  terminal.out(
-    `Sent to ${plainText(machine)}, which has not answered yet. It is valid for a day. See: svc team commands`,
-  );
-}
-
-export async function getTeamBoard(
-  terminal: Terminal,
-  query: { at?: string | undefined; machine?: string | undefined },
-): Promise<TeamBoard> {
-  return (await needDaemon(terminal)).get('/api/team/board', { query });
-}
-
-/** `laptop (kim)`, with the age of what is known if the machine is not heard. */
-export function machineHead(
-  terminal: Terminal,
-  shown: Pick<
-    TeamBoard['machines'][number],
-    'machine' | 'person' | 'self' | 'presence' | 'heardAt' | 'doubt'
-  >,
-): string {
-  const name = plainText(`${shown.machine} (${shown.person})${shown.self ? ', this machine' : ''}`);
-  if (shown.presence === 'here') return name;
-  const heard =
-    shown.presence === 'incomplete'
-      ? plainText(shown.doubt ?? '')
-      : shown.heardAt === null
-        ? 'not heard yet'
-        : `last heard ${ageText(shown.heardAt, terminal.now())}`;
-  return paint(terminal, 'yellow', `${name}: ${heard}; this may be outdated`);
-}
 
 export function teamVerbs(terminal: Terminal, host: Host = thisProcess): CommandUnknownOpts {
   return verbGroup(

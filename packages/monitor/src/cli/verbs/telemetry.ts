@@ -12,7 +12,8 @@ import {
   ticketPrefixOf,
 } from '@svc/core';
 import { createContextStore, gitBranch, worktreeRoot } from '../../context/context-store.ts';
-import { needDaemon, openSession, requireConfig } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
+import { openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText, timeText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

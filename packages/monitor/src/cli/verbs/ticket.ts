@@ -5,8 +5,9 @@ import { openTickets, phaseNamed, renderTicket, shownBounds, ticketPhases, ticke
 import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { Failure } from '../../errors.ts';
 import { leaveInSpool } from '../../log/spool.ts';
+import { needDaemon } from '../daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';
-import { needDaemon, openSession, type Session } from '../session.ts';
+import { openSession, type Session } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

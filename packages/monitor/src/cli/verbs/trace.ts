@@ -1,7 +1,7 @@
 // svc trace
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText, spanText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';

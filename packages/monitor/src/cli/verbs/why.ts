@@ -1,7 +1,7 @@
 // svc why, svc receipt: what is known about a ticket, with the evidence.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Link, type Receipt, ruleWithAge, shownStatus, type Why } from '@svc/core';
-import { needDaemon } from '../session.ts';
+import { needDaemon } from '../daemon.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';

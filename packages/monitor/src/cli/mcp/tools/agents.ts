@@ -2,7 +2,7 @@
 // user and of this server. An answer that also decides later requests is left to a person.
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
-import { needDaemon, requestedBy } from '../../session.ts';
+import { needDaemon, requestedBy } from '../../daemon.ts';
 import { plainText } from '../../text.ts';
 import { printAgent } from '../../verbs/agent.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';

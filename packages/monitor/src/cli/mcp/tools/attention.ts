@@ -2,8 +2,8 @@
 import type { Answer } from '@svc/client';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
+import { needDaemon, requestedBy } from '../../daemon.ts';
 import type { DaemonClient } from '../../daemon-client.ts';
-import { needDaemon, requestedBy } from '../../session.ts';
 import { plainText } from '../../text.ts';
 import { printAttention } from '../../verbs/attention.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';

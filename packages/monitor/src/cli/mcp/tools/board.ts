@@ -4,7 +4,7 @@
 import type { Worker } from '@svc/client';
 import { renderTicket, shownStatus, summaryTemplates } from '@svc/core';
 import { z } from 'zod';
-import { needDaemon } from '../../session.ts';
+import { needDaemon } from '../../daemon.ts';
 import { counted, plainText } from '../../text.ts';
 import { askForSummary, costText } from '../../verbs/summarize.ts';
 import { printReceipt, printWhy } from '../../verbs/why.ts';

@@ -3,6 +3,7 @@ import { cutText, type EventLine } from '@svc/core';
 import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
+import { needDaemon } from '../../daemon.ts';
 import {
   type Conditions,
   findObstacle,
@@ -14,7 +15,7 @@ import {
   type WatchedLine,
   watchEvents,
 } from '../../event-queries.ts';
-import { needDaemon, openSession } from '../../session.ts';
+import { openSession } from '../../session.ts';
 import { counted, eventSummary } from '../../text.ts';
 import { readOnly, type ToolContext, tool } from '../tool.ts';
 

@@ -2,7 +2,7 @@
 import type { TeamCommand } from '@svc/core';
 import { z } from 'zod';
 import { Failure } from '../../../errors.ts';
-import { needDaemon, requestedBy } from '../../session.ts';
+import { needDaemon, requestedBy } from '../../daemon.ts';
 import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';
 

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { DaemonRecord } from '@svc/core';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startDaemon, stopDaemon } from './control.ts';
+import type { DaemonRecord } from './daemon-record.ts';
+import { askHealth, findDaemon, waitForDaemon } from './find-daemon.ts';
 import { claimInstance } from './instance.ts';
-import { askHealth, findDaemon, waitForDaemon } from './status.ts';
 
 const identity = {
   instance: '00000000-0000-4000-8000-000000000001',
