@@ -56,6 +56,7 @@ export const packages: readonly PublishedPackage[] = [
         'dist/dashboard/index.html',
         'dist/skills/oneshot/SKILL.md',
         'dist/completion.json',
+        'dist/help.json',
         `dist/${NOTICES}`,
       ],
       maxPackedBytes: 3 * MEGABYTE,

@@ -189,6 +189,7 @@ export * from './state/views/trace.ts';
 export * from './state/views/trace-axis.ts';
 export * from './state/views/trace-span.ts';
 export * from './state/views/why.ts';
+export * from './state/views/worker-titles.ts';
 export * from './state/watched.ts';
 export { isUnseenClaim } from './state/worker-attention.ts';
 export * from './summarize/briefing-prompt.ts';

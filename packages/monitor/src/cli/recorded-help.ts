@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { VERSION } from './version.ts';
 
 export const HELP_FILE = 'help.json';
-/** The width that help is made for. In a narrower terminal it is made anew. */
+/** The width that help is made for. A narrower terminal gets its own. */
 export const HELP_COLUMNS = 80;
 
 /** The help of every verb by its words; the program itself has none. */

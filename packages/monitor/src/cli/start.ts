@@ -8,7 +8,7 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   );
   process.exit(6);
 }
-const { enableCompileCache } = await import('node:module');
+const { enableCompileCache } = process.getBuiltinModule('node:module');
 enableCompileCache();
 // Completion runs at each Tab and the hook at each event of an agent, so both have their own entry points and load none of
 // the verbs.

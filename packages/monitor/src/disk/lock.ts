@@ -1,6 +1,5 @@
 // A lock between processes that ends with its holder: an open write transaction on an empty SQLite file. The kernel
 // releases it when the process ends, however it ends, so there are no stale locks.
-import { createHash } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,7 +64,9 @@ export function isHeldNow(path: string): boolean {
 }
 
 function lockName(path: string): string {
-  const hash = createHash('sha256').update(resolve(path)).digest('hex').slice(0, 16);
+  // Loaded here, because most commands take no lock.
+  const { hash: hashOf } = process.getBuiltinModule('node:crypto');
+  const hash = hashOf('sha256', resolve(path), 'hex').slice(0, 16);
   return `${basename(path)}-${hash}.lock`;
 }
 

@@ -20,12 +20,12 @@ export type DaemonHome = {
   remove: () => void;
 };
 
-/** A folder that is removed with the process; tests use `temporaryFolder`. */
-export function createDaemonHome(name: string): DaemonHome {
+/** A folder that is removed with the process; tests use `temporaryFolder`. `from`: the built program. */
+export function createDaemonHome(name: string, from: string = bundle): DaemonHome {
   const home = scriptFolder(name);
   const dataDir = join(home, 'data');
   mkdirSync(dataDir);
-  copyBundle(home);
+  copyBundle(from, home);
   return {
     home,
     dataDir,
@@ -69,9 +69,9 @@ export function startDaemon(
 }
 
 /** A copy, so that a build in the meantime does not change what is tested. */
-function copyBundle(home: string): void {
-  if (!existsSync(join(bundle, 'svc.js'))) throw new Error('no bundle; run: npm run build');
-  cpSync(bundle, join(home, 'dist'), { recursive: true });
+function copyBundle(from: string, home: string): void {
+  if (!existsSync(join(from, 'svc.js'))) throw new Error('no bundle; run: npm run build');
+  cpSync(from, join(home, 'dist'), { recursive: true });
   symlinkSync(join(repository, 'node_modules'), join(home, 'node_modules'));
 }
 

@@ -6,6 +6,7 @@ import { MAX_RECORDS_PER_MACHINE } from '../../team/record.ts';
 import { type SharedOf, type SharedThing, withShortTexts, withShortTitle } from '../../team/shared.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
+import { titlesIn } from './worker-titles.ts';
 
 /** One record is the heartbeat. */
 const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
@@ -52,28 +53,6 @@ export function sharedThings(
 
 /** Whether titles of tickets are shared: `svc.team.shareTitles`. */
 export type Sharing = { titles: boolean };
-
-/**
- * The title of a worker's ticket, or that of its pull request. The number of an issue says which one it is only together
- * with its repository, so a worker of another machine must have the same one; `isOwn`: of this machine.
- */
-export function titlesIn(view: Pick<BoardView, 'tickets' | 'pullRequests'>) {
-  const tickets = new Map(view.tickets.map((ticket) => [ticket.ticket.toUpperCase(), ticket]));
-  const pullRequests = new Map(view.pullRequests.map(({ key, title }) => [key, title]));
-  return (
-    { ticket, repo, pullRequestKey }: Pick<SharedOf<'worker'>, 'ticket' | 'repo' | 'pullRequestKey'>,
-    isOwn = true,
-  ): string | null => {
-    const known = tickets.get(ticket.toUpperCase());
-    const issueRepo = repoOfIssue(known?.url ?? '');
-    const isSame = isOwn || issueRepo === undefined || issueRepo === repo?.toLowerCase();
-    return (isSame ? known?.title : null) ?? pullRequests.get(pullRequestKey ?? '') ?? null;
-  };
-}
-
-function repoOfIssue(url: string): string | undefined {
-  return /\/([\w.-]+\/[\w.-]+)\/issues\/\d+$/.exec(url)?.[1]?.toLowerCase();
-}
 
 export function sharedInView(
   view: Pick<BoardView, 'attention' | 'runs' | 'workers' | 'sessions'>,

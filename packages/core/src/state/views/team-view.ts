@@ -5,7 +5,7 @@ import type { TeamBoard, TeamCommandView } from '../../api/team.ts';
 import { SILENT_MS } from '../../team/roster.ts';
 import type { Board } from '../board-types.ts';
 import { boardView } from './board-view.ts';
-import { titlesIn } from './shared-things.ts';
+import { titlesIn } from './worker-titles.ts';
 
 type Shown = TeamBoard['machines'][number];
 type Presence = Pick<Shown, 'heardAt' | 'presence' | 'doubt'>;
