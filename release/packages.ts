@@ -43,8 +43,8 @@ export const packages: readonly PublishedPackage[] = [
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
         /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
         /^dist\/skills\/[a-z-]+\/[A-Za-z-]+\.(?:md|mjs|sh)$/,
-        // Data for shell completion.
-        /^dist\/completion\.json$/,
+        // Data for shell completion, and the help of every verb.
+        /^dist\/(?:completion|help)\.json$/,
         new RegExp(`^dist/${NOTICES}$`),
       ],
       required: [
