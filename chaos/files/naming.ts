@@ -46,8 +46,7 @@ function ofLog(file: string, kind: string, isLive: boolean): Naming {
     return { because: 'what was set aside is for a person, and is not read again' };
   if (isLive && (kind === 'one byte' || kind === 'no permission'))
     return { because: 'what was written is read again only when it is asked for, and by the next start' };
-  return ({ log }) =>
-    log?.state === 'degraded' || (log?.corruptLines ?? 0) > 0 || (log?.notices.length ?? 0) > 0;
+  return ({ log }) => log.state === 'degraded' || log.corruptLines > 0 || log.notices.length > 0;
 }
 
 /** Files of the data root that svc alone writes. */
@@ -58,7 +57,7 @@ function ofDaemon(name: string, kind: string, isLive: boolean): Naming {
   const isNoticed =
     (notice: string) =>
     ({ log }: Health): boolean =>
-      log?.notices.some(({ kind: of }) => of === notice) === true;
+      log.notices.some(({ kind: of }) => of === notice);
   if (/-(?:wal|shm)$/.test(name) || name.includes('.damaged-'))
     return { because: 'SQLite ignores what is not its own, and the log has everything that matters' };
   if (name === 'daemon.json') return { because: 'a hint, which every start writes' };

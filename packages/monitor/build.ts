@@ -118,7 +118,7 @@ function takeNodeDirectly(code: string): string {
     /^import (?:([\w$]+),? )?(?:\{ (.+?) \} )?from "(node:[\w/]+)";$/gm,
     (line, whole: string | undefined, names: string | undefined, module: string) => {
       if (whole === undefined && names === undefined) return line;
-      const taken = `process.getBuiltinModule("${module}")`;
+      const taken = `globalThis.process.getBuiltinModule("${module}")`;
       const parts = [whole, names && `{ ${names.replaceAll(' as ', ': ')} }`].filter(Boolean);
       return parts.map((part) => `const ${part} = ${taken};`).join(' ');
     },

@@ -21,7 +21,7 @@ export {
 } from './agent/images.ts';
 export { answerWords, turnWords } from './agent/item-words.ts';
 export { msWaitedToday } from './agent/waits.ts';
-export { isOff } from './checks/finding.ts';
+export { doctorFinding, inDoctorOrder, isOff } from './checks/finding.ts';
 export { remedyCommand, remedyOnMachine } from './checks/remedy-command.ts';
 export { isShipped } from './deploy/deploy-worker.ts';
 export { type EventFamily, eventFamilies } from './log/event-filter.ts';

@@ -51,7 +51,7 @@ describe('by keyboard alone', () => {
   it('closes the status of the data with Esc, and on the way to another screen', async () => {
     const page = await openAt('board');
     const open = page.getByRole('button', { name: 'Show all components' });
-    const shown = page.getByRole('region', { name: 'Data status' }).getByText('Event log');
+    const shown = page.getByRole('region', { name: 'Data status' }).getByText('the board is up to date');
     await open.click();
     await shown.waitFor();
     await page.keyboard.press('Escape');

@@ -1,8 +1,8 @@
 // The screens with data: live updates, past times, and links.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttentionView, BoardView } from '@svc/core';
-import { boardColumns } from '@svc/core/browser';
+import type { AttentionView, BoardView, DoctorFinding } from '@svc/core';
+import { boardColumns, doctorFinding } from '@svc/core/browser';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { appendOutput, changeSignal } from '../../demo/src/worker-files.ts';
@@ -177,10 +177,9 @@ describe('the board', () => {
     const why = `/${'folder_'.repeat(40)}runs does not answer.`;
     await page.route('**/api/health', async (route) => {
       const answer = await route.fetch();
-      const health = (await answer.json()) as object;
-      await route.fulfill({
-        json: { ...health, runs: { state: 'degraded', agents: 0, why, remedy: `Look at ${why}` } },
-      });
+      const health = (await answer.json()) as { findings: DoctorFinding[] };
+      const broken = doctorFinding('runs', 'broken', why, { remedy: `Look at ${why}` });
+      await route.fulfill({ json: { ...health, findings: [broken, ...health.findings] } });
     });
     await page.setViewportSize(sizes.narrow);
     await page.goto(new URL('/?at=400', page.url()).href);

@@ -7,7 +7,24 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { codehostExample, svcProgram, temporaryFolder, testTracker, until } from '@svc/testkit';
+import {
+  inDoctorOrder,
+  judgeFeeds,
+  judgeHealth,
+  judgeSelfCheck,
+  type ReportedFeeds,
+  type ReportedHealth,
+  type SelfCheck,
+} from '@svc/core';
+import {
+  codehostExample,
+  feedsOff,
+  healthyReport,
+  svcProgram,
+  temporaryFolder,
+  testTracker,
+  until,
+} from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../src/control/instance.ts';
 import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
@@ -56,39 +73,20 @@ async function listener(answers: Record<string, () => unknown> = {}): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-const well = {
-  health: {
-    log: {
-      state: 'live',
-      lastSeq: 5,
-      failing: null,
-      indexLag: 0,
-      indexFailing: null,
-      rebuilding: false,
-      corruptLines: 0,
-    },
-    state: { state: 'live' },
-    outbox: { state: 'live', pending: 0, retryingCount: 0, givenUp: 0 },
-    signals: { state: 'live', files: 0, corrupt: 0 },
-  },
-  feeds: {
-    tunnels: [],
-    repos: [],
-    codehost: { state: 'disabled', why: 'no repository is watched', remedy: null, lastAt: null, clock: null },
-    tracker: { state: 'disabled', why: 'no team', teams: [] },
-  },
-  doctor: {
-    log: { ok: true, seq: 5, milliseconds: 1 },
-    receivers: [],
-    providers: { enabled: false, present: [], missing: [] },
-  },
+type Reported = {
+  health?: Partial<ReportedHealth>;
+  feeds?: Partial<ReportedFeeds>;
+  tried?: Partial<SelfCheck>;
+};
+const { log: wellLog, outbox: wellOutbox } = healthyReport();
+const allWell: SelfCheck = {
+  log: { ok: true, seq: 5, milliseconds: 1 },
+  receivers: [],
+  providers: { enabled: false, present: [], missing: [] },
 };
 
 /** Holds the data root and reports what the test gives it. */
-async function reportingDaemon(
-  home: string,
-  reported: { health?: object; doctor?: object; feeds?: object },
-): Promise<undefined> {
+async function reportingDaemon(home: string, { health, feeds, tried }: Reported): Promise<undefined> {
   const instance = crypto.randomUUID();
   const startedAt = new Date().toISOString();
   let port = 0;
@@ -96,9 +94,12 @@ async function reportingDaemon(
     return { instance, pid: process.pid, version: '0.1.0', startedAt, port, url: `http://127.0.0.1:${port}` };
   };
   port = await listener({
-    '/api/health': () => ({ ...identity(), ...well.health, ...reported.health }),
-    '/api/feeds': () => ({ ...well.feeds, ...reported.feeds }),
-    '/api/doctor': () => ({ ...well.doctor, ...reported.doctor }),
+    '/api/health': () => ({
+      ...identity(),
+      configuration: { folders: [] },
+      findings: inDoctorOrder([...judgeHealth(healthyReport(health)), ...judgeFeeds(feedsOff(feeds))]),
+    }),
+    '/api/doctor': () => ({ findings: judgeSelfCheck({ ...allWell, ...tried }) }),
     '/api/events/reindex': () => ({ lines: 5, seconds: 0.1 }),
     '/api/feeds/check': () => ({ repos: [], polled: [{ feed: 'codehost', state: 'polled', checked: 3 }] }),
   });
@@ -108,7 +109,7 @@ async function reportingDaemon(
 }
 
 const reports =
-  (reported: { health?: object; doctor?: object; feeds?: object }) =>
+  (reported: Reported) =>
   ({ home }: Home) =>
     reportingDaemon(home, reported);
 
@@ -118,9 +119,10 @@ const healthy = async ({ home, write }: Home, svc: object = {}, environment: Rec
   return { environment };
 };
 
-const silent = (grade: string, why: string, remedy: string) => {
+const silent = (grade: 'late' | 'blind', why: string, remedy: string) => {
   const seen = { lastPingAt: 0, lastMessageAt: null, unauthorisedLastHour: { exact: 0, reserialised: 0 } };
-  return { tunnels: [{ feeds: ['codehost'], grade, why, remedy, ...seen }] };
+  const feeds: ['codehost'] = ['codehost'];
+  return { tunnels: [{ feeds, grade, since: null, code: null, why, remedy, ...seen }] };
 };
 
 const rows: Row[] = [
@@ -328,13 +330,13 @@ const rows: Row[] = [
   {
     fault: 'lines missing from the log',
     given: reports({
-      health: { log: { ...well.health.log, state: 'degraded', missing: [{ from: 31, to: 60 }] } },
+      health: { log: { ...wellLog, missing: [{ from: 31, to: 60 }] } },
     }),
     says: [/^broken +log +events 31 to 60 are missing from the log\n.*svc events reindex --accept-missing/m],
   },
   {
     fault: 'log file changed by another program',
-    given: reports({ health: { log: { ...well.health.log, state: 'degraded', fileChanged: true } } }),
+    given: reports({ health: { log: { ...wellLog, fileChanged: true } } }),
     says: [/^broken +log +another program removed, truncated or replaced .*\n +Run: svc monitor restart/m],
   },
   {
@@ -493,14 +495,13 @@ const rows: Row[] = [
     given: reports({
       health: {
         log: {
-          ...well.health.log,
-          state: 'degraded',
+          ...wellLog,
           failing: 'ENOSPC',
           why: 'ENOSPC',
           remedy: 'Free disk space.',
         },
       },
-      doctor: {
+      tried: {
         log: { ok: false, step: 'write', why: 'ENOSPC', remedy: 'Free disk space and check the folder' },
       },
     }),
@@ -512,7 +513,7 @@ const rows: Row[] = [
   {
     fault: 'a written line that is not in its file',
     given: reports({
-      doctor: { log: { ok: false, step: 'file', why: 'line 5 is not there', remedy: 'Check the disk' } },
+      tried: { log: { ok: false, step: 'file', why: 'line 5 is not there', remedy: 'Check the disk' } },
     }),
     says: [
       /^broken +log +a test event was written, but is not in its file\n +line 5 is not there\n +Check the disk$/m,
@@ -521,7 +522,7 @@ const rows: Row[] = [
   {
     fault: 'a written line that the index does not find',
     given: reports({
-      doctor: {
+      tried: {
         log: { ok: false, step: 'index', why: 'line 5', remedy: 'Rebuild the index: svc events reindex' },
       },
     }),
@@ -532,14 +533,14 @@ const rows: Row[] = [
   },
   {
     fault: 'index far behind',
-    given: reports({ health: { log: { ...well.health.log, indexLag: 50_000 } } }),
+    given: reports({ health: { log: { ...wellLog, indexLag: 50_000 } } }),
     says: [/^warning +index +the index is far behind the log\n.*\n +Rebuild it: svc events reindex$/m],
     fixes: /^index +fixed: rebuilt the index/m,
   },
   {
     fault: 'index not writable',
     given: reports({
-      health: { log: { ...well.health.log, state: 'degraded', indexFailing: 'disk I/O error' } },
+      health: { log: { ...wellLog, indexFailing: 'disk I/O error' } },
     }),
     says: [/^broken +index +the index cannot be written: disk I\/O error\n.*\n +Free disk space/m],
   },
@@ -570,6 +571,7 @@ const rows: Row[] = [
           code: 'unavailable',
           why: 'it does not answer',
           remedy: 'Wait',
+          lastAt: null,
           clock: null,
         },
       },
@@ -584,7 +586,7 @@ const rows: Row[] = [
   },
   {
     fault: 'outbox given up',
-    given: reports({ health: { outbox: { ...well.health.outbox, givenUp: 2 } } }),
+    given: reports({ health: { outbox: { ...wellOutbox, givenUp: 2 } } }),
     says: [/^warning +outbox +the outbox gave up on some actions\n +2 given up\n +List them: svc outbox/m],
   },
   {
@@ -592,10 +594,10 @@ const rows: Row[] = [
     given: reports({
       health: {
         outbox: {
-          ...well.health.outbox,
+          ...wellOutbox,
           pending: 3,
           retryingCount: 1,
-          retrying: [{ key: '1:notify:x', error: 'refused' }],
+          retrying: [{ key: '1:notify:x', kind: 'notify', attempts: 1, error: 'refused', nextAt: 0 }],
         },
       },
     }),
@@ -606,7 +608,7 @@ const rows: Row[] = [
   {
     fault: 'outbox not writable',
     given: reports({
-      health: { outbox: { state: 'degraded', why: 'disk full', remedy: 'Free disk space' } },
+      health: { outbox: { ...wellOutbox, state: 'degraded', why: 'disk full', remedy: 'Free disk space' } },
     }),
     says: [/^broken +outbox +the outbox does not work: disk full\n +Free disk space$/m],
   },
@@ -622,7 +624,7 @@ const rows: Row[] = [
   {
     fault: 'a receiver that does not take a signed delivery',
     given: reports({
-      doctor: {
+      tried: {
         receivers: [
           {
             feed: 'codehost',
@@ -698,7 +700,7 @@ test('a healthy system: nothing is wrong, the test delivery became no event, and
     'a test event was written and read back',
     'the codehost receiver accepted a signed delivery',
     'the codehost feed is live',
-    'gh can read acme/web and manage its hooks',
+    'repositories report by their webhook',
     'the database is intact',
   ])
     expect(what).toContain(words);

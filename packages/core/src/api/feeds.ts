@@ -1,6 +1,5 @@
 // Feeds: the state of each, what it missed, and whether a delivery arrives.
 import { z } from 'zod';
-import type { ReportedFeeds } from '../checks/judge-feeds.ts';
 import { feedGrades } from '../log/own-details.ts';
 import { apiRoute, duration, Time } from './route.ts';
 
@@ -54,6 +53,7 @@ const Coverage = z.object({
 
 const quota = { limit: z.int(), remaining: z.int() };
 
+export type FeedsReport = z.infer<typeof FeedsReport>;
 export const FeedsReport = z
   .object({
     tunnels: z.array(Tunnel),
@@ -95,7 +95,7 @@ export const FeedsReport = z
       ),
     }),
   })
-  .meta({ id: 'FeedsReport' }) satisfies z.ZodType<ReportedFeeds>;
+  .meta({ id: 'FeedsReport' });
 
 const PolledNow = z.object({
   feed: FeedName,

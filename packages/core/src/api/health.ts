@@ -1,7 +1,7 @@
 // The health of every component.
 import { z } from 'zod';
-import type { ReportedHealth } from '../checks/judge-daemon.ts';
 import { ConfigProblem } from './configuration.ts';
+import { Finding } from './doctor.ts';
 import { FeedsReport } from './feeds.ts';
 import { Telemetry } from './otel.ts';
 import { OutboxFigures } from './outbox.ts';
@@ -118,29 +118,31 @@ const AccessHealth = z.object({
     .describe('The daemon only shows the board of the team (svc team serve)'),
 });
 
+export type Health = z.infer<typeof Health>;
 const Health = DaemonAnswer.extend({
   status: z.enum(['ok', 'degraded']),
+  findings: z.array(Finding).describe('What is wrong, off and well, the worst first'),
   now: Time,
   configuration: z.object({ folders: z.array(z.string()), problems: z.array(ConfigProblem) }),
   access: AccessHealth,
   feeds: z.object({ codehost: Receiver, tracker: Receiver }),
   dataRoot: z.object(part),
-  log: LogHealth.exactOptional(),
-  clock: ClockHealth.exactOptional(),
-  state: StateHealth.exactOptional(),
-  outbox: OutboxFigures.extend(part).exactOptional(),
-  signals: SignalsHealth.exactOptional(),
-  runs: z.object({ ...part, agents: z.int() }).exactOptional(),
-  rules: RuleFollower.omit({ problem: true }).extend(part).exactOptional(),
-  sessions: z.object(part).exactOptional(),
+  log: LogHealth,
+  clock: ClockHealth,
+  state: StateHealth,
+  outbox: OutboxFigures.extend(part),
+  signals: SignalsHealth,
+  runs: z.object({ ...part, agents: z.int() }),
+  rules: RuleFollower.omit({ problem: true }).extend(part),
+  sessions: z.object(part),
   spool: z.object({ rejected: z.int(), ...trouble }),
   team: TeamStatus.pick({ refused: true, published: true, pending: true })
     .extend({ ...part, state: z.enum(['live', 'connecting', 'degraded']) })
     .exactOptional()
     .describe('Absent on a machine that is in no team'),
-  sources: FeedsReport.exactOptional(),
-  telemetry: Telemetry.exactOptional(),
-}).meta({ id: 'Health' }) satisfies z.ZodType<ReportedHealth>;
+  sources: FeedsReport,
+  telemetry: Telemetry,
+}).meta({ id: 'Health' });
 
 export const healthRoutes = {
   getHealth: apiRoute({

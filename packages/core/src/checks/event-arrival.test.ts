@@ -6,11 +6,12 @@ import type { ReportedFeeds } from './judge-feeds.ts';
 type Tunnel = ReportedFeeds['tunnels'][number];
 const noTrouble = { code: null, why: null, remedy: null };
 const figures = {
+  since: null,
   lastPingAt: null,
   lastMessageAt: null,
   unauthorisedLastHour: { exact: 0, reserialised: 0 },
 };
-const tunnel = (grade: string, more: Partial<Tunnel> = {}): Tunnel => ({
+const tunnel = (grade: Tunnel['grade'], more: Partial<Tunnel> = {}): Tunnel => ({
   feeds: ['codehost'],
   ...figures,
   ...noTrouble,
@@ -18,8 +19,12 @@ const tunnel = (grade: string, more: Partial<Tunnel> = {}): Tunnel => ({
   grade,
 });
 const off = tunnel('disabled', { why: 'no relay channel is configured', remedy: 'Run: svc setup-webhooks' });
-const trackerOff = { ...off, feeds: ['tracker'] };
-const codehost = (state: string, why: string | null = null, remedy: string | null = null) => ({
+const trackerOff: Tunnel = { ...off, feeds: ['tracker'] };
+const codehost = (
+  state: ReportedFeeds['codehost']['state'],
+  why: string | null = null,
+  remedy: string | null = null,
+) => ({
   ...noTrouble,
   state,
   why,
@@ -34,7 +39,7 @@ const team = (name: string, error: string | null = null) => ({
   remedy: error === null ? null : 'Set the token',
   lastAt: null,
 });
-const web = { repo: 'acme/web', by: 'polling', ...noTrouble };
+const web = { repo: 'acme/web', by: 'polling' as const, since: '2026-01-01T00:00:00Z', ...noTrouble };
 const reported = (more: Partial<ReportedFeeds>): ReportedFeeds => ({
   tunnels: [off, trackerOff],
   repos: [web],

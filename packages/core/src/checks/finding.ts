@@ -62,6 +62,8 @@ export type CheckFinding<Part extends string = string> = {
   part: Part;
   grade: CheckGrade;
   what: string;
+  /** ISO 8601; null: not known, or not a state that lasts. */
+  since: string | null;
   evidence: string | null;
   /** With the command, if there is one. For `ok`: how to turn on what is not set up. */
   remedy: string | null;
@@ -76,15 +78,15 @@ export type SetupFinding = CheckFinding<SetupPart> & {
   problem?: Pick<ConfigProblem, 'code' | 'file' | 'line' | 'key'>;
 };
 
-type Optional = { evidence?: string | null; remedy?: string | null; fixable?: boolean };
+type Optional = Partial<Pick<CheckFinding, 'since' | 'evidence' | 'remedy' | 'fixable'>>;
 
 export function checkFinding<Part extends string>(
   part: Part,
   grade: CheckGrade,
   what: string,
-  { evidence = null, remedy = null, fixable = false }: Optional = {},
+  { since = null, evidence = null, remedy = null, fixable = false }: Optional = {},
 ): CheckFinding<Part> {
-  return { part, grade, what, evidence, remedy, fixable };
+  return { part, grade, what, since, evidence, remedy, fixable };
 }
 
 /** Nothing is wrong, but a part can be switched on; the sizes on the disk have a remedy too. */
@@ -95,14 +97,14 @@ export function isOff({ part, grade, remedy }: Pick<DoctorFinding, 'part' | 'gra
 export const doctorFinding = checkFinding<DoctorPart>;
 export const setupFinding = checkFinding<SetupPart>;
 
-/** The worst first, then by part. The same text from two checks is shown once. */
+/** The worst first, then by part. What two processes found by the same rule is shown once. */
 export function inDoctorOrder<Finding extends DoctorFinding>(findings: readonly Finding[]): Finding[] {
   const position = ({ grade, part }: DoctorFinding): number =>
     checkGrades.indexOf(grade) * doctorParts.length + doctorParts.indexOf(part);
   const sorted = findings.toSorted((one, other) => position(one) - position(other));
   const shown = new Set<string>();
-  return sorted.filter(({ what, grade, part }) => {
-    const key = grade === 'ok' ? `${part} ${what}` : what;
+  return sorted.filter(({ what, part }) => {
+    const key = `${part} ${what}`;
     return shown.has(key) ? false : shown.add(key);
   });
 }

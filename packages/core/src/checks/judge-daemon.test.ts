@@ -1,9 +1,16 @@
+import { healthyReport } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { judgeHealth } from './judge-daemon.ts';
+import type { DoctorPart } from './finding.ts';
+import { judgeHealth, type ReportedHealth } from './judge-daemon.ts';
+
+const found = (part: DoctorPart, more: Partial<ReportedHealth>) =>
+  judgeHealth(healthyReport(more)).filter((finding) => finding.part === part);
 
 test('rules that cannot continue are broken, with the reason and the remedy; working rules are not mentioned', () => {
   const remedy = 'Fix the filter of the rule (svc rules test)';
-  expect(judgeHealth({ rules: { state: 'degraded', why: 'the rule r is stopped', remedy } })).toMatchObject([
+  expect(
+    found('rules', { rules: { state: 'degraded', why: 'the rule r is stopped', remedy } }),
+  ).toMatchObject([
     {
       part: 'rules',
       grade: 'broken',
@@ -11,14 +18,16 @@ test('rules that cannot continue are broken, with the reason and the remedy; wor
       remedy,
     },
   ]);
-  expect(judgeHealth({ rules: { state: 'live' } })).toEqual([]);
+  expect(found('rules', {})).toEqual([]);
 });
 
 test('a receiver with an unusable secret is broken; one that is off or healthy is not mentioned', () => {
   const remedy = 'Make a new one';
-  const weak = { receiver: 'degraded', why: 'MY_KEY is not used', remedy };
+  const weak = { receiver: 'degraded' as const, why: 'MY_KEY is not used', remedy };
   expect(
-    judgeHealth({ feeds: { codehost: weak, tracker: { receiver: 'disabled', why: 'no secret', remedy } } }),
+    found('receiver', {
+      feeds: { codehost: weak, tracker: { receiver: 'disabled', why: 'no secret', remedy } },
+    }),
   ).toMatchObject([
     {
       part: 'receiver',
@@ -27,12 +36,12 @@ test('a receiver with an unusable secret is broken; one that is off or healthy i
       remedy,
     },
   ]);
-  expect(judgeHealth({ feeds: { codehost: { receiver: 'ready' } } })).toEqual([]);
+  expect(found('receiver', {})).toEqual([]);
 });
 
 test('sessions that are not up to date are broken, with the reason and the remedy', () => {
   const sessions = { state: 'degraded', why: 'ps cannot be started', remedy: 'See: svc monitor logs' };
-  expect(judgeHealth({ sessions })).toMatchObject([
+  expect(found('hooks', { sessions })).toMatchObject([
     {
       part: 'hooks',
       grade: 'broken',
@@ -40,12 +49,33 @@ test('sessions that are not up to date are broken, with the reason and the remed
       remedy: sessions.remedy,
     },
   ]);
-  expect(judgeHealth({ sessions: { state: 'live' } })).toEqual([]);
+  expect(found('hooks', {})).toEqual([]);
 });
 
 test('a signal file that is no regular file is named', () => {
-  const signals = { state: 'live', files: 1, ignored: 2, ignoredFiles: ['/runs/r/workers/A-1.json', '/x'] };
-  expect(judgeHealth({ signals })).toContainEqual(
+  const signals = {
+    state: 'live',
+    files: 1,
+    corrupt: 0,
+    ignored: 2,
+    ignoredFiles: ['/runs/r/workers/A-1.json', '/x'],
+  };
+  expect(found('signals', { signals })).toContainEqual(
     expect.objectContaining({ grade: 'warning', evidence: '2, the first: /runs/r/workers/A-1.json' }),
   );
+});
+
+test('a deprecated key is no problem of the daemon; an ignored one is a warning, an error is broken', () => {
+  const problems = (['deprecated', 'ignored', 'error'] as const).map((severity) => {
+    return {
+      severity,
+      file: '/app/.svc/config.json',
+      text: `an ${severity} key.`,
+      remedy: 'svc config explain',
+    };
+  });
+  expect(found('configuration', { configuration: { problems } })).toMatchObject([
+    { grade: 'warning', what: 'an ignored key', remedy: 'svc config explain' },
+    { grade: 'broken', what: 'an error key' },
+  ]);
 });

@@ -1,90 +1,64 @@
-// Findings about the daemon: from the state of its parts (`GET /api/health`), from its self-check (`POST /api/doctor`),
-// and about the disk that it writes to. A part that a daemon of another version does not report is left out.
+// Findings about the daemon: from the state of its parts, which it judges itself (`GET /api/health`), from its self-check
+// (`POST /api/doctor`), and about the disk that it writes to.
 import type { ReportedProblem } from '../api/configuration.ts';
-import type { SelfCheck, TriedDelivery } from '../api/doctor.ts';
-import {
-  FILE_CHANGED,
-  FILE_CHANGED_REMEDY,
-  MISSING_REMEDY,
-  type MissingLines,
-  missingText,
-} from '../log/missing-lines.ts';
+import type { Health } from '../api/health.ts';
+import { FILE_CHANGED, FILE_CHANGED_REMEDY, MISSING_REMEDY, missingText } from '../log/missing-lines.ts';
 import { type DoctorFinding, type DoctorPart, doctorFinding } from './finding.ts';
 
-type Part = { state: string; why?: string | undefined; remedy?: string | undefined };
-
-export type ReportedHealth = {
-  configuration?: { problems?: readonly ReportedProblem[] };
-  dataRoot?: Part;
-  log?: Part & {
-    lastSeq: number;
-    indexLag: number;
-    indexFailing: string | null;
-    rebuilding: boolean;
-    failing: string | null;
-    corruptLines: number;
-    fileChanged?: boolean;
-    missing?: readonly MissingLines[];
+/** The fields that are judged. */
+export type ReportedHealth = Record<'clock' | 'dataRoot' | 'rules' | 'runs' | 'sessions' | 'state', Part> &
+  Pick<Health, 'spool' | 'telemetry'> & {
+    configuration: Pick<Health['configuration'], 'problems'>;
+    feeds: Record<string, Pick<Health['feeds']['codehost'], 'receiver' | 'why' | 'remedy'>>;
+    log: Pick<
+      Health['log'],
+      | 'corruptLines'
+      | 'failing'
+      | 'fileChanged'
+      | 'indexFailing'
+      | 'indexLag'
+      | 'lastSeq'
+      | 'missing'
+      | 'rebuilding'
+      | 'remedy'
+      | 'why'
+    >;
+    outbox: Part & Pick<Health['outbox'], 'givenUp' | 'pending' | 'retrying' | 'retryingCount'>;
+    signals: Part & Pick<Health['signals'], 'corrupt' | 'files' | 'ignored' | 'ignoredFiles'>;
+    team?: Part;
   };
-  clock?: Part;
-  state?: Part & { seq?: number; of?: number };
-  outbox?: Part & {
-    pending?: number;
-    retryingCount?: number;
-    givenUp?: number;
-    retrying?: { key: string; error: string }[];
-  };
-  signals?: Part & { files?: number; corrupt?: number; ignored?: number; ignoredFiles?: readonly string[] };
-  runs?: Part;
-  rules?: Part;
-  sessions?: Part;
-  team?: Part;
-  spool?: { rejected: number; remedy?: string | undefined };
-  feeds?: Record<string, { receiver: string; why?: string | undefined; remedy?: string | undefined }>;
-  telemetry?: Record<string, { state: string; why?: string | null; remedy?: string | null }>;
-};
+type Part = { state: string; why?: string; remedy?: string };
 
 /** While events arrive, the index is always slightly behind. */
 const USUAL_LAG = 10_000;
 
 export function judgeHealth(health: ReportedHealth): DoctorFinding[] {
-  const {
-    configuration,
-    dataRoot,
-    log,
-    clock,
-    state,
-    outbox,
-    signals,
-    runs,
-    rules,
-    sessions,
-    team,
-    spool,
-    feeds,
-    telemetry,
-  } = health;
+  const { clock, configuration, dataRoot, feeds, log, outbox, rules, runs, sessions, signals, spool, state } =
+    health;
   return [
-    ...(configuration?.problems ?? []).map(judgeProblem),
-    ...(dataRoot?.state === 'degraded'
+    // A deprecated name works; `svc doctor` finds it in the files.
+    ...configuration.problems.filter(({ severity }) => severity !== 'deprecated').map(judgeProblem),
+    ...(dataRoot.state === 'degraded'
       ? [doctorFinding('daemon', 'broken', dataRoot.why ?? '', { remedy: dataRoot.remedy ?? null })]
       : []),
-    ...(log ? judgeLog(log) : []),
-    ...(clock?.state === 'degraded' ? [judgeClock(clock)] : []),
-    ...(state ? [judgePart('state', 'the board', state)] : []),
-    ...(outbox ? judgeOutbox(outbox) : []),
-    ...(signals ? judgeSignals(signals) : []),
-    ...(runs?.state === 'degraded' ? [judgePart('runs', 'the orchestrator', runs)] : []),
+    ...judgeLog(log),
+    ...(clock.state === 'degraded' ? [judgeClock(clock)] : []),
+    judgePart('state', 'the board', state),
+    ...judgeOutbox(outbox),
+    ...judgeSignals(signals),
+    ...judgeIfDegraded('runs', 'the orchestrator', runs),
     // Working rules, and no rules at all, are not mentioned.
-    ...(rules?.state === 'degraded' ? [judgePart('rules', 'the rule engine', rules)] : []),
-    ...(sessions?.state === 'degraded'
-      ? [judgePart('hooks', 'the list of sessions that people started', sessions)]
-      : []),
-    ...(spool !== undefined && spool.rejected > 0 ? [judgeSpool(spool)] : []),
-    ...Object.entries(feeds ?? {}).flatMap(judgeReceiver),
-    ...(team?.state === 'degraded' ? [judgePart('team', 'the connection to the team', team)] : []),
-    ...Object.entries(telemetry ?? {}).map(judgeBackend),
+    ...judgeIfDegraded('rules', 'the rule engine', rules),
+    ...judgeIfDegraded('hooks', 'the list of sessions that people started', sessions),
+    ...(spool.rejected > 0 ? [judgeSpool(spool)] : []),
+    ...Object.entries(feeds).flatMap(judgeReceiver),
+    ...(health.team === undefined ? [] : judgeIfDegraded('team', 'the connection to the team', health.team)),
+    ...Object.entries(health.telemetry).map(judgeBackend),
   ];
+}
+
+function judgeIfDegraded(part: DoctorPart, name: string, reported: Part): DoctorFinding[] {
+  return reported.state === 'degraded' ? [judgePart(part, name, reported)] : [];
 }
 
 export function judgeProblem({ severity, text, remedy }: ReportedProblem): DoctorFinding {
@@ -92,7 +66,7 @@ export function judgeProblem({ severity, text, remedy }: ReportedProblem): Docto
   return doctorFinding('configuration', grade, text.replace(/\.$/, ''), { remedy });
 }
 
-function judgeSpool({ rejected, remedy }: NonNullable<ReportedHealth['spool']>): DoctorFinding {
+function judgeSpool({ rejected, remedy }: ReportedHealth['spool']): DoctorFinding {
   return doctorFinding('spool', 'warning', 'some reports from helper scripts could not be read', {
     evidence: `${rejected} since the daemon started`,
     remedy: remedy ?? null,
@@ -102,7 +76,7 @@ function judgeSpool({ rejected, remedy }: NonNullable<ReportedHealth['spool']>):
 /** A receiver that is off is reported by the test delivery. */
 function judgeReceiver([name, { receiver, why, remedy }]: [
   string,
-  NonNullable<ReportedHealth['feeds']>[string],
+  ReportedHealth['feeds'][string],
 ]): DoctorFinding[] {
   if (receiver !== 'degraded') return [];
   return [
@@ -126,9 +100,9 @@ function judgeClock({ why, remedy }: Part): DoctorFinding {
   return doctorFinding('clock', 'broken', why ?? 'the clock was set back', { remedy: remedy ?? null });
 }
 
-function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
+function judgeLog(log: ReportedHealth['log']): DoctorFinding[] {
   const found: DoctorFinding[] = [];
-  const missing = missingText(log.missing ?? []);
+  const missing = missingText(log.missing);
   if (log.failing !== null)
     found.push(
       doctorFinding('log', 'broken', `the event log cannot be written: ${log.why ?? ''}`, {
@@ -136,7 +110,7 @@ function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
       }),
     );
   if (missing !== undefined) found.push(doctorFinding('log', 'broken', missing, { remedy: MISSING_REMEDY }));
-  else if (log.fileChanged === true)
+  else if (log.fileChanged)
     found.push(doctorFinding('log', 'broken', FILE_CHANGED, { remedy: FILE_CHANGED_REMEDY }));
   if (log.corruptLines > 0)
     found.push(
@@ -148,7 +122,7 @@ function judgeLog(log: NonNullable<ReportedHealth['log']>): DoctorFinding[] {
   return [...found, judgeIndex(log)];
 }
 
-function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable<ReportedHealth['log']>) {
+function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: ReportedHealth['log']) {
   const evidence = `${indexLag} of ${lastSeq} events are not indexed`;
   if (indexFailing !== null)
     return doctorFinding('index', 'broken', `the index cannot be written: ${indexFailing}`, {
@@ -170,8 +144,8 @@ function judgeIndex({ indexLag, indexFailing, rebuilding, lastSeq }: NonNullable
   return doctorFinding('index', 'ok', 'the index is up to date', { evidence });
 }
 
-function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFinding[] {
-  const { givenUp = 0, retryingCount = 0, retrying = [], pending = 0 } = outbox;
+function judgeOutbox(outbox: ReportedHealth['outbox']): DoctorFinding[] {
+  const { givenUp, retryingCount, retrying, pending } = outbox;
   const found = [judgePart('outbox', 'the outbox', outbox)];
   if (givenUp > 0)
     found.push(
@@ -193,7 +167,7 @@ function judgeOutbox(outbox: NonNullable<ReportedHealth['outbox']>): DoctorFindi
   return found;
 }
 
-function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFinding[] {
+function judgeSignals(signals: ReportedHealth['signals']): DoctorFinding[] {
   const { corrupt = 0, files = 0, ignored = 0, ignoredFiles = [] } = signals;
   const found = [judgePart('signals', 'the reader of status files', signals)];
   if (corrupt > 0)
@@ -213,16 +187,31 @@ function judgeSignals(signals: NonNullable<ReportedHealth['signals']>): DoctorFi
   return found;
 }
 
-function judgeBackend([name, { state, why, remedy }]: [
+function judgeBackend([name, { state, since, why, remedy }]: [
   string,
-  { state: string; why?: string | null; remedy?: string | null },
+  ReportedHealth['telemetry']['metrics'],
 ]): DoctorFinding {
-  if (state === 'degraded' || state === 'failing')
+  if (state === 'degraded')
     return doctorFinding('telemetry', 'warning', `the ${name} backend does not answer: ${why ?? ''}`, {
-      remedy: remedy ?? null,
+      since,
+      remedy,
     });
-  return doctorFinding('telemetry', 'ok', `${name}: ${state}`);
+  return doctorFinding('telemetry', 'ok', `${name}: ${state}`, {
+    remedy: state === 'disabled' ? remedy : null,
+  });
 }
+
+/** What the daemon has tried on itself. */
+export type SelfCheck = {
+  log:
+    | { ok: true; seq: number; milliseconds: number }
+    | { ok: false; step: keyof typeof failedSteps; why: string; remedy: string | null };
+  receivers: TriedDelivery[];
+  providers: { enabled: boolean; present: string[]; missing: { provider: string; variable: string }[] };
+};
+export type TriedDelivery =
+  | { feed: string; ok: true; milliseconds: number }
+  | { feed: string; ok: false; disabled: boolean; why: string; remedy: string | null };
 
 export function judgeSelfCheck({ log, receivers, providers }: SelfCheck): DoctorFinding[] {
   return [judgeWrittenLine(log), ...receivers.map(judgeDelivery), ...judgeProviders(providers)];

@@ -1,5 +1,6 @@
 // Findings about the feeds that the daemon reports (`GET /api/feeds`). A feed that is not set up is a choice; one that
 // is set up but does not deliver is a fault.
+import type { FeedsReport } from '../api/feeds.ts';
 import type { HookHold } from '../codehost/hook-plan.ts';
 import { type CheckGrade, type DoctorFinding, doctorFinding } from './finding.ts';
 
@@ -8,24 +9,21 @@ export const NO_CHANNEL = 'no relay channel is configured';
 
 const POLLING_ONLY: HookHold = 'polling-only';
 
-type Trouble = { why: string | null; remedy: string | null };
+type Of<Key extends keyof FeedsReport> = FeedsReport[Key] extends readonly (infer One)[]
+  ? One
+  : FeedsReport[Key];
+type Troubles = 'code' | 'why' | 'remedy';
 
+/** The fields that are judged. */
 export type ReportedFeeds = {
-  tunnels: (Trouble & {
-    feeds: readonly string[];
-    grade: string;
-    code: string | null;
-    lastPingAt: number | null;
-    lastMessageAt: number | null;
-    unauthorisedLastHour: { exact: number; reserialised: number };
-  })[];
-  repos: (Trouble & { repo: string; by: string; code: string | null })[];
-  codehost: Trouble & { state: string; code: string | null; lastAt: string | null; clock: Trouble | null };
-  tracker: {
-    state: string;
-    why?: string | undefined;
-    remedy?: string | undefined;
-    teams: { team: string; error: string | null; remedy: string | null; lastAt: string | null }[];
+  tunnels: Pick<
+    Of<'tunnels'>,
+    Troubles | 'feeds' | 'grade' | 'since' | 'lastPingAt' | 'lastMessageAt' | 'unauthorisedLastHour'
+  >[];
+  repos: Pick<Of<'repos'>, Troubles | 'repo' | 'by' | 'since'>[];
+  codehost: Pick<Of<'codehost'>, Troubles | 'state' | 'lastAt' | 'clock'>;
+  tracker: Pick<Of<'tracker'>, 'state' | 'why' | 'remedy'> & {
+    teams: Pick<Of<'tracker'>['teams'][number], 'team' | 'error' | 'remedy' | 'lastAt'>[];
   };
 };
 
@@ -54,6 +52,7 @@ function needsChannel({ codehost, repos }: ReportedFeeds): boolean {
 
 function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], needed: boolean): DoctorFinding {
   const { grade, why, remedy } = tunnel;
+  const since = tunnel.since === null ? null : new Date(tunnel.since).toISOString();
   const name = tunnel.feeds.join(' and ');
   if (grade === 'disabled') {
     const isChoice = why === NO_CHANNEL && !(needed && tunnel.feeds.includes('codehost'));
@@ -68,7 +67,7 @@ function judgeTunnel(tunnel: ReportedFeeds['tunnels'][number], needed: boolean):
       remedy: 'Check again: svc doctor',
     });
   const words = `the ${name} feed is ${grade}${why === null ? '' : `: ${why}`}`;
-  return doctorFinding('feeds', gradeOf[grade] ?? 'warning', words, { evidence, remedy });
+  return doctorFinding('feeds', gradeOf[grade] ?? 'warning', words, { since, evidence, remedy });
 }
 
 function evidenceOf(tunnel: ReportedFeeds['tunnels'][number]): string {
@@ -85,20 +84,28 @@ function timeText(at: number | null): string {
   return at === null ? 'never' : new Date(at).toISOString();
 }
 
+const gradeOfHold: Readonly<Record<string, CheckGrade>> = { [POLLING_ONLY]: 'ok', 'repo-gone': 'broken' };
+
 /** A problem that affects every repository is reported once, by the polling. */
 function judgeRepos({ repos, codehost, tunnels }: ReportedFeeds): DoctorFinding[] {
   const isOff = tunnels.some(({ feeds, grade }) => feeds.includes('codehost') && grade === 'disabled');
-  return repos
+  const hooked = repos.filter(({ by }) => by === 'webhook').map(({ repo }) => repo);
+  const polled = repos
     .filter(({ by, why, code }) => by !== 'webhook' && why !== null && !(isOff && code === 'not-configured'))
     .filter(({ why }) => codehost.state !== 'failing' || why !== codehost.why)
-    .map(({ repo, why, remedy, code }) =>
+    .map(({ repo, since, why, remedy, code }) =>
       doctorFinding(
         'code-host',
-        code === POLLING_ONLY ? 'ok' : 'warning',
+        gradeOfHold[code ?? ''] ?? 'warning',
         `${repo} has no hook and is polled: ${why}`,
-        { evidence: `last poll ${codehost.lastAt ?? 'never'}`, remedy },
+        { since, evidence: `last poll ${codehost.lastAt ?? 'never'}`, remedy },
       ),
     );
+  if (hooked.length === 0) return polled;
+  return [
+    ...polled,
+    doctorFinding('code-host', 'ok', 'repositories report by their webhook', { evidence: hooked.join(', ') }),
+  ];
 }
 
 function judgeCodehostPolling({ state, code, why, remedy, lastAt, clock }: ReportedFeeds['codehost']) {

@@ -1,7 +1,7 @@
 // What the first board and the end of `svc init` say is ready, and the command that comes next.
 import { expect, test } from 'vitest';
-import type { ReportedFeeds } from '../checks/judge-feeds.ts';
-import { firstSteps, nextCommand } from './first-steps.ts';
+import { doctorFinding } from '../checks/finding.ts';
+import { type FirstStepsInput, firstSteps, nextCommand } from './first-steps.ts';
 
 const agent = (name: string, more: object = {}) => ({
   name,
@@ -22,14 +22,10 @@ const noSkill = {
   problem: 'The worker command is not installed for the agent claude.',
   remedy: 'Run: svc skills install --agent claude',
 };
-const repo = { repo: 'acme/web', by: 'webhook', code: null, why: null, remedy: null };
-const feeds: ReportedFeeds = {
-  tunnels: [],
-  repos: [repo],
-  codehost: { state: 'polling', code: null, lastAt: null, why: null, remedy: null, clock: null },
-  tracker: { state: 'polling', teams: [] },
+const health = {
+  findings: [doctorFinding('feeds', 'ok', 'the codehost feed is live')],
+  sources: { repos: [{ repo: 'acme/web', by: 'webhook' as const }] },
 };
-const polled = { ...repo, by: 'polling', code: 'polling-only', why: 'you chose polling only' };
 
 test.each([
   ['all is there', [agent('claude')], 'GH-1', 'svc orchestrate start GH-1', ['ready', 'ready', 'ready']],
@@ -63,31 +59,35 @@ test.each([
   ],
   ['nothing is known', undefined, 'GH-1', 'svc agents list', ['unknown', 'ready']],
 ])('%s', (_, agents, ticket, next, states) => {
-  expect(nextCommand({ agents, feeds, ticket })).toBe(next);
-  expect(firstSteps({ agents, feeds }).map(({ state }) => state)).toEqual(states);
+  expect(nextCommand({ agents, health, ticket })).toBe(next);
+  expect(firstSteps({ agents, health }).map(({ state }) => state)).toEqual(states);
 });
 
-test.each<[string, ReportedFeeds | undefined, object]>([
-  ['a webhook', feeds, { state: 'ready', words: 'Changes of acme/web arrive at once.' }],
+test.each<[string, FirstStepsInput['health'], object]>([
+  ['a webhook', health, { state: 'ready', words: 'Changes of acme/web arrive at once.' }],
   [
     'polling, as chosen',
-    { ...feeds, repos: [polled] },
+    { ...health, sources: { repos: [{ repo: 'acme/web', by: 'polling' }] } },
     { state: 'ready', words: 'Changes are found by polling, within ten minutes.' },
   ],
   [
     'a code host that does not answer',
     {
-      ...feeds,
-      codehost: {
-        ...feeds.codehost,
-        state: 'failing',
-        why: 'gh is logged out',
-        remedy: 'Run: gh auth login',
-      },
+      ...health,
+      findings: [
+        doctorFinding('log', 'broken', 'of another part'),
+        doctorFinding('code-host', 'broken', 'the code host cannot be polled: gh is logged out', {
+          remedy: 'Run: gh auth login',
+        }),
+      ],
     },
-    { state: 'missing', words: expect.stringContaining('gh is logged out'), remedy: 'Run: gh auth login' },
+    {
+      state: 'missing',
+      words: 'The code host cannot be polled: gh is logged out.',
+      remedy: 'Run: gh auth login',
+    },
   ],
   ['not known', undefined, { state: 'unknown' }],
-])('the feeds: %s', (_, report, expected) => {
-  expect(firstSteps({ agents: [agent('claude')], feeds: report }).at(-1)).toMatchObject(expected);
+])('the feeds: %s', (_, known, expected) => {
+  expect(firstSteps({ agents: [agent('claude')], health: known }).at(-1)).toMatchObject(expected);
 });

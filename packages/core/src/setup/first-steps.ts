@@ -1,7 +1,8 @@
 // What a new user has ready for a first ticket, what is missing, and the command to run next. The first board and
 // `svc init` both show it. It judges nothing again: agents and feeds come with their problems.
 import type { ListedAgent } from '../api/agents.ts';
-import { judgeFeeds, type ReportedFeeds } from '../checks/judge-feeds.ts';
+import type { Health } from '../api/health.ts';
+import type { DoctorFinding } from '../checks/finding.ts';
 import { remedyCommand } from '../checks/remedy-command.ts';
 
 export type FirstStep = {
@@ -17,11 +18,14 @@ type Agents = readonly Pick<ListedAgent, 'name' | 'default' | 'program' | 'probl
 export type FirstStepsInput = {
   /** Undefined: not known. */
   agents: Agents | undefined;
-  feeds: ReportedFeeds | undefined;
+  health:
+    | { findings: readonly DoctorFinding[]; sources: { repos: readonly Pick<Repo, 'repo' | 'by'>[] } }
+    | undefined;
 };
+type Repo = Health['sources']['repos'][number];
 
-export function firstSteps({ agents, feeds }: FirstStepsInput): FirstStep[] {
-  return [...agentSteps(agents), feedStep(feeds)];
+export function firstSteps({ agents, health }: FirstStepsInput): FirstStep[] {
+  return [...agentSteps(agents), feedStep(health)];
 }
 
 /** The agent that a first run would use: the one that the project names if it is there, otherwise any other. */
@@ -66,19 +70,20 @@ function agentSteps(agents: Agents | undefined): FirstStep[] {
   ];
 }
 
-function feedStep(feeds: ReportedFeeds | undefined): FirstStep {
-  if (feeds === undefined)
+const feedParts: readonly DoctorFinding['part'][] = ['feeds', 'code-host', 'tracker'];
+
+function feedStep(health: FirstStepsInput['health']): FirstStep {
+  if (health === undefined)
     return {
       part: 'feeds',
       state: 'unknown',
       words: 'The state of the feeds is not known.',
       remedy: 'svc feeds',
     };
-  const found = judgeFeeds(feeds);
-  const wrong = found.find(({ grade }) => grade === 'broken') ?? found.find(({ grade }) => grade !== 'ok');
+  const wrong = health.findings.find(({ part, grade }) => feedParts.includes(part) && grade !== 'ok');
   if (wrong !== undefined)
     return { part: 'feeds', state: 'missing', words: sentence(wrong.what), remedy: wrong.remedy };
-  const live = feeds.repos.filter(({ by }) => by === 'webhook').map(({ repo }) => repo);
+  const live = health.sources.repos.filter(({ by }) => by === 'webhook').map(({ repo }) => repo);
   const words =
     live.length > 0
       ? `Changes of ${live.join(', ')} arrive at once.`

@@ -8,7 +8,7 @@ export function Remedy({ text }: { text: string | null | undefined }) {
   // The copied command is the one that is shown.
   const shown = shownText(text);
   const found = remedyCommand(shown);
-  if (found === null) return <p className="min-w-0 break-words text-small text-muted">{shown}</p>;
+  if (found === null) return <p className="min-w-0 wrap-anywhere text-small text-muted">{shown}</p>;
   const { command, beside } = found;
   return (
     <span className="flex max-w-full min-w-0 flex-wrap items-center gap-x-1">
@@ -19,7 +19,7 @@ export function Remedy({ text }: { text: string | null | undefined }) {
         {command}
       </code>
       <CopyButton text={command} label="Copy command" />
-      {beside !== null && <span className="min-w-0 break-words text-small text-muted">{beside}</span>}
+      {beside !== null && <span className="min-w-0 wrap-anywhere text-small text-muted">{beside}</span>}
     </span>
   );
 }

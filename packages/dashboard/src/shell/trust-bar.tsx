@@ -1,5 +1,7 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
+import type { DoctorFinding } from '@svc/core';
+import { doctorFinding, inDoctorOrder } from '@svc/core/browser';
 import { useLocation } from '@tanstack/react-router';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
@@ -7,15 +9,16 @@ import { useState } from 'react';
 import { ApiFailure } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
 import { useBoard, useBoardFailure, useHealth, useLink, useLiveBoard } from '../live/live.tsx';
-import { Ago, For } from '../parts/age.tsx';
+import { Ago } from '../parts/age.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import { backgroundOf, textOf } from '../parts/meaning.ts';
-import { Dot, Pill } from '../parts/pill.tsx';
+import { Findings } from '../parts/findings.tsx';
+import { backgroundOf, type Meaning, textOf } from '../parts/meaning.ts';
+import { Dot } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
 import { useKeys } from '../parts/use-keys.ts';
 import { openPalette } from './keys.tsx';
-import { type TrustPart, trustLineAt, trustParts } from './trust.ts';
+import { trustLine } from './trust.ts';
 
 const isMac = navigator.platform.startsWith('Mac');
 
@@ -25,7 +28,7 @@ export function TrustBar() {
   const { moment } = useBoard();
   const failure = useBoardFailure();
   const { data: health } = useHealth();
-  const parts = health === undefined ? [] : [...stale(failure), ...trustParts(health)];
+  const findings = health === undefined ? [] : inDoctorOrder([...stale(failure), ...health.findings]);
   // The daemon requires a key that this page does not have.
   if (failure instanceof ApiFailure && failure.status === 401) {
     return (
@@ -56,29 +59,21 @@ export function TrustBar() {
   const { meaning, words } =
     health === undefined
       ? { meaning: 'unknown' as const, words: 'Connecting to the daemon' }
-      : trustLineAt(parts, { isPast: moment !== null });
+      : trustLine(findings, { isPast: moment !== null });
   return (
     <Bar meaning={meaning} words={words}>
-      <Parts parts={parts} />
+      <div className="px-6 pb-4 max-wide:px-4">
+        <Findings findings={findings} />
+      </div>
     </Bar>
   );
 }
 
-function Parts({ parts }: { parts: readonly TrustPart[] }) {
-  return (
-    <ul className="gap-x-8 px-6 pb-4 max-wide:px-4 full:columns-2">
-      {parts.map((part) => (
-        <Part key={`${part.name}${part.why}`} {...part} />
-      ))}
-    </ul>
-  );
-}
-
 /** The daemon responds, but the board on this page could not be refreshed. */
-function stale(failure: Error | null): TrustPart[] {
+function stale(failure: Error | null): DoctorFinding[] {
   if (failure === null) return [];
   const remedy = failure instanceof ApiFailure ? (failure.remedy ?? null) : null;
-  return [{ name: 'This page', state: 'stale', meaning: 'you', since: null, why: failure.message, remedy }];
+  return [doctorFinding('state', 'warning', `this page is stale: ${failure.message}`, { remedy })];
 }
 
 /** With seconds, because it shows how old the data is. */
@@ -93,7 +88,7 @@ function Bar(props: BarProps) {
 }
 
 type BarProps = {
-  meaning: TrustPart['meaning'];
+  meaning: Meaning;
   words: string;
   /** Stays open on the way to another screen, because no screen can be relied on. */
   stays?: boolean;
@@ -144,22 +139,6 @@ function OpenBar({ meaning, words, stays = false, loud, children }: BarProps & {
         <Collapsible.Content>{children}</Collapsible.Content>
       </section>
     </Collapsible.Root>
-  );
-}
-
-function Part({ name, state, meaning, since, why, remedy }: TrustPart) {
-  return (
-    <li className="flex break-inside-avoid flex-wrap items-center gap-x-3 gap-y-1 border-line border-t py-2 text-small">
-      <span className="w-36 shrink-0 font-medium text-ink">{name}</span>
-      <Pill meaning={meaning}>{state}</Pill>
-      {since !== null && meaning !== 'proven' && (
-        <span className="text-muted">
-          <For at={since} />
-        </span>
-      )}
-      {why !== null && <span className="min-w-0 break-words text-muted">{why}</span>}
-      {meaning !== 'proven' && <Remedy text={remedy} />}
-    </li>
   );
 }
 

@@ -1,11 +1,13 @@
 // The report of GET /api/health: each part with a state, the reason and the remedy.
 import {
-  type ApiAnswer,
-  type api,
   type ConfigProblem,
   type FeedSecrets,
   FILE_CHANGED,
   FILE_CHANGED_REMEDY,
+  type Health,
+  inDoctorOrder,
+  judgeFeeds,
+  judgeHealth,
   lateLines,
   MISSING_REMEDY,
   missingText,
@@ -28,8 +30,6 @@ const INDEX_REMEDY =
   'Free disk space; it continues by itself. If the database is damaged, run: svc monitor restart. It is then built again from the event log.';
 const FREE_DISK = 'Free disk space and check the data folder; it continues by itself.';
 
-type Health = ApiAnswer<typeof api.getHealth>;
-
 /** Built last, from finished parts. Signal files are null until they are watched. */
 type HealthParts = {
   identity: { instance: string; pid: number; version: string; startedAt: string; port: number; url: string };
@@ -49,8 +49,8 @@ type HealthParts = {
   rules: () => Pick<Rules, 'problems' | 'report'>;
   sessions: Pick<HookSessions, 'problem'>;
   team: Team['health'];
-  feeds: () => NonNullable<Health['sources']>;
-  telemetry: () => NonNullable<Health['telemetry']>;
+  feeds: () => Health['sources'];
+  telemetry: () => Health['telemetry'];
   now: () => Date;
 };
 
@@ -73,17 +73,8 @@ export function createHealth(parts: HealthParts): () => Health {
     const { folders, problems: found } = parts.projects();
     const problems = [...found, ...parts.rules().problems];
     const receivers = { codehost: feedReport('codehost'), tracker: feedReport('tracker') };
-    const work = workReport(parts);
     const team = teamReport(parts.team());
-    const broken =
-      problems.some(({ severity }) => severity === 'error') ||
-      [dataRoot, log, clock].some(({ state }) => state !== 'live') ||
-      Object.values(receivers).some(({ receiver }) => receiver === 'degraded') ||
-      [...Object.values(work), ...(team === undefined ? [] : [team])].some(
-        ({ state }) => state === 'degraded',
-      );
-    return {
-      status: broken ? 'degraded' : 'ok',
+    const report = {
       ...parts.identity,
       filesChecked: parts.filesChecked(),
       now: now().toISOString(),
@@ -93,11 +84,18 @@ export function createHealth(parts: HealthParts): () => Health {
       dataRoot,
       log,
       clock,
-      ...work,
+      ...workReport(parts),
       spool: spoolReport(counters.spoolRejected()),
       ...(team !== undefined && { team }),
       sources: parts.feeds(),
       telemetry: parts.telemetry(),
+    };
+    const own = judgeHealth(report);
+    return {
+      // A feed that brings nothing is no fault of the daemon.
+      status: own.some(({ grade }) => grade === 'broken') ? 'degraded' : 'ok',
+      findings: inDoctorOrder([...own, ...judgeFeeds(report.sources)]),
+      ...report,
     };
   };
 }
@@ -167,7 +165,7 @@ function clockReport(behindMs: number, now: number) {
   return { ...standing(late?.why ?? null, late?.remedy ?? ''), lateUntil: late?.until ?? null };
 }
 
-function logReport(stats: LogStats, notices: NonNullable<Health['log']>['notices']) {
+function logReport(stats: LogStats, notices: Health['log']['notices']) {
   const failing = stats.failing ?? stats.indexFailing;
   const missing = missingText(stats.missing) ?? null;
   const changed = stats.fileChanged ? FILE_CHANGED : null;

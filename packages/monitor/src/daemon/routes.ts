@@ -1,5 +1,13 @@
 // Every route of the daemon, with the parts that answer it.
-import { type ApiAnswer, type api, type Figures, projectEntry } from '@svc/core';
+import {
+  type ApiAnswer,
+  type api,
+  type Figures,
+  inDoctorOrder,
+  judgeSelfCheck,
+  projectEntry,
+} from '@svc/core';
+import { within } from '@svc/lib/timeout';
 import type { Access } from '../access/access.ts';
 import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
@@ -55,6 +63,9 @@ import type { Workers } from './workers.ts';
 /** All checks of `svc doctor`, as `svc doctor --json` prints them. */
 export type RunDoctor = Parameters<typeof doctorRoutes>[0]['runDoctor'];
 
+/** A disk that does not answer must not keep the doctor. */
+const CATCH_UP_MS = 2_000;
+
 const noDoctor: RunDoctor = () =>
   Promise.reject(
     new Failure('not-in-this-version', 'This daemon cannot run the doctor.', 'Run it yourself: svc doctor'),
@@ -82,7 +93,7 @@ export function daemonRoutes(parts: {
   selfCheck: ReturnType<typeof createSelfCheck>;
   runDoctor: RunDoctor | undefined;
   machine: Machine;
-  live: Pick<LiveConfig, 'current'>;
+  live: Pick<LiveConfig, 'catchUp' | 'current'>;
   /** A person changed a deploy policy. */
   onPolicyChange: () => void;
   figures: () => Figures;
@@ -127,7 +138,14 @@ export function daemonRoutes(parts: {
     }),
     summaryRoutes(summaries),
     otelRoutes({ backend: telemetry.backend, status: telemetry.status }),
-    doctorRoutes({ check: parts.selfCheck, runDoctor: parts.runDoctor ?? noDoctor }),
+    doctorRoutes({
+      async check(by) {
+        // What it reports next is of the files as they are now.
+        await within(live.catchUp(), CATCH_UP_MS, () => undefined);
+        return { findings: inDoctorOrder(judgeSelfCheck(await parts.selfCheck(by))) };
+      },
+      runDoctor: parts.runDoctor ?? noDoctor,
+    }),
     outboxRoutes({ list: effects.list, figures: effects.figures, tryAgain: effects.tryAgain }),
     configRoutes({
       projects: () => live.current().projects.map(({ folder, values }) => projectEntry(folder, values)),

@@ -1,6 +1,6 @@
 // The result of the same checks as `svc doctor`.
 import type { Answer } from '@svc/client';
-import type { CheckGrade, DoctorFinding } from '@svc/core';
+import type { DoctorFinding } from '@svc/core';
 import { isOff } from '@svc/core/browser';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw, Wrench } from 'lucide-react';
@@ -9,22 +9,13 @@ import { useDisabledBecause } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
-import type { Meaning } from '../../parts/meaning.ts';
+import { Findings } from '../../parts/findings.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
-import { Pill } from '../../parts/pill.tsx';
-import { Remedy } from '../../parts/remedy.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { useSending } from '../answer/use-sending.ts';
 import { OwnFigures } from './own-figures.tsx';
 
 type DoctorReport = Answer<'POST', '/api/doctor/run'>;
-
-const meanings: Record<CheckGrade, Meaning> = {
-  broken: 'broken',
-  warning: 'you',
-  unknown: 'unknown',
-  ok: 'proven',
-};
 
 export function DoctorScreen() {
   const { data, error, isFetching, refetch, dataUpdatedAt } = useQuery({
@@ -73,7 +64,12 @@ export function DoctorScreen() {
                   )
                 }
               >
-                <Findings findings={wrong} repair={repair} />
+                <Findings
+                  findings={wrong}
+                  actions={(finding) =>
+                    finding.fixable && <RepairButton repair={repair} findings={[finding]} label="Repair" />
+                  }
+                />
               </Panel>
             )}
             {off.length > 0 && (
@@ -148,36 +144,5 @@ function Repaired({ fixed }: Pick<DoctorReport, 'fixed'>) {
         </p>
       ))}
     </div>
-  );
-}
-
-function Findings({ findings, repair }: { findings: readonly DoctorFinding[]; repair?: Repair }) {
-  return (
-    <ul className="-my-2 flex flex-col">
-      {findings.map((finding) => {
-        const { part, grade, what, evidence, remedy, fixable } = finding;
-        return (
-          <li
-            key={`${part}${what}`}
-            className="grid gap-x-4 gap-y-1 border-line border-b py-2.5 text-small last:border-0 wide:grid-cols-[8rem_7rem_1fr]"
-          >
-            <span className="font-medium text-ink">{part}</span>
-            <span>
-              <Pill meaning={isOff(finding) ? 'unknown' : meanings[finding.grade]}>
-                {isOff(finding) ? 'off' : finding.grade}
-              </Pill>
-            </span>
-            <div className="flex min-w-0 flex-col items-start gap-1">
-              <span className="break-words">{what}</span>
-              {evidence !== null && <span className="break-words text-tiny text-muted">{evidence}</span>}
-              <Remedy text={remedy} />
-              {fixable && grade !== 'ok' && repair && (
-                <RepairButton repair={repair} findings={[finding]} label="Repair" />
-              )}
-            </div>
-          </li>
-        );
-      })}
-    </ul>
   );
 }

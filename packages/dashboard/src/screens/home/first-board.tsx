@@ -55,7 +55,7 @@ function FirstSteps({
     queryFn: ({ signal }) => client.get('/api/agents', { query: { project }, signal }),
     refetchInterval: AGAIN_MS,
   });
-  const known = { agents: data?.agents, feeds: health?.sources };
+  const known = { agents: data?.agents, health };
   const others = served.filter((one) => !projects.includes(one));
   /** Those of a project in which agents worked are left out. */
   const isOurs = ({ ticket }: { ticket: string }): boolean =>

@@ -6,16 +6,13 @@ import {
   type DoctorPart,
   doctorFinding,
   inDoctorOrder,
-  judgeFeeds,
-  judgeHealth,
-  judgeSelfCheck,
   notInstalled,
-  type ReportedHealth,
 } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import { runCommand } from '@svc/lib/process';
 import { createFlights } from '@svc/lib/single-flight';
+import { within } from '@svc/lib/timeout';
 import { thisProcess } from '../../control/control.ts';
 import type { RunDoctor } from '../../daemon/routes.ts';
 import { diskSpaceOf } from '../../disk/disk-space.ts';
@@ -67,18 +64,27 @@ export async function runDoctor(
   const projects = loadDoctorProjects(terminal, session);
   const { daemon, findings } = await checkDaemon(terminal, session, tools);
   const checks: DoctorCheck[] = [
-    // First: when the daemon and a check here find the same, the daemon's remedy is better.
     ...(daemon.state === 'running'
       ? daemonChecks(terminal, session, daemon.daemon.url, { timeoutMs, projects })
-      : []),
+      : [
+          {
+            part: 'code-host' as const,
+            run: async () => checkCodehostRights(terminal, await projects, tools),
+          },
+        ]),
     { part: 'daemon', run: () => checkInstalledService(terminal, session) },
     { part: 'configuration', run: async () => checkConfiguration(session, await projects) },
     { part: 'secrets', run: () => checkSecretFiles(machine) },
     { part: 'disk', run: () => checkDisk(machine, tools) },
     { part: 'database', run: () => checkDatabase(machine, tools) },
     { part: 'spool', run: () => checkSpool(machine) },
-    { part: 'code-host', run: async () => checkCodehostRights(terminal, await projects, tools) },
-    { part: 'tracker', run: async () => checkTrackers(terminal, await projects, machine, tools) },
+    {
+      part: 'tracker',
+      async run() {
+        const isPolled = daemon.state === 'running';
+        return checkTrackers(terminal, await projects, machine, tools, { isPolled });
+      },
+    },
     { part: 'worktrees', run: async () => checkWorktrees(terminal, session, await projects) },
     { part: 'hooks', run: () => checkHooks(terminal, session) },
     { part: 'version', run: async () => [await checkVersion(session), ...(await checkSkills(terminal))] },
@@ -161,28 +167,24 @@ function daemonChecks(
       const repair = repairs[finding.part];
       return finding.fixable && repair ? fixableBy(finding, () => repair(daemonAt(machine, url))) : finding;
     });
+  const tried = daemon.post('/api/doctor', { body: requestedBy(terminal) });
   return [
+    { part: 'log', run: async () => fixes((await tried).findings) },
     {
       part: 'state',
       async run() {
-        const health = await daemon.get('/api/health');
-        const known = await projects;
-        return [...fixes(judgeHealth(withoutOurFiles(health, known))), ...notServed(health, known)];
+        // It reads its files again first; a part that does not answer must not hide the others.
+        await within(tried.catch(ignored), timeoutMs / 2, ignored);
+        const { findings, configuration } = await daemon.get('/api/health');
+        return [...fixes(findings), ...notServed(configuration.folders, await projects)];
       },
     },
     { part: 'configuration', run: async () => checkAgentPrograms(daemon, (await projects).projects) },
     { part: 'disk', run: async () => [checkRetention(await daemon.get('/api/retention'))] },
-    {
-      part: 'feeds',
-      run: async () => fixes(judgeFeeds(await daemon.get('/api/feeds'))),
-    },
-    {
-      part: 'log',
-      run: async () =>
-        fixes(judgeSelfCheck(await daemon.post('/api/doctor', { body: requestedBy(terminal) }))),
-    },
   ];
 }
+
+const ignored = (): void => undefined;
 
 /** Agents that a file configures: those whose programs the daemon does not find, and those without a login. */
 async function checkAgentPrograms(
@@ -215,17 +217,7 @@ async function askLogin(daemon: DaemonClient, project: string, name: string) {
   return login.state === 'no' ? { problem, remedy } : { problem: null, remedy: null };
 }
 
-type ServedFolders = { configuration?: { folders?: readonly string[] } };
-
-/** Leaves out files that were read here too: that check is newer. */
-function withoutOurFiles(health: ReportedHealth, { files }: DoctorProjects): ReportedHealth {
-  const problems = (health.configuration?.problems ?? []).filter(({ file }) => !files.includes(file));
-  return { ...health, configuration: { problems } };
-}
-
-function notServed({ configuration }: ServedFolders, { projects }: DoctorProjects): DoctorFinding[] {
-  const { folders } = configuration ?? {};
-  if (folders === undefined) return [];
+function notServed(folders: readonly string[], { projects }: DoctorProjects): DoctorFinding[] {
   return projects
     .filter(({ folder }) => !folders.includes(folder))
     .map(({ folder }) =>

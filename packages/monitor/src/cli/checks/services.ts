@@ -61,7 +61,7 @@ export async function checkCodehostRights(
     const listed = await hooks.list(repo);
     if (listed.ok) return doctorFinding('code-host', 'ok', `gh can read ${repo} and manage its hooks`);
     const { why, remedy } = codehostProblemWords(listed.problem);
-    return doctorFinding('code-host', 'warning', `${repo} has no hook and is polled: ${why}`, { remedy });
+    return doctorFinding('code-host', 'warning', `gh cannot manage the hooks of ${repo}: ${why}`, { remedy });
   }
 
   const findings = await Promise.all(watched.slice(0, MOST_REPOS).map(checkRepo));
@@ -73,22 +73,19 @@ export async function checkCodehostRights(
   return findings;
 }
 
-/** Worded as the daemon does, so what both find is shown once. */
 function unreadable(repo: string, problem: CodehostProblem): DoctorFinding {
-  const reported: CodehostProblem =
-    problem.kind === 'not-found' ? { ...problem, kind: 'repo-gone' } : problem;
-  const { why, remedy } = codehostProblemWords(reported);
-  if (reported.kind === 'repo-gone')
-    return doctorFinding('code-host', 'broken', `${repo} has no hook and is polled: ${why}`, { remedy });
-  const grade = passesByItself(reported) ? 'warning' : 'broken';
-  return doctorFinding('code-host', grade, `the code host cannot be polled: ${why}`, { remedy });
+  const { why, remedy } = codehostProblemWords(problem);
+  const grade = passesByItself(problem) ? 'warning' : 'broken';
+  return doctorFinding('code-host', grade, `gh cannot read ${repo}: ${why}`, { remedy });
 }
 
+/** `isPolled`: the daemon asks the trackers too, and reports what fails. */
 export async function checkTrackers(
   terminal: Terminal,
   { configs }: DoctorProjects,
   machine: Machine,
   tools: DoctorTools,
+  { isPolled }: { isPolled: boolean },
 ): Promise<DoctorFinding[]> {
   const now = (): number => terminal.now().getTime();
   const timeoutMs = Math.max(tools.timeoutMs - SPARE_MS, 1);
@@ -117,9 +114,17 @@ export async function checkTrackers(
     ),
   );
   const checked = await Promise.all(
-    [...trackers.values()].map(({ team, chosen }) => checkTracker(team, chosen, means)),
+    [...trackers.values()].map(({ team, chosen }) =>
+      checkTracker(team, chosen, means).catch((error: unknown) => {
+        if (!(error instanceof TrackerError)) throw error;
+        if (isPolled) return [];
+        return doctorFinding('tracker', 'broken', `${trackerPlace(team)} cannot be read: ${error.message}`, {
+          remedy: error.remedy ?? null,
+        });
+      }),
+    ),
   );
-  return [...shared, ...checked];
+  return [...shared, ...checked.flat()];
 }
 
 async function checkTracker(
@@ -133,26 +138,16 @@ async function checkTracker(
     return doctorFinding('tracker', 'warning', `${why} its tickets are not followed`, { remedy });
   }
   const isGithub = chosen.provider === 'github';
-  try {
-    const found = await openTracker(chosen, means).teamStates(team);
-    const reader = isGithub ? 'gh can read the issues of' : 'the token can read team';
-    if (found !== undefined)
-      return doctorFinding('tracker', 'ok', `${reader} ${isGithub ? team : found.key}`);
-    return isGithub
-      ? doctorFinding('tracker', 'broken', `the code host has no repository ${team} that gh can read`, {
-          remedy: 'Correct it: svc config set svc.repository.name <name>, or log in: gh auth login',
-        })
-      : doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
-          remedy:
-            'Correct it: svc config set svc.tracker.teamKey <KEY>, then svc resolve-tracker-ids --force',
-        });
-  } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
-    // Worded as the daemon does, so what both find is shown once.
-    return doctorFinding('tracker', 'broken', `${trackerPlace(team)} cannot be polled: ${error.message}`, {
-      remedy: error.remedy ?? null,
-    });
-  }
+  const found = await openTracker(chosen, means).teamStates(team);
+  const reader = isGithub ? 'gh can read the issues of' : 'the token can read team';
+  if (found !== undefined) return doctorFinding('tracker', 'ok', `${reader} ${isGithub ? team : found.key}`);
+  return isGithub
+    ? doctorFinding('tracker', 'broken', `the code host has no repository ${team} that gh can read`, {
+        remedy: 'Correct it: svc config set svc.repository.name <name>, or log in: gh auth login',
+      })
+    : doctorFinding('tracker', 'broken', `the tracker has no team ${team} that the token can read`, {
+        remedy: 'Correct it: svc config set svc.tracker.teamKey <KEY>, then svc resolve-tracker-ids --force',
+      });
 }
 
 /** For the setup check: whether gh is logged in. */

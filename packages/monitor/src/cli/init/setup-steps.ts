@@ -192,12 +192,12 @@ async function nextStep(session: Session, url: string): Promise<string> {
   const daemon = daemonAt(session.machine, url, REQUEST_TIMEOUT_MS);
   try {
     const project = (await session.load()).files.project.folder;
-    const [{ agents }, feeds, { tickets, runs }] = await Promise.all([
+    const [{ agents }, health, { tickets, runs }] = await Promise.all([
       daemon.get('/api/agents', { query: { project } }),
-      daemon.get('/api/feeds'),
+      daemon.get('/api/health'),
       daemon.get('/api/board'),
     ]);
-    return nextCommand({ agents, feeds, ticket: openTickets({ tickets, runs })[0]?.ticket });
+    return nextCommand({ agents, health, ticket: openTickets({ tickets, runs })[0]?.ticket });
   } catch (error) {
     // What it does is over; a daemon that is still reading its log must not fail the setup.
     if (error instanceof Failure) return 'svc board';

@@ -1,6 +1,6 @@
 // svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { type DoctorFinding, inDoctorOrder, judgeFeeds, judgeHealth } from '@svc/core';
+import type { DoctorFinding } from '@svc/core';
 import { type Host, stopDaemon, thisProcess } from '../../control/control.ts';
 import { findDaemon, remedyFor, waitForDaemon } from '../../control/find-daemon.ts';
 import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
@@ -306,22 +306,15 @@ type HealthSummary = {
   attention: string[] | null;
 };
 
-/** Deprecated names work, and are reported by `start` and `svc config validate`. */
 async function healthOf(machine: Session['machine'], url: string): Promise<HealthSummary> {
   const daemon = daemonAt(machine, url, HEALTH_WITHIN_MS);
   const [health, attention] = await Promise.all([
     daemon.get('/api/health'),
     daemon.get('/api/attention').catch(() => null),
   ]);
-  const { configuration, sources } = health;
-  const problems = configuration.problems.filter(({ severity }) => severity !== 'deprecated');
-  const findings = [
-    ...judgeHealth({ ...health, configuration: { problems } }),
-    ...(sources === undefined ? [] : judgeFeeds(sources)),
-  ];
   return {
     status: health.status,
-    problems: inDoctorOrder(findings.filter(({ grade }) => grade !== 'ok')),
+    problems: health.findings.filter(({ grade }) => grade !== 'ok'),
     attention: attention && [...new Set(attention.open.map(({ reason }) => reason))],
   };
 }

@@ -2,7 +2,7 @@
 // and receipt: one ticket, as the verbs of these names show it. summarize: a summary of a run; it costs money, so it has its
 // own scope.
 import type { Worker } from '@svc/client';
-import { renderTicket, shownStatus, summaryTemplates } from '@svc/core';
+import { type DoctorFinding, renderTicket, shownStatus, summaryTemplates } from '@svc/core';
 import { z } from 'zod';
 import { needDaemon } from '../../daemon.ts';
 import { counted, plainText } from '../../text.ts';
@@ -97,6 +97,8 @@ function shortWorker(worker: Worker) {
   };
 }
 
+const withRemedy = ({ what, remedy }: DoctorFinding): string => [what, remedy ?? []].flat().join('. ');
+
 export const statusTool = tool({
   name: 'status',
   title: 'Health of the daemon and its feeds',
@@ -113,15 +115,10 @@ export const statusTool = tool({
   }),
   async call(_given, { terminal }) {
     const daemon = await needDaemon(terminal);
-    const [health, { tunnels }] = await Promise.all([daemon.get('/api/health'), daemon.get('/api/feeds')]);
-    const { status, version, url, startedAt, configuration, log } = health;
-    const feeds = tunnels.map(({ feeds: names, grade, since, why, remedy }) => ({
-      feeds: names,
-      grade,
-      since,
-      why,
-      remedy,
-    }));
+    const { status, version, url, startedAt, configuration, log, sources, findings } =
+      await daemon.get('/api/health');
+    const problems = findings.filter(({ grade }) => grade !== 'ok').map(withRemedy);
+    const live = findings.filter(({ part, grade }) => part === 'feeds' && grade === 'ok').map(withRemedy);
     return {
       structured: {
         status,
@@ -129,17 +126,21 @@ export const statusTool = tool({
         url,
         startedAt,
         projects: configuration.folders,
-        problems: configuration.problems.map(({ text, remedy }) => `${text} ${remedy}`),
-        log: log === undefined ? null : { state: log.state, lastSeq: log.lastSeq, why: log.why ?? null },
-        feeds,
+        problems,
+        log: { state: log.state, lastSeq: log.lastSeq, why: log.why ?? null },
+        feeds: sources.tunnels.map(({ feeds, grade, since, why, remedy }) => ({
+          feeds,
+          grade,
+          since,
+          why,
+          remedy,
+        })),
       },
       text: [
-        `The daemon is ${status} (version ${version}, ${url}); the log is ${log?.state ?? 'not open'}.`,
-        ...feeds.map(({ feeds: names, grade, why, remedy }) =>
-          [`${names.join(' and ')}: ${grade}`, why ?? [], remedy ?? []].flat().join('. '),
-        ),
-        ...(feeds.length === 0 ? ['No feed is configured: only local reports arrive.'] : []),
-        ...configuration.problems.map(({ text, remedy }) => `${text} ${remedy}`),
+        `The daemon is ${status} (version ${version}, ${url}); the log is ${log.state}.`,
+        ...problems,
+        ...live,
+        ...(sources.tunnels.length === 0 ? ['No feed is configured: only local reports arrive.'] : []),
       ].join('\n'),
     };
   },
