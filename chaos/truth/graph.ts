@@ -29,11 +29,13 @@ export function createHistory(): History {
     return all;
   }
 
-  /** What the merge brought: itself, and the commits of its branch. */
+  /** What the merge brought: itself, and the commits of its branch, which a squash does not have as ancestors. */
   function broughtBy(merge: string): Set<string> {
-    const [first] = commits.get(merge)?.parents ?? [];
+    const { parents, squashes } = commits.get(merge) ?? { parents: [] };
+    const [first] = parents;
     const before = first === undefined ? new Set<string>() : ancestors(first);
-    return new Set([...ancestors(merge)].filter((id) => !before.has(id)));
+    const all = [...ancestors(merge), ...(squashes === undefined ? [] : ancestors(squashes))];
+    return new Set(all.filter((id) => !before.has(id)));
   }
 
   function contains(id: string, merge: string): Containment {
@@ -58,8 +60,11 @@ export function createHistory(): History {
     );
     if (reverts.length === 0) return 'certain';
     const isBroughtBack = reverts.some((revert) => between.some((commit) => commit?.reverts === revert.id));
-    // Commits of the branch other than merges: when one of several is taken out, a part is left.
-    const changes = [...brought].filter((name) => (commits.get(name)?.parents.length ?? 0) < 2);
+    // Commits of the branch other than merges: when one of several is taken out, a part is left. A squash is their sum.
+    const isSquash = commits.get(merge)?.squashes !== undefined;
+    const changes = [...brought].filter(
+      (name) => (commits.get(name)?.parents.length ?? 0) < 2 && !(isSquash && name === merge),
+    );
     const isWhole = reverts.some((revert) => revert.reverts === merge) || changes.length < 2;
     return isBroughtBack || !isWhole ? 'possible' : 'none';
   }

@@ -66,6 +66,21 @@ describe('a merge is', () => {
       [...strict, worker, ...merge, commit('n', ['m']), ...deployed('n')],
     ],
     [
+      'not proved by the revert of the commit that it squashed',
+      'not proved',
+      [
+        ...strict,
+        worker,
+        commit('c1', []),
+        commit('c2', ['c1']),
+        commit('m', ['c1'], { squashes: 'c2' }),
+        opened(),
+        merged,
+        commit('r', ['m'], { reverts: 'c2' }),
+        ...deployed('r'),
+      ],
+    ],
+    [
       'not proved by its revert',
       'not proved',
       [...strict, worker, ...merge, commit('r', ['m'], { reverts: 'm' }), ...deployed('r')],

@@ -116,10 +116,24 @@ export function costSummary(workers: readonly { status: string; cost: AgentCost 
   return { tickets: workers.length, shipped, total, perTicket: per(known), perShipped: per(shipped) };
 }
 
+/** `$4.20`, `under $0.01` for what would round to zero, `unknown`: never 0 for an unknown amount. */
+export function usdText(usd: number | null): string {
+  if (usd === null) return 'unknown';
+  if (usd > 0 && usd < 0.01) return 'under $0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
 /** `$4.20`, `≈$4.20` for an estimate, `at least $4.20` if some of it is unknown, `unknown`. */
-export function costText(cost: Pick<AgentCost, 'usd' | 'estimated' | 'partial'> | null): string {
-  if (cost === null || cost.usd === null) return 'unknown';
-  const { usd, estimated, partial } = cost;
-  const amount = usd > 0 && usd < 0.01 ? 'under $0.01' : `$${usd.toFixed(2)}`;
-  return `${partial ? 'at least ' : ''}${estimated ? '≈' : ''}${amount}`;
+export function costText(cost: Sum | null | undefined): string {
+  if (cost === null || cost === undefined || cost.usd === null) return usdText(null);
+  return `${cost.partial ? 'at least ' : ''}${cost.estimated ? '≈' : ''}${usdText(cost.usd)}`;
+}
+
+/** Of a run or of one of its tickets. */
+export function runCostText(run: {
+  costUsd: number | null;
+  costEstimated: boolean;
+  costPartial: boolean;
+}): string {
+  return costText({ usd: run.costUsd, estimated: run.costEstimated, partial: run.costPartial });
 }

@@ -7,6 +7,7 @@ import {
   type Spent,
   spentAfter,
   sumOfCosts,
+  usdText,
 } from '../agent/cost.ts';
 import type { AgentCost } from '../agent/schemas.ts';
 import type { AgentSession } from '../agent/session.ts';
@@ -61,7 +62,7 @@ function stopOf(
   if (most === null || spent === null || (spent.usd ?? 0) < most) return null;
   return {
     ticket,
-    message: `${what} is used up: ${costText(spent)} of $${most.toFixed(2)}. A turn that runs may end, no further one is started`,
+    message: `${what} is used up: ${costText(spent)} of ${usdText(most)}. A turn that runs may end, no further one is started`,
     remedy: `svc config set svc.orchestration.budget.${key} <amount>`,
   };
 }

@@ -5,7 +5,7 @@ import { cutText } from '../log/cut-text.ts';
 import { short } from '../state/board-entities.ts';
 import type { PullRequest } from '../state/board-types.ts';
 import type { LineOf } from '../state/fold-context.ts';
-import { checkSummary } from '../state/reduce-pull-request.ts';
+import { checkSummary } from '../state/pull-request-verdict.ts';
 import { MOST_REACTIONS, type ReactionCause, type Reactions, reactionCauses } from './reaction-causes.ts';
 
 export type Reaction = {

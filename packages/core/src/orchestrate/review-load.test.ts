@@ -1,6 +1,6 @@
 import { samplePullRequest, sampleTime } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { awaitingReview, waitsForPerson } from './run-view.ts';
+import { awaitingReview, waitsForPerson } from '../state/pull-request-verdict.ts';
 
 const review = (reviewer: string, state: string) => ({ reviewer, state, at: sampleTime('11:00'), seq: 31 });
 const check = (conclusion: string | null) => ({ name: 'build', suiteId: 7, conclusion, at: null, seq: 30 });

@@ -1,7 +1,7 @@
 // The summary of a finished run for the next person: `summary.md` in the run's folder. The board's facts, with their
 // sources. Unknown values are shown as unknown, never as 0 and never left out.
 
-import { costText } from '../agent/cost.ts';
+import { costText, runCostText } from '../agent/cost.ts';
 import type { RunView } from '../api/runs.ts';
 import type { Receipt } from '../api/workers.ts';
 import { shownStatus } from '../runs/worker-statuses.ts';
@@ -73,7 +73,7 @@ function modelPart(model: ModelText): string {
 }
 
 function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | undefined): string {
-  const { title, status, since, verification, error, costUsd, costEstimated, costPartial } = ticket;
+  const { title, status, since, verification, error } = ticket;
   const links = (known?.links ?? []).filter(({ link }) => link !== 'ticket');
   return [
     `### ${ticket.ticket}${title === null ? '' : `: ${oneLine(title)}`}`,
@@ -86,7 +86,7 @@ function ticketPart(ticket: RunTicketView & { wave: number }, known: Receipt | u
       ],
       ...links.map((link): Fact => [names[link.link], linkWords(link)]),
       ['Verification', verification ?? 'none'],
-      ['Cost', costText({ usd: costUsd, estimated: costEstimated, partial: costPartial })],
+      ['Cost', runCostText(ticket)],
       ...(error === null ? [] : [['Error', error] satisfies Fact]),
       ...(known?.flagged ?? []).map((flag): Fact => ['Note', flag]),
     ]),

@@ -4,8 +4,8 @@ import { msWaited } from '../agent/waits.ts';
 import type { RunView } from '../api/runs.ts';
 import { isShipped } from '../deploy/deploy-worker.ts';
 import { type Board, pullRequestOfWorker, workerKey } from '../state/board.ts';
-import type { PullRequest, ReviewVerdict, Run, Worker } from '../state/board-types.ts';
-import { checkSummary } from '../state/reduce-pull-request.ts';
+import type { PullRequest, Run, Worker } from '../state/board-types.ts';
+import { reviewVerdictOf, waitsForPerson } from '../state/pull-request-verdict.ts';
 
 export type RunTicketView = RunView['waves'][number]['tickets'][number];
 
@@ -119,32 +119,4 @@ function endOf(pullRequest: PullRequest): string | null {
       (first, moment) => (first === null || Date.parse(moment) < Date.parse(first) ? moment : first),
       null,
     );
-}
-
-// Pull requests that wait for a person. The board does not know who was requested as a reviewer: a pull request without
-// a verdict waits, requested or not. After changes were requested, it waits for the worker until a reviewer submits
-// again or is dismissed; a push in between does not mean that it is ready again.
-
-type Judged = Pick<PullRequest, 'reviews' | 'reviewDecision'>;
-
-/** Open, not a draft, no failed check, and neither approved nor changes requested. */
-export function waitsForPerson(pullRequest: PullRequest): boolean {
-  return (
-    pullRequest.state === 'open' &&
-    pullRequest.draft !== true &&
-    checkSummary(pullRequest).failed.length === 0 &&
-    reviewVerdictOf(pullRequest) === null
-  );
-}
-
-/** What counts against `maxAwaitingReview`; pass in the pull requests of the project's workers. */
-export function awaitingReview(pullRequests: Iterable<PullRequest>): PullRequest[] {
-  return [...pullRequests].filter(waitsForPerson);
-}
-
-/** The combined verdict: the decision that a poll found, else one objection outweighs any approval. */
-export function reviewVerdictOf({ reviewDecision, reviews }: Judged): ReviewVerdict | null {
-  if (reviewDecision !== null) return reviewDecision;
-  if (reviews.some(({ state }) => state === 'changes_requested')) return 'changes_requested';
-  return reviews.some(({ state }) => state === 'approved') ? 'approved' : null;
 }

@@ -27,9 +27,8 @@ import { ask, type Fold, type FoldContext, on } from './fold-context.ts';
 import { withPolicy } from './fold-policy.ts';
 import { reactToJudgement, reactToPush } from './fold-reactions.ts';
 import { withKnownDeployments, withKnownFacts } from './known-facts.ts';
+import { ALL_CHECKS, checkSummary } from './pull-request-verdict.ts';
 import {
-  ALL_CHECKS,
-  checkSummary,
   type JudgementLine,
   type OwnLine,
   pullRequestNumbers,

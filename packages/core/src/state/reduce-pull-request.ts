@@ -25,6 +25,7 @@ import type {
 } from './board-types.ts';
 
 import type { LineOf } from './fold-context.ts';
+import { ALL_CHECKS, isPassing } from './pull-request-verdict.ts';
 
 type Family<Name extends string> = LineOf<Extract<Topic, `${Name}.${string}`>>;
 export type OwnLine = Family<'codehost.pr'>;
@@ -37,11 +38,8 @@ export type JudgementLine = ReviewLine | ThreadLine | CommentLine | CheckLine;
 
 // Automated checks of a pull request's head commit. Suites of other commits are ignored.
 
-/** The name under which a poll reports the combined result of all checks. */
-export const ALL_CHECKS = 'all checks';
 const MOST_CHECKS = 100;
 const MOST_PULL_REQUESTS = 100;
-const passing = new Set(['success', 'neutral', 'skipped']);
 
 function withCheckSuite(known: PullRequest, line: CheckLine): PullRequest {
   if (line.scope.sha === undefined || line.scope.sha !== known.headSha) return known;
@@ -71,7 +69,7 @@ function withOneSuite(known: PullRequest, line: CheckLine): PullRequest {
       checks: withEntry(others, isSame, check, MOST_CHECKS),
       asOf: isCompleted ? seq : known.asOf,
     },
-    check.conclusion !== null && passing.has(check.conclusion) ? 'favourable' : 'unfavourable',
+    check.conclusion !== null && isPassing(check.conclusion) ? 'favourable' : 'unfavourable',
   );
 }
 
@@ -98,21 +96,6 @@ function withAllChecks(known: PullRequest, line: CheckLine): PullRequest {
     { ...known, checks: [...others.slice(-MOST_CHECKS + 1), ...whole], asOf: line.seq },
     conclusion === 'success' ? 'favourable' : 'unfavourable',
   );
-}
-
-type CheckSummary = { failed: string[]; running: string[]; passed: number };
-
-/** The combined result. A poll's result replaces what single suites reported before it. */
-export function checkSummary({ checks }: Pick<PullRequest, 'checks'>): CheckSummary {
-  const whole = checks.find(({ name }) => name === ALL_CHECKS);
-  const since = whole === undefined ? checks : [whole, ...checks.filter(({ seq }) => seq > whole.seq)];
-  const summary: CheckSummary = { failed: [], running: [], passed: 0 };
-  for (const { name, conclusion } of since) {
-    if (conclusion === null) summary.running.push(name);
-    else if (passing.has(conclusion)) summary.passed += 1;
-    else summary.failed.push(name);
-  }
-  return summary;
 }
 
 // Reviews: the latest of each reviewer, and the open threads.

@@ -1,9 +1,9 @@
 // What the daemon has found about itself, a row for each part: in the first line of every screen and on the doctor's.
 import type { CheckGrade, DoctorFinding } from '@svc/core';
+import type { Meaning } from '@svc/core/browser';
 import { isOff } from '@svc/core/browser';
 import type { ReactNode } from 'react';
 import { For } from './age.tsx';
-import type { Meaning } from './meaning.ts';
 import { Pill } from './pill.tsx';
 import { Remedy } from './remedy.tsx';
 

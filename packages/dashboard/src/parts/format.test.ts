@@ -1,5 +1,6 @@
+import { usdText } from '@svc/core/browser';
 import { expect, test } from 'vitest';
-import { clockWords, costWords, countWords, durationWords, exactWords, waitedWords } from './format.ts';
+import { clockWords, countWords, durationWords, exactWords, waitedWords } from './format.ts';
 
 test.each([
   [-5, '0 ms'],
@@ -34,7 +35,7 @@ test.each([
   [0.004, 'under $0.01'],
   [4.2, '$4.20'],
   [1234.5, '$1,234.50'],
-])('%s dollars are %s', (usd, words) => expect(costWords(usd)).toBe(words));
+])('%s dollars are %s', (usd, words) => expect(usdText(usd)).toBe(words));
 
 test.each([
   [undefined, 'unknown'],

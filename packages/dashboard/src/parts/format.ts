@@ -1,4 +1,4 @@
-// Formats times, short for lists and exact for tooltips; and below, money, counts and sizes.
+// Formats times, short for lists and exact for tooltips; and below, counts and sizes.
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -28,36 +28,18 @@ export function clockWords(time: number, now: number): string {
   return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${clock}`;
 }
 
+/** For texts that say when something happens. */
+export function clockFromNow(time: string): string {
+  return clockWords(Date.parse(time), Date.now());
+}
+
 /** Local and UTC with seconds, for tooltips. */
 export function exactWords(time: number): string {
   const date = new Date(time);
   return `${date.toLocaleString('en-GB')} (${date.toISOString().slice(0, 19).replace('T', ' ')} UTC)`;
 }
 
-// Formats money, token counts and file sizes. An unknown amount is "unknown", never 0.
-
-/** `$4.20`; `under $0.01` for what would round to zero. */
-export function costWords(usd: number | null | undefined): string {
-  if (usd === null || usd === undefined) return 'unknown';
-  if (usd > 0 && usd < 0.01) return 'under $0.01';
-  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-}
-
-/** Of a ticket or a run: `≈` marks an estimate, `at least` what is only partly known. */
-export function spentWords(
-  cost: { usd: number | null; estimated: boolean; partial: boolean } | null | undefined,
-): string {
-  if (cost === null || cost === undefined || cost.usd === null) return 'unknown';
-  return `${cost.partial ? 'at least ' : ''}${cost.estimated ? '≈' : ''}${costWords(cost.usd)}`;
-}
-
-export function runCostWords(run: {
-  costUsd: number | null;
-  costEstimated: boolean;
-  costPartial: boolean;
-}): string {
-  return spentWords({ usd: run.costUsd, estimated: run.costEstimated, partial: run.costPartial });
-}
+// Token counts and file sizes. An unknown amount is "unknown", never 0.
 
 /** `340`, `12.4 k`, `1.2 M`. */
 export function countWords(count: number | null | undefined): string {

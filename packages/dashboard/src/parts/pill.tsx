@@ -1,7 +1,9 @@
 // A state label on the soft background of its meaning.
+
+import { type Meaning } from '@svc/core/browser';
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
-import { backgroundOf, edgeOf, type Meaning, markOf, textOf } from './meaning.ts';
+import { backgroundOf, edgeOf, markOf, textOf } from './meaning.ts';
 
 export function Pill({
   meaning,

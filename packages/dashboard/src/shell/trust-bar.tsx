@@ -1,7 +1,7 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
 import type { DoctorFinding } from '@svc/core';
-import { doctorFinding, inDoctorOrder } from '@svc/core/browser';
+import { doctorFinding, inDoctorOrder, type Meaning } from '@svc/core/browser';
 import { useLocation } from '@tanstack/react-router';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
@@ -13,7 +13,7 @@ import { Ago } from '../parts/age.tsx';
 import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { Findings } from '../parts/findings.tsx';
-import { backgroundOf, type Meaning, textOf } from '../parts/meaning.ts';
+import { backgroundOf, textOf } from '../parts/meaning.ts';
 import { Dot } from '../parts/pill.tsx';
 import { Remedy } from '../parts/remedy.tsx';
 import { useKeys } from '../parts/use-keys.ts';

@@ -1,8 +1,8 @@
 // Can this screen be trusted? One line from the findings of the daemon, which come with the worst first.
 import type { DoctorFinding } from '@svc/core';
+import type { Meaning } from '@svc/core/browser';
 import { isOff } from '@svc/core/browser';
 import { meaningOfGrade } from '../parts/findings.tsx';
-import type { Meaning } from '../parts/meaning.ts';
 
 type TrustLine = { meaning: Meaning; words: string };
 

@@ -4,8 +4,8 @@ import {
   type AttentionItem,
   type BoardView,
   itemsOfWorker,
-  shownStatus,
   type TeamWorkerView,
+  workerText,
 } from '@svc/core';
 import { ageText, plainText } from './text.ts';
 
@@ -21,12 +21,20 @@ const agentStates: Readonly<Record<string, string>> = {
   'needs-input': 'needs you',
 };
 
-/** `items`: the open attention items of the board. */
+/** `items` and `pullRequests`: those of the board. */
 export function workerLines(
   workers: readonly WorkerOnBoard[],
-  { items, now, columns }: { items: BoardView['attention']; now: Date; columns: number },
+  {
+    items,
+    pullRequests,
+    now,
+    columns,
+  }: Pick<BoardView, 'pullRequests'> & { items: BoardView['attention']; now: Date; columns: number },
 ): string[] {
-  const heads = workers.map((worker) => headOf(worker, now));
+  const byKey = new Map(pullRequests.map((pullRequest) => [pullRequest.key, pullRequest]));
+  const heads = workers.map((worker) =>
+    headOf(worker, workerText(worker, byKey.get(worker.pullRequestKey ?? '') ?? null), now),
+  );
   const widths = [0, 1, 2, 3].map((column) =>
     Math.max(0, ...heads.map((cells) => cells[column]?.length ?? 0)),
   );
@@ -44,12 +52,12 @@ export function workerLines(
   });
 }
 
-function headOf({ ticket, status, statusSince, agent }: WorkerOnBoard, now: Date): string[] {
+function headOf({ ticket, statusSince, agent }: WorkerOnBoard, words: string, now: Date): string[] {
   const state = agent?.state ?? null;
   const shown = state === null ? '' : `: ${agentStates[state] ?? state}`;
   return [
     plainText(ticket),
-    shownStatus(status),
+    words,
     ageText(statusSince, now),
     agent === null ? '-' : plainText(`${agent.name}${shown}`),
   ];

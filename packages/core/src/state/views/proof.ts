@@ -5,7 +5,7 @@ import type { DeployProgress, DeployWorker } from '../../api/deploy.ts';
 import type { Receipt } from '../../api/workers.ts';
 import { isShipped } from '../../deploy/deploy-worker.ts';
 import type { Board, PullRequest } from '../board-types.ts';
-import { ALL_CHECKS, checkSummary } from '../reduce-pull-request.ts';
+import { ALL_CHECKS, checkSummary } from '../pull-request-verdict.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';
 import { type Subject, shortSha } from './subject.ts';
 

@@ -10,6 +10,7 @@ import { WorkerStatus } from '../../runs/signal-file.ts';
 import { isOlder, pullRequestKey, short } from '../board-entities.ts';
 import type { FoldedLine } from '../board-types.ts';
 import type { LineOf } from '../fold-context.ts';
+import { isPassing } from '../pull-request-verdict.ts';
 import { foldIdle } from './trace-axis.ts';
 import { createSpanList, momentOf, type SpanList, type TraceState } from './trace-span.ts';
 
@@ -160,7 +161,6 @@ function statusOf({
 
 // The code host: pull requests, their checks and reviews, the merge, deployments.
 
-const passing = new Set(['success', 'neutral', 'skipped']);
 const neither = new Set(['cancelled', 'canceled', 'stale']);
 const deploymentEnds: Readonly<Record<string, Exclude<TraceState, 'running'>>> = {
   success: 'succeeded',
@@ -279,7 +279,7 @@ export function traceCodehost(spans: SpanList): (line: Family<'codehost'>) => vo
     opening: { kind: 'checks'; label: string; url?: string | null },
     conclusion: string,
   ): void {
-    const state = passing.has(conclusion) ? 'succeeded' : neither.has(conclusion) ? 'ended' : 'failed';
+    const state = isPassing(conclusion) ? 'succeeded' : neither.has(conclusion) ? 'ended' : 'failed';
     const reason = conclusion.replaceAll('_', ' ');
     const isFirst = !over.has(name);
     over.add(name);

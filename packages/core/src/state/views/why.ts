@@ -10,7 +10,7 @@ import { inOneLine } from '../../orchestrate/agent-output.ts';
 import { agentSays, shownStatus } from '../../runs/worker-statuses.ts';
 import type { Board, Deployment, TeamMachine, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { processOf } from '../known-process.ts';
-import { ALL_CHECKS } from '../reduce-pull-request.ts';
+import { ALL_CHECKS } from '../pull-request-verdict.ts';
 import { contradictionsIn, unknownsIn } from './inconsistencies.ts';
 import { evidenceOf, proofOf } from './proof.ts';
 import { nameOf, ruleOf, waitOf } from './rule.ts';

@@ -1,11 +1,12 @@
 // The archived runs.
+
+import { runLabel } from '@svc/core/browser';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';
 import { sizeWords } from '../../parts/format.ts';
-import { runLabel } from '../../parts/meaning.ts';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';

@@ -1,11 +1,11 @@
 // One archived run: its files with checksums, the skipped files with reasons, and the commands for it.
 import type { ArchiveManifest } from '@svc/core';
+import { runLabel } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { Ago } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/format.ts';
-import { runLabel } from '../../parts/meaning.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';

@@ -1,15 +1,14 @@
 // An item in the list: ticket, reason, age.
 import type { AttentionItem, BoardCard } from '@svc/core';
 import type { WaitingThing } from '@svc/core/browser';
+import { agentLabel, cardLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { clockWords } from '../../parts/format.ts';
-import { agentLabel } from '../../parts/meaning.ts';
+import { clockFromNow, clockWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
-import { statusOf } from '../home/card-words.ts';
 import { reasonWords } from './inbox.ts';
 
 /** `machine`: another machine of the team published it. `isForMe`: it was handed over to this person. */
@@ -66,7 +65,8 @@ export function ThingRow({
   const [item] = card?.attention ?? [];
   const since = card?.since ?? session?.since;
   const snoozedUntil = card?.kind === 'worker' ? card.snoozedUntil : null;
-  const words = card === null ? agentLabel({ state: session?.state ?? null }).words : wordsOf(card);
+  const words =
+    card === null ? agentLabel({ state: session?.state ?? null }, clockFromNow).words : wordsOf(card);
   const classes =
     'flex w-full flex-col gap-0.5 border-l-3 border-l-transparent px-4 py-2.5 text-small hover:bg-sunken -outline-offset-2';
   const text = (
@@ -98,7 +98,7 @@ export function ThingRow({
 
 function wordsOf(card: BoardCard): string {
   const [reason] = card.worker?.needs ?? [];
-  return reason === undefined ? statusOf(card, true).words : reasonWords(reason);
+  return reason === undefined ? cardLabel(card, true).words : reasonWords(reason);
 }
 
 /** Who has it, or until when it is snoozed. */

@@ -1,19 +1,30 @@
 // One card of the board. The whole card is one link; the tooltip explains its state.
 import type { BoardCard, BoardColumn, WorkerView } from '@svc/core';
+import {
+  agentLabel,
+  cardLabel,
+  checksLabel,
+  costText,
+  deployLabel,
+  errorsOf,
+  type Meaning,
+  reviewLabel,
+  type StateLabel,
+} from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { Bot, GitPullRequest, Hand } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { clockWords, spentWords } from '../../parts/format.ts';
-import { agentLabel, type Meaning, type StateLabel, textOf } from '../../parts/meaning.ts';
+import { clockFromNow, clockWords } from '../../parts/format.ts';
+import { textOf } from '../../parts/meaning.ts';
 import { OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Dot } from '../../parts/pill.tsx';
 import { Tip } from '../../parts/tip.tsx';
 import { OwnerLine, useOwner } from '../../shell/team.tsx';
 import { hasAnswer } from './card-answer.tsx';
-import { checksOf, deployOf, errorsOf, isShownBy, reviewOf, statusOf, titleOf } from './card-words.ts';
+import { isShownBy, titleOf } from './card-words.ts';
 import { type Step, type StepState, stateNames, stepsOf, stepWords } from './phase-steps.ts';
 
 // The steps of a worker as a row of marks. Each state has its own shape, so it is readable without colour: done is a
@@ -145,7 +156,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
   const needsYou = column === 'needs-you';
   const owner = useOwner(worker?.machine);
   const isOutdated = worker !== null && owner?.isSilent === true;
-  const known = statusOf(card, needsYou);
+  const known = cardLabel(card, needsYou);
   // Not heard: what it does now is not known.
   const status = isOutdated ? { ...known, meaning: 'unknown' as const } : known;
   const [item] = attention;
@@ -185,7 +196,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         </OutsideText>
       )}
       {pullRequest !== null && <PullRequestLine {...pullRequest} />}
-      {worker !== null && !isShownBy(item, 'deploy') && <Words {...deployOf(worker)} />}
+      {worker !== null && !isShownBy(item, 'deploy') && <Words {...deployLabel(worker)} />}
       {item !== undefined && <Handled {...item} />}
       {card.kind === 'worker' && item === undefined && <Snoozed until={card.snoozedUntil} />}
       {worker !== null && <OwnerLine owner={owner} />}
@@ -196,7 +207,7 @@ export const Card = memo(function Card({ card, column, at }: Shown & { column: B
         {worker !== null && isCostKnown(worker) && (
           <span className="shrink-0">
             <span className="sr-only">Cost </span>
-            {spentWords(worker.cost)}
+            {costText(worker.cost)}
           </span>
         )}
       </span>
@@ -208,7 +219,7 @@ const isCostKnown = ({ cost }: Pick<WorkerView, 'cost'>): boolean => cost !== nu
 
 /** A finished ticket: two short lines. */
 export const DoneRow = memo(function DoneRow({ card, at }: Shown) {
-  const status = statusOf(card, false);
+  const status = cardLabel(card, false);
   const owner = useOwner(card.worker?.machine);
   return (
     <CardLink
@@ -333,7 +344,7 @@ function AgentLine({
   /** What it asks for is below the card, with the answer. */
   isAnswered: boolean;
 }) {
-  const { meaning, words } = agentLabel({ state, limit, suspended });
+  const { meaning, words } = agentLabel({ state, limit, suspended }, clockFromNow);
   const isWaiting = meaning === 'you';
   const Icon = isWaiting ? Hand : Bot;
   const waitsFor = isAnswered ? null : (open[0]?.command ?? open[0]?.title ?? null);
@@ -375,8 +386,8 @@ function PullRequestLine(pullRequest: NonNullable<BoardCard['pullRequest']>) {
       <span className="text-text">
         <span className="sr-only">Pull request </span>#{pullRequest.number}
       </span>
-      {isOpen && <Words {...checksOf(pullRequest)} />}
-      {isOpen && <Words {...reviewOf(pullRequest)} />}
+      {isOpen && <Words {...checksLabel(pullRequest)} />}
+      {isOpen && <Words {...reviewLabel(pullRequest)} />}
       {!isOpen && <span className="text-muted">{pullRequest.state}</span>}
     </span>
   );

@@ -1,5 +1,6 @@
 // "12 changes since 09:40": what changed since this browser last showed the board. Collapsed until opened.
 import type { BoardView } from '@svc/core';
+import { statusWords } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, X } from 'lucide-react';
@@ -11,7 +12,6 @@ import { useLiveBoard, useNow } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords } from '../../parts/format.ts';
-import { statusWords } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { reasonWords } from '../attention/inbox.ts';
 

@@ -1,10 +1,12 @@
 // Agents that people started themselves, by folder and branch.
+
+import { agentLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { agentLabel } from '../../parts/meaning.ts';
+import { clockFromNow } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -62,7 +64,7 @@ export function ticketOfSession(
 
 function SessionRow(session: SessionOnBoard) {
   const { agent, folder, branch, known, since, tool, reason, state } = session;
-  const { meaning: reported, words } = agentLabel({ state });
+  const { meaning: reported, words } = agentLabel({ state }, clockFromNow);
   const owner = useOwner(session.machine);
   const { board } = useBoard();
   // The board of another machine has tickets of the same name.

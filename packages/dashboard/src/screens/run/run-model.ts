@@ -2,9 +2,15 @@
 // includes tickets that have settled off the board.
 
 import type { ApiAnswer, api, BoardView, RunTicketView, TeamWorkerView } from '@svc/core';
-import { isAgentsWork, isShipped } from '@svc/core/browser';
+import {
+  isAgentsWork,
+  isShipped,
+  type StateLabel,
+  statusMeaning,
+  statusWords,
+  workerLabel,
+} from '@svc/core/browser';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { type StateLabel, statusMeaning, statusWords, workerLabel } from '../../parts/meaning.ts';
 
 export type WorkerRow = TeamWorkerView;
 export type RunRow = BoardView['runs'][number];

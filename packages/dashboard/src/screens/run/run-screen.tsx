@@ -1,4 +1,6 @@
 // A run: waves, workers, timeline, budget, summary and verification.
+
+import { runCostText, runLabel, verificationLabel } from '@svc/core/browser';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
@@ -8,8 +10,7 @@ import { useDisabledBecause, useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { EventLink } from '../../parts/event-link.tsx';
-import { clockWords, countWords, runCostWords, waitedWords } from '../../parts/format.ts';
-import { runLabel, verificationLabel } from '../../parts/meaning.ts';
+import { clockWords, countWords, waitedWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -33,10 +34,10 @@ export function RunBudget({ model }: { model: RunModel }) {
   return (
     <Panel title="Budget">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4">
-        <Figure name="Cost so far" figure={runCostWords(model)}>
+        <Figure name="Cost so far" figure={runCostText(model)}>
           {costUsd !== null &&
             done > 0 &&
-            `${runCostWords({ ...model, costUsd: costUsd / done })} per shipped ticket.`}
+            `${runCostText({ ...model, costUsd: costUsd / done })} per shipped ticket.`}
           {withoutCost > 0 && ` ${withoutCost} reported no cost.`}
         </Figure>
         <Figure name="Tokens" figure={tokens === null ? 'unknown' : countWords(tokens.input + tokens.output)}>

@@ -1,5 +1,6 @@
 // A summary of the run, written by a model on request, with its cost and whether it came from the cache.
 import type { ApiAnswer, api } from '@svc/core';
+import { usdText } from '@svc/core/browser';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure, client } from '../../api/client.ts';
@@ -7,7 +8,7 @@ import { useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
-import { costWords, countWords } from '../../parts/format.ts';
+import { countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Remedy } from '../../parts/remedy.tsx';
@@ -94,7 +95,7 @@ function Answer({ answer, wait }: { answer: SummaryAnswer; wait: number }) {
             <span>
               {provider}, {model}
             </span>
-            <span>{cost === null ? 'cost unknown' : costWords(cost)}</span>
+            <span>{cost === null ? 'cost unknown' : usdText(cost)}</span>
             <span>{countWords(tokens)} tokens</span>
             {cached ? (
               <Pill meaning="unknown">

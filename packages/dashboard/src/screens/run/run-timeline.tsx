@@ -1,6 +1,6 @@
 // The run over time: its waves, and the time of each worker in each status.
 import type { EventLine } from '@svc/core';
-import { type AxisSegment, foldIdle } from '@svc/core/browser';
+import { type AxisSegment, foldIdle, statusMeaning, statusWords, waveLabel } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
@@ -8,7 +8,7 @@ import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords, durationWords } from '../../parts/format.ts';
-import { markOf, statusMeaning, statusWords, waveLabel } from '../../parts/meaning.ts';
+import { markOf } from '../../parts/meaning.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { AXIS_HEIGHT, AxisMarks, layoutAxis, NowLine, useShowEnd, useWidth } from '../../parts/time-axis.tsx';

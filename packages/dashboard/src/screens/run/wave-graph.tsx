@@ -1,11 +1,10 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
-import { isShipped } from '@svc/core/browser';
+import { isShipped, runCostText, waveLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { runCostWords } from '../../parts/format.ts';
-import { backgroundOf, edgeOf, waveLabel } from '../../parts/meaning.ts';
+import { backgroundOf, edgeOf } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Dot, Pill } from '../../parts/pill.tsx';
@@ -196,7 +195,7 @@ function Details({ ticket, blockers }: { ticket: RunTicket; blockers: readonly s
             <For at={ticket.since} />
           </>
         )}
-        {ticket.costUsd !== null && `, ${runCostWords(ticket)}`}
+        {ticket.costUsd !== null && `, ${runCostText(ticket)}`}
       </span>
       {worker && <OutsideText className="text-muted">{worker.rule}</OutsideText>}
       {typeof worker?.waitsFor === 'string' && (

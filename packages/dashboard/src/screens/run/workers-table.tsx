@@ -1,12 +1,10 @@
 // The workers of a run as a sortable table. Only the visible rows are rendered.
-import { workerStatuses } from '@svc/core/browser';
+import { type Meaning, runCostText, verificationLabel, workerStatuses } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Age } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
-import { runCostWords } from '../../parts/format.ts';
-import { type Meaning, verificationLabel } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
@@ -188,7 +186,7 @@ function Row({
         )}
       </Cell>
       <Cell number>
-        {ticket.costUsd === null ? <span className="text-muted">unknown</span> : runCostWords(ticket)}
+        {ticket.costUsd === null ? <span className="text-muted">unknown</span> : runCostText(ticket)}
       </Cell>
       <Cell>
         <span className="flex justify-end gap-1 whitespace-nowrap">

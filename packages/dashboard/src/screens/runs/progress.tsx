@@ -1,5 +1,6 @@
+import { type Meaning } from '@svc/core/browser';
 import { classNames } from '../../parts/class-names.ts';
-import { type Meaning, markOf } from '../../parts/meaning.ts';
+import { markOf } from '../../parts/meaning.ts';
 import type { RunModel } from '../run/run-model.ts';
 
 /** The progress of a run: a bar of its tickets by meaning, and the text beside it. */

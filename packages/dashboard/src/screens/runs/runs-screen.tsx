@@ -1,9 +1,10 @@
 // All runs, newest first.
+
+import { runCostText, runLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Ago } from '../../parts/age.tsx';
-import { runCostWords, waitedWords } from '../../parts/format.ts';
-import { runLabel } from '../../parts/meaning.ts';
+import { waitedWords } from '../../parts/format.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
@@ -84,7 +85,7 @@ function RunsTable({ models }: { models: readonly RunModel[] }) {
             </Cell>
             <Cell number>{waveWords(model.waves)}</Cell>
             <Cell number>{workingWords(model)}</Cell>
-            <Cell number>{runCostWords(model)}</Cell>
+            <Cell number>{runCostText(model)}</Cell>
             <Cell number>{waitedOf(model)}</Cell>
             <Cell number className="max-full:hidden">
               <Ago at={model.startedAt} />
@@ -139,7 +140,7 @@ function RunsList({ models }: { models: readonly RunModel[] }) {
             <dl className="grid grid-cols-3 gap-x-3 gap-y-2 text-small">
               <Fact name="Wave">{waveWords(model.waves)}</Fact>
               <Fact name="Active agents">{workingWords(model)}</Fact>
-              <Fact name="Cost">{runCostWords(model)}</Fact>
+              <Fact name="Cost">{runCostText(model)}</Fact>
               <Fact name="Waited for people">{waitedOf(model)}</Fact>
               <Fact name="Started">
                 <Ago at={model.startedAt} />

@@ -1,6 +1,8 @@
 // The queries for the metrics and log backends: what the default agent program exports (counters in Prometheus, events
 // in Loki). For other programs these panels show that there is no data.
-import { costWords, countWords } from '../../parts/format.ts';
+
+import { usdText } from '@svc/core/browser';
+import { countWords } from '../../parts/format.ts';
 
 export type MetricsPanel = {
   title: string;
@@ -14,7 +16,7 @@ export const metricsPanels = (step: string): MetricsPanel[] => [
   {
     title: 'Cost over time',
     query: `sum(increase(claude_code_cost_usage_USD_total[${step}]))`,
-    amount: costWords,
+    amount: usdText,
     by: null,
   },
   {

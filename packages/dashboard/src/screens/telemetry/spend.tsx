@@ -1,9 +1,10 @@
 // The cost that the workers report, by run, of every run, also of those that settled long ago. It is not an
 // invoice.
 import type { WorkerView } from '@svc/core';
+import { costText } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import type { LiveBoard } from '../../live/board-store.ts';
-import { countWords, spentWords } from '../../parts/format.ts';
+import { countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
@@ -88,7 +89,7 @@ export function Spend({ board }: { board: Pick<LiveBoard, 'workers'> }) {
                 />
               </Cell>
               <Cell number>
-                {spentWords({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
+                {costText({ usd: row.usd, estimated: row.estimated, partial: row.unknown > 0 })}
               </Cell>
               <Cell number className="max-wide:hidden">
                 {tokenWords(row.inputTokens)}

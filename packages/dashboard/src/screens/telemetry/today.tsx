@@ -1,14 +1,14 @@
 // What users ask first: the cost today, per ticket and per agent, what is left of the budget, and how long agents waited
 // for a person. Each figure names its one source. What is only partly known is marked "at least".
 import type { AgentCost, Run, WorkerView } from '@svc/core';
-import { costSummary, msWaitedToday, sumOfCosts } from '@svc/core/browser';
+import { costSummary, costText, msWaitedToday, sumOfCosts, usdText } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useNow } from '../../live/live.tsx';
 import { CopyButton } from '../../parts/button.tsx';
-import { costWords, spentWords, waitedWords } from '../../parts/format.ts';
+import { waitedWords } from '../../parts/format.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Cell, Column, rowClass, Table } from '../../parts/table.tsx';
@@ -86,10 +86,10 @@ export function Today({ board }: { board: Pick<LiveBoard, 'workers' | 'runs'> })
     >
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4 wide:grid-cols-4">
         <Figure name="Cost today" note="All runs of this machine">
-          {spentWords(today)}
+          {costText(today)}
         </Figure>
-        <Figure name="Per ticket" note={`All tickets; per shipped one: ${spentWords(perShipped)}`}>
-          {spentWords(perTicket)}
+        <Figure name="Per ticket" note={`All tickets; per shipped one: ${costText(perShipped)}`}>
+          {costText(perTicket)}
         </Figure>
         <Figure name="Budget left today" note={<BudgetNote budget={budget} />}>
           {leftWords(budget?.usd, spent)}
@@ -111,12 +111,12 @@ export function leftWords(budget: number | null | undefined, spent: Sum): string
   if (budget === undefined) return 'unknown';
   if (budget === null) return 'No budget';
   if (spent.usd === null) return 'unknown';
-  return `${spent.partial ? 'at most ' : ''}${costWords(Math.max(0, budget - spent.usd))}`;
+  return `${spent.partial ? 'at most ' : ''}${usdText(Math.max(0, budget - spent.usd))}`;
 }
 
 function BudgetNote({ budget }: { budget: { usd: number | null } | undefined }) {
   if (budget === undefined) return 'Reading the configuration';
-  if (budget.usd !== null) return `Of ${costWords(budget.usd)} a day for this project`;
+  if (budget.usd !== null) return `Of ${usdText(budget.usd)} a day for this project`;
   return (
     <span className="-ml-2.5 block">
       <CopyButton text="svc config set svc.orchestration.budget.dayUsd 20" label="Copy command" />
@@ -153,7 +153,7 @@ function ByAgent({ rows }: { rows: readonly AgentSpend[] }) {
           <Cell>
             <OutsideText>{agent}</OutsideText>
           </Cell>
-          <Cell number>{spentWords(cost)}</Cell>
+          <Cell number>{costText(cost)}</Cell>
           <Cell number>{tickets}</Cell>
         </tr>
       ))}

@@ -1,5 +1,6 @@
 // The agent of a ticket: what it does, what it waits for, its conversation, and how a person steers it.
 import type { ConversationItem, WorkerAgent, WorktreeChanges } from '@svc/core';
+import { agentLabel, usdText } from '@svc/core/browser';
 import { CircleDashed, CircleDot, CodeXml, ListChecks } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useId, useMemo, useState } from 'react';
@@ -9,8 +10,7 @@ import { For } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { LineCounts } from '../../parts/diff-box.tsx';
-import { costWords, countWords } from '../../parts/format.ts';
-import { agentLabel } from '../../parts/meaning.ts';
+import { clockFromNow, countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -236,7 +236,7 @@ function ConversationTab({ state }: { state: AgentState }) {
 }
 
 function AgentFacts({ agent }: { agent: WorkerAgent }) {
-  const { meaning, words } = agentLabel(agent);
+  const { meaning, words } = agentLabel(agent, clockFromNow);
   const { context, tokens, cost } = agent;
   return (
     <div className="flex flex-col gap-2">
@@ -294,7 +294,7 @@ function AgentFacts({ agent }: { agent: WorkerAgent }) {
 }
 
 function amountWords({ amount, currency }: { amount: number; currency: string }): string {
-  return currency === 'USD' ? costWords(amount) : `${amount.toFixed(2)} ${currency.slice(0, 10)}`;
+  return currency === 'USD' ? usdText(amount) : `${amount.toFixed(2)} ${currency.slice(0, 10)}`;
 }
 
 /** What the agent does not report is left out. */

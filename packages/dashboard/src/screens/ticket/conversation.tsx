@@ -1,7 +1,7 @@
 // The conversation with an agent, like a review: prompts, messages, tool calls with their diffs and output, requests and
 // the ends of turns. Only the visible rows are rendered. It stays at the end while the reader is there.
 import type { ConversationItem } from '@svc/core';
-import { imageWords } from '@svc/core/browser';
+import { imageWords, type Meaning } from '@svc/core/browser';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   ArrowDown,
@@ -38,7 +38,7 @@ import { AgentText, CodeBlock, shownText, useShortened } from '../../parts/agent
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { DiffBox, DiffCounts } from '../../parts/diff-box.tsx';
-import { type Meaning, textOf } from '../../parts/meaning.ts';
+import { textOf } from '../../parts/meaning.ts';
 import { RequestRow, TurnRow } from './conversation-rows.tsx';
 
 export type ToolItem = Extract<ConversationItem, { kind: 'tool' }>;

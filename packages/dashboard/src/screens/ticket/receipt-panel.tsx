@@ -1,5 +1,6 @@
 // The ship receipt: the chain from the ticket to the deployment, with the grade of each link.
 import type { Receipt } from '@svc/core';
+import { type Meaning } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import {
   Check,
@@ -16,7 +17,7 @@ import { Age } from '../../parts/age.tsx';
 import { CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
-import { backgroundOf, edgeOf, type Meaning, textOf } from '../../parts/meaning.ts';
+import { backgroundOf, edgeOf, textOf } from '../../parts/meaning.ts';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';

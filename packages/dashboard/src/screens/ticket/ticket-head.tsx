@@ -1,14 +1,13 @@
 // The header of a ticket's page: title, state, run, pull request and cost. What is not known is left out, except whether
 // the process of an agent that should be working runs.
 import type { BoardView, TeamWorkerView } from '@svc/core';
-import { claimsPullRequest, isAgentsWork } from '@svc/core/browser';
+import { claimsPullRequest, costText, isAgentsWork, type StateLabel, statusWords } from '@svc/core/browser';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Ago, For } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
-import { countWords, spentWords } from '../../parts/format.ts';
-import { type StateLabel, statusWords } from '../../parts/meaning.ts';
+import { countWords } from '../../parts/format.ts';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Pill } from '../../parts/pill.tsx';
 
@@ -91,7 +90,7 @@ function Spent({ cost }: { cost: WorkerRow['cost'] }) {
   const { inputTokens, outputTokens } = cost;
   return (
     <>
-      {cost.usd !== null && <Item name="Cost">{spentWords(cost)}</Item>}
+      {cost.usd !== null && <Item name="Cost">{costText(cost)}</Item>}
       {(inputTokens !== null || outputTokens !== null) && (
         <Item name="Tokens in, out">
           {countWords(inputTokens)}, {countWords(outputTokens)}

@@ -1,6 +1,6 @@
 // A ticket and its worker: trace, explanation, receipt, output and events.
 import type { BoardView, Why } from '@svc/core';
-import { isWaiting } from '@svc/core/browser';
+import { isWaiting, workerLabel } from '@svc/core/browser';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { BellDot } from 'lucide-react';
@@ -12,7 +12,6 @@ import { Ago, For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EventLink } from '../../parts/event-link.tsx';
 import { clockWords } from '../../parts/format.ts';
-import { workerLabel } from '../../parts/meaning.ts';
 import { OutsideText } from '../../parts/outside.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { Remedy } from '../../parts/remedy.tsx';

@@ -1,12 +1,13 @@
 // The trace as bars on a time axis. Idle time is folded to a hatched break; lane names stay visible while the chart
 // scrolls horizontally.
 import type { Trace, TraceSpan } from '@svc/core';
+import { type Meaning, statusMeaning, statusWords } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../../parts/format.ts';
-import { type Meaning, statusMeaning, statusWords, textOf } from '../../parts/meaning.ts';
+import { textOf } from '../../parts/meaning.ts';
 import {
   AXIS_HEIGHT,
   AxisMarks,

@@ -51,7 +51,12 @@ function printBoard(terminal: Terminal, view: CountedBoard, moment: Date): void 
   );
   const titleOf = titlesIn(view);
   const titled = byRun.map((worker) => ({ ...worker, title: titleOf(worker) }));
-  const shown = { items: view.attention, now: moment, columns: terminal.columns };
+  const shown = {
+    items: view.attention,
+    pullRequests: view.pullRequests,
+    now: moment,
+    columns: terminal.columns,
+  };
   for (const line of workerLines(titled, shown)) terminal.out(line);
   printSessions(terminal, view.sessions);
   const open = view.pullRequests.filter(({ state }) => state === 'open').length;
@@ -76,7 +81,7 @@ async function printTeam(
     terminal.out(machineHead(terminal, shown));
     if (shown.workers.length === 0)
       terminal.out(shown.presence === 'here' ? '  no agents' : '  unknown whether it has agents');
-    const given = { items: [], now: terminal.now(), columns: terminal.columns };
+    const given = { items: [], pullRequests: [], now: terminal.now(), columns: terminal.columns };
     for (const line of workerLines(shown.workers, given)) terminal.out(line);
     printSessions(terminal, shown.sessions);
     if (shown.attention.length > 0)

@@ -1,7 +1,7 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { costText, shownStatus } from '@svc/core';
+import { runCostText, shownStatus } from '@svc/core';
 import { readText } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { registeredFolder } from '../checks/registration.ts';
@@ -152,7 +152,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
           one.state,
           `${one.done} of ${one.tickets} done`,
           one.startedAt === null ? '' : `started ${ageText(one.startedAt, terminal.now())}`,
-          runCost(one),
+          one.costUsd === null ? '' : runCostText(one),
         ]),
       );
     });
@@ -164,7 +164,7 @@ function printRun(terminal: Terminal, run: RunDetail): void {
   const { hours, waiting } = run.waited;
   if (hours > 0 || waiting > 0)
     terminal.out(`  people   waited for ${hours.toFixed(1)} h, ${waiting} waiting now`);
-  if (run.costUsd !== null) terminal.out(`  cost     ${runCost(run)}`);
+  if (run.costUsd !== null) terminal.out(`  cost     ${runCostText(run)}`);
   for (const { wave, state, tickets } of run.waves) {
     terminal.out(`Wave ${wave}: ${state}`);
     printTable(
@@ -181,14 +181,6 @@ function printRun(terminal: Terminal, run: RunDetail): void {
   }
   for (const { message, until } of run.holds)
     terminal.out(`${plainText(message)}${until === null ? '' : ` (${ageText(until, terminal.now())})`}`);
-}
-
-function runCost({
-  costUsd: usd,
-  costEstimated: estimated,
-  costPartial: partial,
-}: Pick<RunDetail, 'costUsd' | 'costEstimated' | 'costPartial'>): string {
-  return usd === null ? '' : costText({ usd, estimated, partial });
 }
 
 function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: string): CommandUnknownOpts {

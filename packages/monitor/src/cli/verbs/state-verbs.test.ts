@@ -256,10 +256,10 @@ test('board: a line for each worker; a past one; feeds with problems', async () 
   expect(lines(terminal.printed())).toEqual([
     'Event 100, 2026-01-02 12:00:00 UTC (now)',
     '1 need you, 0 working, 0 in review, 1 shipping, 0 done today',
-    'ENG-1   merged        1 h ago  -  Log in with a key',
+    'ENG-1   merged                        1 h ago  -  Log in with a key',
     '        run-1, acme/web#12, waiting for a deployment of aaaaaaa to production',
     '        (until in 20 min)',
-    'ENG-10  implementing  3 h ago  -',
+    'ENG-10  implementing, process exited  3 h ago  -',
     "        run-1, waiting for the agent's next update, sources disagree:",
     '        svc why ENG-10',
     '0 open pull requests, 0 attention items (svc attention)',

@@ -1,7 +1,7 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { api, readFields, summaryTemplates } from '@svc/core';
+import { api, readFields, summaryTemplates, usdText } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { needDaemon } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
@@ -29,14 +29,9 @@ export function summarizeVerb(terminal: Terminal): CommandUnknownOpts {
       printText(terminal, answer.summary);
       const { provider, model, tokens, cost, cached, generatedAt } = answer;
       const when = `${timeText(generatedAt, terminal.now())}${cached ? ', cached' : ''}`;
-      const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, ${costText(cost)}, ${when}`;
+      const figures = `${provider}, ${plainText(model)}, ${tokens} tokens, cost ${usdText(cost)}, ${when}`;
       terminal.out(paint(terminal, 'dim', figures));
     });
-}
-
-/** An unknown cost is never shown as 0. */
-export function costText(usd: number | null): string {
-  return usd === null ? 'unknown cost' : `$${usd.toFixed(4)}`;
 }
 
 export type SummaryChoices = {

@@ -2,11 +2,18 @@
 // and receipt: one ticket, as the verbs of these names show it. summarize: a summary of a run; it costs money, so it has its
 // own scope.
 import type { Worker } from '@svc/client';
-import { type DoctorFinding, renderTicket, shownStatus, summaryTemplates } from '@svc/core';
+import {
+  type DoctorFinding,
+  renderTicket,
+  shownStatus,
+  summaryTemplates,
+  usdText,
+  workerText,
+} from '@svc/core';
 import { z } from 'zod';
 import { needDaemon } from '../../daemon.ts';
 import { counted, plainText } from '../../text.ts';
-import { askForSummary, costText } from '../../verbs/summarize.ts';
+import { askForSummary } from '../../verbs/summarize.ts';
 import { printReceipt, printWhy } from '../../verbs/why.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';
 
@@ -50,7 +57,10 @@ export const boardTool = tool({
         (run === undefined || worker.orchestrator === run) &&
         (ticket === undefined || worker.ticket.toUpperCase() === ticket.toUpperCase()),
     );
-    const workers = wanted.slice(0, MOST_WORKERS).map(shortWorker);
+    const pullRequests = new Map(view.pullRequests.map((pullRequest) => [pullRequest.key, pullRequest]));
+    const workers = wanted
+      .slice(0, MOST_WORKERS)
+      .map((worker) => shortWorker(worker, pullRequests.get(worker.pullRequestKey ?? '') ?? null));
     const leftOut = wanted.length - workers.length;
     const attention = view.attention.length;
     const many = leftOut === 0 ? '' : `, ${leftOut} more are omitted: ask for a run or a ticket`;
@@ -62,7 +72,7 @@ export const boardTool = tool({
           [
             worker.ticket,
             worker.run,
-            shownStatus(worker.status),
+            worker.state,
             worker.pullRequest ?? '-',
             worker.waitsFor === null ? '' : `waiting for ${worker.waitsFor}`,
             worker.needs.length === 0 ? '' : `needs a person: ${worker.needs.join(', ')}`,
@@ -73,13 +83,14 @@ export const boardTool = tool({
   },
 });
 
-function shortWorker(worker: Worker) {
+function shortWorker(worker: Worker, seen: { state: string } | null) {
   const { ticket, status, statusSince, phase, repo, branch, wave, pullRequest } = worker;
   const { rule, waitsFor, until, needs, attempts, budget, contradictions, error } = worker;
   return {
     ticket,
     run: worker.orchestrator,
     status,
+    state: workerText(worker, seen),
     statusSince,
     phase,
     repo,
@@ -237,7 +248,7 @@ export const summarizeTool = tool({
     const { summary, provider, tokens, cost, cached } = answer;
     return {
       structured: answer,
-      text: `Written by ${provider}, ${tokens} tokens, ${costText(cost)}${cached ? ', cached' : ''}.`,
+      text: `Written by ${provider}, ${tokens} tokens, cost ${usdText(cost)}${cached ? ', cached' : ''}.`,
       outside: summary.split('\n').map(plainText),
     };
   },

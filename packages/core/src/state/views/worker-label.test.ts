@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
+import type { BoardCard } from './board-columns.ts';
 import {
+  cardLabel,
+  errorsOf,
   isStuck,
   type LabelledWorker,
   statusMeaning,
   statusWords,
-  verificationLabel,
-  waveLabel,
   workerLabel,
-} from './meaning.ts';
+} from './worker-label.ts';
 
 const merge = { sha: 'abc', at: '2026-11-09T10:00:00.000Z', seq: 3 };
 const deploy = { result: null } as LabelledWorker['deploy'];
@@ -78,6 +79,33 @@ test('an unknown state is never green', () => {
   expect(statusMeaning(null)).toBe('unknown');
   expect(statusWords(null)).toBe('Not started');
   expect(statusWords('something-new')).toBe('something-new');
-  expect(waveLabel(null).meaning).toBe('unknown');
-  expect(verificationLabel(null).meaning).toBe('unknown');
 });
+
+test('the status of a card', () => {
+  const inReview = worker({ status: 'pr-created' });
+  const card = (given: object): BoardCard =>
+    ({ worker: inReview, pullRequest: { state: 'open' }, ...given }) as never;
+  expect(cardLabel(card({}), false)).toEqual({ meaning: 'review', words: 'In review' });
+  expect(cardLabel(card({ pullRequest: { state: 'closed' } }), false).words).toBe('Closed without merging');
+  expect(cardLabel(card({}), true).meaning).toBe('you');
+  expect(cardLabel(card({ worker: null }), false)).toEqual({
+    meaning: 'review',
+    words: 'Open, no agent',
+  });
+});
+
+test.each([
+  ['dispatched', 'exec: claude: not found', [], 'exec: claude: not found'],
+  ['failed', 'exec: claude: not found', ['pr-closed'], 'exec: claude: not found'],
+  ['failed', 'exec: claude: not found', ['worker-dead'], null],
+  ['dispatched', undefined, [], null],
+  ['canceled', 'exec: claude: not found', [], null],
+  ['done', 'exec: claude: not found', [], null],
+] as const)(
+  'a worker that is %s and wrote %s, with the items %j, shows %s',
+  (status, stderr, reasons, expected) => {
+    const exited = worker({ status, process: { ...dead, ...(stderr !== undefined && { stderr }) } });
+    const attention = reasons.map((reason) => ({ reason }));
+    expect(errorsOf({ worker: exited, attention } as unknown as BoardCard)).toBe(expected);
+  },
+);
