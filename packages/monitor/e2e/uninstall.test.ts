@@ -182,7 +182,8 @@ test('after it nothing is left but what it announced, and unsaved work can be re
   expect(first.code, first.out + first.err).toBe(1);
   expect(first.err).toContain('the webhook of acme/api');
   expect(first.err).toContain('gh auth login -s admin:repo_hook Then: svc uninstall');
-  expect([daemon, ...agents].some(processExists)).toBe(false);
+  // A process that has ended exists until the system has collected it.
+  await untilHolds(() => expect([daemon, ...agents].some(processExists)).toBe(false));
   const [, file = ''] = /Kept the worktree ABC-1: (\S+)/.exec(first.out) ?? [];
   expect(statSync(dirname(file)).mode & 0o077).toBe(0);
   expect(file.startsWith(join(home, 'svc-kept/web/'))).toBe(true);
