@@ -4,6 +4,7 @@ const layers = [
   ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
   ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
   ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http', 'retention'],
+  ['features'],
   ['daemon'],
   ['cli'],
 ];
@@ -53,6 +54,14 @@ module.exports = {
         pathNot: '\\.test\\.ts$|/testing/',
       },
       to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
+    },
+    {
+      name: 'routes-only-answer',
+      comment:
+        'What one can do is a function of a feature (service.ts), for HTTP, the command line, MCP, rules and team commands.',
+      severity: 'error',
+      from: { pathNot: '^packages/monitor/src/daemon/routes\\.ts$|\\.test\\.ts$|/testing/' },
+      to: { path: '^packages/monitor/src/features/[^/]+/routes\\.ts$' },
     },
     {
       name: 'no-unresolvable',

@@ -27,7 +27,7 @@ import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
 import type { Logger } from 'pino';
 import { gitBranch, worktreeRoot } from '../context/context-store.ts';
 import { Failure } from '../errors.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../http/state-access.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../state/state-access.ts';
 import { type Signs, watchSigns } from './signs.ts';
 
 const EVERY_MS = 1_000;

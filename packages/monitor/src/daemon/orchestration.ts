@@ -23,7 +23,6 @@ import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
 import { ticketKey } from '../feedback/queue.ts';
 import { createRunEndFindings } from '../feedback/run-end.ts';
-import { boardOf } from '../http/state-access.ts';
 import type { EventLog } from '../log/event-log.ts';
 import { type Agents, createAgents } from '../orchestrate/agents/agents.ts';
 import { createTicketWatch, type TicketWatch } from '../orchestrate/reactions/watch-tickets.ts';
@@ -37,6 +36,7 @@ import { createStartFromTracker, type StartFromTracker } from '../orchestrate/ru
 import { createStartTask, type StartTask } from '../orchestrate/runs/start-task.ts';
 import { timingsOf } from '../orchestrate/timings.ts';
 import type { SignalStore } from '../runs/signal-store.ts';
+import { boardOf } from '../state/state-access.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 import type { Summarizer } from '../summarize/create-summaries.ts';
 import { askDependencies } from '../tracker/ask-dependencies.ts';

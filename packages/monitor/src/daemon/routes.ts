@@ -15,37 +15,34 @@ import type { Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { reportConfig } from '../config/report.ts';
 import { Failure } from '../errors.ts';
+import { agentRoutes, knownAgentRoutes } from '../features/agents/routes.ts';
+import { archiveRoutes } from '../features/archive/routes.ts';
+import { attentionRoutes } from '../features/attention/routes.ts';
+import { boardRoutes } from '../features/board/routes.ts';
+import { configRoutes } from '../features/configuration/routes.ts';
+import { deployRoutes } from '../features/deploy/routes.ts';
+import { doctorRoutes } from '../features/doctor/routes.ts';
+import { eventRoutes } from '../features/events/routes.ts';
+import { feedRoutes } from '../features/feeds/routes.ts';
+import { healthRoutes } from '../features/health/routes.ts';
+import { otelRoutes } from '../features/otel/routes.ts';
+import { outboxRoutes } from '../features/outbox/routes.ts';
+import { retentionRoutes } from '../features/retention/routes.ts';
+import { rulesRoutes } from '../features/rules/routes.ts';
+import { runRoutes } from '../features/runs/routes.ts';
+import { hookRoutes } from '../features/sessions/routes.ts';
+import { summaryRoutes } from '../features/summaries/routes.ts';
+import { taskRoutes } from '../features/tasks/routes.ts';
+import { teamRoutes } from '../features/team/routes.ts';
+import { traceRoutes } from '../features/trace/routes.ts';
+import { trackerRoutes } from '../features/tracker/routes.ts';
+import { whyRoutes } from '../features/why/routes.ts';
+import { worktreeRoutes } from '../features/worktrees/routes.ts';
 import type { CodehostFeed } from '../feeds/codehost-feed.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import type { createSelfCheck } from '../feeds/self-check.ts';
-import { agentRoutes, hookRoutes, knownAgentRoutes } from '../http/agent-routes.ts';
-import { attentionRoutes, boardRoutes } from '../http/board-routes.ts';
-import {
-  accessRoutes,
-  archiveRoutes,
-  configRoutes,
-  doctorRoutes,
-  feedRoutes,
-  healthRoutes,
-  otelRoutes,
-  outboxRoutes,
-  retentionRoutes,
-  rulesRoutes,
-} from '../http/daemon-routes.ts';
-import { eventRoutes } from '../http/event-routes.ts';
-import { policyRoutes } from '../http/policy-routes.ts';
+import { accessRoutes } from '../http/access-routes.ts';
 import type { Routes } from '../http/route.ts';
-import { runRoutes } from '../http/run-routes.ts';
-import { summaryRoutes } from '../http/summary-routes.ts';
-import { taskRoutes } from '../http/task-routes.ts';
-import { teamRoutes } from '../http/team-routes.ts';
-import {
-  changesRoutes,
-  phaseRoutes,
-  ticketTextRoutes,
-  workerHistoryRoutes,
-  workerRoutes,
-} from '../http/ticket-routes.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { JqThreads } from '../log/jq-threads.ts';
 import type { Retention } from '../retention/retention.ts';
@@ -120,15 +117,14 @@ export function daemonRoutes(parts: {
     }),
     attentionRoutes({ state, append, person: parts.team.person, now: nowMs }),
     teamRoutes({ team: parts.team, state, boardAt, now: nowMs }),
-    workerRoutes({ state, append, now: nowMs }),
-    policyRoutes({ state, append, onChange: parts.onPolicyChange }),
-    agentRoutes({ state, agents: orchestration.agents }),
+    whyRoutes({ state, now: nowMs }),
+    deployRoutes({ state, append, onPolicyChange: parts.onPolicyChange, now: nowMs }),
+    agentRoutes({ state, agents: orchestration.agents, runsDir: machine.runsDir }),
     knownAgentRoutes({ ...orchestration, home: machine.home }),
     hookRoutes({ sessions: parts.sessions, dataDir: machine.dataDir }),
-    workerHistoryRoutes({ state, log, runsDir: machine.runsDir, now: nowMs }),
-    changesRoutes({ state, projects: orchestration.projects }),
-    ticketTextRoutes({ state, ...orchestration }),
-    phaseRoutes({ state, report: append, outcomeOf: effects.moveOf }),
+    traceRoutes({ state, log, now: nowMs }),
+    worktreeRoutes({ state, projects: orchestration.projects }),
+    trackerRoutes({ state, ...orchestration, report: append, outcomeOf: effects.moveOf }),
     taskRoutes({ state, append: log.appendOnce, ...orchestration, settled: effects.settled, now }),
     runRoutes({ state, append, signals, ...orchestration, sync: parts.workers.sync, now }),
     rulesRoutes({

@@ -16,13 +16,13 @@ import {
 } from '@svc/core';
 import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { Failure } from '../errors.ts';
-import { messagedWorker } from '../http/agent-routes.ts';
-import { attentionActions } from '../http/board-routes.ts';
-import { pauseOrResume } from '../http/run-routes.ts';
-import { boardOf, type StateAccess } from '../http/state-access.ts';
-import { decideDeploy, workerNamed } from '../http/ticket-routes.ts';
+import { answerAgent, messageAgent } from '../features/agents/service.ts';
+import { attentionActions } from '../features/attention/service.ts';
+import { decideDeploy } from '../features/deploy/service.ts';
+import { pauseOrResume } from '../features/runs/service.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Outcome } from '../outbox/attempt.ts';
+import { boardOf, type StateAccess } from '../state/state-access.ts';
 import { askedBy } from '../team/commands.ts';
 import type { Orchestration } from './orchestration.ts';
 
@@ -69,15 +69,17 @@ export function createTeamCommands(options: {
         return decideDeploy({ state, append, now }, { ...command, action: 'retry', by });
       case 'pause':
         return pauseOrResume({ state, append, orchestrator }, command.run, 'paused', by);
-      case 'send': {
-        const worker = messagedWorker(state, command.ticket, command.orchestrator);
-        return agents.message(worker, { text: command.text, by, key });
-      }
+      case 'send':
+        return messageAgent({ state, agents }, { ...command, by, key });
       case 'answer': {
         const { subject, request, answer } = command;
         if (subject.includes('/'))
           return options.sessions().answer({ session: subject, request, answer, by });
-        return agents.answer(workerNamed(state, subject, command.orchestrator), { request, answer, by, key });
+        const { orchestrator: run } = command;
+        return answerAgent(
+          { state, agents },
+          { ticket: subject, orchestrator: run, request, answer, by, key },
+        );
       }
     }
   }

@@ -75,6 +75,13 @@ export function momentIn(name: string, text: string | undefined, now: number): S
   throw new Failure('usage', `${name}: expected an event number (seq), an ISO time or an age such as 2h.`);
 }
 
+/** Aborted when the client disconnects. */
+export function goneWith(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
 /**
  * For routes that take a while and cost something: the work is aborted when the client disconnects, and a failure
  * that knows when to retry sets the Retry-After header.

@@ -11,6 +11,7 @@ import {
   retentionPolicy,
 } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
+import { createLimit } from '@svc/lib/limit';
 import { lstat, namesIn, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { rootFrom, withArchiveIndex } from '../archive/archive-index.ts';
@@ -26,6 +27,8 @@ import { isLost, lossLines } from '../orchestrate/worktrees/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../orchestrate/worktrees/worktrees.ts';
 
 const DAY_MS = 86_400_000;
+/** Each is asked for by several processes of git. */
+const PROJECTS_AT_ONCE = 4;
 const nothing = async () => ({ inUse: [], unsaved: [] });
 
 export async function archiveCandidates(
@@ -131,19 +134,28 @@ export async function worktreeCandidates(
   sources: Sources,
   note: (path: string, error: unknown) => void,
 ): Promise<Candidate[]> {
-  const found = new Map<string, Candidate>();
-  for (const folder of sources.folders()) {
-    try {
-      const project = await realpath(folder);
-      const { worktrees } = await sources.projects.of(project);
-      for (const worktree of await worktrees.list())
-        found.set(worktree.path, candidateOf(sources, project, worktrees, worktree));
-    } catch (error) {
-      // A project that is not a repository has no worktrees.
-      if (!(error instanceof Failure && error.code === 'not-configured')) note(folder, error);
-    }
+  const listOne = createLimit(PROJECTS_AT_ONCE);
+  const listed = await Promise.all(
+    sources.folders().map((folder) => listOne(() => candidatesOfProject(sources, folder, note))),
+  );
+  return [...new Map(listed.flat().map((candidate) => [candidate.path, candidate])).values()];
+}
+
+async function candidatesOfProject(
+  sources: Sources,
+  folder: string,
+  note: (path: string, error: unknown) => void,
+): Promise<Candidate[]> {
+  try {
+    const project = await realpath(folder);
+    const { worktrees } = await sources.projects.of(project);
+    const listed = await worktrees.list();
+    return listed.map((worktree) => candidateOf(sources, project, worktrees, worktree));
+  } catch (error) {
+    // A project that is not a repository has no worktrees.
+    if (!(error instanceof Failure && error.code === 'not-configured')) note(folder, error);
+    return [];
   }
-  return [...found.values()];
 }
 
 function candidateOf(

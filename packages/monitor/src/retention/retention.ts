@@ -40,7 +40,7 @@ type Kind = RetentionItem['kind'];
 
 const EVERY_MS = 3_600_000;
 /** Sizes that are not known after this time are shown as unknown. */
-const MEASURE_MS = 3_000;
+const MEASURE_MS = 1_000;
 
 export type Retention = {
   report: () => Promise<Report>;

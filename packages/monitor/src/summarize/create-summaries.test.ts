@@ -1,7 +1,12 @@
 // GET and POST /api/briefing, through a gateway that answers like one of the vendors.
 import { boardWithRun, modelsForTest, sampleWorker, until } from '@svc/testkit';
 import { expect, test, vi } from 'vitest';
-import { CANARY, configOf, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
+import {
+  CANARY,
+  configOf,
+  type SummaryServerOptions,
+  startSummaryServer,
+} from '../features/summaries/testing/summary-server.ts';
 
 const start = async (options: Partial<SummaryServerOptions> = {}) => {
   const models = await modelsForTest(CANARY);

@@ -2,7 +2,11 @@
 // that the key appears nowhere (the test's server checks that at the end).
 import { boardWithRun, type ModelFault, modelsForTest, until, WAIT_MS } from '@svc/testkit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CANARY, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
+import {
+  CANARY,
+  type SummaryServerOptions,
+  startSummaryServer,
+} from '../features/summaries/testing/summary-server.ts';
 
 const start = async (options: Partial<SummaryServerOptions> = {}) => {
   const models = await modelsForTest(CANARY);

@@ -2,7 +2,12 @@
 import { request as httpRequest } from 'node:http';
 import { boardWithRun, modelsForTest, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { CANARY, configOf, type SummaryServerOptions, startSummaryServer } from './testing/summary-server.ts';
+import {
+  CANARY,
+  configOf,
+  type SummaryServerOptions,
+  startSummaryServer,
+} from '../features/summaries/testing/summary-server.ts';
 
 const start = async (options: Partial<SummaryServerOptions> = {}) => {
   const models = await modelsForTest(CANARY);

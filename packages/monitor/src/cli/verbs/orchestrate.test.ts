@@ -5,7 +5,7 @@ import type { EventFields } from '@svc/core';
 import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../control/instance.ts';
-import { startRunServer } from '../../http/testing/run-server.ts';
+import { startRunServer } from '../../features/runs/testing/run-server.ts';
 import { ownLine, RUN, runWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { runCommandLine } from '../run.ts';
 

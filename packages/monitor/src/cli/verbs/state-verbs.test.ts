@@ -15,7 +15,7 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../control/instance.ts';
-import { type StateServerOptions, startStateServer } from '../../http/testing/state-server.ts';
+import { type StateServerOptions, startStateServer } from '../../features/testing/state-server.ts';
 import { runCommandLine } from '../run.ts';
 import { printAttention } from './attention.ts';
 

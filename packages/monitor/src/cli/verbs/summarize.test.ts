@@ -7,7 +7,7 @@ import {
   CANARY,
   type SummaryServerOptions,
   startSummaryServer,
-} from '../../summarize/testing/summary-server.ts';
+} from '../../features/summaries/testing/summary-server.ts';
 import { runCommandLine } from '../run.ts';
 
 async function machine(options: Partial<SummaryServerOptions> = {}) {
@@ -35,7 +35,9 @@ test('a summary as text; the text of a model cannot control the terminal', async
   expect(await svc('summarize', 'run-1')).toBe(0);
   const [first, second, figures] = terminal.printed().split('\n');
   expect([first, second]).toEqual(['All is well.', '?[2JNothing waits.']);
-  expect(figures).toMatch(/^provider-a, claude-sonnet-5, 1100 tokens, cost under \$0\.01, 2026-01-02 12:00:\d\d UTC/);
+  expect(figures).toMatch(
+    /^provider-a, claude-sonnet-5, 1100 tokens, cost under \$0\.01, 2026-01-02 12:00:\d\d UTC/,
+  );
 });
 
 test('the cost of a model without a price is unknown', async () => {

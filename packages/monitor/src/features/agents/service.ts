@@ -1,0 +1,94 @@
+// What a person can do with the agent of a ticket.
+
+import {
+  type ApiAnswer,
+  type ApiRoute,
+  type api,
+  createLookup,
+  isPreMerge,
+  shownStatus,
+  type Worker,
+} from '@svc/core';
+import { Failure } from '../../errors.ts';
+import type { Asked } from '../../http/route.ts';
+import type { Agents } from '../../orchestrate/agents/agents.ts';
+import { imagesOf } from '../../orchestrate/agents/image-files.ts';
+import { readOutput } from '../../orchestrate/agents/output.ts';
+import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { unknownTicket, workerNamed } from '../workers/service.ts';
+
+export type AgentsOfBoard = { state: StateAccess; agents: Agents };
+
+type With<Described extends ApiRoute> = Asked<Described>['params'] & Asked<Described>['body'];
+
+/** An answer that also decides later requests needs a second word. */
+export async function answerAgent(
+  { state, agents }: AgentsOfBoard,
+  { ticket, request, answer, content, confirm, key, by, orchestrator }: With<typeof api.answerAgent>,
+): Promise<ApiAnswer<typeof api.answerAgent>> {
+  const worker = workerNamed(state, ticket, orchestrator);
+  if (answer.endsWith('_always') && confirm !== true) {
+    const asked = worker.agent?.open.find((one) => one.request === request);
+    const option = asked?.options.find(({ kind }) => kind === answer)?.name ?? answer;
+    throw new Failure(
+      'usage',
+      `"${option}" also decides later requests, and the agent chooses which ones. It was asked for: ${asked?.command ?? asked?.title ?? 'unknown'}.`,
+      `If you mean it: svc agent answer ${ticket} ${answer} --confirm`,
+    );
+  }
+  await agents.answer(worker, { request, answer, by, key, content });
+  return { ok: true, answered: answer };
+}
+
+export async function messageAgent(
+  { state, agents }: AgentsOfBoard,
+  { ticket, text, by, key = crypto.randomUUID(), images = [], orchestrator }: With<typeof api.messageAgent>,
+): Promise<ApiAnswer<typeof api.messageAgent>> {
+  const worker = messagedWorker(state, ticket, orchestrator);
+  return { ok: true, queued: await agents.message(worker, { text, by, key, images: imagesOf(images) }) };
+}
+
+export async function changeAgent(
+  { state, agents }: AgentsOfBoard,
+  { ticket, setting, value, confirm = false, by, key, orchestrator }: With<typeof api.setAgentOption>,
+): Promise<ApiAnswer<typeof api.setAgentOption>> {
+  const worker = workerNamed(state, ticket, orchestrator);
+  const confirmed = await agents.change(worker, { setting, value, confirm, by, key });
+  const { mode, model } = await agents.options(worker);
+  return { ok: true, confirmed, mode, model };
+}
+
+/** A worker without work for its agent gets no messages. */
+function messagedWorker(state: StateAccess, named: string, run: string | undefined): Worker {
+  const worker = workerNamed(state, named, run);
+  const { ticket, orchestrator, status, merge, removed } = worker;
+  if (status === 'failed' || status === 'stalled')
+    throw new Failure(
+      'not-allowed-now',
+      `The status of ${ticket} is ${shownStatus(status)}, so its agent is not started for a message.`,
+      `Start it again: svc orchestrate retry ${orchestrator} ${ticket}`,
+    );
+  if (removed || merge !== null || !isPreMerge(status))
+    throw new Failure(
+      'not-allowed-now',
+      `The status of ${ticket} is ${shownStatus(status)}: its agent has nothing more to do.`,
+      `See why: svc why ${ticket}`,
+    );
+  return worker;
+}
+
+/** What the agent of a worker wrote. The file has the name that the run gave the ticket. */
+export function workerOutput(
+  { state, runsDir }: { state: StateAccess; runsDir: string },
+  {
+    ticket,
+    orchestrator: named,
+    after,
+    limit,
+  }: Asked<typeof api.getWorkerOutput>['params'] & Asked<typeof api.getWorkerOutput>['query'],
+): ReturnType<typeof readOutput> {
+  const worker = createLookup(boardOf(state)).ofTicket(ticket, named)?.worker;
+  const orchestrator = named ?? worker?.orchestrator;
+  if (orchestrator === undefined) throw unknownTicket(ticket);
+  return readOutput({ runsDir, orchestrator, ticket: worker?.ticket ?? ticket, after, limit });
+}

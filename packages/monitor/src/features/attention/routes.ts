@@ -1,0 +1,27 @@
+// GET /api/attention, and what a person does with an item.
+
+import { api } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+import type { Append, StateAccess } from '../../state/state-access.ts';
+import { attentionActions, attentionOf, type Person } from './service.ts';
+
+/** An id contains slashes, so it is a field of the body. */
+export function attentionRoutes(options: {
+  state: StateAccess;
+  append: Append;
+  person: Person;
+  now: () => number;
+}): Routes {
+  const { now } = options;
+  const actions = attentionActions(options);
+  return (app) => {
+    route(app, api.getAttention, () => attentionOf(options));
+    route(app, api.acknowledgeAttention, ({ body }) => actions.acknowledge(body));
+    route(app, api.snoozeAttention, ({ body: { id, by, for: milliseconds } }) =>
+      actions.snooze({ id, by, until: new Date(now() + milliseconds).toISOString() }),
+    );
+    route(app, api.handOverAttention, ({ body }) => actions.handOver(body));
+    route(app, api.resolveAttention, ({ body }) => actions.resolve(body));
+    route(app, api.undoAttention, ({ body }) => actions.undo(body));
+  };
+}

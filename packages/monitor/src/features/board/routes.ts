@@ -1,0 +1,13 @@
+// GET /api/board and /api/board/changes.
+
+import { api } from '@svc/core';
+import { goneWith, type Routes, route } from '../../http/route.ts';
+import { type BoardParts, createBoardViews } from './service.ts';
+
+export function boardRoutes(options: BoardParts): Routes {
+  const views = createBoardViews(options);
+  return (app) => {
+    route(app, api.getBoard, ({ query }, reply) => views.view(query, goneWith(reply)));
+    route(app, api.getBoardChanges, ({ query }) => views.changes(query));
+  };
+}

@@ -1,0 +1,21 @@
+// A person's decision on a deploy; which repositories require a verified deployment.
+
+import { api, policyViews } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+import { type Append, boardOf, type StateAccess } from '../../state/state-access.ts';
+import { decideDeploy, relaxPolicy } from './service.ts';
+
+export function deployRoutes(options: {
+  state: StateAccess;
+  append: Append;
+  onPolicyChange: () => void;
+  now: () => number;
+}): Routes {
+  return (app) => {
+    route(app, api.decideDeploy, ({ params, body }) => decideDeploy(options, { ...params, ...body }));
+    route(app, api.getDeployPolicy, ({ query: { repo } }) => ({
+      policies: policyViews(boardOf(options.state), repo),
+    }));
+    route(app, api.relaxDeployPolicy, ({ body }) => relaxPolicy(options, body));
+  };
+}

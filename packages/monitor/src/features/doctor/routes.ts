@@ -1,0 +1,15 @@
+// What the daemon has tried on itself, and all checks of svc doctor.
+import { type ApiAnswer, api } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+
+export function doctorRoutes(options: {
+  check: (by: string | undefined) => Promise<ApiAnswer<typeof api.checkDaemon>>;
+  runDoctor: (asked: {
+    fix: readonly { part: string; what: string }[];
+  }) => Promise<ApiAnswer<typeof api.runDoctor>>;
+}): Routes {
+  return (app) => {
+    route(app, api.checkDaemon, ({ body }) => options.check(body.by));
+    route(app, api.runDoctor, ({ body }) => options.runDoctor(body));
+  };
+}

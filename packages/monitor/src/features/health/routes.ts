@@ -1,0 +1,23 @@
+// The health and figures of the daemon, its metrics, and the description of all routes.
+import { type ApiAnswer, api, openapiDocument } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+
+export function healthRoutes(options: {
+  health: () => ApiAnswer<typeof api.getHealth>;
+  figures: () => ApiAnswer<typeof api.getFigures>;
+  metrics: Metrics;
+  version: string;
+}): Routes {
+  let description: ApiAnswer<typeof api.getOpenapi> | undefined;
+  return (app) => {
+    route(app, api.getHealth, options.health);
+    route(app, api.getFigures, options.figures);
+    route(app, api.getMetrics, (_asked, reply) => {
+      const { registry } = options.metrics;
+      reply.type(registry.contentType);
+      return registry.metrics();
+    });
+    route(app, api.getOpenapi, () => (description ??= openapiDocument({ version: options.version })));
+  };
+}

@@ -1,0 +1,10 @@
+// POST /api/tasks: a task becomes a ticket and a run.
+
+import { api } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+import { createTaskStart, type TaskParts } from './service.ts';
+
+export function taskRoutes(options: TaskParts): Routes {
+  const start = createTaskStart(options);
+  return (app) => route(app, api.startTask, ({ body }) => start(body));
+}

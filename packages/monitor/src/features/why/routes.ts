@@ -1,0 +1,21 @@
+// Why a ticket is in its state, and whether it shipped.
+
+import { api, receipt, whyTicket } from '@svc/core';
+import { type Routes, route } from '../../http/route.ts';
+import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { unknownTicket } from '../workers/service.ts';
+
+export function whyRoutes({ state, now }: { state: StateAccess; now: () => number }): Routes {
+  return (app) => {
+    route(app, api.getWhy, ({ params: { ticket }, query: { orchestrator, machine } }) => {
+      const known = whyTicket(boardOf(state), ticket, now(), orchestrator, machine);
+      if (known === undefined) throw unknownTicket(ticket, orchestrator, machine);
+      return known;
+    });
+    route(app, api.getReceipt, ({ params: { ticket }, query: { orchestrator } }) => {
+      const known = receipt(boardOf(state), ticket, orchestrator);
+      if (known === undefined) throw unknownTicket(ticket, orchestrator);
+      return known;
+    });
+  };
+}

@@ -1,0 +1,21 @@
+// Finds the worker of a ticket by the name that a person gives.
+
+import { createLookup, type Worker } from '@svc/core';
+import { Failure } from '../../errors.ts';
+import { boardOf, type StateAccess } from '../../state/state-access.ts';
+
+export function workerNamed(state: StateAccess, ticket: string, orchestrator: string | undefined): Worker {
+  const worker = createLookup(boardOf(state)).ofTicket(ticket, orchestrator)?.worker;
+  if (!worker) throw unknownTicket(ticket, orchestrator);
+  return worker;
+}
+
+export function unknownTicket(ticket: string, orchestrator?: string, machine?: string): Failure {
+  const run = orchestrator === undefined ? '' : ` in the run ${orchestrator}`;
+  const where = machine === undefined ? run : `${run} on ${machine}`;
+  return new Failure(
+    'unknown-ticket',
+    `Unknown ticket ${ticket}${where}: no agent, pull request or ticket has this name.`,
+    `List the tickets: svc board${machine === undefined ? '' : ' --team'}`,
+  );
+}
