@@ -78,6 +78,27 @@ describe('a new machine', () => {
     },
   );
 
+  it('says why the costs cannot be shown, and tries again', async () => {
+    // The refusal is what the browser logs.
+    const { page, problems } = await tape.open({ offline: true });
+    let isRefused = true;
+    await page.route('**/api/board?all=1', (route) =>
+      isRefused
+        ? route.fulfill({
+            status: 503,
+            json: { error: 'The log is still being read.', code: 'state-not-ready', remedy: 'Try again.' },
+          })
+        : route.continue(),
+    );
+    await page.goto(`${tape.daemon().url}/telemetry`);
+    await page.getByText('The log is still being read.').waitFor();
+    expect(await page.getByText('Loading the costs').count()).toBe(0);
+    isRefused = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Cost today').waitFor();
+    expect(await problems()).toEqual([]);
+  });
+
   it('shows the first event without a reload', async () => {
     const { page } = await tape.open();
     await page.goto(`${tape.daemon().url}/events`);

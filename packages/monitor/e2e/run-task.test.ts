@@ -166,6 +166,18 @@ describe.each([
   });
 });
 
+test('names its project by its repository', async () => {
+  const { svc, eventsOf } = await world('none');
+  const unknown = await svc('run', '--repo', 'acme/other', TITLE);
+  expect(unknown).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No project that the daemon serves has the repository acme/other'),
+  });
+  const started = await svc('run', '--repo', 'ACME/Web', TITLE);
+  expect(started.code, started.err).toBe(0);
+  expect(eventsOf('orchestrator.run.started')).toHaveLength(1);
+});
+
 test('the same key is the same task, also at the same time', async () => {
   const { svc, issues, eventsOf } = await world('github');
   const again = ['run', '--key', 'nightly-1', TITLE];

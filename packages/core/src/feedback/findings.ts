@@ -1,5 +1,6 @@
 // A finding: an improvement noticed during a run, one JSON line in the findings queue.
 import { z } from 'zod';
+import { ownMessages, problemIn } from '../expected.ts';
 import { cutText, utf8Length } from '../log/cut-text.ts';
 
 export const FindingSeverity = z.enum(['low', 'medium', 'high']);
@@ -67,16 +68,15 @@ export function readFindingLine(text: string): ReadFinding {
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { problem: 'not an object' };
   const { severity } = json as { severity?: unknown };
-  const read = Finding.safeParse({
+  const given = {
     skill: '',
     body: '',
     tags: [],
     ...json,
     severity: typeof severity === 'string' ? (severityFrom(severity) ?? severity) : (severity ?? 'low'),
-  });
-  if (read.success) return { finding: read.data };
-  const [issue] = read.error.issues;
-  return { problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong shape'}` };
+  };
+  const read = Finding.safeParse(given, ownMessages);
+  return read.success ? { finding: read.data } : { problem: problemIn(Finding, read.error) };
 }
 
 // The ticket for a finding, the same at every destination: title, text, labels, priority.

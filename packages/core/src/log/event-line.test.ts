@@ -29,14 +29,14 @@ test.each([
     'did you mean orchestrator.worker.status_changed?',
   ],
   [{ ...line, event: '__proto__' }, 'event: "__proto__" is not a topic'],
-  [{ ...line, detail: { to: 'sleeping' } }, 'detail.to: '],
-  [{ ...line, detail: {} }, 'detail.to: '],
-  [{ ...line, seq: 0 }, 'seq: '],
-  [{ ...line, ts: 'yesterday' }, 'ts: '],
-  [{ ...line, scope: { pr: '42' } }, 'scope.pr: '],
-  [{ ...line, schemaVersion: 2 }, 'schemaVersion: '],
-  [null, 'expected object'],
-  [[], 'expected object'],
+  [{ ...line, detail: { to: 'sleeping' } }, 'detail.to: expected one of dispatched, '],
+  [{ ...line, detail: {} }, 'detail.to is required'],
+  [{ ...line, seq: 0 }, 'seq: expected a whole number of at least 1'],
+  [{ ...line, ts: 'yesterday' }, 'ts: expected an ISO time'],
+  [{ ...line, scope: { pr: '42' } }, 'scope.pr: expected a whole number'],
+  [{ ...line, schemaVersion: 2 }, 'schemaVersion: expected 1'],
+  [null, 'expected a JSON object'],
+  [[], 'expected a JSON object'],
 ])('a problem is named, case %#', (value, problem) => {
   expect(parseEventLine(value)).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });

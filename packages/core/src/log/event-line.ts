@@ -1,6 +1,7 @@
 // One accepted event as stored in the log: one JSON object per line, at most 64 KiB.
 // The daemon is the only writer; `seq` is the cursor of every reader.
 import { z } from 'zod';
+import { ownMessages, problemIn } from '../expected.ts';
 import { type DetailOf, detailSchemaFor, isTopic, suggestTopic, type Topic, topics } from './topics.ts';
 
 export const EVENT_SCHEMA_VERSION = 1;
@@ -119,16 +120,16 @@ type ParsedDraft = { ok: true; draft: EventDraft } | { ok: false; problem: strin
 
 /** Unknown fields in the detail are kept: a newer version may have written them. */
 export function parseEventLine(value: unknown): ParsedLine {
-  const base = EventLine.safeParse(value);
-  if (!base.success) return { ok: false, problem: firstProblem(base.error) };
+  const base = EventLine.safeParse(value, ownMessages);
+  if (!base.success) return { ok: false, problem: problemIn(EventLine, base.error) };
   const problem = detailProblem(base.data);
   return problem === undefined ? { ok: true, line: base.data } : { ok: false, problem };
 }
 
 /** The same for a draft that a producer appends. */
 export function parseEventDraft(value: unknown): ParsedDraft {
-  const base = EventFields.safeParse(value);
-  if (!base.success) return { ok: false, problem: firstProblem(base.error) };
+  const base = EventFields.safeParse(value, ownMessages);
+  if (!base.success) return { ok: false, problem: problemIn(EventFields, base.error) };
   if (isDraft(base.data)) return { ok: true, draft: base.data };
   return { ok: false, problem: detailProblem(base.data) ?? 'not an event' };
 }
@@ -140,8 +141,9 @@ function isDraft(fields: EventFields): fields is EventDraft {
 function detailProblem(event: EventFields): string | undefined {
   if (!isTopic(event.event)) return unknownTopic(event.event);
   if (wasCutWhole(event.detail)) return undefined;
-  const detail = detailSchemaFor(event.event).safeParse(event.detail);
-  return detail.success ? undefined : `detail.${firstProblem(detail.error)}`;
+  const schema = detailSchemaFor(event.event) as z.ZodType;
+  const detail = schema.safeParse(event.detail, ownMessages);
+  return detail.success ? undefined : `detail.${problemIn(schema, detail.error)}`;
 }
 
 function wasCutWhole(detail: EventFields['detail']): boolean {
@@ -152,13 +154,6 @@ function unknownTopic(text: string): string {
   const suggestion = suggestTopic(text);
   const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
   return `event: ${JSON.stringify(text.slice(0, 100))} is not a topic${hint}`;
-}
-
-function firstProblem(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue === undefined) return 'not an event';
-  const path = z.core.toDotPath(issue.path);
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
 }
 
 // The event line as one schema with a variant per topic family: the source of the JSON Schema.

@@ -174,9 +174,14 @@ export type ShownBoard = {
 const WHOLE_AGAIN_MS = 300_000;
 
 /** The live board with the workers and runs that settled long ago; null until they have loaded. */
-export function useWholeBoard(isAsked = true): LiveBoard | null {
+export function useWholeBoard(isAsked = true): {
+  board: LiveBoard | null;
+  /** Why they cannot be loaded. */
+  failure: Error | null;
+  again: () => void;
+} {
   const live = useLiveBoard();
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['board-all'],
     queryFn: ({ signal }) => client.get('/api/board', { query: { all: '1' }, signal }),
     enabled: isAsked,
@@ -184,11 +189,12 @@ export function useWholeBoard(isAsked = true): LiveBoard | null {
     refetchInterval: WHOLE_AGAIN_MS,
   });
   const all = useMemo(() => data && boardOf(data), [data]);
-  return useMemo(() => {
+  const board = useMemo(() => {
     if (!isAsked || all === undefined) return null;
     const workers = new Map([...all.workers, ...live.workers]);
     return { ...live, workers, runs: new Map([...all.runs, ...live.runs]) };
   }, [isAsked, all, live]);
+  return { board, failure: board === null ? error : null, again: () => void refetch() };
 }
 
 /** The board at the time in the URL (`?at=`), or the live board; of this machine or of the team. */

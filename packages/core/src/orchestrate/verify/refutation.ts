@@ -2,6 +2,7 @@
 // answer counts. Nothing is taken without evidence that was compared with the merged commit.
 import { z } from 'zod';
 import { verifierVerdicts } from '../../agent/schemas.ts';
+import { ownMessages, problemIn } from '../../expected.ts';
 import { cutText } from '../../log/cut-text.ts';
 import { boundedTicket, promptBounds, renderTicket, type TicketContent } from '../../tracker/ticket-text.ts';
 import { fenced, withoutControl } from '../reactions.ts';
@@ -80,10 +81,9 @@ export function verifierAnswerIn(message: string): VerifierAnswer | { problem: s
   } catch {
     return { problem: 'its last message is not one JSON object' };
   }
-  const parsed = VerifierAnswer.safeParse(data);
+  const parsed = VerifierAnswer.safeParse(data, ownMessages);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  return { problem: `its answer has another form (${issue?.path.join('.')}: ${issue?.message})` };
+  return { problem: `its answer has another form (${problemIn(VerifierAnswer, parsed.error)})` };
 }
 
 /** The path in the repository, as git has it; undefined for one that is outside of the folder. */

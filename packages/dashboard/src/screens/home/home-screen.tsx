@@ -261,6 +261,6 @@ function useFirstBoard(projects: Project[], board: LiveBoard, isAsked: boolean):
     return found.length === 0 ? null : found;
   };
   const mayBeNew = isAsked && isNew(board) !== null;
-  const whole = useWholeBoard(mayBeNew);
+  const { board: whole } = useWholeBoard(mayBeNew);
   return whole === null ? null : isNew(whole);
 }

@@ -2,7 +2,7 @@
 import { useWholeBoard } from '../../live/live.tsx';
 import { ScreenHead } from '../../parts/panel.tsx';
 import { ChoiceField, useAddressText } from '../../parts/search-field.tsx';
-import { Loading } from '../../parts/states.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
 import { BackendPanels, type Range } from './backend-panels.tsx';
 import { Spend } from './spend.tsx';
 import { Today } from './today.tsx';
@@ -15,7 +15,7 @@ const ranges: Record<string, Range> = {
 
 export function TelemetryScreen() {
   const [chosen] = useAddressText('range');
-  const board = useWholeBoard();
+  const { board, failure, again } = useWholeBoard();
   return (
     <>
       <ScreenHead
@@ -33,7 +33,9 @@ export function TelemetryScreen() {
         }
       />
       <div className="flex flex-col gap-4">
-        {board === null ? (
+        {failure !== null ? (
+          <Failed error={failure} again={again} />
+        ) : board === null ? (
           <Loading what="the costs" lines={5} />
         ) : (
           <>

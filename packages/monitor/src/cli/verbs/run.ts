@@ -2,10 +2,12 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { readTask } from '@svc/core';
+import { isFolder } from '@svc/lib/paths';
 import { Failure } from '../../errors.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
+import type { DaemonClient } from '../daemon-client.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb } from '../verb.ts';
@@ -32,7 +34,7 @@ export function runVerb(terminal: Terminal): CommandUnknownOpts {
   })
     .argument('<text...>', 'what should be done')
     .option('--local', 'keep the ticket here, not in the tracker')
-    .option('--repo <folder>', 'folder of the project')
+    .option('--repo <project>', 'folder of the project, or its repository as owner/name')
     .option('--agent <name>', 'agent (default: as configured)')
     .option(...modelOption)
     .option(...modeOption)
@@ -46,7 +48,7 @@ export function runVerb(terminal: Terminal): CommandUnknownOpts {
       if (!read.ok) throw new Failure('usage', read.problem, read.remedy);
       const daemon = await needDaemon(terminal);
       const { local, repo, json, agent, model, mode, base } = options;
-      const folder = repo === undefined ? terminal.folder : resolve(terminal.folder, repo);
+      const folder = repo === undefined ? terminal.folder : await folderNamed(repo, daemon, terminal);
       const project = await registeredFolder({ ...terminal, folder });
       const choice = { agent, model, mode, base };
       if (options.check === true) {
@@ -72,6 +74,25 @@ export function runVerb(terminal: Terminal): CommandUnknownOpts {
       terminal.out(`Created ${created}: ${plainText(title)}`);
       terminal.out(`Started ${plainText(run ?? '')}. Follow it: svc agent show ${plainText(ticket ?? '')}`);
     });
+}
+
+/** A folder, or the folder of the served project with this repository. */
+async function folderNamed(named: string, daemon: DaemonClient, terminal: Terminal): Promise<string> {
+  const folder = resolve(terminal.folder, named);
+  if (!/^[^/\s]+\/[^/\s]+$/.test(named) || (await isFolder(folder))) return folder;
+  const { projects } = await daemon.get('/api/projects');
+  const found = projects.filter(({ repo }) => repo?.toLowerCase() === named.toLowerCase());
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only.folder;
+  throw new Failure(
+    'unknown-project',
+    found.length === 0
+      ? `No project that the daemon serves has the repository ${named}, and there is no such folder.`
+      : `Several projects have the repository ${named}: ${found.map((project) => project.folder).join(', ')}.`,
+    found.length === 0
+      ? 'Set it up: svc init, in its folder. Or name the folder: svc run --repo <folder>'
+      : 'Name the folder: svc run --repo <folder>',
+  );
 }
 
 /** The daemon may have accepted the task before it ended. */
