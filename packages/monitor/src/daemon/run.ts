@@ -9,7 +9,7 @@ import type { ReadSocketTable } from '../access/socket-table.ts';
 import { createHookSessions } from '../agent-hooks/sessions.ts';
 import type { Machine } from '../config/environment.ts';
 import { createConfigAttention } from '../config/report.ts';
-import { upgradeData } from '../disk/data-format.ts';
+import { recordFormat } from '../disk/data-format.ts';
 import { watchFiles } from '../disk/disk-space.ts';
 import { createFileLocks } from '../disk/lock.ts';
 import { codehostView, createCodehostFeed } from '../feeds/codehost-feed.ts';
@@ -105,7 +105,7 @@ async function openDaemon(
   };
 
   // Before anything reads or writes it.
-  await upgradeData({ dataDir: machine.dataDir, version });
+  await recordFormat(machine.dataDir, version);
 
   // The configuration.
   const settings = await openSettings({ machine, environment, folder: options.folder, logger });

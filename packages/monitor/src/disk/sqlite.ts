@@ -95,7 +95,9 @@ function wrap(connection: DatabaseSync): Database {
 
 /** Runs those migrations of an area that this file has not seen, each in a transaction of its own. */
 function migrate(database: Database, area: string, migrations: readonly string[]): void {
-  prepareVersions(database);
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS schema_versions (area TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
+  );
   const versionOf = database.prepare('SELECT version FROM schema_versions WHERE area = ?');
   const setVersion = database.prepare('INSERT OR REPLACE INTO schema_versions (area, version) VALUES (?, ?)');
   const version = (): number => Number(versionOf.get(area)?.['version'] ?? 0);
@@ -108,22 +110,6 @@ function migrate(database: Database, area: string, migrations: readonly string[]
       setVersion.run(area, index + 1);
     });
   }
-}
-
-/** Before 0.1.0 the table and its column had other names. */
-function prepareVersions(database: Database): void {
-  const exists = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
-  const isFormer = (): boolean =>
-    exists.get('schema_rooms') !== undefined && exists.get('schema_versions') === undefined;
-  if (isFormer())
-    database.transaction(() => {
-      if (!isFormer()) return;
-      database.exec('ALTER TABLE schema_rooms RENAME TO schema_versions');
-      database.exec('ALTER TABLE schema_versions RENAME COLUMN room TO area');
-    });
-  database.exec(
-    'CREATE TABLE IF NOT EXISTS schema_versions (area TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT',
-  );
 }
 
 export class DatabaseFromNewerVersion extends Error {

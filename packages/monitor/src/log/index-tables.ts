@@ -67,13 +67,16 @@ function tablesOf(side: Side): string {
     ) STRICT, WITHOUT ROWID;`;
 }
 
+// `given_to`: the highest seq known to have been assigned, in case the log no longer shows it. `accepted_to`: up to which
+// line a person has accepted that some are missing.
 export const indexMigrations: readonly string[] = [
-  `CREATE TABLE log_index (one INTEGER PRIMARY KEY CHECK (one = 1), side TEXT NOT NULL) STRICT;
+  `CREATE TABLE log_index (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     side TEXT NOT NULL,
+     given_to INTEGER NOT NULL DEFAULT 0,
+     accepted_to INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
    INSERT INTO log_index (one, side) VALUES (1, 'a');
    ${tablesOf('a')}
    ${tablesOf('b')}`,
-  // The highest seq known to have been assigned, in case the log no longer shows it; and up to which line a person has
-  // accepted that some are missing.
-  `ALTER TABLE log_index ADD COLUMN given_to INTEGER NOT NULL DEFAULT 0;
-   ALTER TABLE log_index ADD COLUMN accepted_to INTEGER NOT NULL DEFAULT 0`,
 ];

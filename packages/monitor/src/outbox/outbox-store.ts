@@ -285,8 +285,8 @@ const outboxMigrations = [
   `CREATE TABLE outbox_effect (
     key TEXT PRIMARY KEY NOT NULL,
     seq INTEGER NOT NULL,
-    -- The place among the effects of its line.
-    place INTEGER NOT NULL,
+    -- Among the effects of its line.
+    position INTEGER NOT NULL,
     kind TEXT NOT NULL,
     order_key TEXT,
     payload TEXT NOT NULL,
@@ -298,22 +298,15 @@ const outboxMigrations = [
     finished_at INTEGER,
     outcome TEXT,
     -- 1 from giving up until the attention for it is in the log.
-    untold INTEGER NOT NULL
+    unsent INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX outbox_order ON outbox_effect (order_key, seq, place) WHERE state = 'pending';
+  CREATE INDEX outbox_order ON outbox_effect (order_key, seq, position) WHERE state = 'pending';
   CREATE INDEX outbox_next ON outbox_effect (next_at) WHERE state = 'pending';
-  CREATE INDEX outbox_state ON outbox_effect (state, seq, place);
-  CREATE INDEX outbox_untold ON outbox_effect (seq, place) WHERE untold = 1;
-  CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT`,
-  // Plainer names. A message to a worker keeps its key, which is also in the worker's inbox and in the log.
-  `ALTER TABLE outbox_effect RENAME COLUMN place TO position;
-  ALTER TABLE outbox_effect RENAME COLUMN untold TO unsent;
-  DROP INDEX outbox_untold;
+  CREATE INDEX outbox_state ON outbox_effect (state, seq, position);
   CREATE INDEX outbox_unsent ON outbox_effect (seq, position) WHERE unsent = 1;
-  UPDATE outbox_effect SET kind = 'message-worker', payload = json_set(payload, '$.kind', 'message-worker')
-  WHERE kind = 'tell-worker' AND json_valid(payload)`,
-  // The expression is that of LANE; if LANE changes without a new index, a lane is only found more slowly.
-  `CREATE INDEX outbox_lane ON outbox_effect ((
+  CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT;
+  -- The expression is that of LANE; if LANE changes without a new index, a lane is only found more slowly.
+  CREATE INDEX outbox_lane ON outbox_effect ((
     CASE kind WHEN 'write-signal' THEN 'local' WHEN 'append' THEN 'local' WHEN 'refresh-pull-request' THEN 'local'
       WHEN 'start-run' THEN 'programs' WHEN 'start-task' THEN 'programs' WHEN 'team-command' THEN 'programs' WHEN 'run-command' THEN 'programs'
       WHEN 'prove-descendant' THEN 'codehost' WHEN 'message-worker' THEN 'codehost'

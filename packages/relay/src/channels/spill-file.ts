@@ -3,7 +3,7 @@
 // stored and the file is emptied. An incomplete record at the end was not synced, so it was never acknowledged; a copy
 // of the file is kept as `spilled.torn`, in case the disk is at fault.
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
-import { copyFile, mkdir, open, rename } from 'node:fs/promises';
+import { copyFile, mkdir, open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
@@ -29,9 +29,6 @@ export async function openSpillFile(
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, 'spilled');
-  const former = join(folder, 'held');
-  // The name in versions before 0.1.0; its deliveries were answered with 2xx.
-  if (existsSync(former) && !existsSync(path)) await rename(former, path);
   const file = await openFile(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   await syncNames(resolve(folder), dirname(resolve(made ?? folder)));
   let end = 0;

@@ -169,19 +169,6 @@ test('a delivery whose acknowledgement was lost is stored once, also without an 
   expect(engine.seen.firstSentAt.at(-1)).toBeTypeOf('number');
 });
 
-test('deliveries in a file of the former name are stored too', async () => {
-  const { engine, folder, file, start } = setUp();
-  const first = await start();
-  engine.leaderless.add(0);
-  expect(await first.post('a', 'one')).toEqual(spilled);
-  await first.close();
-  renameSync(file, join(folder, 'held'));
-  engine.leaderless.clear();
-  const second = await start();
-  await until(() => second.state().waiting === 0);
-  expect(engine.stored.map(({ text }) => text)).toEqual(['one']);
-});
-
 test('another process with the same folder stores the leftover deliveries, in order, with headers', async () => {
   const { engine, start } = setUp();
   const first = await start();

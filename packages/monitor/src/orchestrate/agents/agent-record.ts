@@ -50,7 +50,7 @@ export type AgentRecord = z.infer<typeof AgentRecord>;
 
 type Attempt = { orchestrator: string; ticket: string; attempt: number };
 
-/** Undefined when there is none: an earlier version started the agent. */
+/** Undefined when there is none: somebody removed it. */
 export async function readRecord(
   runsDir: string,
   agent: Attempt,

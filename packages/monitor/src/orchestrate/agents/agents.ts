@@ -107,7 +107,7 @@ export function createAgents(options: {
   /** Agents that ended while something else was done for them. */
   const missed = new Set<string>();
   const ends = new Map<string, AgentEnd>();
-  /** Attempts without a record, which an earlier version started. */
+  /** Attempts whose record somebody removed. */
   const unrecorded = new Set<string>();
   let lastLine = 0;
   const listeners = new Map<string, Set<(isUrgent: boolean) => void>>();
