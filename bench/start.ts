@@ -64,7 +64,7 @@ async function measureCommands(): Promise<void> {
     judge(name, medianOf(used[index] ?? []), medianOf(bare), goal);
 }
 
-/** Of the whole process. Without words: Node that does nothing. */
+/** For the whole process. Without words: Node that does nothing. */
 function millisecondsOf(words: readonly string[], port = 0): number {
   const program = words.length === 0 ? ['-e', ''] : [join(home.home, 'dist/svc.js'), ...words];
   const { output, status } = spawnSync(

@@ -231,7 +231,7 @@ async function largeTeam(team: SimulatedTeam, servers: Servers): Promise<void> {
   );
 }
 
-/** Of one change, with so many readers. */
+/** The cost of one change, with so many readers. */
 async function cost(team: SimulatedTeam, servers: Servers, readers: number) {
   const streams = await readersOf(team, readers);
   const before = cpuOf(servers);

@@ -30,7 +30,7 @@ const options = scriptOptions({
 const MOST_WAITING = 3;
 const MOST_CHUNKS = 8;
 const LONGEST_LIFE_MS = 10_000;
-/** Of the agents' own steps, about. */
+/** About as long as the agents' own steps. */
 const PAUSE_MS = 40;
 
 type Sent = { name: string; text: string; chunks: number };

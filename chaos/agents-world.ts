@@ -119,7 +119,7 @@ export async function openAgentsWorld(
     sentFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.sent.jsonl`),
     journalFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.journal.jsonl`),
     recordFile: (ticket: string, attempt = 1): string => outputOf(ticket, `${attempt}.agent.json`),
-    /** Of the agent and everything that it started. */
+    /** The agent and everything that it started. */
     processesOf: (ticket: string): number[] =>
       agentProcesses(root).flatMap((one) => (one.ticket === ticket ? [one.pid] : [])),
     processOf: (ticket: string, who: 'agent' | 'feeder'): number | undefined =>
@@ -134,7 +134,7 @@ export async function openAgentsWorld(
         .filter((line) => line.includes('"agent.'))
         .map((line) => JSON.parse(line) as EventLine)
         .filter(({ event }) => event.startsWith('agent.')),
-    /** Of the daemon, against that of the machine. */
+    /** Sets the daemon's clock ahead of the machine's. */
     setClockAhead(ms: number): void {
       writeFileSync(`${clockFile}.new`, String(ms));
       renameSync(`${clockFile}.new`, clockFile);

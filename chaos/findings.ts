@@ -235,7 +235,7 @@ function add(from: number, count: number): Promise<number | string> {
 }
 
 function addingOf(number: number): string {
-  // Of every length, even longer than a pipe accepts in one piece.
+  // Bodies of every length, even longer than a pipe accepts in one piece.
   const body = 'x'.repeat((number * 7919) % (number % 50 === 0 ? 70_000 : 300));
   const words = ['--title', `finding ${number}`, '--body', body, '--skill', `skill-${number % 3}`];
   return `${JSON.stringify(['add-finding', ...words])}\n`;

@@ -64,7 +64,7 @@ export async function startReviewer(world: OrchestrateWorld, random: Random) {
     done.opened += 1;
     await send(pullRequestSending(REPO, row, 'opened'));
     const role = cast.get(ticket)?.role;
-    // Of two, the reviewer takes the later one.
+    // The reviewer takes the later of two.
     const isWanted = role === undefined || role.ends.pullRequests < 2 || branch !== ticket;
     start(isWanted ? ship(ticket, number) : Promise.resolve());
     return answer;

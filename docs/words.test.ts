@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { findWords, withoutAllowed } from './words.ts';
 
 test.each([
+  '/** Of the newest run. */',
   'what mends it',
   'read anew',
   'the state of now',

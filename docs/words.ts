@@ -23,6 +23,7 @@ const unwanted: [RegExp, string][] = [
   [/\bwhoever\b/i, 'the caller, the user, anyone who'],
   [/[’'`]s (own |last )?words?\b|\blast word\b|\bsay the word\b/i, 'decision, action, update, latest value'],
   [/(?<!TEST_)\bpatience\b/i, 'timeout'],
+  [/(?:^|\s)(?:\/\/|\/\*\*|\*) Of \b/, 'the noun itself'],
 ];
 
 /** The `.sh` names stay as commands; what is read by people names the verbs. */

@@ -248,7 +248,7 @@ function newIn(before: Look, after: Look): ConversationItem[] {
   return after.items.filter(({ id }) => !known.has(id));
 }
 
-/** Of its last message. */
+/** The text of the last message. */
 function textOf(items: readonly ConversationItem[]): string {
   const message = items.findLast(({ kind }) => kind === 'message');
   return message?.kind === 'message' ? message.text : '';

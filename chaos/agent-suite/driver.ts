@@ -86,7 +86,7 @@ export async function startTicket(
 
   const run = (...words: string[]): Promise<void> => world.mustRun(folder, ...words);
 
-  /** Of each process of the agent, oldest first. */
+  /** One for each process of the agent, oldest first. */
   const markers = (): string[] => {
     const at = pidFolder(runsDir, RUN);
     return existsSync(at) ? readdirSync(at).toSorted() : [];

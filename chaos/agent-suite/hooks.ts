@@ -161,7 +161,7 @@ export async function checkHooks(
     return terminal;
   }
 
-  /** Of the newest session. */
+  /** The newest session. */
   async function session(): Promise<BoardView['sessions'][number] | undefined> {
     return (await daemon.board())?.sessions.toSorted((one, other) => other.lastSeq - one.lastSeq)[0];
   }

@@ -48,7 +48,7 @@ export function createDamages(savedDir: string, random: Random) {
   const kinds = kindsOf(random);
   const counts = new Map<string, number>();
   const all = Object.keys(kinds);
-  /** Of the file alone. */
+  /** Damages of the file alone. */
   const ofFile = all.filter((kind) => !kind.includes('its '));
 
   /** `top` is what the damage may change, and what is restored. */

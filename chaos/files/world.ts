@@ -226,7 +226,7 @@ export function createFilesWorld(count: number) {
     );
   }
 
-  /** Of the thread that waited longest. */
+  /** How long the thread that waited longest has waited. */
   function waitedSince(before: ReadonlyMap<string, number>): number {
     return Math.max(0, ...[...waits()].map(([task, waited]) => waited - (before.get(task) ?? waited)));
   }

@@ -144,7 +144,7 @@ function filesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** Of the hidden files, where the settings of agents and of git are. */
+/** Digests of the hidden files, where the settings of agents and of git are. */
 function digestsIn(home: string): Record<string, string> {
   const files = filesIn(home).filter(
     (path) =>

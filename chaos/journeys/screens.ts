@@ -55,7 +55,7 @@ function places(page: Page) {
   const requests = (within: Locator | Page): Locator => within.getByRole('region', { name: 'Open requests' });
   return {
     firstBoard: page.getByRole('region', { name: 'Start your first agent' }),
-    /** Of a ticket in the list of open tickets. */
+    /** For a ticket in the list of open tickets. */
     startTicket: (ticket: string): Locator =>
       page
         .getByRole('listitem')

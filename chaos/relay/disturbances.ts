@@ -139,7 +139,7 @@ export async function createPower(nodes: readonly string[], random: Random) {
     for (const disk of disks.values()) await disk.unmount();
   }
 
-  /** Of one machine. What it returns starts the machine again. */
+  /** Cuts the power of one machine. What it returns starts the machine again. */
   async function cut(
     { cluster, relays }: World,
     node: NatsNode,

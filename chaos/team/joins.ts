@@ -17,7 +17,7 @@ const BUSY_MS = 200;
 const LAST_MS = 60_000;
 
 /**
- * Of the requests that were sent, the relay has refused some by itself, and stored the others. The daemon has refused what it has
+ * The relay has refused some of the requests by itself, and stored the others. The daemon has refused what it has
  * seen: at least what was stored, and more if a stream was opened again.
  */
 export type JoinVerdict = {

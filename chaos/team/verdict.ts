@@ -19,7 +19,7 @@ type Row = TeamBoard['machines'][number];
 /** By kind and key, the value as text with its fields in order. */
 type Things = Map<string, string>;
 
-/** Of the own row: what is shared of it. */
+/** What is shared in the own row. */
 function thingsOf(row: Row): Things {
   return new Map(
     sharedInView(row).map(({ kind, key, value }) => [`${kind} ${key}`, sortedText(withoutNames(value))]),

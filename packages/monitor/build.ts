@@ -33,7 +33,7 @@ const dist = join(here, 'dist');
 const fresh = join(here, `dist.${process.pid}.tmp`);
 
 const bundled: Bundled[] = [];
-/** Of comments in bundled code; the others are a tenth of it. */
+/** The comments to keep in bundled code; the others are a tenth of it. */
 const licencesOnly = { legal: true, jsdoc: false, annotation: false };
 /**
  * What is loaded together is in one file: for help, for a hook, and for a verb that only asks the daemon. Node needs about

@@ -217,7 +217,7 @@ async function isPermitted(toolCall: object): Promise<boolean> {
   return result?.outcome?.optionId === 'yes' || result?.outcome?.optionId === 'always';
 }
 
-/** Of the session so far. */
+/** The cost of the session so far. */
 function reportCost(): void {
   const cost = { amount: Math.round(0.3184 * turns * 10_000) / 10_000, currency: 'USD' };
   update({ sessionUpdate: 'usage_update', used: 18_400 + 5_200 * turns, size: 200_000, cost });

@@ -111,7 +111,7 @@ const fixedSettings: readonly Setting[] = [
   ['maintenance.auto', 'false'],
 ];
 
-/** Of one command: they win over every file. */
+/** For one command: they win over every file. */
 function settingVariables(settings: readonly Setting[]): Record<string, string> {
   const pairs = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, key],

@@ -44,7 +44,7 @@ export type System = {
   mounts: () => Mount[];
 };
 
-/** Of what is no process that svc may look at, nothing is known, and it is never ended. */
+/** Not a process that svc may look at: nothing is known about it, and it is never ended. */
 const noProcess: ProcessStart = { state: 'unknown', problem: 'it is not the id of a process' };
 
 // Linux

@@ -60,7 +60,7 @@ async function world(
       const shown = await view().catch(() => undefined);
       return shown?.agent?.state === state ? shown : undefined;
     });
-  /** Of the board. */
+  /** From the board. */
   const needs = async () => {
     const { workers } = (await daemon.get('/api/board')).body as unknown as BoardView;
     return { state: workers[0]?.agent?.state, needs: workers[0]?.needs };
@@ -667,7 +667,7 @@ test('an image reaches the agent byte for byte, once, also when the daemon is re
   expect(terminal.printed()).toContain('with the image linked (png, 293 KiB)');
   expect(JSON.stringify(lines())).not.toContain(first.toString('base64').slice(0, 100));
 
-  // Of an agent that has ended it is known from the log.
+  // That an ended agent accepts images is known from the log.
   signalGroup(pid('A-1', 1), 'SIGKILL');
   await untilState('ended');
   expect(await svc('agent', 'send', 'A-1', 'say 1', '--image', 'mockup.webp'), terminal.complained()).toBe(0);

@@ -16,7 +16,7 @@ const typical: DayOptions = {
   tracker: 'linear',
 };
 
-/** Of the typical day, which several tests are about. */
+/** Simulated once, because several tests are about it. */
 let typicalDay: Promise<Day> | undefined;
 const simulateTypicalDay = (): Promise<Day> => (typicalDay ??= simulateDay(typical));
 

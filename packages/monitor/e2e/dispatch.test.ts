@@ -466,7 +466,7 @@ describe('starts a run', () => {
     expect(scope).toEqual({ ticket, repo: 'acme/web' });
     expect(detail).toMatchObject({ because, by: given === undefined ? '"Kim" ("user-kim")' : '"kim"' });
     await until(() => existsSync(join(here.home, 'agent-saw')));
-    // Of an issue, the name of the file with its text follows.
+    // For an issue, the name of the file with its text follows.
     expect(readFileSync(join(here.home, 'agent-saw'), 'utf8')).toMatch(
       new RegExp(`^</svc-dev:oneshot ${ticket}[> ]`),
     );

@@ -31,7 +31,7 @@ function query(daemon: InProcessDaemon, route: string, given: Record<string, str
   return daemon.get(`${route}?${new URLSearchParams(given).toString()}`);
 }
 
-/** Of counters and gauges, and of histograms with the names of their parts. */
+/** The type of each metric, by name. */
 async function exposedBy(daemon: InProcessDaemon): Promise<Map<string, string>> {
   const text = await (await fetch(`${daemon.url}/metrics`)).text();
   return new Map(

@@ -111,7 +111,7 @@ async function world(given: Given = {}) {
   };
 }
 
-/** Of what was filed. */
+/** The titles of what was filed. */
 const titles = ({ cloud }: FakeTracker): string[] =>
   cloud.issues.map(({ title }) => title).filter((title) => !isTicket(title));
 const isTicket = (title: string): boolean => ['One', 'Two', 'Three'].includes(title);

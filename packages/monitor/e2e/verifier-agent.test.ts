@@ -326,7 +326,7 @@ test('no verdict without evidence, and nothing is written', async () => {
     findings: [{ kind: 'ticket-not-done', why: 'It is exported.', path: `src/${refuted}.js`, line: 1 }],
     verifier: { agent: 'checker', verdict: 'not-done' },
   });
-  // Of a failure a ticket is filed; then it no longer holds the wave.
+  // A ticket is filed for a failure; then it no longer holds the wave.
   await until(() => given.lines().some(({ event }) => event === 'orchestrator.wave.completed'));
   expect(existsSync(join(home, 'made'))).toBe(false);
 });

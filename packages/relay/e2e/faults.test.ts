@@ -48,7 +48,7 @@ function readIds(relay: Relay, url: string, key: string, lastId?: string) {
     seen.bytes += part.length;
     const frames = (seen.rest + part.toString('latin1')).split('\n\n');
     const rest = frames.pop() ?? '';
-    // Of a frame that comes in many parts only the start and the end are needed.
+    // Only the start and the end of a frame that comes in many parts are needed.
     seen.rest = rest.length > 300 ? rest.slice(0, 200) + rest.slice(-1) : rest;
     for (const frame of frames) {
       const id = /^id: (\S+)\ndata: \{/.exec(frame)?.[1];

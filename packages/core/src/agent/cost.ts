@@ -69,7 +69,7 @@ function estimateOf(model: string | null, tokens: AttemptCost['tokens']): number
   return costOf(name, { ...tokens, cachedInput: 0 });
 }
 
-/** Of a worker whose agent reported nothing, what its signal file contains; null: nothing is known at all. */
+/** If the worker's agent reported nothing, what its signal file contains; null: nothing is known at all. */
 export function costOfWorker({
   spent,
   signal,
@@ -83,7 +83,7 @@ export function costOfWorker({
   return { usd, inputTokens, outputTokens, estimated: false, partial: false };
 }
 
-/** Of several workers. Those without a known cost make the sum partial. */
+/** Workers without a known cost make the sum partial. */
 export function sumOfCosts(
   costs: readonly (AgentCost | null)[],
 ): Pick<AgentCost, 'usd' | 'estimated' | 'partial'> {
@@ -129,7 +129,7 @@ export function costText(cost: Sum | null | undefined): string {
   return `${cost.partial ? 'at least ' : ''}${cost.estimated ? '≈' : ''}${usdText(cost.usd)}`;
 }
 
-/** Of a run or of one of its tickets. */
+/** For a run or one of its tickets. */
 export function runCostText(run: {
   costUsd: number | null;
   costEstimated: boolean;

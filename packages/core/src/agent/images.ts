@@ -3,7 +3,7 @@
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 export type ImageType = (typeof imageTypes)[number];
 
-/** Of one message. */
+/** For one message. */
 export const MOST_IMAGES = 4;
 /** All images of one message together. */
 export const MOST_IMAGE_BYTES = 5 * 1024 * 1024;

@@ -99,11 +99,11 @@ export const loginRules: Readonly<Record<string, LoginRule>> = {
 export type LoginEvidence = {
   /** It opens no session without a login or a key. */
   refuses: boolean;
-  /** Of its variables: those that it gets. */
+  /** Which of its variables it gets. */
   keys: readonly string[];
-  /** Of its variables: those that svc has and does not pass on. */
+  /** Which of its variables svc has and does not pass on. */
   withheld: readonly string[];
-  /** Of its files: those that exist. */
+  /** Which of its files exist. */
   files: readonly string[];
   /** Why a key may come from a place that svc does not know: a variable, or a file of settings. */
   elsewhere: string | null;

@@ -10,7 +10,7 @@ export type OptionKind = (typeof optionKinds)[number];
 type PermissionOption = AgentRequest['options'][number] & { id: string };
 /** `request` is the id of the agent's request as JSON, because `1` and `"1"` are different ids. */
 export type OpenRequest = Omit<AgentRequest, 'options'> & {
-  /** Of all requests of the session, because an agent may use an id again. */
+  /** Counts all requests of the session, because an agent may use an id again. */
   number: number;
   options: readonly PermissionOption[];
 };

@@ -50,7 +50,7 @@ export type AgentSession = SessionSettings & {
   state: AgentState;
   agent: { name: string; version: string | null } | null;
   can: { resume: boolean; load: boolean; close: boolean; steer: boolean; images: boolean };
-  /** Of the protocol; null while it has not reported it. */
+  /** Null until the agent has reported it. */
   protocolVersion: number | null;
   /** The ways to log in that it offers. */
   logins: readonly string[];

@@ -8,10 +8,10 @@ import { toolStatuses } from './schemas.ts';
 
 const MOST_PATHS = 20;
 export const MOST_DIFFS = 20;
-/** Of each side. */
+/** For each side. */
 export const LONGEST_DIFF = 256 * 1024;
 const LONGEST_TEXT = 400;
-/** Of a longer one: the end may be what matters. */
+/** A longer text keeps its end, which may be what matters. */
 const SHOWN_END = 1_000;
 
 type ToolStatus = (typeof toolStatuses)[number];

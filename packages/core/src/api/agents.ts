@@ -115,7 +115,7 @@ const asked = z.strictObject({
   instanceId: z.string().optional().describe('the instance that `after` is from'),
 });
 const failures = ['usage', 'unknown-ticket', 'not-allowed-now', 'state-not-ready'] as const;
-/** Of what is read in the worktree of a ticket. */
+/** For what is read in the worktree of a ticket. */
 const worktreeFailures = [...failures, 'config-invalid', 'file-unusable'] as const;
 const ofHook = {
   method: 'POST',

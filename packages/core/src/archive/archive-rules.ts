@@ -64,7 +64,7 @@ export const QUIET_MS = 60 * 60_000;
 
 export type RunStanding = {
   state: ArchivedRunState;
-  /** Of each signal file; null where it cannot be read. */
+  /** One for each signal file; null where it cannot be read. */
   statuses: readonly (WorkerStatus | null)[];
   /** The newest change of a file or line of the run. */
   changedAt: number;

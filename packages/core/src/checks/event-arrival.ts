@@ -15,7 +15,7 @@ import type { ReportedFeeds } from './judge-feeds.ts';
 export type AwaitedEvent = {
   /** Any of these topics. */
   topics: readonly Topic[];
-  /** Of this repository, `owner/name`; undefined for any. */
+  /** In this repository, `owner/name`; undefined for any. */
   repo?: string | undefined;
 };
 

@@ -101,7 +101,7 @@ export const kinds = {
   time: { schema: z.iso.datetime({ offset: true }), expects: 'an ISO 8601 time' },
 } as const;
 
-/** Of money. */
+/** An amount of money. */
 export const amount: Kind<z.ZodNumber> = {
   schema: z.number().positive(),
   expects: 'a number above 0',

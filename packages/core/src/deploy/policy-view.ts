@@ -4,7 +4,7 @@ import { repoKey } from '../codehost/repo-name.ts';
 import type { ConfigProblem } from '../config/problems.ts';
 import { deployPolicyFor, type PolicyFacts, requiresNow, unreadable } from './policy.ts';
 
-/** Of every repository that a project names or has required proof for; or of the given one, whatever is known of it. */
+/** For every repository that a project names or has required proof for; or for the given one, whatever is known. */
 export function policyViews(facts: PolicyFacts, repo?: string): PolicyView[] {
   const { projects, policies } = facts;
   const named = [...projects.values()].flatMap(({ deploy }) => Object.keys(deploy));

@@ -233,7 +233,7 @@ test.each([
   const skipsFor = (anyRepo: boolean) =>
     deployPolicyForTicket(facts, 'ENG-7', { anyRepo }).skipDeployVerification;
   expect(skipsFor(true)).toBe(false);
-  // Of another repository, as its worker or its pull request shows.
+  // The ticket is in another repository, as its worker or its pull request shows.
   expect(skipsFor(false)).toBe(true);
 });
 

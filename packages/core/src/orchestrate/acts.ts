@@ -39,7 +39,7 @@ export type LiveAgent = {
   reported: AgentState | null;
 };
 
-/** Of a worker with a launched agent, since its dispatch or since a person's retry. */
+/** For a worker with a launched agent, since its dispatch or since a person's retry. */
 export type Revivals = {
   /** Launches after the first. */
   count: number;
@@ -79,7 +79,7 @@ export type RunTimings = {
   afterEndSec: number;
   /** How long an agent may take for an answer when it is checked. */
   agentAnswerSec: number;
-  /** Of a longer journal of an agent, the session continues in a new one. */
+  /** When an agent's journal is longer, the session continues in a new one. */
   journalBytes: number;
 };
 

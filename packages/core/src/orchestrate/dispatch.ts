@@ -11,7 +11,7 @@ import type { TicketDetail } from '../log/tracker-details.ts';
 import type { Effect } from '../state/effect.ts';
 import { ticketPrefixOf } from '../tracker/tracker-of.ts';
 
-/** Of one project: the prefix of its tickets, and the entries for its repository. */
+/** The prefix of a project's tickets, and the entries for its repository. */
 export type ProjectDispatch = { prefix: string; entries: DispatchEntry[] };
 
 /**

@@ -88,7 +88,7 @@ export type BoardFacts = Pick<RetentionFacts, 'changedAt' | 'inUse' | 'attention
 
 const unknown: BoardFacts = { changedAt: null, inUse: null, attention: null };
 
-/** Of a run; everything is unknown about a run that is not on the board. */
+/** Everything is unknown about a run that is not on the board. */
 export function retentionOfRun(board: Board, orchestrator: string, now: number): BoardFacts {
   const run = board.runs.get(orchestrator);
   const workers = [...board.workers.values()].filter((worker) => worker.orchestrator === orchestrator);
@@ -131,7 +131,7 @@ function usesOf({ ticket, status, process, recall, verification }: Worker): stri
   ];
 }
 
-/** Of a worktree. Only the runs that used it are known to need it no longer. */
+/** Only the runs that used the worktree are known to need it no longer. */
 export function retentionOfWorktree(
   board: Board,
   { name, path }: { name: string; path: string },
@@ -168,7 +168,7 @@ function planned(board: Board, ticket: string): string[] {
     .map(({ orchestrator }) => orchestrator);
 }
 
-/** Of an archive: it may be old while its run goes on, or needs a person. */
+/** The archive may be old while its run goes on, or needs a person. */
 export function retentionOfArchive(board: Board, orchestrator: string, archivedAt: string): BoardFacts {
   const state = board.runs.get(orchestrator)?.state;
   return {

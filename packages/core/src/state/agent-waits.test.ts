@@ -79,7 +79,7 @@ const steps = fc.array(
       detail: fc.record({ reason, by: fc.constant(by), to: fc.constant('mia') }),
       source: fc.constant('cli' as const),
     }),
-    // Of a ticket that has no card.
+    // For a ticket that has no card.
     fc.record({
       event: fc.constantFrom('comms.attention', 'comms.attention_acknowledged', 'comms.attention_resolved'),
       detail: fc.constant({ reason: 'task-refused', by, message: 'No run was started', severity: 'medium' }),

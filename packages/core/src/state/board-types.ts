@@ -40,7 +40,7 @@ export type Board = {
   runs: Map<string, Run>;
   attention: Map<string, AttentionItem>;
   feeds: Map<string, FeedState>;
-  /** Of agents that people start themselves, by `<agent>/<session id>`. */
+  /** Agents that people start themselves, by `<agent>/<session id>`. */
   sessions: Map<string, Session>;
   /** The machines of the team, by id, and what the others have published, by `<machine>/<kind>/<key>`. */
   members: Map<string, TeamMachine>;

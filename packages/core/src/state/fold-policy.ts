@@ -66,7 +66,7 @@ function foldRelaxed(context: FoldContext<'orchestrator.deploy.policy_relaxed'>)
   const known = repo === undefined ? undefined : board.policies.get(repoKey(repo));
   if (known === undefined) return;
   const by = short(line.detail.by) ?? line.actor?.login ?? 'unknown';
-  // Of a file: it was applied with the line of that file, and this one only reports it.
+  // If it names a project, the line of that project's file applied it, and this one only reports it.
   const next =
     line.detail.project === undefined
       ? afterRelaxed(known, board.projects, by, { at: line.ts, seq: line.seq })

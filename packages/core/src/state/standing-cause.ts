@@ -5,9 +5,9 @@ import type { AttentionItem, Feed, Session } from '../api/entities.ts';
 export type CauseFacts = {
   /** What needs a person in the state of the item's worker; empty without a worker. */
   needs: readonly string[];
-  /** Of the item's session. */
+  /** State of the item's session. */
   session: Session['state'] | undefined;
-  /** Of the item's feed. */
+  /** Grade of the item's feed. */
   grade: Feed['grade'] | undefined;
 };
 

@@ -21,7 +21,7 @@ export type RecordKind = (typeof recordKinds)[number];
 /** `machine` is a machine's id; for a join, the id of the invitation. */
 export type RecordPath = { machine: string; kind: RecordKind; hash: string };
 
-/** Of the roster, whose path the relay must know. */
+/** For the roster, whose path the relay must know. */
 export const ROSTER_HASH = 'A'.repeat(22);
 
 const pathForm = /^([A-Za-z0-9_-]{22})\.(\d{1,2})\.([A-Za-z0-9_-]{22})$/;

@@ -9,7 +9,7 @@ import type { GithubTracker } from './tracker-of.ts';
 
 const login = z.object({ login: z.string() }).nullish();
 
-/** Of the REST API. A pull request is listed as an issue too. */
+/** From the REST API. A pull request is listed as an issue too. */
 export const GithubIssue = z.object({
   number: z.int().positive(),
   node_id: z.string(),
@@ -45,7 +45,7 @@ const ProjectItem = z.object({
   fieldValueByName: z.union([StatusValue, z.object({}).transform(() => null)]).nullish(),
 });
 
-/** Of GraphQL: what `issueFields` asks for. */
+/** From GraphQL: what `issueFields` asks for. */
 export const IssueInProject = z.object({
   number: z.int().positive(),
   id: z.string(),
@@ -203,7 +203,7 @@ const GithubComment = z.object({
   viewerDidAuthor: z.boolean(),
 });
 
-/** Of GraphQL: what `issueTextFields` asks for. */
+/** From GraphQL: what `issueTextFields` asks for. */
 export const GithubIssueText = z.object({
   number: z.int(),
   title: z.string(),

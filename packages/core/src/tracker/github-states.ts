@@ -98,7 +98,7 @@ export type IssueFacts = {
 
 /**
  * The state that an issue shows by itself. Undefined while it is open in a project: only the project knows its status.
- * Of several labels that are states, that of the latest phase counts.
+ * If several labels are states, the one of the latest phase counts.
  */
 export function githubStateOf(
   { state, stateReason, labels }: IssueFacts,

@@ -57,7 +57,7 @@ function isNewer({ lastCommentAt }: TicketDigest, at: string): boolean {
   return lastCommentAt === null || at >= lastCommentAt;
 }
 
-/** Of the line in the log, as JSON. */
+/** For the line in the log, as JSON. */
 const MOST_BYTES = 40_000;
 
 /** As much as fits into a line of the log. */

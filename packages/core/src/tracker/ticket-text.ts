@@ -46,7 +46,7 @@ export type TicketBounds = {
   entry: number;
 };
 
-/** Of the first prompt of an agent, and of what the verifier gets: at most about 75,000 characters. */
+/** For an agent's first prompt and for the verifier: at most about 75,000 characters. */
 export const promptBounds: TicketBounds = {
   title: 500,
   body: 20_000,
@@ -57,7 +57,7 @@ export const promptBounds: TicketBounds = {
   entry: 200,
 };
 
-/** Of `svc ticket show` and the API. */
+/** For `svc ticket show` and the API. */
 export const shownBounds: TicketBounds = {
   title: 1_000,
   body: 100_000,

@@ -83,7 +83,7 @@ export function useOwner(id: string | undefined): Owner | null {
   const { at } = useSearch({ strict: false });
   const found = team?.members.find((member) => (id === undefined ? member.self : member.id === id));
   if (found === undefined || (!isTeam && id === undefined)) return null;
-  // Of a past time it is not known who was heard.
+  // It is not known who was heard at a past time.
   return { ...found, isSilent: at === undefined && isSilent(found) };
 }
 

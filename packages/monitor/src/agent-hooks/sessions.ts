@@ -33,7 +33,7 @@ import { type Signs, watchSigns } from './signs.ts';
 const EVERY_MS = 1_000;
 const SILENT_MS = 60 * 60_000;
 const KEPT_MS = 10 * 60_000;
-/** Of each session, and of all. */
+/** The first is for each session, the others are for all together. */
 const MOST_REPORTS = 100;
 const MOST_PER_SECOND = 200;
 const MOST_WAITING = 500;

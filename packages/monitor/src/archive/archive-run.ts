@@ -32,7 +32,7 @@ export type ArchiveRunOptions = {
   linesAfter: number;
   eventsDir: string;
   previous: ArchiveManifest | undefined;
-  /** Of the archived files, when they were read. */
+  /** Identities of the archived files, when they were read. */
   identities: Identities;
   /** Reads every file and every blob again, even if they seem unchanged. */
   thorough: boolean;
@@ -45,7 +45,7 @@ export type ArchiveRunOptions = {
 export type ArchivedRun = {
   outcome: 'new' | 'updated' | 'unchanged';
   manifest: ArchiveManifest;
-  /** Of the manifest; null when none was written. */
+  /** Hash of the manifest; null when none was written. */
   sha256: string | null;
   identities: Identities;
 };

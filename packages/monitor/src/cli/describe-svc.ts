@@ -21,7 +21,7 @@ const noTerminal: Terminal = {
   interrupted: new AbortController().signal,
 };
 
-/** Of every verb, as it is printed. */
+/** The help of every verb, as it is printed. */
 export async function helpOfSvc(): Promise<RecordedHelp> {
   const texts: Record<string, string> = {};
   for (const { path } of everyVerb(await describeSvc())) {

@@ -16,7 +16,7 @@ if (process.argv[2] === 'complete') await import('./completion/main.ts');
 else if (process.argv[2] === 'hook') await import('./hook.ts');
 else if (!(await answerFromRecord())) await import('./main.ts');
 
-/** Of the version and of help, which are the same each time. */
+/** Prints the version or help, which are the same each time. */
 async function answerFromRecord(): Promise<boolean> {
   const words = process.argv.slice(2);
   if (!/^(?:--version|-V|--help|-h|help)$/m.test(words.slice(-2).join('\n'))) return false;

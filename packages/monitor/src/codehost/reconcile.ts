@@ -27,7 +27,7 @@ import { type Reconciled, type ReconcileOptions, reconcilePullRequests } from '.
 type DeployReconciler = (deploys: readonly AwaitedDeploy[]) => Promise<Reconciled>;
 
 const commit = /^[0-9a-f]{7,64}$/i;
-/** Of other commits, only the newest deployments matter for whether a merge is live. */
+/** Only the newest deployments of other commits matter for whether a merge is live. */
 const NEWEST_OTHERS = 3;
 /** The code host's clock and ours differ a little. */
 const CLOCK_MS = 60_000;

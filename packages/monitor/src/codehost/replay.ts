@@ -16,12 +16,12 @@ export type DeliveryReport = {
   repo: string;
   /** Events that the code host sent in that time. */
   sent: number;
-  /** Of those, in the log at that time. */
+  /** How many of those were in the log at that time. */
   received: number;
   missing: number;
-  /** Of the missing, added now. */
+  /** How many of the missing were added now. */
   repaired: number;
-  /** Of the missing, those that our receiver rejects or the code host no longer has. */
+  /** Missing events that our receiver rejects or the code host no longer has. */
   refused: number;
   /** Why the comparison or the repair is incomplete; null if it is complete. */
   problem: CodehostProblem | null;

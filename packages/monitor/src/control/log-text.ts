@@ -21,7 +21,7 @@ export function readableLine(line: string): string {
   return withoutControl([String(time), name.padEnd(5), msg, ...facts].join(' ')).replaceAll('\n', ' ');
 }
 
-/** Of an error only its message. */
+/** An error is shown as its message only. */
 function factOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const message: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'message') : null;

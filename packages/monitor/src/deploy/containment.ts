@@ -258,7 +258,7 @@ const Commit = z.looseObject({
 type Compared = z.infer<typeof Compared>;
 
 const PER_PAGE = 100;
-/** Of the commits in between. */
+/** For the commits in between. */
 const MOST_PAGES = 10;
 /** The code host lists no more. */
 const MOST_FILES = 300;

@@ -195,7 +195,7 @@ export async function createCodehostFeed(options: {
     },
     claimUnseen: view.claimUnseen,
   });
-  /** Of the last replay and of the last round; null if it succeeded. */
+  /** Why the last replay or the last round failed; null if it succeeded. */
   const problems: Record<'replay' | 'round', CodehostProblem | null> = { replay: null, round: null };
   let lastRoundAt: number | null = null;
   /** True until the first round has ended, and during each round, which may take minutes if the host does not answer. */

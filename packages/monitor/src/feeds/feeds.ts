@@ -130,7 +130,7 @@ export function createFeeds(options: {
   };
   let tunnels = channelsOf(options).map(open);
   let hasBegun = false;
-  /** Of channels that are no longer configured, until the new ones are open. */
+  /** For channels that are no longer configured, until the new ones are open. */
   const leaving = new Set<Tunnel>();
   async function endLeaving(): Promise<void> {
     const ending = [...leaving];

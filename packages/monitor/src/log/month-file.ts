@@ -237,7 +237,7 @@ export type LogDisk = {
   open: (path: string) => number;
   /** `id` distinguishes a file from any other, even one with the same name. */
   status: (descriptor: number) => FileStatus;
-  /** Of the file that currently has this name; null if none does. */
+  /** Status of the file that currently has this name; null if none does. */
   statusOf: (path: string) => FileStatus | null;
   /** May write less than requested, like the system call; returns how much. */
   write: (descriptor: number, bytes: Uint8Array, position: number) => number;

@@ -118,7 +118,7 @@ export type Candidate = Pick<RetentionItem, 'kind' | 'name' | 'path'> & {
 export type Sources = {
   machine: Pick<Machine, 'home' | 'dataDir' | 'runsDir' | 'eventsDir' | 'databaseFile'>;
   config: () => Config;
-  /** Of a log that was read completely. Rejects otherwise. */
+  /** Throws until the log has been read completely. */
   board: () => Board;
   folders: () => readonly string[];
   projects: RunProjects;

@@ -19,7 +19,7 @@ const journal =
   /^run\/workers\/output\/[^/]+(?:\.(?:journal|sent)\.jsonl(?:\.written)?|\.[0-9a-f]{64}\.(?:png|jpeg|gif|webp)|-stream\.jsonl|-stderr\.log)$/;
 /** A hidden folder is not a run. */
 const REMOVING = '.removing-';
-/** Of files that are not archived. */
+/** How many of the files that are not archived are named. */
 const NAMED = 3;
 
 export async function runCandidates(

@@ -9,7 +9,7 @@ import { systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { entriesIn, lstat, stat } from '@svc/lib/paths';
 
-/** Of all runs, and of one: an agent can write into the folder of its own run. */
+/** For all runs, and for one: an agent can write into the folder of its own run. */
 const MAX_FILES = 20_000;
 export const MAX_PER_RUN = 1_000;
 const SUFFIX = '.json';

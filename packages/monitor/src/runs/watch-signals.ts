@@ -237,7 +237,7 @@ export function watchSignals(options: WatchSignalsOptions): SignalWatcher {
       return;
     }
     scanTookMs = performance.now() - began;
-    // Of a run with too many, those that were read so far stay.
+    // If a run has too many files, those that were read so far stay.
     for (const run of read.keys()) if (!listed.tooMany.includes(run)) read.delete(run);
     const locations = new Map(listed.files.filter(isRead).map((location) => [location.path, location]));
     for (const location of [...checks.locations(), ...locationsInLog()])

@@ -51,7 +51,7 @@ export function createSummaries(options: {
   now: () => number;
   logger: Logger;
   figures: ModelFigures;
-  /** Of one call including its retry. */
+  /** For one call including its retry. */
   timeoutMs?: number;
 }): Summaries {
   const { configs, environment, board, fetch, now, logger, figures, timeoutMs } = options;

@@ -4,7 +4,7 @@
 const HOUR_MS = 3_600_000;
 const MOST_LINES = 10_000;
 const MOST_BYTES = 32 * 1024 * 1024;
-/** Of one machine, in memory. What does not fit is read again from the relay. */
+/** For one machine, in memory. What does not fit is read again from the relay. */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
 type Spent = { from: number; lines: number; bytes: number };

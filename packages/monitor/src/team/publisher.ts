@@ -142,7 +142,7 @@ export function createPublisher(options: {
     failing = null;
   }
 
-  /** Of the thing at an own path. */
+  /** The key of the thing at an own path. */
   function keyOf(path: string): string {
     for (const [name, hash] of hashes)
       if (path.endsWith(`.${hash}`)) return name.slice(name.indexOf('\n') + 1);

@@ -281,7 +281,7 @@ export function isRoster(record: StoredRecord): boolean {
   return parseRecordPath(record.path)?.kind === 'roster';
 }
 
-/** Of records that members share. */
+/** Whether members share records of this kind. */
 export function isKnownKind(kind: string): boolean {
   return kind === 'machine' || kind === 'command' || kind === 'result' || isSharedKind(kind);
 }

@@ -67,7 +67,7 @@ test('invitations follow the clock, whatever the version of the list is', () => 
   expect(
     withTime({ ...ahead, invitations: expired?.invitations ?? [] }, NOW + 2 * INVITATION_MS),
   ).toBeUndefined();
-  // Of a clock that was a year ahead.
+  // Made with a clock that was a year ahead.
   expect(withTime(withInvitation({ expiresAt: NOW + 365 * DAY_MS }), NOW)?.invitations).toEqual([]);
 });
 

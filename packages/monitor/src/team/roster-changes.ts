@@ -80,7 +80,7 @@ function listedIn({ invitations }: TeamFile): string {
     .join();
 }
 
-/** Of a roster that was made while the clock was ahead. */
+/** Whether the roster was made while the clock was ahead. */
 export function isAhead({ rosterVersion }: TeamFile, now: number): boolean {
   return rosterVersion > now + CLOCK_MS;
 }

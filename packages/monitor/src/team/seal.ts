@@ -61,7 +61,7 @@ export async function sha256Hex(value: string): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', text(value))).toString('hex');
 }
 
-/** Of a set of records: the same for two machines that have the same versions of the same paths. */
+/** The same for two machines that have the same versions of the same paths. */
 export function recordsDigest(records: readonly (readonly [path: string, version: number])[]): string {
   const lines = records.map(([path, version]) => `${path} ${version}`).toSorted();
   return hash('sha256', lines.join('\n'), 'base64url');

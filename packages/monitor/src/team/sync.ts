@@ -324,7 +324,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
     return [];
   }
 
-  /** Of what was kept, when its hour is over. */
+  /** Appends what was kept, when its hour is over. */
   async function takeKept(): Promise<void> {
     const { values, isIncomplete } = budget.due();
     await appendAll(values);
@@ -433,7 +433,7 @@ export function createSync(options: TeamOptions & { onChange: () => void }) {
       exceeded: budget.exceeded().map(nameOf),
       refused: refusals.lately(newestKey(file ?? { teamKeys: [] }).epoch, nameOf),
     }),
-    /** Of a team that this machine has just created or joined. */
+    /** For a team that this machine has just created or joined. */
     async begin(next: TeamFile): Promise<void> {
       // Two would publish with different versions.
       await publisher.stop();

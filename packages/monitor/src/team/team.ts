@@ -37,7 +37,7 @@ const LOOK_REMEDY = 'Someone may be changing records at the relay. See which: sv
 const LEAVE_REMEDY = 'See: svc monitor logs. To give it up: svc team leave';
 const RETRY_REMEDY = 'It is tried again until it works. Check the network and the relay';
 const LARGE_REMEDY = 'They are shown only on this machine. The others see them when they are smaller';
-/** Of machines that were not admitted. */
+/** For machines that were not admitted. */
 const joinRemedies: Partial<Record<string, string>> = {
   'wrong-join': 'It was not admitted. Invite the machine that you expect again: svc team invite',
   'taken-name':
@@ -239,7 +239,7 @@ export function createTeam({
 
   return {
     status,
-    /** Of a past board nothing is known about presence. */
+    /** On a past board, presence is unknown. */
     view(board: Board, isLive: boolean): TeamBoard {
       const { keys } = requireTeam();
       const unknown = { heardAt: null, presence: 'unknown', doubt: null } as const;

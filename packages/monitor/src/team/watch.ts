@@ -157,7 +157,7 @@ export function createWatch(options: {
     return one.named?.count === shown.length && one.named.digest === recordsDigest(shown);
   }
 
-  /** Of a heartbeat that the relay has kept: whatever its age, the smallest delay is not larger. */
+  /** Learns from a heartbeat that the relay has kept: whatever its age, the smallest delay is not larger. */
   function learnClock(one: Watched, { at, tick: sentTick, instance }: Heartbeat): void {
     const [wallMs, tickMs] = [now() - Date.parse(at), tick() - sentTick];
     const { clock } = one;

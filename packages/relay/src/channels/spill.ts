@@ -76,7 +76,7 @@ const usualTiming = {
 const HOLD_AFTER_SHARE = 0.25;
 const SLOWEST_BATCHES_MS = 1000;
 const BATCH_BYTES = 8 * 1024 * 1024;
-/** Of one batch, so their bytes are limited too. */
+/** Within one batch, so their bytes are limited too. */
 const STORED_AT_ONCE = 512;
 const STORED_WITHIN_MS = 10_000;
 
@@ -102,7 +102,7 @@ export async function openSpill(options: Options): Promise<Spill> {
   const own = randomBytes(9).toString('base64url');
   let unnamed = 0;
   let waiting: Waiting[] = [];
-  /** Of those in `waiting` and of the batch that is being written. */
+  /** In `waiting` and in the batch that is being written. */
   let unwrittenBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let batch = 0;

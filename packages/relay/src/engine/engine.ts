@@ -104,7 +104,7 @@ type EngineHealth = {
 type RecordPosition = { epoch: string; seq: number };
 
 export type RecordReading = {
-  /** Of one record; `>`: all of the channel. */
+  /** Path of one record; `>`: all of the channel. */
   path: string;
   /** Null: from the beginning. */
   after: RecordPosition | null;
@@ -115,7 +115,7 @@ export type RecordReading = {
   onEnd: (reason: Error) => void;
 };
 
-/** Of teams, see records/records.ts. */
+/** The records of teams, see records/records.ts. */
 export type Records = {
   /** The newest at a path, from the leader. */
   last: (channelId: string, path: string) => Promise<{ seq: number; data: Uint8Array } | undefined>;
@@ -151,14 +151,13 @@ export type Engine = {
   /** Everything after the position: first what is stored, then live, in order, each once. */
   follow: (channelId: string, options: FollowOptions) => Follower;
   saveCursor: (channelId: string, subscriber: string, position: Position) => Promise<void>;
-  /** Of one subscriber; undefined if it has saved none in the last 30 days. */
+  /** Undefined if the subscriber has saved none in the last 30 days. */
   cursor: (channelId: string, subscriber: string) => Promise<SavedCursor | undefined>;
-  /** Of at most 1,000 subscribers. Costs a read for each, so do not call it for every connection. */
+  /** For at most 1,000 subscribers. Costs a read for each, so do not call it for every connection. */
   cursors: (channelId: string) => Promise<SavedCursor[]>;
   status: (channelId: string) => Promise<ChannelStatus>;
   /** How many deliveries are kept after a position: the lag of a subscriber there. */
   countAfter: (channelId: string, position: Position) => Promise<number>;
-  /** Of teams. */
   records: Records;
   health: () => EngineHealth;
   /** What an operator should change on the servers, as far as the login may ask. */

@@ -64,7 +64,7 @@ export type FollowerState = {
   epoch: string;
   /** Everything up to it has been passed on. */
   cursor: number;
-  /** Of the delivery at the cursor; undefined if the cursor is not on one. */
+  /** For the delivery at the cursor; undefined if the cursor is not on one. */
   check: string | undefined;
   /** The next page must contain the delivery at the cursor: while that is kept, nothing after it was trimmed. */
   anchorNeeded: boolean;

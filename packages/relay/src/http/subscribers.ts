@@ -41,7 +41,7 @@ export type Subscriber = {
   follower: Follower | null;
   /** The head of the answer, until it is sent: together with `ready`, or with a heartbeat before that. */
   head: string | null;
-  /** Of the last written frame, or where the stream started. */
+  /** Position of the last written frame, or where the stream started. */
   position: Position | null;
   /** The unwritten rest of a large delivery, and the delivery that it keeps in memory. */
   rest: { pieces: Iterator<Buffer, void>; stored: StoredDelivery } | null;

@@ -50,7 +50,7 @@ export function createTeamRecords(parts: RelayParts) {
   const { engine, limits, settings, metrics, logger, budget, now } = parts;
   const { records } = engine;
   const rosters = new Map<string, { access: TeamAccess | undefined; at: number }>();
-  /** Of bodies in memory whose signature is not checked yet, by address. */
+  /** For bodies in memory whose signature is not checked yet, by address. */
   const shares = new Map<string, ByteBudget>();
   /** Those that are open, by channel. */
   const streams = new Map<string, Set<ServerResponse>>();
@@ -113,7 +113,7 @@ export function createTeamRecords(parts: RelayParts) {
     }
   }
 
-  /** Of a machine that was removed. Twice, because another relay process may accept it for a while. */
+  /** For a removed machine. Twice, because another relay process may accept it for a while. */
   function forget(id: string, machine: string): void {
     for (const waitMs of [0, 2 * ROSTER_FRESH_MS])
       setTimeout(() => {

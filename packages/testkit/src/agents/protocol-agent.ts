@@ -32,7 +32,7 @@ const login = process.env['LOGIN'];
 const otherAnswers: Record<string, object | null> = JSON.parse(
   (process.env['SVC_TICKET'] && process.env['ANSWERS']) || '{}',
 );
-/** Of an agent that loads a session. */
+/** Messages that are replayed when a session is loaded. */
 const REPLAYED = 500;
 if (process.env['STAYS'] !== undefined) setInterval(() => undefined, 60_000);
 const sessionId = 'session-1';

@@ -413,7 +413,7 @@ function listIn(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
 }
 
-/** Of a block, or of all blocks of a message. */
+/** The text of a block, or of all blocks of a message. */
 function textOf({ text, content }: Json): string {
   if (typeof text === 'string') return text;
   return typeof content === 'string' ? content : listIn(content).map(textOf).join('\n');

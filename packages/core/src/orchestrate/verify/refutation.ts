@@ -9,7 +9,7 @@ import { fenced, withoutControl } from '../reactions.ts';
 
 const LONGEST_DIFF = 60_000;
 const LONGEST_LIST = 10_000;
-/** Of a longer line only this much is compared. */
+/** Only this much of a longer line is compared. */
 const LONGEST_QUOTE = 300;
 const MOST_CLAIMS = 30;
 const MOST_EVIDENCE = 10;

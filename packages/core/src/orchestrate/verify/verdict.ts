@@ -84,7 +84,7 @@ export function verdict({
   types: readonly TestTypePresence[];
   /** Signs of weakened tests. */
   advice: readonly VerifyFinding[];
-  /** Of the second agent, if one is configured. */
+  /** From the second agent, if one is configured. */
   verifier?: VerifierResult | undefined;
 }): Verdict {
   const all = [

@@ -6,7 +6,7 @@ import { contradictionsIn } from './inconsistencies.ts';
 import { type Link, type LinkName, type Proof, proofOf } from './proof.ts';
 import { createLookup, type Subject } from './subject.ts';
 
-/** Of the worker that speaks for the ticket if several runs have one. Undefined when the ticket is unknown. */
+/** Uses the current worker if several runs have the ticket. Undefined when the ticket is unknown. */
 export function receipt(board: Board, ticket: string, orchestrator?: string): Receipt | undefined {
   const subject = createLookup(board).ofTicket(ticket, orchestrator);
   if (subject === undefined) return undefined;

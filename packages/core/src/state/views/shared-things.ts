@@ -10,7 +10,7 @@ import { titlesIn } from './worker-titles.ts';
 
 /** One record is the heartbeat. */
 const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
-/** Of commands and of results. */
+/** Applies to commands and to results separately. */
 const MOST_COMMANDS = 500;
 
 export type PublishedThing =

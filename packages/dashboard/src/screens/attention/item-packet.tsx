@@ -31,7 +31,7 @@ export function isAnsweredHere(item: Item, board: Pick<LiveBoard, 'workers' | 's
 
 const always = (): boolean => true;
 
-/** Of a past time nothing can be answered, and the conversation is the current one: it is left out. */
+/** At a past time nothing can be answered, and the conversation is the current one: it is left out. */
 export function ItemPacket({
   item,
   board,
@@ -148,7 +148,7 @@ function Links({ item, worker, board }: { item: Item; worker: WorkerRow; board: 
   return <p className="flex flex-wrap gap-x-5 gap-y-1 text-small">{links}</p>;
 }
 
-/** Of the newest deployment of the worker's merge, or else of its last failed one. */
+/** The log of the newest deployment of the worker's merge, or else of its last failed one. */
 export function deployLog(
   { repo, deploy }: Pick<WorkerRow, 'repo' | 'deploy'>,
   { deployments }: Pick<LiveBoard, 'deployments'>,

@@ -37,7 +37,7 @@ export function predicted<Item extends AttentionItem>(
   }
 }
 
-/** Of an item on another machine: that machine does it, if its owner allows it. */
+/** For an item on another machine: that machine does it, if its owner allows it. */
 async function askMachine(
   machine: string,
   id: string,

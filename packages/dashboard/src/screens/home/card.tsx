@@ -325,7 +325,7 @@ function Words({ meaning, words }: Partial<StateLabel>) {
   return <span className={classNames('text-tiny', textOf[meaning])}>{words}</span>;
 }
 
-/** Of a long text also the end, which may be what matters. The ticket's page has all of it. */
+/** A long text keeps its end, which may be what matters. The ticket's page has all of it. */
 function withEnd(text: string): string {
   return text.length <= 120 ? text : `${text.slice(0, 70)} … ${text.slice(-50)}`;
 }

@@ -48,7 +48,7 @@ export type Asking = {
   checkout: Checkout;
   /** The token that a project of that key would use. */
   storedToken: (projectKey: string) => Promise<string | undefined>;
-  /** Of tickets of other projects on this machine, in capitals. */
+  /** Ticket prefixes of other projects on this machine, in capitals. */
   otherPrefixes: ReadonlySet<string>;
   /** How this machine gets deliveries now. */
   relays: Pick<AskingDeliveries, 'publicRelay' | 'hasReadKey' | 'isHooked'>;

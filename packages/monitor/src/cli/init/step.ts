@@ -35,7 +35,6 @@ export type Steps = {
   /** `work` gets a terminal whose output becomes the step's details. */
   run: (name: StepName, again: string, work: (quiet: Terminal) => Promise<StepEnd>) => Promise<boolean>;
   reports: readonly StepReport[];
-  /** Of the first failed step. */
   firstError: () => Error | undefined;
 };
 

@@ -78,7 +78,7 @@ async function findPlaces(
     }
     if (await isFolder(folder)) await open(folder, projectKey, usable);
   }
-  // Of projects that are not registered any more.
+  // Projects that are not registered any more.
   for (const name of names) {
     if (own.has(name) || isLink.has(name)) continue;
     const main = await mainOf(join(root, name));

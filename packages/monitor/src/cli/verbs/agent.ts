@@ -109,7 +109,7 @@ function createFollower(terminal: Terminal): (view: AgentView) => void {
   return ({ ticket, agent, attempt, items }) => {
     if (agent === null) return;
     for (const item of shown.size === 0 ? items.slice(-SHOWN_ITEMS) : items) {
-      // Of the items, not of the agent: when it has just been started again, the board is a moment behind.
+      // The items' attempt, not the agent's: just after a new start, the board is a moment behind.
       const key = `${attempt} ${item.id}`;
       const text = item.kind === 'message' ? item.text : JSON.stringify({ ...item, rev: 0 });
       const before = shown.get(key) ?? '';

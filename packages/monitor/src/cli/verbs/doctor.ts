@@ -36,7 +36,7 @@ function print(terminal: Terminal, report: DoctorReport, fix: boolean): void {
       `${paint(terminal, done === null ? 'red' : 'green', part.padEnd(partWidth))}  ${onOneLine(outcome)}`,
     );
   }
-  // Of the checks that are ok, only those with something to do are shown.
+  // A check that is ok is only shown if there is something to do.
   const shown = findings.filter(({ grade, remedy }) => grade !== 'ok' || remedy !== null);
   for (const finding of shown) printFinding(terminal, finding);
   terminal.out(verdictWords(report));

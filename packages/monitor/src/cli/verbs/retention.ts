@@ -10,7 +10,7 @@ import { verb } from '../verb.ts';
 type Report = Answer<'GET', '/api/retention'>;
 type Item = Report['items'][number];
 
-/** Of the things that are kept. */
+/** How many of the kept things are shown. */
 const SHOWN = 20;
 
 export function retentionVerb(terminal: Terminal): CommandUnknownOpts {

@@ -114,7 +114,7 @@ export function createAgentLog(options: {
 
 // What an agent that runs as a command line reports in its output: its cost, and a usage limit as its result.
 
-/** Of times of files. */
+/** For comparing the times of files. */
 const TOLERANCE_MS = 2_000;
 
 export type CommandLine = {

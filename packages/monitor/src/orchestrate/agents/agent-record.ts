@@ -230,7 +230,7 @@ function waitingText({ text, images = [] }: QueuedMessage): string {
   return images.length === 0 ? text : `${text}\nAttached: ${images.map(imageWords).join(', ')}`;
 }
 
-/** Of an attempt that is not followed: it has ended, or this daemon has just started. */
+/** For an attempt that is not followed: it has ended, or this daemon has just started. */
 async function readConversation(files: AgentFiles, hasEnded: boolean): Promise<Conversation> {
   const conversation = newConversation();
   try {

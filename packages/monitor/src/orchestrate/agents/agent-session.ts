@@ -128,7 +128,7 @@ function createFolding({
   /** Keys after which the agent has written nothing: it may not have read them. */
   const unseen = new Set<string>();
   let session = newAgentSession;
-  /** Of the journal: how much was read, and how much of that was folded. */
+  /** How much of the journal was read, and how much of that was folded. */
   let offset = 0;
   let folded = 0;
   let inode: number | undefined;
@@ -405,7 +405,7 @@ export async function talkToAgent(given: {
   };
 }
 
-/** Of an update that is too long, what its start shows: which tool it is about, and its state. */
+/** For an update that is too long, what its start shows: which tool it is about, and its state. */
 function messageIn(line: string, { isWhole, size }: ReadLine): Fields | undefined {
   const isUpdate = line.slice(0, 512).includes('"session/update"');
   if (isWhole && (size <= LONGEST_UPDATE || !isUpdate)) return jsonIn(line);

@@ -60,14 +60,14 @@ type Followed = {
   record: AgentRecord;
   /** Null for a command line. */
   talk: AgentTalk | null;
-  /** Of a command line. */
+  /** Only for a command line. */
   commandLine: CommandLine | null;
   conversation: Conversation;
   inbox: QueuedMessage[];
-  /** Of its run; null: unknown project, which has none. */
+  /** Budgets of its run; null: unknown project, which has none. */
   budget: { project: string; budgets: Budgets } | null;
   since: number;
-  /** Of requests that the policy was asked about. */
+  /** Requests that the policy was asked about. */
   judged: Set<string>;
   isFailed: boolean;
   isGone: boolean;
@@ -93,7 +93,7 @@ export function createAgents(options: {
   processStarts: ReadProcessStarts;
   /** Starts a round. */
   wake: () => void;
-  /** Of a longer journal the session continues in a new one: a file cannot be cut while it is written. */
+  /** When the journal is longer, the session continues in a new one: a file cannot be cut while it is written. */
   journalBytes: number;
   logger: Logger;
   now: () => Date;
@@ -113,7 +113,7 @@ export function createAgents(options: {
   const listeners = new Map<string, Set<(isUrgent: boolean) => void>>();
   const stopping = new AbortController();
 
-  /** Of agents that cannot be followed, by key. */
+  /** Why agents cannot be followed, by key. */
   const problems = new Map<string, string>();
   const problem = (agent: Attempt) => (error: unknown) => {
     problems.set(keyOf(agent), messageOf(error));

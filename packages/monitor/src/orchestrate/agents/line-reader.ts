@@ -2,7 +2,7 @@
 const NEWLINE = 0x0a;
 const HEAD_BYTES = 4 * 1024;
 
-/** Of a line that is longer than the limit, only its start is passed on. */
+/** Only the start of a line that is longer than the limit is passed on. */
 export type ReadLine = { isWhole: boolean; size: number; end: number };
 
 export type LineReader = {

@@ -18,7 +18,7 @@ type Place = {
   /** What svc itself has. */
   inherited: Readonly<Record<string, string | undefined>>;
   home: string;
-  /** Of the project. */
+  /** The project's folder. */
   folder: string | undefined;
 };
 

@@ -63,10 +63,10 @@ export type ProjectAgents = {
 
 export function createProjectAgents(options: {
   config: Config;
-  /** Of the project. */
+  /** The project's folder. */
   folder: string | undefined;
   home: string;
-  /** Of svc itself. */
+  /** The environment of svc itself. */
   environment: () => Environment;
   locations: Readonly<Record<string, string>>;
   pathOf: PathOf;

@@ -46,7 +46,7 @@ export type SentFile = Sent & {
 const noteOf = (path: string): string => `${path}.written`;
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Of a session whose process is gone. */
+/** For a session whose process is gone. */
 export async function readSent(path: string): Promise<Sent> {
   const handle = await openFile(path, { flags: reading });
   try {

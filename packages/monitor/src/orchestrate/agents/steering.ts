@@ -45,7 +45,7 @@ export type Steering = {
   ) => Promise<boolean>;
 };
 
-/** Of all messages to the agent of a ticket, in one run. */
+/** For all messages to the agent of a ticket, in one run. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
 type Running = { talk: AgentTalk | null; record: AgentRecord };

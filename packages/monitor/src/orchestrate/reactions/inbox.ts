@@ -24,7 +24,7 @@ export type InboxMessage = {
   by?: string;
   url: string | null;
   text: string;
-  /** Of a person's message. */
+  /** Images of a person's message. */
   images?: AttachedImage[];
 };
 

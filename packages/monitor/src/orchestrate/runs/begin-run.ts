@@ -33,7 +33,7 @@ export type RunRequest = {
   /** The agent of every ticket, and by ticket the one that it gets instead. */
   agent?: string | undefined;
   agents?: Record<string, string> | undefined;
-  /** Of `agent`. */
+  /** For `agent`. */
   model?: string | undefined;
   mode?: string | undefined;
   by: string;
@@ -49,7 +49,7 @@ type Given = {
   now: Date;
   /** Its agents were checked a moment ago. */
   isChecked?: boolean;
-  /** Of a task whose ticket is still to be created: its name in the plan stands for it. */
+  /** For a task whose ticket is still to be created: its name in the plan stands for it. */
   isTask?: boolean;
 };
 

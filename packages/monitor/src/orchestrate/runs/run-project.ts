@@ -61,7 +61,7 @@ export type RunProject = {
   worktrees: Worktrees;
   verifier: Verifier;
   findings: Findings;
-  /** Of runs that have left a folder or an archive on this machine. */
+  /** Names of runs that have left a folder or an archive on this machine. */
   usedNames: () => Promise<string[]>;
   /** `owner/name`, from the configuration or its origin; null if neither has it. */
   repo: string | null;

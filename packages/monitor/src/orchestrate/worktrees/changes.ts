@@ -224,7 +224,7 @@ function withDiff(file: ChangedFile, text: string | undefined, left: number): Ch
   return { ...file, ...counts, diff: isLong ? '' : text, cut: isLong };
 }
 
-/** Of the lines of the hunks; a file that became a link has headers between them. */
+/** Counts only lines of hunks; a file that became a link has headers between them. */
 function countOf(lines: readonly string[], sign: '+' | '-'): number {
   let isHeader = false;
   let count = 0;

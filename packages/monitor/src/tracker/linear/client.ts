@@ -144,7 +144,7 @@ const ISSUES_PER_PAGE = 50;
 /** The tracker refuses queries whose nested pages multiply to too much. */
 const RELATIONS_PER_PAGE = 25;
 const MOST_RELATIONS_PER_PAGE = 250;
-/** Of one ticket; older ones are not read. */
+/** For one ticket; older ones are not read. */
 const MOST_COMMENTS = 200;
 const COMMENTS_PER_PAGE = 100;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

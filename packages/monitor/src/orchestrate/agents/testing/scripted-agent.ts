@@ -9,7 +9,7 @@ import { type AgentFiles, agentFiles } from '../launch.ts';
 export type AgentHome = {
   runsDir: string;
   worktree: string;
-  /** Of ENG-1 in run-1. */
+  /** The files of ENG-1 in run-1. */
   files: (attempt?: number) => AgentFiles;
   script: (...lines: string[]) => [string, ...string[]];
 };

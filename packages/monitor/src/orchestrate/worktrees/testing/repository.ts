@@ -62,7 +62,7 @@ function gitWith(environment: Record<string, string>) {
   return { git, commit };
 }
 
-/** Of the first repository of this process: the others are written from them, because git needs ten processes for one. */
+/** The first repository of this process: the others are copies, because git needs ten processes for one. */
 let made: { root: string; files: Map<string, Buffer> } | undefined;
 
 function makeRepository(root: string): void {
