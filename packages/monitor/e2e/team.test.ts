@@ -186,6 +186,25 @@ test('a removed machine reads nothing new, and the others go on', async () => {
   expect((await three.svc('team', 'status')).text).toContain('in no team');
 });
 
+test('after 30 days the team has a new key, and its machines go on', async () => {
+  const { one, two } = await teamOfTwo();
+  one.work('ENG-1', 'implementing');
+  await until(() => sees(two, one, 'ENG-1', 'implementing'));
+  const newest = ({ file }: Machine): number => Math.max(...file().teamKeys.map(({ epoch }) => epoch));
+  const before = newest(one);
+  await one.daemon().close();
+  const file = one.file();
+  const teamKeys = file.teamKeys.map((key) => ({ ...key, since: key.since - 30 * 86_400_000 }));
+  writeFileSync(join(one.home, '.config/svc/team.json'), JSON.stringify({ ...file, teamKeys }));
+  await one.restart();
+  await until(() => newest(one) === before + 1 && newest(two) === before + 1);
+  one.work('ENG-1', 'failed');
+  two.work('ENG-2', 'implementing');
+  await until(() => sees(two, one, 'ENG-1', 'failed'));
+  await until(() => sees(one, two, 'ENG-2', 'implementing'));
+  expect([newest(one), newest(two)]).toEqual([before + 1, before + 1]);
+});
+
 test('a machine that is removed while the relay is away is removed when the relay is back', async () => {
   const { nats, relay, one, two } = await teamOfTwo();
   await relay.stop();
