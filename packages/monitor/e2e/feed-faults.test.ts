@@ -353,8 +353,12 @@ test.each(faults)('$fault', async ({ before, after, says, doctor, nowhere }) => 
     expect(code).toBe(0);
     for (const words of says) expect(printed).toMatch(words);
   });
-  const { printed } = await world.doctor();
-  for (const words of doctor) expect(printed).toMatch(words);
+  // What the daemon has found by polling.
+  let printed = '';
+  await untilHolds(async () => {
+    ({ printed } = await world.doctor());
+    for (const words of doctor) expect(printed).toMatch(words);
+  });
   const health = await daemon.get('/api/health');
   expect(health.status).toBe(200);
   if (nowhere === undefined) return;
