@@ -1,9 +1,8 @@
 // The layers of the code (docs/internals/architecture.md): imports go down only, and none is circular.
 const layers = [
   ['disk'],
-  ['access', 'config', 'log', 'tunnel', 'runs', 'outbox', 'context', 'telemetry'],
-  ['receive', 'codehost', 'tracker', 'state', 'orchestrate', 'archive'],
-  ['deploy', 'rules', 'summarize', 'feedback', 'feeds', 'control', 'http', 'retention'],
+  ['access', 'config', 'log', 'outbox', 'telemetry'],
+  ['state', 'control', 'http'],
   ['features'],
   ['daemon'],
   ['cli'],

@@ -10,18 +10,18 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { Config, ticketsNotOver, trackedRepos } from '../packages/core/src/index.ts';
-import { createCodehostFeed } from '../packages/monitor/src/feeds/codehost-feed.ts';
-import { createTrackerPoll } from '../packages/monitor/src/feeds/tracker-poll.ts';
-import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import { codehostFeed, readSecrets } from '../packages/monitor/src/receive/feed.ts';
-import { createReceiver, type Receiver } from '../packages/monitor/src/receive/receiver.ts';
-import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
+import { createCodehostFeed } from '../packages/monitor/src/features/codehost/codehost-feed.ts';
+import { codehostFeed, readSecrets } from '../packages/monitor/src/features/feeds/feed.ts';
+import { createReceiver, type Receiver } from '../packages/monitor/src/features/feeds/receiver.ts';
 import {
   createTicketMover,
   moveTicketHandler,
   type TicketMoves,
-} from '../packages/monitor/src/tracker/move-ticket.ts';
-import { openTracker } from '../packages/monitor/src/tracker/open-tracker.ts';
+} from '../packages/monitor/src/features/tracker/move-ticket.ts';
+import { openTracker } from '../packages/monitor/src/features/tracker/open-tracker.ts';
+import { createTrackerPoll } from '../packages/monitor/src/features/tracker/tracker-poll.ts';
+import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
+import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { listen, scriptFolder } from '../packages/testkit/src/script.ts';

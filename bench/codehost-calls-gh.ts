@@ -5,7 +5,7 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { RunCommand } from '@svc/lib/process';
-import { nextPage } from '../packages/monitor/src/codehost/gh.ts';
+import { nextPage } from '../packages/monitor/src/features/codehost/gh.ts';
 
 type Answer = { status: number; head: string; body: string; next: URL | undefined };
 

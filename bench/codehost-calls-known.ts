@@ -12,7 +12,7 @@ import {
   pullRequestKey,
   watchedPullRequests,
 } from '../packages/core/src/index.ts';
-import type { CodehostView } from '../packages/monitor/src/feeds/codehost-feed.ts';
+import type { CodehostView } from '../packages/monitor/src/features/codehost/codehost-feed.ts';
 import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
 import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { OfPullRequest } from './codehost-calls-world.ts';

@@ -7,9 +7,9 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { createBlobFolder } from '../packages/monitor/src/archive/blobs.ts';
-import { readManifest } from '../packages/monitor/src/archive/manifest-file.ts';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
+import { createBlobFolder } from '../packages/monitor/src/features/archive/blobs.ts';
+import { readManifest } from '../packages/monitor/src/features/archive/manifest-file.ts';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -10,9 +10,9 @@ import { parseArgs } from 'node:util';
 import { agentVariables, chooseVerifier, ticketFrom, type VerifierResult } from '@svc/core';
 import { readMachine } from '../packages/monitor/src/config/environment.ts';
 import { loadConfig } from '../packages/monitor/src/config/load.ts';
-import { locateAgent } from '../packages/monitor/src/orchestrate/agents/check-agent.ts';
-import { variableSources } from '../packages/monitor/src/orchestrate/agents/project-agents.ts';
-import { createVerifier } from '../packages/monitor/src/orchestrate/verify/verifier.ts';
+import { locateAgent } from '../packages/monitor/src/features/agents/check-agent.ts';
+import { variableSources } from '../packages/monitor/src/features/agents/project-agents.ts';
+import { createVerifier } from '../packages/monitor/src/features/verify/verifier.ts';
 import {
   describeMachine,
   failUnless,

@@ -4,7 +4,7 @@
 // `npm run chaos:worktrees` (100 worktrees); `-- --worktrees 20 --at-once 2 --seed 2`.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testRepository } from '../packages/monitor/src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../packages/monitor/src/features/worktrees/testing/repository.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {
   describeMachine,

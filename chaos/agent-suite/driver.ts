@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentView, EventLine } from '@svc/core';
 import { readPid, signalGroup } from '../../packages/lib/src/pid.ts';
-import { agentFiles, pidFolder } from '../../packages/monitor/src/orchestrate/agents/launch.ts';
+import { agentFiles, pidFolder } from '../../packages/monitor/src/features/agents/launch.ts';
 import { logLines, scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { openWorld } from '../world.ts';

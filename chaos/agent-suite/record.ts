@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentEntry, Fields } from '@svc/core';
-import { readSession } from '../../packages/monitor/src/orchestrate/agents/agent-session.ts';
+import { readSession } from '../../packages/monitor/src/features/agents/agent-session.ts';
 
 const folder = join(import.meta.dirname, '../../packages/core/src/agent/testing');
 const LONGEST_LIST = 5;

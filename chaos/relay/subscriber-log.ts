@@ -11,7 +11,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { ReceiverAnswer, TunnelDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
+import type {
+  ReceiverAnswer,
+  TunnelDelivery,
+} from '../../packages/monitor/src/features/feeds/delivery-service.ts';
 
 export type SubscriberLine = { deliveryId: string; relay?: { channel: string; id: string } };
 

@@ -3,7 +3,10 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEventStream, readDelivery } from '../../packages/monitor/src/tunnel/delivery.ts';
+import {
+  createEventStream,
+  readDelivery,
+} from '../../packages/monitor/src/features/feeds/delivery-service.ts';
 
 import { auditLog } from '../../packages/testkit/src/log/audit-log.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hostileJoin } from '../../packages/monitor/src/team/testing/hostile-joins.ts';
+import { hostileJoin } from '../../packages/monitor/src/features/team/testing/hostile-joins.ts';
 import type { Random } from '../../packages/testkit/src/random.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { joinTeam, type Machine, type TeamWorld } from './world.ts';

@@ -29,11 +29,11 @@ import {
 } from '../../packages/core/src/index.ts';
 import { readMachine } from '../../packages/monitor/src/config/environment.ts';
 import { type LiveConfig, openLiveConfig } from '../../packages/monitor/src/config/live.ts';
-import { watchDeadlines } from '../../packages/monitor/src/deploy/deadlines.ts';
 import { Failure } from '../../packages/monitor/src/errors.ts';
+import { codehostView } from '../../packages/monitor/src/features/codehost/codehost-feed.ts';
+import { watchDeadlines } from '../../packages/monitor/src/features/deploy/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
-import { codehostView } from '../../packages/monitor/src/feeds/codehost-feed.ts';
-import { createSignalReporter } from '../../packages/monitor/src/runs/signal-reads.ts';
+import { createSignalReporter } from '../../packages/monitor/src/features/workers/signal-reads.ts';
 import type { Answers, Difference } from './answers.ts';
 import { createCodehost, type Delivery } from './codehost.ts';
 import { lieOf } from './lies.ts';

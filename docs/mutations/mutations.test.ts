@@ -47,7 +47,7 @@ test.each([
   ['LINEAR', /\/tracker\/(?:linear\/|api-answer)/],
   ['GITHUB', /\/tracker\/github[-/]/],
 ])('every row of the tracker contract is broken in the code of %s', (provider, code) => {
-  const contract = 'packages/monitor/src/tracker/contract.test.ts';
+  const contract = 'packages/monitor/src/features/tracker/contract.test.ts';
   const promises = [...read(contract).matchAll(/promise: '(.+)'/g)].map(([, promise]) => promise);
   const broken = mutations.filter(({ row }) => row.startsWith(`${provider}-`));
   expect(promises.length).toBeGreaterThan(0);

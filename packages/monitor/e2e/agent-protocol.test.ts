@@ -9,8 +9,8 @@ import { needPid, readPid, signalGroup } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, until, untilHolds } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { lives } from '../src/orchestrate/agents/testing/scripted-agent.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { lives } from '../src/features/agents/testing/scripted-agent.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');

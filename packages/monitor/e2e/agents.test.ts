@@ -17,8 +17,8 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { metricsPanels } from '../../dashboard/src/screens/telemetry/agent-queries.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { killGroup, lives } from '../src/orchestrate/agents/testing/scripted-agent.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { killGroup, lives } from '../src/features/agents/testing/scripted-agent.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 /** Nothing is restarted during a test. */

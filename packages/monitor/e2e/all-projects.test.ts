@@ -7,7 +7,7 @@ import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { claimInstance } from '../src/control/instance.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 test('one daemon watches the worktrees of all projects, each by its own settings', async () => {

@@ -27,7 +27,7 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../src/control/instance.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { type Patient, runDoctor } from './run-doctor.ts';

@@ -8,10 +8,10 @@ import type { BoardView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { readHookToken } from '../src/access/token-file.ts';
-import { writeHookScript } from '../src/agent-hooks/script.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { readMachine } from '../src/config/environment.ts';
 import { claimInstance } from '../src/control/instance.ts';
+import { writeHookScript } from '../src/features/sessions/script.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const PROGRAM = [process.execPath, join(import.meta.dirname, '../src/cli/start.ts')];

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { lives, textIn } from '../src/features/agents/testing/scripted-agent.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');

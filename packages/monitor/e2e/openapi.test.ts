@@ -28,7 +28,7 @@ import { expect, test } from 'vitest';
 import { hookTokenFile } from '../src/access/token-file.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { covered, feedWorld } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import {

@@ -9,8 +9,8 @@ import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { changesVerb } from '../src/cli/verbs/agent-changes.ts';
-import { lives, textIn } from '../src/orchestrate/agents/testing/scripted-agent.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { lives, textIn } from '../src/features/agents/testing/scripted-agent.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const AGENT = `printf '<%s>' "$@" >> "$HOME/agent-saw"

@@ -16,7 +16,7 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 

@@ -19,7 +19,7 @@ import type { EventLine } from '@svc/core';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import type { BackTest } from '../src/rules/back-test.ts';
+import type { BackTest } from '../src/features/rules/back-test.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'a secret of this test';

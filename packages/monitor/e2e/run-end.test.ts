@@ -13,7 +13,7 @@ import {
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const TOKEN = 'lin_api_e2e';

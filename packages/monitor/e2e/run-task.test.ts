@@ -16,7 +16,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { initWorld } from './init-world.ts';
 

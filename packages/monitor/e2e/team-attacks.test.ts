@@ -11,9 +11,9 @@ import {
 } from '@svc/core';
 import { sampleAttention, sampleBoard, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { channelOf, makeJoin, makeRecord, makeRoster, readKeyOf } from '../src/team/records.ts';
-import { nameHash, newKey, newMachineKeys, signRecord } from '../src/team/seal.ts';
-import { newestKey, type TeamFile } from '../src/team/team-file.ts';
+import { channelOf, makeJoin, makeRecord, makeRoster, readKeyOf } from '../src/features/team/records.ts';
+import { nameHash, newKey, newMachineKeys, signRecord } from '../src/features/team/seal.ts';
+import { newestKey, type TeamFile } from '../src/features/team/team-file.ts';
 import { machine, putIntoServer, teamOfTwo } from './team-world.ts';
 
 const [thing] = sharedThings(sampleBoard({ attention: [sampleAttention({ id: 'forged' })] }));

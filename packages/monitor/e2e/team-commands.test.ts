@@ -13,9 +13,9 @@ import {
 import { storyRepo, storyTicket, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { hookTokenFile } from '../src/access/token-file.ts';
-import { makeRecord } from '../src/team/records.ts';
-import { nameHash, newMachineKeys } from '../src/team/seal.ts';
-import type { TeamFile } from '../src/team/team-file.ts';
+import { makeRecord } from '../src/features/team/records.ts';
+import { nameHash, newMachineKeys } from '../src/features/team/seal.ts';
+import type { TeamFile } from '../src/features/team/team-file.ts';
 import { storyDaemon } from './story-daemon.ts';
 import { type Machine, machine, putIntoServer, relayAt, teamOfTwo } from './team-world.ts';
 

@@ -9,8 +9,8 @@ import { codehostSecret } from '../../testkit/src/daemon/start-daemon.ts';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { channelOf } from '../src/team/records.ts';
-import type { TeamFile } from '../src/team/team-file.ts';
+import { channelOf } from '../src/features/team/records.ts';
+import type { TeamFile } from '../src/features/team/team-file.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 export async function relayAt(nats: string, port = 0) {

@@ -5,7 +5,7 @@ import { parseInvitation } from '@svc/core';
 import { answerWithJson, startRecordingServer, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
-import { invitationKeys } from '../src/team/records.ts';
+import { invitationKeys } from '../src/features/team/records.ts';
 import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
 
 const sees = async (by: Machine, other: Machine, ticket: string, status: string): Promise<boolean> => {

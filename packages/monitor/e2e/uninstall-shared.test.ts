@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { natsForTest, svcProgram, temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { testRepository } from '../src/orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { machine, relayAt } from './team-world.ts';
 
 /** svc as a process of its own, because its daemon is ended. */

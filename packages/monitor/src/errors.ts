@@ -64,12 +64,20 @@ export function isFailureCode(code: unknown): code is FailureCode {
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly remedy: string | undefined;
+  /** When it may be tried again, if that is known. */
+  readonly retryAfterSec: number | undefined;
 
-  constructor(code: FailureCode, message: string, remedy?: string, options?: ErrorOptions) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    remedy?: string,
+    { retryAfterMs, ...options }: ErrorOptions & { retryAfterMs?: number | undefined } = {},
+  ) {
     super(message, options);
     this.name = 'Failure';
     this.code = code;
     this.remedy = remedy;
+    this.retryAfterSec = retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1000));
   }
 
   get exitCode(): number {

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { formatProblem } from '@svc/core';
 import { isThere } from '@svc/lib/paths';
 import { runCommand } from '@svc/lib/process';
-import { createGh } from '../codehost/gh.ts';
 import { type Machine, readMachine } from '../config/environment.ts';
 import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { locateProject } from '../config/locate.ts';
-import { worktreeRoot } from '../context/context-store.ts';
+import { worktreeRoot } from '../disk/git-folder.ts';
 import { createFileLocks, type FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import type { TrackerMeans } from '../tracker/open-tracker.ts';
+import { createGh } from '../features/codehost/gh.ts';
+import type { TrackerMeans } from '../features/tracker/open-tracker.ts';
 import { checkRepository } from './checks/repository.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -12,8 +12,8 @@ import {
   ownVersion,
 } from '../control/version-drift.ts';
 import { refuseNewerData } from '../disk/data-format.ts';
-import { readSecrets } from '../receive/feed.ts';
-import { readKeyVariables } from '../tunnel/provision-channel.ts';
+import { readSecrets } from '../features/feeds/feed.ts';
+import { readKeyVariables } from '../features/feeds/provision-channel.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';

@@ -10,7 +10,7 @@ import {
 import { systemErrorCode } from '@svc/lib/errors';
 import { isMissing } from '@svc/lib/files';
 import { entriesIn, lookAt } from '@svc/lib/paths';
-import { worktreeRoot } from '../context/context-store.ts';
+import { worktreeRoot } from '../disk/git-folder.ts';
 import { leadsOut } from '../disk/private-file.ts';
 import type { Machine } from './environment.ts';
 import { globalFile, locateProject, type ProjectPlace, secretsFile } from './locate.ts';

@@ -1,7 +1,7 @@
 // Changes configuration files: one locked read-modify-write, atomic, format kept, mode 600 for files with secrets.
 import type { Layer } from '@svc/core';
-import { worktreeRoot } from '../context/context-store.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
+import { worktreeRoot } from '../disk/git-folder.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { refuseLeadingOut } from '../disk/private-file.ts';
 import { Failure } from '../errors.ts';

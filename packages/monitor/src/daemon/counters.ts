@@ -1,14 +1,14 @@
 // Counters that run from the first moment of the daemon, before the parts that report them exist.
 import { type Board, type Figures, feedGrades, type RecentTimes, workerStatuses } from '@svc/core';
 import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
-import type { BudgetFigures } from '../codehost/call-budget.ts';
-import type { Feeds } from '../feeds/feeds.ts';
+import type { BudgetFigures } from '../features/codehost/call-budget.ts';
+import type { FeedName } from '../features/feeds/feed.ts';
+import type { Feeds } from '../features/feeds/feeds.ts';
+import type { Outcome } from '../features/feeds/receiver.ts';
 import type { LogStats } from '../log/event-log.ts';
 import type { LogNotice } from '../log/log-notice.ts';
 import type { Commit } from '../log/writer.ts';
 import type { OutboxFigures } from '../outbox/outbox-store.ts';
-import type { FeedName } from '../receive/feed.ts';
-import type { Outcome } from '../receive/receiver.ts';
 import { createRecentTimes, type Metrics } from '../telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 

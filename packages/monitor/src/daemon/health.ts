@@ -14,14 +14,14 @@ import {
   reportProblem,
   secretProblem,
 } from '@svc/core';
-import type { HookSessions } from '../agent-hooks/sessions.ts';
+import type { FeedName, Secrets } from '../features/feeds/feed.ts';
+import type { Rules } from '../features/rules/rules-service.ts';
+import type { Orchestrator } from '../features/runs/orchestrator.ts';
+import type { HookSessions } from '../features/sessions/sessions.ts';
+import type { Team } from '../features/team/team.ts';
+import type { SignalFigures } from '../features/workers/watch-signals.ts';
 import type { LogStats } from '../log/event-log.ts';
-import type { Orchestrator } from '../orchestrate/runs/orchestrator.ts';
 import type { OutboxFigures } from '../outbox/outbox-store.ts';
-import type { FeedName, Secrets } from '../receive/feed.ts';
-import type { Rules } from '../rules/rules.ts';
-import type { SignalFigures } from '../runs/watch-signals.ts';
-import type { Team } from '../team/team.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 

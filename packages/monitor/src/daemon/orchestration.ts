@@ -13,41 +13,41 @@ import {
 import { namesIn, realpath } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { rootFrom } from '../archive/archive-index.ts';
-import type { Gh } from '../codehost/gh.ts';
 import { locationVariables, type Machine } from '../config/environment.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ServedProject } from '../config/projects.ts';
 import type { FileLocks } from '../disk/lock.ts';
 import { Failure } from '../errors.ts';
-import { ticketKey } from '../feedback/queue.ts';
-import { createRunEndFindings } from '../feedback/run-end.ts';
-import type { EventLog } from '../log/event-log.ts';
-import { type Agents, createAgents } from '../orchestrate/agents/agents.ts';
-import { createTicketWatch, type TicketWatch } from '../orchestrate/reactions/watch-tickets.ts';
-import { type AskServices, createAskServices } from '../orchestrate/runs/ask-services.ts';
-import type { AskDependencies } from '../orchestrate/runs/begin-run.ts';
-import { createOrchestrator, type Orchestrator } from '../orchestrate/runs/orchestrator.ts';
-import type { AskModel } from '../orchestrate/runs/run-ends.ts';
-import { createRunProjects, type RunProjects, type ServedFolders } from '../orchestrate/runs/run-project.ts';
-import { createStartAgent } from '../orchestrate/runs/start-agent.ts';
-import { createStartFromTracker, type StartFromTracker } from '../orchestrate/runs/start-from-tracker.ts';
-import { createStartTask, type StartTask } from '../orchestrate/runs/start-task.ts';
-import { timingsOf } from '../orchestrate/timings.ts';
-import type { SignalStore } from '../runs/signal-store.ts';
-import { boardOf } from '../state/state-access.ts';
-import type { StateFollower } from '../state/state-follower.ts';
-import type { Summarizer } from '../summarize/create-summaries.ts';
-import { askDependencies } from '../tracker/ask-dependencies.ts';
-import { requireTracker } from '../tracker/open-tracker.ts';
+import { type Agents, createAgents } from '../features/agents/agents.ts';
+import { rootFrom } from '../features/archive/archive-index.ts';
+import type { Gh } from '../features/codehost/gh.ts';
+import { ticketKey } from '../features/findings/queue.ts';
+import { createRunEndFindings } from '../features/findings/run-end.ts';
+import { createTicketWatch, type TicketWatch } from '../features/reactions/watch-tickets.ts';
+import { type AskServices, createAskServices } from '../features/runs/ask-services.ts';
+import type { AskDependencies } from '../features/runs/begin-run.ts';
+import { createOrchestrator, type Orchestrator } from '../features/runs/orchestrator.ts';
+import type { AskModel } from '../features/runs/run-ends.ts';
+import { createRunProjects, type RunProjects, type ServedFolders } from '../features/runs/run-project.ts';
+import { createStartAgent } from '../features/runs/start-agent.ts';
+import { createStartFromTracker, type StartFromTracker } from '../features/runs/start-from-tracker.ts';
+import { createStartTask, type StartTask } from '../features/runs/start-task.ts';
+import { timingsOf } from '../features/runs/timings.ts';
+import type { Summarizer } from '../features/summaries/create-summaries.ts';
+import { askDependencies } from '../features/tracker/ask-dependencies.ts';
+import { requireTracker } from '../features/tracker/open-tracker.ts';
 import {
   createTicketReader,
   localTickets,
   type TicketReader,
   trackerTickets,
-} from '../tracker/read-ticket.ts';
-import type { Tracker } from '../tracker/tracker.ts';
+} from '../features/tracker/read-ticket.ts';
+import type { Tracker } from '../features/tracker/tracker.ts';
+import type { SignalStore } from '../features/workers/signal-store.ts';
+import type { EventLog } from '../log/event-log.ts';
+import { boardOf } from '../state/state-access.ts';
+import type { StateFollower } from '../state/state-follower.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;

@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import type { Machine } from '../config/environment.ts';
 import { type LiveConfig, openLiveConfig } from '../config/live.ts';
 import { globalFile } from '../config/locate.ts';
-import { readSecrets, type Secrets } from '../receive/feed.ts';
+import { readSecrets, type Secrets } from '../features/feeds/feed.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 
 export type Settings = {

@@ -15,8 +15,8 @@ import {
 } from '@svc/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { commandLines } from '../team/commands.ts';
-import type { TeamFile } from '../team/team-file.ts';
+import { commandLines } from '../features/team/commands.ts';
+import type { TeamFile } from '../features/team/team-file.ts';
 import { createTeamCommands } from './team-commands.ts';
 
 class Killed extends Error {}

@@ -14,16 +14,16 @@ import {
   type ResultValue,
   scopeOfCommand,
 } from '@svc/core';
-import type { HookSessions } from '../agent-hooks/sessions.ts';
 import { Failure } from '../errors.ts';
 import { answerAgent, messageAgent } from '../features/agents/service.ts';
 import { attentionActions } from '../features/attention/service.ts';
 import { decideDeploy } from '../features/deploy/service.ts';
 import { pauseOrResume } from '../features/runs/service.ts';
+import type { HookSessions } from '../features/sessions/sessions.ts';
+import { askedBy } from '../features/team/commands.ts';
 import type { EventLog } from '../log/event-log.ts';
 import type { Outcome } from '../outbox/attempt.ts';
 import { boardOf, type StateAccess } from '../state/state-access.ts';
-import { askedBy } from '../team/commands.ts';
 import type { Orchestration } from './orchestration.ts';
 
 /** Clocks may differ by this much. */

@@ -4,12 +4,12 @@ import { isAgentsWork, isUnseenClaim, type UnseenClaim, unseenClaims, workerKey 
 import { every, type Rounds } from '@svc/lib/rounds';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { type DeadlineWatch, watchDeadlines } from '../deploy/deadlines.ts';
-import type { CodehostFeed } from '../feeds/codehost-feed.ts';
+import { readErrors } from '../features/agents/output.ts';
+import type { CodehostFeed } from '../features/codehost/codehost-feed.ts';
+import { type DeadlineWatch, watchDeadlines } from '../features/deploy/deadlines.ts';
+import { createLiveness, type Liveness } from '../features/workers/liveness.ts';
+import { type SignalFigures, type SignalWatcher, watchSignals } from '../features/workers/watch-signals.ts';
 import type { EventLog } from '../log/event-log.ts';
-import { readErrors } from '../orchestrate/agents/output.ts';
-import { createLiveness, type Liveness } from '../runs/liveness.ts';
-import { type SignalFigures, type SignalWatcher, watchSignals } from '../runs/watch-signals.ts';
 import type { StateFollower } from '../state/state-follower.ts';
 
 export type Workers = {

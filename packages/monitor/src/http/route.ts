@@ -13,7 +13,6 @@ import {
 import type { FastifyInstance, FastifyReply, RouteShorthandOptions } from 'fastify';
 import type { z } from 'zod';
 import { Failure } from '../errors.ts';
-import { SummaryFailure } from '../summarize/model-failure.ts';
 
 export type Routes = (app: FastifyInstance) => void;
 
@@ -99,7 +98,7 @@ export async function whileClientWaits<Answer>(
   } catch (error) {
     // The client has disconnected.
     if (left.signal.aborted) return reply.hijack();
-    if (error instanceof SummaryFailure && error.retryAfterSec !== undefined)
+    if (error instanceof Failure && error.retryAfterSec !== undefined)
       reply.header('Retry-After', String(error.retryAfterSec));
     throw error;
   }

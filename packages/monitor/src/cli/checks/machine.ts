@@ -14,13 +14,13 @@ import {
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { isThere, namesIn, stat, writeNewFile } from '@svc/lib/paths';
-import { hookScriptProblem } from '../../agent-hooks/script.ts';
-import { hooksProblem, installCommand, readHookSettings } from '../../agent-hooks/settings.ts';
 import type { Machine } from '../../config/environment.ts';
 import { refuseNewerData } from '../../disk/data-format.ts';
 import { Failure } from '../../errors.ts';
-import { isLost } from '../../orchestrate/worktrees/inspect.ts';
-import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import { hookScriptProblem } from '../../features/sessions/script.ts';
+import { hooksProblem, installCommand, readHookSettings } from '../../features/sessions/settings.ts';
+import { isLost } from '../../features/worktrees/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../features/worktrees/worktrees.ts';
 import { bytesText } from '../archive-session.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';

@@ -3,9 +3,9 @@
 import { nameIn } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { z } from 'zod';
-import { createGh } from '../../codehost/gh.ts';
 import { Failure } from '../../errors.ts';
-import { createGit } from '../../orchestrate/worktrees/git.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { createGit } from '../../features/worktrees/git.ts';
 import { requestedBy } from '../daemon.ts';
 import type { Terminal } from '../terminal.ts';
 

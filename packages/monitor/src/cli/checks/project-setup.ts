@@ -8,8 +8,9 @@ import {
   type SetupFinding,
   setupFinding,
 } from '@svc/core';
-import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
 import { type Host, thisProcess } from '../../control/control.ts';
+import { worktreeRoot } from '../../disk/git-folder.ts';
+import { createContextStore } from '../../features/context/context-store.ts';
 import { openSession, type Session } from '../session.ts';
 import { findDrift } from '../start-from-terminal.ts';
 import type { Terminal } from '../terminal.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { doctorFinding, providerOf, type SetupFinding, setupFinding } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { namesIn, stat } from '@svc/lib/paths';
-import { hookMemoryFile } from '../../codehost/hooks.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { secretFilesIn, teamFile } from '../../config/locate.ts';
+import { hookMemoryFile } from '../../features/codehost/hooks.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
 
 const STORE_TOKEN = 'Store one: svc config set svc.tracker.apiToken - < file';

@@ -17,14 +17,14 @@ import {
   trackerPlace,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { createGh } from '../../codehost/gh.ts';
-import { checkGhLogin } from '../../codehost/gh-login.ts';
-import { createHookApi } from '../../codehost/hooks.ts';
-import { readMergeFacts } from '../../codehost/merge-facts.ts';
-import { pollingReport } from '../../codehost/polling-report.ts';
 import type { Machine } from '../../config/environment.ts';
-import { openTracker, type TrackerMeans } from '../../tracker/open-tracker.ts';
-import { TrackerError } from '../../tracker/tracker.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { checkGhLogin } from '../../features/codehost/gh-login.ts';
+import { createHookApi } from '../../features/codehost/hooks.ts';
+import { pollingReport } from '../../features/codehost/polling-report.ts';
+import { readMergeFacts } from '../../features/pull-requests/merge-facts.ts';
+import { openTracker, type TrackerMeans } from '../../features/tracker/open-tracker.ts';
+import { TrackerError } from '../../features/tracker/tracker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './configuration.ts';

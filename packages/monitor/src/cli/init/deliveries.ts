@@ -2,7 +2,7 @@
 // their payloads, so a repository that is not known to be public is polled unless the user chooses a relay.
 import { type Config, relayOfChannel, repoKey } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { ownRelayUrl } from '../../tunnel/provision-channel.ts';
+import { ownRelayUrl } from '../../features/feeds/provision-channel.ts';
 import type { Prompter } from './prompter.ts';
 
 const ways = ['public-relay', 'own-relay', 'polling'] as const;

@@ -11,15 +11,15 @@ import {
 } from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { z } from 'zod';
-import { createGh } from '../../codehost/gh.ts';
 import type { Machine } from '../../config/environment.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { secretsFile } from '../../config/locate.ts';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
-import { createGit } from '../../orchestrate/worktrees/git.ts';
-import { createLinearClient, type LinearClient } from '../../tracker/linear/client.ts';
-import { TrackerError } from '../../tracker/tracker.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { createLinearClient, type LinearClient } from '../../features/tracker/linear/client.ts';
+import { TrackerError } from '../../features/tracker/tracker.ts';
+import { createGit } from '../../features/worktrees/git.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Visibility } from './deliveries.ts';
 

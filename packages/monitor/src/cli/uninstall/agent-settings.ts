@@ -1,11 +1,11 @@
 // What svc wrote into the settings of agents: hooks, skills, and the folders that Claude Code trusts.
 import { dirname, join } from 'node:path';
 import { Config, hookedAgents, knownAgents } from '@svc/core';
-import { hookScript } from '../../agent-hooks/script.ts';
-import { planRemoval, writeChange } from '../../agent-hooks/settings.ts';
 import { Failure } from '../../errors.ts';
-import { removeSkills, writtenFiles } from '../../orchestrate/agents/skills.ts';
-import { createTrust } from '../../orchestrate/worktrees/trust.ts';
+import { hookScript } from '../../features/sessions/script.ts';
+import { planRemoval, writeChange } from '../../features/sessions/settings.ts';
+import { removeSkills, writtenFiles } from '../../features/skills/skills.ts';
+import { createTrust } from '../../features/worktrees/trust.ts';
 import { counted, plainText } from '../text.ts';
 import { placesOf } from '../verbs/skills.ts';
 import { type Item, type Leaving, type Left, orLeft, type Part, removeEmpty } from './part.ts';

@@ -2,18 +2,18 @@
 // channels that this machine reads. A hook that other machines use stays.
 import { type Config, codehostProblemWords, registrationIn, repoKey, repoNameIn } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { createGh } from '../../codehost/gh.ts';
-import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../codehost/hooks.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import type { Projects } from '../../config/projects.ts';
 import { createConfigStore } from '../../config/store.ts';
 import { readSecretFile, removeSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../features/codehost/hooks.ts';
+import { otherReaders } from '../../features/feeds/provision-channel.ts';
+import { readTeamFile, removeTeamFile } from '../../features/team/team-file.ts';
+import { deregisterTrackerWebhook } from '../../features/tracker/linear/register-webhook.ts';
+import { requireLinear } from '../../features/tracker/open-tracker.ts';
 import { identifyHost } from '../../log/log-entry.ts';
-import { readTeamFile, removeTeamFile } from '../../team/team-file.ts';
-import { deregisterTrackerWebhook } from '../../tracker/linear/register-webhook.ts';
-import { requireLinear } from '../../tracker/open-tracker.ts';
-import { otherReaders } from '../../tunnel/provision-channel.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { trackerMeans } from '../session.ts';
 import { counted, plainText } from '../text.ts';

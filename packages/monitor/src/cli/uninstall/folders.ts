@@ -5,7 +5,7 @@ import { ifPresent } from '@svc/lib/files';
 import { entriesIn, lstat, namesIn } from '@svc/lib/paths';
 import { formatFile, readFormat } from '../../disk/data-format.ts';
 import { removeTree } from '../../disk/private-file.ts';
-import { shellQuoted } from '../../orchestrate/worktrees/bundle.ts';
+import { shellQuoted } from '../../features/worktrees/bundle.ts';
 import { plainText } from '../text.ts';
 import { type Item, type Leaving, type Left, orLeft, type Part, removeEmpty } from './part.ts';
 

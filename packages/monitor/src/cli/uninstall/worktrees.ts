@@ -6,9 +6,9 @@ import { isFolder, isThere, lstat, namesIn, readText } from '@svc/lib/paths';
 import type { ServedProject } from '../../config/projects.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
-import { shellQuoted } from '../../orchestrate/worktrees/bundle.ts';
-import { isLost, type Losses, lossLines } from '../../orchestrate/worktrees/inspect.ts';
-import type { ListedWorktree, Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import { shellQuoted } from '../../features/worktrees/bundle.ts';
+import { isLost, type Losses, lossLines } from '../../features/worktrees/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../features/worktrees/worktrees.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { plainText } from '../text.ts';
 import {

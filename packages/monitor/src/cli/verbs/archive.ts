@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type ArchiveManifest, archiveSizes, pruneAge } from '@svc/core';
-import { listRuns } from '../../archive/archive-index.ts';
-import { pruneArchives } from '../../archive/prune.ts';
-import { archivedManifest, copySummary, restoreRun } from '../../archive/restore.ts';
-import { type SweptRun, sweepRuns } from '../../archive/sweep.ts';
-import { verifyArchives } from '../../archive/verify.ts';
 import { Failure } from '../../errors.ts';
+import { listRuns } from '../../features/archive/archive-index.ts';
+import { pruneArchives } from '../../features/archive/prune.ts';
+import { archivedManifest, copySummary, restoreRun } from '../../features/archive/restore.ts';
+import { type SweptRun, sweepRuns } from '../../features/archive/sweep.ts';
+import { verifyArchives } from '../../features/archive/verify.ts';
 import {
   type ArchiveSession,
   bytesText,

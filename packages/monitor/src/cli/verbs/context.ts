@@ -8,8 +8,9 @@ import {
   withOrchestration,
   withTicket,
 } from '@svc/core';
-import { type ContextStore, createContextStore, worktreeRoot } from '../../context/context-store.ts';
+import { worktreeRoot } from '../../disk/git-folder.ts';
 import { Failure } from '../../errors.ts';
+import { type ContextStore, createContextStore } from '../../features/context/context-store.ts';
 import { openSession, warnOfStrayFolder } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';

@@ -2,8 +2,8 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { type Finding, filingConsent, severityFrom } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { type DrainReport, drainQueue, openDestinations, reasonsOf } from '../../feedback/drain.ts';
-import { createFindingsQueue, findingsFile, type QueueLine } from '../../feedback/queue.ts';
+import { type DrainReport, drainQueue, openDestinations, reasonsOf } from '../../features/findings/drain.ts';
+import { createFindingsQueue, findingsFile, type QueueLine } from '../../features/findings/queue.ts';
 import { createReporter } from '../report-fact.ts';
 import {
   openSession,

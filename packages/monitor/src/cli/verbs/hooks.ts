@@ -1,7 +1,9 @@
 // svc hooks install | remove | list
 import { type CommandUnknownOpts, createArgument } from '@commander-js/extra-typings';
 import { type HookedAgent, hookedAgents } from '@svc/core';
-import { hookScriptProblem, writeHookScript } from '../../agent-hooks/script.ts';
+import { thisProcess } from '../../control/control.ts';
+import { Failure } from '../../errors.ts';
+import { hookScriptProblem, writeHookScript } from '../../features/sessions/script.ts';
 import {
   type Change,
   hooksProblem,
@@ -10,9 +12,7 @@ import {
   planRemoval,
   readHookSettings,
   writeChange,
-} from '../../agent-hooks/settings.ts';
-import { thisProcess } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
+} from '../../features/sessions/settings.ts';
 import { openSession } from '../session.ts';
 import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

@@ -6,7 +6,7 @@ import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { claimInstance } from '../../control/instance.ts';
 import { startRunServer } from '../../features/runs/testing/run-server.ts';
-import { ownLine, RUN, runWorld } from '../../orchestrate/runs/testing/run-world.ts';
+import { ownLine, RUN, runWorld } from '../../features/runs/testing/run-world.ts';
 import { runCommandLine } from '../run.ts';
 
 const now = '2026-01-02T03:10:00.000Z';

@@ -5,14 +5,14 @@ import type { Answer } from '@svc/client';
 import { limitWords, parseSince, Rule, readFields, type Since, whatItDoes, whenItFires } from '@svc/core';
 import { readJsonFile } from '../../config/read-json.ts';
 import { Failure } from '../../errors.ts';
-import { createJqThreads } from '../../log/jq-threads.ts';
 import {
   type BackTest,
   backTest,
   type RuleTested,
   selectRules,
   type WouldFire,
-} from '../../rules/back-test.ts';
+} from '../../features/rules/back-test.ts';
+import { createJqThreads } from '../../log/jq-threads.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';

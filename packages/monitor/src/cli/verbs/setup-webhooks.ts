@@ -10,16 +10,13 @@ import {
   repoKey,
 } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { createGh } from '../../codehost/gh.ts';
-import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../codehost/hooks.ts';
 import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
 import { committedChannel } from '../../config/projects.ts';
 import { type ConfigStore, createConfigStore } from '../../config/store.ts';
 import { readSecretFile } from '../../disk/atomic-write.ts';
 import { Failure } from '../../errors.ts';
-import { identifyHost } from '../../log/log-entry.ts';
-import { deregisterTrackerWebhook, registerTrackerWebhook } from '../../tracker/linear/register-webhook.ts';
-import { requireLinear } from '../../tracker/open-tracker.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../features/codehost/hooks.ts';
 import {
   CREATE_KEY_VARIABLE,
   isElsewhere,
@@ -30,7 +27,13 @@ import {
   provisionOwnChannel,
   setUpChannel,
   tellReadKey,
-} from '../../tunnel/provision-channel.ts';
+} from '../../features/feeds/provision-channel.ts';
+import {
+  deregisterTrackerWebhook,
+  registerTrackerWebhook,
+} from '../../features/tracker/linear/register-webhook.ts';
+import { requireLinear } from '../../features/tracker/open-tracker.ts';
+import { identifyHost } from '../../log/log-entry.ts';
 import {
   hereOption,
   openSession,

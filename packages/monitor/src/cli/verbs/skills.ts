@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type DoctorFinding, doctorFinding, type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
 import { Failure } from '../../errors.ts';
-import { locateAgent } from '../../orchestrate/agents/check-agent.ts';
+import { locateAgent } from '../../features/agents/check-agent.ts';
 import {
   installChanges,
   installSkills,
@@ -12,7 +12,7 @@ import {
   type SkillsInstallation,
   shippedSkills,
   writtenFiles,
-} from '../../orchestrate/agents/skills.ts';
+} from '../../features/skills/skills.ts';
 import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

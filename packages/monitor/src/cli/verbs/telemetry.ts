@@ -11,7 +11,8 @@ import {
   shownStatus,
   ticketPrefixOf,
 } from '@svc/core';
-import { createContextStore, gitBranch, worktreeRoot } from '../../context/context-store.ts';
+import { gitBranch, worktreeRoot } from '../../disk/git-folder.ts';
+import { createContextStore } from '../../features/context/context-store.ts';
 import { needDaemon } from '../daemon.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';

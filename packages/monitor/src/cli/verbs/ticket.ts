@@ -2,8 +2,9 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { openTickets, phaseNamed, renderTicket, shownBounds, ticketPhases, ticketWritten } from '@svc/core';
-import { createContextStore, worktreeRoot } from '../../context/context-store.ts';
+import { worktreeRoot } from '../../disk/git-folder.ts';
 import { Failure } from '../../errors.ts';
+import { createContextStore } from '../../features/context/context-store.ts';
 import { leaveInSpool } from '../../log/spool.ts';
 import { needDaemon } from '../daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';

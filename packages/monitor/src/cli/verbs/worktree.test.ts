@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { codehostForTest, ghEnvironment, testTerminal, testToken, testTracker, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { testRepository } from '../../orchestrate/worktrees/testing/repository.ts';
+import { testRepository } from '../../features/worktrees/testing/repository.ts';
 import { runCommandLine } from '../run.ts';
 
 function project(svc: object = {}, more: Record<string, string> = {}) {

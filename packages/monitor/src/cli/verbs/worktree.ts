@@ -2,9 +2,9 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { refuseNewerData } from '../../disk/data-format.ts';
 import { Failure } from '../../errors.ts';
-import type { RemovedWorktree } from '../../orchestrate/worktrees/remove.ts';
-import type { Report } from '../../orchestrate/worktrees/steps.ts';
-import type { Worktrees } from '../../orchestrate/worktrees/worktrees.ts';
+import type { RemovedWorktree } from '../../features/worktrees/remove.ts';
+import type { Report } from '../../features/worktrees/steps.ts';
+import type { Worktrees } from '../../features/worktrees/worktrees.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';

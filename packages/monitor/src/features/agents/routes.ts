@@ -4,9 +4,9 @@
 import { api } from '@svc/core';
 import { type Routes, route } from '../../http/route.ts';
 import { createStreams, type OpenStream } from '../../http/server.ts';
-import type { Agents } from '../../orchestrate/agents/agents.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../../orchestrate/runs/run-project.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../runs/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
+import type { Agents } from './agents.ts';
 import { type AgentsOfBoard, answerAgent, changeAgent, messageAgent, workerOutput } from './service.ts';
 
 const MAX_STREAMS = 100;

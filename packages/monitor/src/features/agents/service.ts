@@ -11,11 +11,11 @@ import {
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { Asked } from '../../http/route.ts';
-import type { Agents } from '../../orchestrate/agents/agents.ts';
-import { imagesOf } from '../../orchestrate/agents/image-files.ts';
-import { readOutput } from '../../orchestrate/agents/output.ts';
 import { boardOf, type StateAccess } from '../../state/state-access.ts';
 import { unknownTicket, workerNamed } from '../workers/service.ts';
+import type { Agents } from './agents.ts';
+import { imagesOf } from './image-files.ts';
+import { readOutput } from './output.ts';
 
 export type AgentsOfBoard = { state: StateAccess; agents: Agents };
 

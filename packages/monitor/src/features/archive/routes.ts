@@ -1,9 +1,9 @@
 // The archived runs.
 
 import { api } from '@svc/core';
-import { type ArchiveIndex, listRuns } from '../../archive/archive-index.ts';
-import { archivedManifest } from '../../archive/restore.ts';
 import { type Routes, route } from '../../http/route.ts';
+import { type ArchiveIndex, listRuns } from './archive-index.ts';
+import { archivedManifest } from './restore.ts';
 
 /** Opens the archive for the duration of the work. */
 type WithArchive = <T>(work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>) => Promise<T>;

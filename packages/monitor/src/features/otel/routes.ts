@@ -11,8 +11,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../errors.ts';
 import { type Routes, route } from '../../http/route.ts';
-import type { Backend } from '../../telemetry/backends.ts';
-import type { BackendProxy } from '../../telemetry/proxy.ts';
+import type { Backend } from './backends.ts';
+import type { BackendProxy } from './proxy.ts';
 
 // GET|POST /api/otel/query and /api/otel/logs: forward a query to the metrics or log backend and return its response.
 // GET /api/otel/status: whether the backends are available.

@@ -2,7 +2,7 @@
 
 import { api } from '@svc/core';
 import { type Routes, route } from '../../http/route.ts';
-import type { Retention } from '../../retention/retention.ts';
+import type { Retention } from './retention-service.ts';
 
 export function retentionRoutes({ report, apply }: Pick<Retention, 'report' | 'apply'>): Routes {
   return (app) => {

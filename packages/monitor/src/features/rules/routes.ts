@@ -1,7 +1,7 @@
 // The user's rules, and when they would have fired.
 import { type ApiAnswer, api } from '@svc/core';
 import { momentIn, type Routes, route, whileClientWaits } from '../../http/route.ts';
-import type { RuleTestRequest } from '../../rules/rules.ts';
+import type { RuleTestRequest } from './rules-service.ts';
 
 export function rulesRoutes(options: {
   list: () => ApiAnswer<typeof api.listRules>;

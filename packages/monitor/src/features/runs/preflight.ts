@@ -1,14 +1,9 @@
 // What is missing before a run can start: on this machine, at the tracker and at the code host.
 import { type AgentProblem, type RunPlan, trackerOf } from '@svc/core';
-import type { AskServices } from '../../orchestrate/runs/ask-services.ts';
-import {
-  findUnready,
-  type PreparedRun,
-  prepareRun,
-  type RunRequest,
-} from '../../orchestrate/runs/begin-run.ts';
-import type { RunProjects } from '../../orchestrate/runs/run-project.ts';
 import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import type { AskServices } from './ask-services.ts';
+import { findUnready, type PreparedRun, prepareRun, type RunRequest } from './begin-run.ts';
+import type { RunProjects } from './run-project.ts';
 
 /** `notes` do not prevent the start. */
 type Preflight = PreparedRun & { notes: AgentProblem[] };

@@ -4,8 +4,8 @@ import { type EventFields, foldLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../errors.ts';
-import { ownLine, RUN, type RunWorld, runWorld } from '../../orchestrate/runs/testing/run-world.ts';
 import { startRunServer } from './testing/run-server.ts';
+import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 
 async function serve(waves?: string[][]) {
   const world = runWorld();

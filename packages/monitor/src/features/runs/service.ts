@@ -17,19 +17,19 @@ import {
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { Asked } from '../../http/route.ts';
-import type { AskServices } from '../../orchestrate/runs/ask-services.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
+import type { SignalStore } from '../workers/signal-store.ts';
+import type { AskServices } from './ask-services.ts';
 import {
   type AskDependencies,
   type PreparedRun,
   planByDependencies,
   refuseTaken,
   refuseUnready,
-} from '../../orchestrate/runs/begin-run.ts';
-import type { Hold, Orchestrator } from '../../orchestrate/runs/orchestrator.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../../orchestrate/runs/run-project.ts';
-import type { SignalStore } from '../../runs/signal-store.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
+} from './begin-run.ts';
+import type { Hold, Orchestrator } from './orchestrator.ts';
 import { preflight, preflightRetry } from './preflight.ts';
+import { type RunProjects, type ServedFolders, servedProject } from './run-project.ts';
 
 export type RunParts = {
   state: StateAccess;

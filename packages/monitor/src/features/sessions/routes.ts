@@ -4,9 +4,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { api } from '@svc/core';
 import type { FastifyRequest } from 'fastify';
 import { hookTokenFile, readHookToken } from '../../access/token-file.ts';
-import type { HookSessions } from '../../agent-hooks/sessions.ts';
 import { Failure } from '../../errors.ts';
 import { type Routes, route, whileClientWaits } from '../../http/route.ts';
+import type { HookSessions } from './sessions.ts';
 
 /**
  * Reports and questions of the hooks in agents' settings, and what people answer. The token of the hooks is read each

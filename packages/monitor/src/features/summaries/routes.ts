@@ -6,7 +6,7 @@ import { api } from '@svc/core';
 import type { FastifyReply } from 'fastify';
 import { Failure } from '../../errors.ts';
 import { type Routes, route, whileClientWaits } from '../../http/route.ts';
-import type { Briefing, Summarizer } from '../../summarize/create-summaries.ts';
+import type { Briefing, Summarizer } from './create-summaries.ts';
 
 const NOT_CONFIGURED = { error: 'AI not configured' };
 

@@ -13,11 +13,11 @@ import {
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { Asked } from '../../http/route.ts';
-import type { AskServices } from '../../orchestrate/runs/ask-services.ts';
-import { refuseUnready } from '../../orchestrate/runs/begin-run.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../../orchestrate/runs/run-project.ts';
 import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
+import type { AskServices } from '../runs/ask-services.ts';
+import { refuseUnready } from '../runs/begin-run.ts';
 import { preflight } from '../runs/preflight.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../runs/run-project.ts';
 
 const WAITED_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { api, type Board, commandViews, memberNamed, type Since } from '@svc/cor
 import { Failure } from '../../errors.ts';
 import { goneWith, momentIn, type Routes, route } from '../../http/route.ts';
 import { boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { Team } from '../../team/team.ts';
+import type { Team } from './team.ts';
 
 export function teamRoutes(options: {
   team: Team;

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpServer } from '../../http/server.ts';
 import { allowEveryone } from '../../http/testing/allow-everyone.ts';
-import { type MoveEnding, type TicketMove, TicketNotMoved } from '../../tracker/move-ticket.ts';
+import { type MoveEnding, type TicketMove, TicketNotMoved } from './move-ticket.ts';
 import { trackerRoutes } from './routes.ts';
 
 const move: TicketMove = {

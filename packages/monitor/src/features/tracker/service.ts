@@ -15,9 +15,9 @@ import {
 } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import type { Asked } from '../../http/route.ts';
-import type { RunProjects } from '../../orchestrate/runs/run-project.ts';
 import { boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { MoveEnding } from '../../tracker/move-ticket.ts';
+import type { RunProjects } from '../runs/run-project.ts';
+import type { MoveEnding } from './move-ticket.ts';
 
 export type TicketText = {
   state: StateAccess;

@@ -3,8 +3,8 @@
 import { api } from '@svc/core';
 import { Failure } from '../../errors.ts';
 import { type Routes, route } from '../../http/route.ts';
-import type { RunProjects } from '../../orchestrate/runs/run-project.ts';
 import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import type { RunProjects } from '../runs/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
 
 /** The worktree is found by the plan of the run, never by a path that a worker reports. */

@@ -5,11 +5,11 @@ import type { EventDraft } from '@svc/core';
 import { onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../http/server.ts';
 import { allowEveryone } from '../../../http/testing/allow-everyone.ts';
-import type { AskServices } from '../../../orchestrate/runs/ask-services.ts';
-import type { AskDependencies } from '../../../orchestrate/runs/begin-run.ts';
-import type { Hold } from '../../../orchestrate/runs/orchestrator.ts';
-import { RUN, type RunWorld } from '../../../orchestrate/runs/testing/run-world.ts';
+import type { AskServices } from '../ask-services.ts';
+import type { AskDependencies } from '../begin-run.ts';
+import type { Hold } from '../orchestrator.ts';
 import { runRoutes } from '../routes.ts';
+import { RUN, type RunWorld } from './run-world.ts';
 
 export async function startRunServer(
   world: RunWorld,

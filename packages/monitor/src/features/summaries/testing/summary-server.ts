@@ -6,9 +6,9 @@ import { expect, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../http/server.ts';
 import { allowEveryone } from '../../../http/testing/allow-everyone.ts';
 import { boardOf } from '../../../state/state-access.ts';
-import { type Briefing, createSummaries, type Summarizer } from '../../../summarize/create-summaries.ts';
-import { createModelFigures } from '../../../summarize/limiter.ts';
 import { createMetrics } from '../../../telemetry/metrics.ts';
+import { type Briefing, createSummaries, type Summarizer } from '../create-summaries.ts';
+import { createModelFigures } from '../limiter.ts';
 import { summaryRoutes } from '../routes.ts';
 
 export const CANARY = 'sk_canary_do_not_tell_0123456789';

@@ -1,0 +1,210 @@
+// Reconciliation with the code host, by timer: it finds whatever a delivery would have reported, minutes later. Watched
+// pull requests are checked in every repository; in repositories without webhooks also the newest ones. It counts its
+// calls, and the calls that polling everything every 30 seconds would have made.
+//
+//   const reconciler = createReconciler({ gh, watched, … });
+//   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
+
+import {
+  type AwaitedDeploy,
+  callsOfPollingEverything,
+  deploymentDifferences,
+  type EventDraft,
+  PolledDeployment,
+  PolledDeploymentStatus,
+  repoKey,
+  repoNameIn,
+  type UnseenClaim,
+} from '@svc/core';
+import { singleFlight } from '@svc/lib/single-flight';
+import { type Gh, type GhResult, parsed } from '../codehost/gh.ts';
+import {
+  type Reconciled,
+  type ReconcileOptions,
+  reconcilePullRequests,
+} from '../pull-requests/reconcile-pull-requests.ts';
+
+// Polls the deployments of merged commits that are awaited, and logs what the log does not have yet. If a later commit
+// that contains the merge counts too, the newest deployments of the environment are listed instead: they include both.
+// Statuses are fetched only for a deployment that has changed since the last check.
+
+type DeployReconciler = (deploys: readonly AwaitedDeploy[]) => Promise<Reconciled>;
+
+const commit = /^[0-9a-f]{7,64}$/i;
+/** Only the newest deployments of other commits matter for whether a merge is live. */
+const NEWEST_OTHERS = 3;
+/** The code host's clock and ours differ a little. */
+const CLOCK_MS = 60_000;
+
+function createDeployReconciler({
+  gh,
+  append,
+  deploymentStates,
+}: {
+  gh: Pick<Gh, 'request'>;
+  append: (draft: EventDraft) => Promise<{ duplicate: boolean }>;
+  /** The states that the log has for a deployment; undefined if the deployment is unknown. */
+  deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
+}): DeployReconciler {
+  let seen = new Map<number, string>();
+
+  async function listOf<Value>(
+    path: string,
+    shape: Parameters<typeof parsed<Value[]>>[0],
+  ): Promise<GhResult<Value[]>> {
+    const answer = await gh.request({ path });
+    return answer.ok ? parsed(shape, answer.value.json) : answer;
+  }
+
+  return async (deploys) => {
+    const report: Reconciled = { checked: 0, found: 0, logged: 0, problems: [] };
+    if (deploys.length === 0) return report;
+    const stillWatched = new Map<number, string>();
+
+    async function check(repo: string, deployment: PolledDeployment): Promise<void> {
+      report.checked += 1;
+      const before = seen.get(deployment.id);
+      if (before !== undefined) stillWatched.set(deployment.id, before);
+      if (before === deployment.updated_at) return;
+      const path = `repos/${repo}/deployments/${deployment.id}/statuses?per_page=100`;
+      const statuses = await listOf(path, PolledDeploymentStatus.array());
+      if (!statuses.ok) {
+        report.problems.push({ repo, problem: statuses.problem });
+        return;
+      }
+      const known = deploymentStates(repo, deployment.id);
+      for (const draft of deploymentDifferences(repo, deployment, statuses.value, known)) {
+        const { duplicate } = await append(draft);
+        report.found += 1;
+        if (!duplicate) report.logged += 1;
+      }
+      stillWatched.set(deployment.id, deployment.updated_at);
+    }
+
+    for (const { path, repo, awaited } of questionsFor(deploys)) {
+      const listed = await listOf(path, PolledDeployment.array());
+      if (!listed.ok) {
+        report.problems.push({ repo, problem: listed.problem });
+        continue;
+      }
+      for (const deployment of worthChecking(listed.value, awaited)) await check(repo, deployment);
+    }
+    seen = stillWatched;
+    return report;
+  };
+}
+
+type Question = { path: string; repo: string; awaited: AwaitedDeploy[] };
+
+/** One per commit, or one per environment for all commits awaited there. */
+function questionsFor(deploys: readonly AwaitedDeploy[]): Question[] {
+  const questions = new Map<string, Question>();
+  for (const awaited of deploys) {
+    const { repo, sha, environment, acceptDescendants } = awaited;
+    if (repoNameIn(repo) === undefined || !commit.test(sha)) continue;
+    const which = acceptDescendants ? `environment=${encodeURIComponent(environment)}` : `sha=${sha}`;
+    const path = `repos/${repo}/deployments?${which}&per_page=100`;
+    const question = questions.get(path) ?? { path, repo, awaited: [] };
+    question.awaited.push(awaited);
+    questions.set(path, question);
+  }
+  return [...questions.values()];
+}
+
+/** Those of an awaited commit, and the newest others since the first merge; oldest first. */
+function worthChecking(
+  listed: readonly PolledDeployment[],
+  awaited: readonly AwaitedDeploy[],
+): PolledDeployment[] {
+  const shas = new Set(awaited.map(({ sha }) => sha));
+  const firstMerge = Math.min(...awaited.map(({ mergedAt }) => Date.parse(mergedAt))) - CLOCK_MS;
+  const others = listed
+    .filter(({ sha, created_at }) => !shas.has(sha) && Date.parse(created_at) >= firstMerge)
+    .slice(0, NEWEST_OTHERS);
+  return listed.filter((deployment) => shas.has(deployment.sha) || others.includes(deployment)).toReversed();
+}
+
+export const RECONCILE_EVERY_MS = 600_000;
+
+export type Watched = {
+  repos: readonly string[];
+  pullRequests: readonly { repo: string; number: number }[];
+  deploys: readonly AwaitedDeploy[];
+  /** Workers that claim a pull request which was not seen: in their repositories the newest ones are checked too. */
+  claims: readonly UnseenClaim[];
+};
+
+export type Reconciler = {
+  /**
+   * Rejects only if the log is not writable; the next run finds the same differences. Without deploys only pull
+   * requests are polled, many in one call. With `everyRepo` the newest pull requests are checked also where a webhook
+   * reports them: it may be silent.
+   */
+  run: (what?: { deploys: boolean; everyRepo: boolean }) => Promise<Reconciled>;
+  /** Calls made, and the additional calls that polling everything every 30 seconds would have made. */
+  meter: () => { made: number; avoided: number };
+};
+
+export function createReconciler(
+  options: ReconcileOptions & {
+    gh: Gh;
+    watched: () => Watched | Promise<Watched>;
+    claimUnseen: (claim: UnseenClaim) => EventDraft | undefined;
+    deploymentStates: (repo: string, id: number) => ReadonlySet<string> | undefined;
+  },
+): Reconciler {
+  const { gh, now, isCovered } = options;
+  const reconcileDeploys = createDeployReconciler(options);
+  let measuredAt = now();
+  let polledEverything = 0;
+  /** Repositories that were checked completely once: for others the log may not know what was already open. */
+  const checkedBefore = new Set<string>();
+
+  function measure({ pullRequests, repos }: Watched): void {
+    const elapsedMs = now() - measuredAt;
+    const each = { pullRequests: pullRequests.length, repos: repos.length, elapsedMs };
+    polledEverything += callsOfPollingEverything(each);
+    measuredAt += elapsedMs;
+  }
+
+  async function run({ deploys: withDeploys, everyRepo } = { deploys: true, everyRepo: false }) {
+    const watched = await options.watched();
+    measure(watched);
+    const { pullRequests, claims } = watched;
+    const claimed = new Set(claims.map(({ repo }) => repoKey(repo)));
+    const uncovered = watched.repos.filter(
+      (repo) =>
+        everyRepo || !isCovered(repo) || !checkedBefore.has(repoKey(repo)) || claimed.has(repoKey(repo)),
+    );
+    const one = await reconcilePullRequests(options, { pullRequests, uncovered });
+    const failed = new Set(one.problems.map(({ repo }) => repoKey(repo)));
+    for (const repo of uncovered) if (!failed.has(repoKey(repo))) checkedBefore.add(repoKey(repo));
+    // A merge that was just found also has a deployment to wait for, and one that was found proves its claim.
+    const afterwards = await options.watched();
+    const polled = new Set(uncovered.map(repoKey).filter((repo) => !failed.has(repo)));
+    await reportUnseen(claims.filter(({ repo }) => polled.has(repoKey(repo))));
+    const { deploys } = withDeploys ? afterwards : { deploys: [] };
+    const other = await reconcileDeploys(deploys);
+    return {
+      checked: one.checked + other.checked,
+      found: one.found + other.found,
+      logged: one.logged + other.logged,
+      problems: [...one.problems, ...other.problems],
+    };
+  }
+
+  async function reportUnseen(claims: readonly UnseenClaim[]): Promise<void> {
+    for (const claim of claims) {
+      const unseen = options.claimUnseen(claim);
+      if (unseen !== undefined) await options.append(unseen);
+    }
+  }
+
+  return {
+    run: singleFlight(run),
+    meter() {
+      const { calls } = gh.figures();
+      return { made: calls, avoided: Math.max(polledEverything - calls, 0) };
+    },
+  };
+}
