@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createJqThreads } from '../../log/jq-threads.ts';
 import { filterProblems } from './back-test.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../../docs/guide/rules.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../../docs/guide/rules.md'), 'utf8');
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']) => text);
 
 test('each example is a valid configuration, with valid jq filters', async () => {
