@@ -1,21 +1,10 @@
+import { mergedWorker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { deployLabel } from './deploy-label.ts';
 
-const deploy = {
-  environment: 'production',
-  deploymentId: null,
-  attempts: [],
-  startedAt: null,
-  deadline: '2026-01-02T11:30:00.000Z',
-  completedAt: null,
-  result: null,
-  containedIn: [],
-  provenBy: null,
-};
-
 describe('the deploy', () => {
   const of = (given: object, attempts = 0, status: 'merged' | 'deploying' | 'deploy-failed' = 'merged') =>
-    deployLabel({ deploy: { ...deploy, ...given }, attempts, budget: 3, status });
+    deployLabel({ deploy: mergedWorker({}, given).deploy, attempts, budget: 3, status });
   test('there is no deploy before the merge', () =>
     expect(deployLabel({ deploy: null, attempts: 0, budget: 3, status: 'merging' })).toBeNull());
   test.each([

@@ -1,3 +1,4 @@
+import { mergedWorker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { type SteppedWorker, type StepState, stepsOf, stepWords } from './phase-steps.ts';
 
@@ -10,18 +11,8 @@ const worker: SteppedWorker = {
   deploy: null,
   process: { state: 'alive', since: '2026-01-02T09:00:00.000Z', seq: 1 },
 };
-const merge = { sha: 'a'.repeat(40), at: '2026-01-02T11:00:00.000Z', seq: 40 };
-const deploy = {
-  environment: 'production',
-  deploymentId: 41,
-  attempts: [],
-  startedAt: null,
-  deadline: '2026-01-02T11:30:00.000Z',
-  completedAt: null,
-  result: null,
-  containedIn: [],
-  provenBy: null,
-};
+const { merge, deploy } = mergedWorker({}, { deploymentId: 41 });
+const { deploy: proven } = mergedWorker({}, { deploymentId: 41, provenBy: { deploymentId: 41, sha: 'a' } });
 const dead = { ...worker.process, state: 'dead' } as const;
 
 const letters: Record<StepState, string> = { done: '#', current: '>', failed: 'x', ahead: '.', skipped: '-' };
@@ -44,7 +35,7 @@ describe('the steps of a worker', () => {
     ['######>', { status: 'deploying', merge, deploy }],
     ['######x', { status: 'deploy-failed', merge, deploy }],
     ['######x', { status: 'stalled', phase: 'inReview', merge, deploy }],
-    ['#######', { status: 'done', merge, deploy: { ...deploy, provenBy: { deploymentId: 41, sha: 'a' } } }],
+    ['#######', { status: 'done', merge, deploy: proven }],
     ['######-', { status: 'done', merge, deploy: null }],
     ['##x....', { status: 'failed', phase: 'inProgress' }],
     ['##x....', { status: 'stalled', phase: 'implementing' }],

@@ -82,16 +82,18 @@ async function folderNamed(named: string, daemon: DaemonClient, terminal: Termin
   if (!/^[^/\s]+\/[^/\s]+$/.test(named) || (await isFolder(folder))) return folder;
   const { projects } = await daemon.get('/api/projects');
   const found = projects.filter(({ repo }) => repo?.toLowerCase() === named.toLowerCase());
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only.folder;
+  const [only, ...others] = found.map((project) => project.folder);
+  if (only === undefined)
+    throw new Failure(
+      'unknown-project',
+      `No project that the daemon serves has the repository ${named}, and there is no such folder.`,
+      'Set it up: svc init, in its folder. Or name the folder: svc run --repo <folder>',
+    );
+  if (others.length === 0) return only;
   throw new Failure(
     'unknown-project',
-    found.length === 0
-      ? `No project that the daemon serves has the repository ${named}, and there is no such folder.`
-      : `Several projects have the repository ${named}: ${found.map((project) => project.folder).join(', ')}.`,
-    found.length === 0
-      ? 'Set it up: svc init, in its folder. Or name the folder: svc run --repo <folder>'
-      : 'Name the folder: svc run --repo <folder>',
+    `Several projects have the repository ${named}: ${[only, ...others].join(', ')}.`,
+    'Name the folder: svc run --repo <folder>',
   );
 }
 
