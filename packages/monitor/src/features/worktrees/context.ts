@@ -16,10 +16,11 @@ import {
   worktreeNameOf,
 } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
-import { lstat, namesIn, realpath } from '@svc/lib/paths';
+import { isFolder, lstat, namesIn, realpath } from '@svc/lib/paths';
 import type { ReadProcessStarts } from '@svc/lib/system';
 import { readJsonFile } from '../../config/read-json.ts';
 import { writeFileAtomically } from '../../disk/atomic-write.ts';
+import { worktreeRoot } from '../../disk/git-folder.ts';
 import { type FileLocks, type Hold, tryHold } from '../../disk/lock.ts';
 import { Failure } from '../../errors.ts';
 import { type Git, type GitWorktree, gitWorktrees, plain } from './git.ts';
@@ -166,6 +167,22 @@ export async function findLayout(options: {
   const wanted = baseFolder({ ...options, projectFolder: join(main.path, inside) });
   if (options.makeBase) await mkdir(wanted, { recursive: true, mode: 0o755 });
   return { main: main.path, inside, base: (await ifPresent(realpath(wanted))) ?? wanted, worktrees };
+}
+
+/**
+ * Whether nothing was ever made here, seen without git: the daemon lists the worktrees of every project at once, and most
+ * have none. A project that is itself in a linked worktree is left to git.
+ */
+export async function hasNoWorktrees(options: {
+  projectFolder: string;
+  config: Config;
+  home: string;
+  dataDir: string;
+}): Promise<boolean> {
+  const projectFolder = await realpath(options.projectFolder);
+  const gitFolder = join(await worktreeRoot(projectFolder), '.git');
+  if (!(await isFolder(gitFolder)) || (await namesIn(join(gitFolder, 'worktrees'))).length > 0) return false;
+  return (await createRecords(baseFolder({ ...options, projectFolder })).names()).length === 0;
 }
 
 /** `svc.orchestration.worktreeDir`, otherwise `wt/<projectKey>` in the data root. */

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -50,6 +51,17 @@ test('a ticket: its folder, its branch at the base, its context, trusted, ready'
     hasTrustDialogAccepted: true,
   });
   expect(await list()).toMatchObject([{ name: 'ABC-12', branch: 'ABC-12', state: 'ready', locked: false }]);
+});
+
+test('a project without worktrees is listed without git; one with a worktree, or a record of one, is not', async () => {
+  const { worktrees, folder, base, git, write } = testRepository(temporaryFolder());
+  const withoutGit = () => worktrees({ environment: { PATH: '/nowhere' } }).list();
+  expect(await withoutGit()).toEqual([]);
+  write(join(base, '.records'), 'ABC-1.json', '{}');
+  await expect(withoutGit()).rejects.toThrow('git');
+  rmSync(join(base, '.records', 'ABC-1.json'));
+  git(folder, 'worktree', 'add', '-q', '../aside');
+  await expect(withoutGit()).rejects.toThrow('git');
 });
 
 test.each([

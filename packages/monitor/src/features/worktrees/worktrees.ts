@@ -15,6 +15,7 @@ import {
   type Findings,
   findLayout,
   folderIn,
+  hasNoWorktrees,
   isHeld,
   projectIn,
   type WorktreeContext,
@@ -88,7 +89,7 @@ export function createWorktrees(options: {
 
   return {
     create: async (text, given = {}) => createWorktree(() => context(true), text, given),
-    list: async () => listWorktrees(await context()),
+    list: async () => ((await hasNoWorktrees(options)) ? [] : listWorktrees(await context())),
     base: async () => (await context()).layout.base,
     async checkBase(branch) {
       const { layout } = await context();
