@@ -1,31 +1,53 @@
-// The layers of the code (docs/internals/architecture.md): imports go down only, and none is circular.
-const layers = [
-  ['disk'],
-  ['access', 'config', 'log', 'outbox', 'telemetry'],
-  ['state', 'control', 'http'],
-  ['features'],
-  ['daemon'],
-  ['cli'],
-];
-const modules = (list) => `^packages/monitor/src/(${list.flat().join('|')})/`;
-
-const layerRules = layers.slice(0, -1).map((layer, level) => ({
-  name: `layer-${level}-imports-down-only`,
-  comment: `Modules ${layer.join(', ')} may import only modules of their own layer or below.`,
-  severity: 'error',
-  from: { path: modules(layer), pathNot: '\\.test\\.ts$' },
-  to: { path: modules(layers.slice(level + 1)) },
-}));
+// What may import what (docs/internals/architecture.md). No import is circular.
+const monitor = '^packages/monitor/src/';
+const notTests = '\\.test\\.ts$|/testing/';
+/** Files of features that do input or output. */
+const impure = `${monitor}features/[^/]+/(?:io/|(?:service|routes|effects|verbs|checks|index)\\.ts$)`;
+/** The lists of what every feature declares. What is below must come to know them without an import. */
+const lists = `${monitor}features/(?:api|board|board-types|config|config-checks|effect|topics|deploy/policy|runs/dispatch)\\.ts$`;
 
 module.exports = {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'core-stands-alone',
-      comment: 'core is pure: nothing of ours, no Node built-in, only zod.',
+      name: 'contract-stands-alone',
+      comment:
+        'What crosses a process is pure: nothing of ours but pure files of lib, no Node built-in, only zod.',
       severity: 'error',
-      from: { path: '^packages/core/src/', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: '^packages/core/src/|node_modules/zod/' },
+      from: { path: '^packages/contract/src/', pathNot: notTests },
+      to: { pathNot: '^packages/(?:contract|lib)/src/|node_modules/zod/' },
+    },
+    {
+      name: 'kernel-knows-no-feature',
+      severity: 'error',
+      from: { path: `${monitor}kernel/`, pathNot: notTests },
+      to: { path: `${monitor}(?:features|daemon|cli)/`, pathNot: lists },
+    },
+    {
+      name: 'features-know-no-shell',
+      severity: 'error',
+      from: { path: `${monitor}features/`, pathNot: notTests },
+      to: { path: `${monitor}(?:daemon|cli)/` },
+    },
+    {
+      name: 'daemon-knows-no-command-line',
+      severity: 'error',
+      from: { path: `${monitor}daemon/`, pathNot: notTests },
+      to: { path: `${monitor}cli/` },
+    },
+    {
+      name: 'a-file-of-a-feature-is-pure',
+      comment:
+        'Nothing of Node and nothing that does input or output, unless its name or its folder io/ says so.',
+      severity: 'error',
+      from: { path: `${monitor}features/`, pathNot: `${notTests}|${impure}` },
+      to: { path: impure, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'a-file-of-a-feature-uses-no-node',
+      severity: 'error',
+      from: { path: `${monitor}features/`, pathNot: `${notTests}|${impure}` },
+      to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'lib-is-at-the-bottom',
@@ -49,7 +71,7 @@ module.exports = {
       name: 'testkit-is-for-tests',
       severity: 'error',
       from: {
-        path: '^packages/(monitor|core|relay|dashboard|demo|lib)/src/',
+        path: '^packages/(monitor|contract|relay|dashboard|demo|lib)/src/',
         pathNot: '\\.test\\.ts$|/testing/',
       },
       to: { path: '^packages/testkit/|^bench/|^chaos/|/testing/' },
@@ -68,7 +90,6 @@ module.exports = {
       from: {},
       to: { couldNotResolve: true },
     },
-    ...layerRules,
   ],
   options: {
     parser: 'swc',

@@ -4,7 +4,7 @@ import { WAIT_MS } from './packages/testkit/src/waiting.ts';
 // More processes at once than there are cores, because most tests wait for processes, timers and disks. The files that
 // one process runs share its modules. Node itself loads them, as it does in use; Vite loads those of
 // the unit tests, because the dashboard's cannot be loaded without it.
-const pure = ['packages/{core,dashboard,client}/src/**/*.test.ts', 'docs/mutations/*.test.ts'];
+const pure = ['packages/{contract,dashboard,client}/src/**/*.test.ts', 'docs/mutations/*.test.ts'];
 const native = { viteModuleRunner: false, nodeLoader: false };
 
 export default defineConfig({

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { permission } from '../chaos/agents-truth.ts';
 import { openAgentsWorld } from '../chaos/agents-world.ts';
-import type { AgentView } from '../packages/core/src/api/agents.ts';
 import { openChromium, openPage } from '../packages/dashboard/e2e/chromium.ts';
+import type { AgentView } from '../packages/monitor/src/features/agents/api.ts';
 import { cpuMicroseconds, rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import {
   describeMachine,

@@ -9,19 +9,21 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type RunCommand, runCommand } from '@svc/lib/process';
-import { Config, ticketsNotOver, trackedRepos } from '../packages/core/src/index.ts';
-import { createCodehostFeed } from '../packages/monitor/src/features/codehost/codehost-feed.ts';
-import { codehostFeed, readSecrets } from '../packages/monitor/src/features/feeds/feed.ts';
-import { createReceiver, type Receiver } from '../packages/monitor/src/features/feeds/receiver.ts';
+import { createCodehostFeed } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
+import { Config } from '../packages/monitor/src/features/config.ts';
+import { codehostFeed, readSecrets } from '../packages/monitor/src/features/feeds/io/feed.ts';
+import { createReceiver, type Receiver } from '../packages/monitor/src/features/feeds/io/receiver.ts';
+import { ticketsNotOver } from '../packages/monitor/src/features/tracker/dependencies.ts';
 import {
   createTicketMover,
   moveTicketHandler,
   type TicketMoves,
-} from '../packages/monitor/src/features/tracker/move-ticket.ts';
-import { openTracker } from '../packages/monitor/src/features/tracker/open-tracker.ts';
-import { createTrackerPoll } from '../packages/monitor/src/features/tracker/tracker-poll.ts';
-import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import { createLogger } from '../packages/monitor/src/telemetry/logger.ts';
+} from '../packages/monitor/src/features/tracker/io/move-ticket.ts';
+import { openTracker } from '../packages/monitor/src/features/tracker/io/open-tracker.ts';
+import { createTrackerPoll } from '../packages/monitor/src/features/tracker/io/tracker-poll.ts';
+import { trackedRepos } from '../packages/monitor/src/features/tracker/tracker-of.ts';
+import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
+import { createLogger } from '../packages/monitor/src/kernel/telemetry/logger.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { listen, scriptFolder } from '../packages/testkit/src/script.ts';

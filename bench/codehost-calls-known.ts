@@ -1,19 +1,18 @@
 // The state according to the log alone: pull requests, when each merge became known, and the merged commits that wait
 // for their deployment.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { emptyBoard, foldLine } from '../packages/monitor/src/features/board.ts';
+import { pullRequestKey } from '../packages/monitor/src/features/board-entities.ts';
+import type { CodehostView } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
 import {
   type AwaitedDeploy,
-  type EventLine,
-  emptyBoard,
-  foldLine,
-  type KnownPullRequest,
   knownDeploymentStates,
-  knownPullRequest,
-  pullRequestKey,
   watchedPullRequests,
-} from '../packages/core/src/index.ts';
-import type { CodehostView } from '../packages/monitor/src/features/codehost/codehost-feed.ts';
-import type { EventLog } from '../packages/monitor/src/log/event-log.ts';
+} from '../packages/monitor/src/features/deploy/watched.ts';
+import { knownPullRequest } from '../packages/monitor/src/features/pull-requests/fold-pull-request.ts';
+import type { KnownPullRequest } from '../packages/monitor/src/features/pull-requests/poll-differences.ts';
+import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
+import type { EventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
 import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { OfPullRequest } from './codehost-calls-world.ts';
 

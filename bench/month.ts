@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { codehostTopics } from '../packages/core/src/index.ts';
+import { codehostTopics } from '../packages/monitor/src/features/codehost/topics.ts';
 import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createDaemonHome, startDaemon } from '../packages/testkit/src/daemon/start-daemon.ts';
 import {

@@ -2,14 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import { readEntries } from '../packages/monitor/src/log/read-lines.ts';
-import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-store.ts';
-
-import { type BoardAtOptions, createBoardAt } from '../packages/monitor/src/state/board-at.ts';
-import { boardRules, foldOrSkip } from '../packages/monitor/src/state/board-rules.ts';
-import { followState } from '../packages/monitor/src/state/follow-state.ts';
-import { openSnapshotStore } from '../packages/monitor/src/state/snapshot-store.ts';
+import { type BoardAtOptions, createBoardAt } from '../packages/monitor/src/kernel/board/board-at.ts';
+import { boardRules, foldOrSkip } from '../packages/monitor/src/kernel/board/board-rules.ts';
+import { followState } from '../packages/monitor/src/kernel/board/follow-state.ts';
+import { openSnapshotStore } from '../packages/monitor/src/kernel/board/snapshot-store.ts';
+import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
+import { readEntries } from '../packages/monitor/src/kernel/log/read-lines.ts';
+import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/kernel/outbox/outbox-store.ts';
 import { rssMegabytes } from '../packages/testkit/src/daemon/process-figures.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import { answerOrders } from './child.ts';

@@ -1,5 +1,5 @@
 // The deliveries of the code host and the tracker for one change.
-import type { EventFields, EventScope } from '../packages/core/src/index.ts';
+import type { EventFields, EventScope } from '../packages/monitor/src/kernel/log/event-line.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 
 export type Subject = {

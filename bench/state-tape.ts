@@ -2,7 +2,7 @@
 // production, with the pushes, checks, reviews and comments in between. The same seed gives the same month.
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventFields } from '../packages/core/src/index.ts';
+import type { EventFields } from '../packages/monitor/src/kernel/log/event-line.ts';
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import { hexOf, type Subject } from './state-delivery-lines.ts';
 import { workerLines } from './state-worker-lines.ts';

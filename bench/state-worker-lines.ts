@@ -1,5 +1,5 @@
 // The log lines of one worker, from its ticket to production.
-import type { EventFields } from '../packages/core/src/index.ts';
+import type { EventFields } from '../packages/monitor/src/kernel/log/event-line.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 import {
   checks,

@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TeamBoard } from '../packages/core/src/api/team.ts';
 import { openChromium } from '../packages/dashboard/e2e/chromium.ts';
+import type { TeamBoard } from '../packages/monitor/src/features/team/api.ts';
 import { cpuMicroseconds } from '../packages/testkit/src/daemon/process-figures.ts';
 import {
   createDaemonHome,

@@ -1,6 +1,7 @@
 // The payloads of the bench: one published example of each of the ten types, brought to about 10 KB by leaving out
 // links or adding a text.
-import { codehostEventTypes, type EventFields, mapCodehost } from '../packages/core/src/index.ts';
+import { codehostEventTypes, mapCodehost } from '../packages/monitor/src/features/codehost/map-codehost.ts';
+import type { EventFields } from '../packages/monitor/src/kernel/log/event-line.ts';
 import { codehostSecret } from '../packages/testkit/src/daemon/start-daemon.ts';
 import { type SignedDelivery, signedDelivery } from '../packages/testkit/src/deliveries/signed-delivery.ts';
 import { publishedExamples } from '../packages/testkit/src/payloads/codehost-variants.ts';

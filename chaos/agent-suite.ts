@@ -1,13 +1,13 @@
 // Tries svc with the six real coding agents, pinned and installed from npm into a cache outside the repository, against a
 // streaming fake model, in a network namespace that has only loopback. `npm run agents:suite`;
 // `-- --agents copilot,qwen --cache <folder>`; `--write` writes docs/tested-agents.md, `--record` the transcripts that the tests
-// of packages/core replay. `--first-run` does something else: in a new home, `svc skills install` and then
+// of the agents feature replay. `--first-run` does something else: in a new home, `svc skills install` and then
 // `svc orchestrate start` with the default configuration must lead to a pull request.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { hookedAgents } from '@svc/core';
+import { hookedAgents } from '../packages/monitor/src/features/sessions/hook-event.ts';
 import { startStreamingModels } from '../packages/testkit/src/models/streaming-models.ts';
 import { describeMachine, failUnless, secondsSince, severalAtOnce } from '../packages/testkit/src/script.ts';
 import { installAll, runAlone } from './agent-suite/alone.ts';

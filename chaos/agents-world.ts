@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentView } from '../packages/core/src/api/agents.ts';
-import type { EventLine } from '../packages/core/src/log/event-line.ts';
+import type { AgentView } from '../packages/monitor/src/features/agents/api.ts';
+import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
 import { logLines, scriptFolder, writeInto } from '../packages/testkit/src/script.ts';
 import { until, WAIT_MS } from '../packages/testkit/src/waiting.ts';
 import { agentProcesses, endAgents } from './orchestrate-verdict.ts';

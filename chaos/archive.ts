@@ -8,8 +8,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync 
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../packages/monitor/src/cli/run.ts';
-import { createBlobFolder } from '../packages/monitor/src/features/archive/blobs.ts';
-import { readManifest } from '../packages/monitor/src/features/archive/manifest-file.ts';
+import { createBlobFolder } from '../packages/monitor/src/features/archive/io/blobs.ts';
+import { readManifest } from '../packages/monitor/src/features/archive/io/manifest-file.ts';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -2,8 +2,8 @@
 // own clocks, the tickets in the tracker, what was filed, and leftover worktrees and processes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BoardView } from '../packages/core/src/api/board.ts';
-import type { EventLine } from '../packages/core/src/log/event-line.ts';
+import type { BoardView } from '../packages/monitor/src/features/board/api.ts';
+import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
 import { logLines } from '../packages/testkit/src/script.ts';
 import { usualTeamStates } from '../packages/testkit/src/tracker/tickets.ts';
 import type { Player } from './orchestrate-cast.ts';

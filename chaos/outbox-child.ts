@@ -5,18 +5,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '@svc/lib/clock';
-import type { Effect } from '../packages/core/src/index.ts';
-import { writeFileAtomically } from '../packages/monitor/src/disk/atomic-write.ts';
-import type { Database } from '../packages/monitor/src/disk/sqlite.ts';
-import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import type { Handlers, Outcome } from '../packages/monitor/src/outbox/attempt.ts';
+import type { Effect } from '../packages/monitor/src/features/effect.ts';
+import { writeFileAtomically } from '../packages/monitor/src/kernel/disk/atomic-write.ts';
+import type { Database } from '../packages/monitor/src/kernel/disk/sqlite.ts';
+import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
+import type { Handlers, Outcome } from '../packages/monitor/src/kernel/outbox/attempt.ts';
 import {
   createOutboxStore,
   type OutboxStore,
   openOutboxDatabase,
-} from '../packages/monitor/src/outbox/outbox-store.ts';
+} from '../packages/monitor/src/kernel/outbox/outbox-store.ts';
 
-import { createOutboxRunner } from '../packages/monitor/src/outbox/runner.ts';
+import { createOutboxRunner } from '../packages/monitor/src/kernel/outbox/runner.ts';
 import {
   appendDelivery,
   foldChaosLine,

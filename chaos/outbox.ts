@@ -9,8 +9,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Effect, EventLine } from '../packages/core/src/index.ts';
-import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/outbox/outbox-store.ts';
+import type { Effect } from '../packages/monitor/src/features/effect.ts';
+import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
+import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/kernel/outbox/outbox-store.ts';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
 import {

@@ -17,11 +17,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { writeFileAtomically } from '../packages/monitor/src/disk/atomic-write.ts';
-import { openDatabase } from '../packages/monitor/src/disk/sqlite.ts';
-import { type InboxMessage, writeMessage } from '../packages/monitor/src/features/agents/inbox.ts';
-import { openEventLog } from '../packages/monitor/src/log/event-log.ts';
-import { leaveInSpool } from '../packages/monitor/src/log/spool.ts';
+import { type InboxMessage, writeMessage } from '../packages/monitor/src/features/agents/io/inbox.ts';
+import { writeFileAtomically } from '../packages/monitor/src/kernel/disk/atomic-write.ts';
+import { openDatabase } from '../packages/monitor/src/kernel/disk/sqlite.ts';
+import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
+import { leaveInSpool } from '../packages/monitor/src/kernel/log/spool.ts';
 import { openSpill } from '../packages/relay/src/channels/spill.ts';
 import { EngineUnavailable } from '../packages/relay/src/engine/engine.ts';
 import { createLogger } from '../packages/relay/src/http/relay-parts.ts';

@@ -2,7 +2,7 @@
 // `node chaos/relay-subscriber.ts <folder> <channel>`; the read key is in SVC_CHAOS_READ_KEY.
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTunnel } from '../packages/monitor/src/features/feeds/tunnel.ts';
+import { createTunnel } from '../packages/monitor/src/features/feeds/io/tunnel.ts';
 import { openSubscriberLog } from './relay/subscriber-log.ts';
 
 const [folder = '.', url = ''] = process.argv.slice(2);

@@ -7,12 +7,15 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { agentVariables, chooseVerifier, ticketFrom, type VerifierResult } from '@svc/core';
-import { readMachine } from '../packages/monitor/src/config/environment.ts';
-import { loadConfig } from '../packages/monitor/src/config/load.ts';
-import { locateAgent } from '../packages/monitor/src/features/agents/check-agent.ts';
-import { variableSources } from '../packages/monitor/src/features/agents/project-agents.ts';
-import { createVerifier } from '../packages/monitor/src/features/verify/verifier.ts';
+import { agentVariables } from '../packages/monitor/src/features/agents/agent-environment.ts';
+import { chooseVerifier } from '../packages/monitor/src/features/agents/choice.ts';
+import { locateAgent } from '../packages/monitor/src/features/agents/io/check-agent.ts';
+import { variableSources } from '../packages/monitor/src/features/agents/io/project-agents.ts';
+import { ticketFrom } from '../packages/monitor/src/features/tracker/ticket-text.ts';
+import { createVerifier } from '../packages/monitor/src/features/verify/io/verifier.ts';
+import type { VerifierResult } from '../packages/monitor/src/features/verify/refutation.ts';
+import { readMachine } from '../packages/monitor/src/kernel/config/environment.ts';
+import { loadConfig } from '../packages/monitor/src/kernel/config/load.ts';
 import {
   describeMachine,
   failUnless,

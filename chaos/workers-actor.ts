@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkerView } from '../packages/core/src/api/entities.ts';
-import type { SignalFile, WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
+import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
+import type { WorkerView } from '../packages/monitor/src/features/board/entities.ts';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import {
   deploymentSending,

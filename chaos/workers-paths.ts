@@ -1,6 +1,6 @@
 // Every row of the tables of states and transitions, and of the deploy rules of the design, as paths of workers with
 // their final states. Those are written by hand: none is computed by the code under test.
-import type { WorkerStatus } from '../packages/core/src/runs/signal-file.ts';
+import type { WorkerStatus } from '@svc/contract/signal-file';
 import type { DeploymentRow } from '../packages/testkit/src/codehost/cloud.ts';
 import type { Actor } from './workers-actor.ts';
 import { repos, type TeamKey, teams } from './workers-world.ts';

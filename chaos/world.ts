@@ -3,7 +3,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BoardView } from '../packages/core/src/api/board.ts';
+import type { BoardView } from '../packages/monitor/src/features/board/api.ts';
 import { ghEnvironment, startFakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
 import { freePort } from '../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../packages/testkit/src/daemon/server-process.ts';

@@ -1,8 +1,9 @@
 // SECURITY.md lists everything that a project file can cause, and each row names an existing test.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allFields, deprecations } from '@svc/core';
 import { expect, test } from 'vitest';
+import { deprecations } from '../packages/monitor/src/kernel/config/deprecations.ts';
+import { allFields } from '../packages/monitor/src/kernel/config/tree.ts';
 import { readReference } from './mutations/conformance-rows.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -30,10 +30,10 @@ test.each([
 
 test('finds the .sh name of a command in what people read, and not in a comment or a test', () => {
   const line = "remedy: 'Run: setup-webhooks.sh --force',";
-  expect(findWords('packages/core/src/a.ts', line)).toMatchObject([{ line: 1 }]);
+  expect(findWords('packages/demo/src/a.ts', line)).toMatchObject([{ line: 1 }]);
   expect(findWords('docs/guide/a.md', 'Run `svc-monitor.sh start`.')).toHaveLength(1);
-  expect(findWords('packages/core/src/a.ts', `// ${line}`)).toEqual([]);
-  expect(findWords('packages/core/src/a.test.ts', line)).toEqual([]);
+  expect(findWords('packages/demo/src/a.ts', `// ${line}`)).toEqual([]);
+  expect(findWords('packages/demo/src/a.test.ts', line)).toEqual([]);
   expect(findWords('docs/reference/a.md', line)).toEqual([]);
 });
 

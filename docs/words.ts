@@ -1,5 +1,5 @@
 // Finds words that we do not use, because an ordinary one says it better (AGENTS.md, "Words"). `npm run words` prints each
-// place with its file and line, `npm run words -- packages/core` those of a folder. A line that needs such a word (a
+// place with its file and line, `npm run words -- packages/monitor` those of a folder. A line that needs such a word (a
 // vendor's sentence, a name in the specification) is in docs/words-allowed.txt as `path: part of the line`; an entry
 // that fits no line is an error, so that the list stays short.
 import { execFileSync } from 'node:child_process';
@@ -32,7 +32,8 @@ const shellName =
 const isForPeople =
   /^(?:README\.md|docs\/(?:guide|relay)\/.+\.md|examples\/.+|packages\/[^/]+\/src\/(?!.*(?:\.test\.|\/testing\/)).+\.(?:tsx?|txt))$/;
 /** Code whose texts are shown on screens or printed. */
-const isShown = /^packages\/(?:core|dashboard|demo|monitor)\/src\/(?!.*(?:\.test\.|\/testing\/)).+\.tsx?$/;
+const isShown =
+  /^packages\/(?:contract|dashboard|demo|lib|monitor)\/src\/(?!.*(?:\.test\.|\/testing\/)).+\.tsx?$/;
 /** A string, a text between tags, or a line that is only text between tags. */
 const shownText =
   /'[^']*'|"[^"]*"|`[^`]*`|>[^<>{}=;()]+[<{]|^\s+[\w’]+(?:[,.:]? [\w’]+){2,}[.,:]?(?:\{' '\})?$/g;

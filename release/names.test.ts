@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { knownAgents } from '@svc/core';
 import { expect, it, test } from 'vitest';
+import { knownAgents } from '../packages/monitor/src/features/agents/choice.ts';
 import { packages } from './packages.ts';
 import { root } from './versions.ts';
 

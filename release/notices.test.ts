@@ -8,7 +8,7 @@ test.each([
   ['/r/node_modules/zod/v4/index.js', '/r/node_modules/zod'],
   ['/r/node_modules/@scope/a/dist/x.js?commonjs', '/r/node_modules/@scope/a'],
   ['\0/r/node_modules/a/node_modules/@s/b/x.js', '/r/node_modules/a/node_modules/@s/b'],
-  ['/r/packages/core/src/index.ts', undefined],
+  ['/r/packages/contract/src/index.ts', undefined],
   ['\0rolldown/runtime.js', undefined],
 ])('%s is of %s', (module, folder) => expect(packageFolderOf(module)).toBe(folder));
 

@@ -6,12 +6,12 @@ const files = new Map([
   ['version.txt', '1.0.0\n'],
   ['package.json', json({ name: 'workspace', version: '1.0.0', devDependencies: { vitest: '1.0.0' } })],
   [
-    'packages/core/package.json',
-    json({ name: '@svc/core', version: '1.0.0', dependencies: { zod: '1.0.0' } }),
+    'packages/contract/package.json',
+    json({ name: '@svc/contract', version: '1.0.0', dependencies: { zod: '1.0.0' } }),
   ],
   [
     'packages/a/package.json',
-    json({ name: 'a', version: '1.0.0', devDependencies: { '@svc/core': '1.0.0' } }),
+    json({ name: 'a', version: '1.0.0', devDependencies: { '@svc/contract': '1.0.0' } }),
   ],
   [
     'package-lock.json',
@@ -21,7 +21,7 @@ const files = new Map([
       packages: {
         '': { name: 'workspace', version: '1.0.0' },
         'node_modules/zod': { version: '1.0.0' },
-        'packages/a': { name: 'a', version: '1.0.0', devDependencies: { '@svc/core': '1.0.0' } },
+        'packages/a': { name: 'a', version: '1.0.0', devDependencies: { '@svc/contract': '1.0.0' } },
       },
     }),
   ],
@@ -36,8 +36,8 @@ describe('the version', () => {
     const after = changedVersions(files, '1.1.0');
     expect([...after.keys()]).toEqual([...files.keys()]);
     expect(versionProblems(after, '1.1.0')).toEqual([]);
-    expect(after.get('packages/a/package.json')).toContain('"@svc/core": "1.1.0"');
-    expect(after.get('packages/core/package.json')).toContain('"zod": "1.0.0"');
+    expect(after.get('packages/a/package.json')).toContain('"@svc/contract": "1.1.0"');
+    expect(after.get('packages/contract/package.json')).toContain('"zod": "1.0.0"');
     expect(after.get('package.json')).toContain('"vitest": "1.0.0"');
     const lock = after.get('package-lock.json') ?? '';
     expect([lock.match(/1\.1\.0/g)?.length, lock.match(/1\.0\.0/g)?.length]).toEqual([4, 1]);
@@ -52,7 +52,7 @@ describe('the version', () => {
     [
       'a pin',
       'packages/a/package.json',
-      json({ name: 'a', version: '1.0.0', dependencies: { '@svc/core': '0.9.0' } }),
+      json({ name: 'a', version: '1.0.0', dependencies: { '@svc/contract': '0.9.0' } }),
     ],
     ['an image', 'relay.yaml', 'image: svc-relay:0.9.0\n'],
   ])('is checked in %s', (_, path, text) => {

@@ -1,6 +1,5 @@
 // One version for everything: version.txt, every package.json and the lock file have the same, and so do the pins
 // between packages of this repository. Pure; release.ts reads and writes the files.
-
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lock } from './licences.ts';

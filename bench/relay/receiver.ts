@@ -2,7 +2,7 @@
 // package at a peer. It counts each delivery once, and measures its latency.
 import { createServer } from 'node:http';
 import { SmeeClient } from 'smee-client';
-import { createTunnel } from '../../packages/monitor/src/features/feeds/tunnel.ts';
+import { createTunnel } from '../../packages/monitor/src/features/feeds/io/tunnel.ts';
 import { listen, type Spread, spreadOf } from '../../packages/testkit/src/script.ts';
 import { answerOrders, sharedNow } from '../child.ts';
 

@@ -1,11 +1,12 @@
 // A team whose members are simulated: each has keys of its own, and publishes records that are encrypted and signed as a
 // daemon does, through the real relay. Its administrator is a team file for a real daemon.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type SharedThing, sharedThings } from '../../packages/core/src/index.ts';
-import { makeRecord, makeRoster, readKeyOf } from '../../packages/monitor/src/features/team/records.ts';
-import { putRecord } from '../../packages/monitor/src/features/team/relay-link.ts';
-import { nameHash, newKey, newMachineKeys } from '../../packages/monitor/src/features/team/seal.ts';
-import type { TeamFile } from '../../packages/monitor/src/features/team/team-file.ts';
+import { makeRecord, makeRoster, readKeyOf } from '../../packages/monitor/src/features/team/io/records.ts';
+import { putRecord } from '../../packages/monitor/src/features/team/io/relay-link.ts';
+import { nameHash, newKey, newMachineKeys } from '../../packages/monitor/src/features/team/io/seal.ts';
+import type { TeamFile } from '../../packages/monitor/src/features/team/io/team-file.ts';
+import type { SharedThing } from '../../packages/monitor/src/features/team/shared.ts';
+import { sharedThings } from '../../packages/monitor/src/features/team/shared-things.ts';
 import { severalAtOnce } from '../../packages/testkit/src/script.ts';
 import { sampleBoard, sampleWorker } from '../../packages/testkit/src/state/sample-board.ts';
 

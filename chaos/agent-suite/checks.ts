@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConversationItem } from '@svc/core';
+import type { ConversationItem } from '../../packages/monitor/src/features/agents/schemas.ts';
 import type { Asked } from '../../packages/testkit/src/models/streaming-models.ts';
 import { secondsSince } from '../../packages/testkit/src/script.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';

@@ -1,9 +1,10 @@
 // A ticket whose agent is a real program, run by a real daemon in a new home, and driven as a person does it: with `svc`.
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentView, EventLine } from '@svc/core';
-import { readPid, signalGroup } from '../../packages/lib/src/pid.ts';
-import { agentFiles, pidFolder } from '../../packages/monitor/src/features/agents/launch.ts';
+import { readPid, signalGroup } from '@svc/lib/pid';
+import type { AgentView } from '../../packages/monitor/src/features/agents/api.ts';
+import { agentFiles, pidFolder } from '../../packages/monitor/src/features/agents/io/launch.ts';
+import type { EventLine } from '../../packages/monitor/src/kernel/log/event-line.ts';
 import { logLines, scriptFolder, writeInto } from '../../packages/testkit/src/script.ts';
 import { until } from '../../packages/testkit/src/waiting.ts';
 import { openWorld } from '../world.ts';

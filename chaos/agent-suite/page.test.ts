@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookedAgents } from '@svc/core';
 import { expect, test } from 'vitest';
+import { hookedAgents } from '../../packages/monitor/src/features/sessions/hook-event.ts';
 import { agentsPage, type HooksResult, type SuiteResult } from './page.ts';
 import { programs } from './programs.ts';
 

@@ -2,8 +2,9 @@
 // from npm into its own folder of a cache outside the repository.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inOneLine, type KnownAgent, knownAgents } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
+import { inOneLine } from '../../packages/monitor/src/features/agents/agent-output.ts';
+import { type KnownAgent, knownAgents } from '../../packages/monitor/src/features/agents/choice.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';
 
 export type Program = KnownAgent & {

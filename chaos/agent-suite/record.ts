@@ -1,11 +1,12 @@
-// Writes what was sent to an agent and what it wrote, as a fixture for the tests of packages/core: one entry a line, in the
+// Writes what was sent to an agent and what it wrote, as a fixture for the tests of the agents feature: one entry a line, in the
 // order in which things happened. Nothing of this machine is in it, and long lists and texts are cut.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentEntry, Fields } from '@svc/core';
-import { readSession } from '../../packages/monitor/src/features/agents/agent-session.ts';
+import type { Fields } from '@svc/contract/payload-fields';
+import { readSession } from '../../packages/monitor/src/features/agents/io/agent-session.ts';
+import type { AgentEntry } from '../../packages/monitor/src/features/agents/session.ts';
 
-const folder = join(import.meta.dirname, '../../packages/core/src/agent/testing');
+const folder = join(import.meta.dirname, '../../packages/monitor/src/features/agents/testing');
 const LONGEST_LIST = 5;
 const LONGEST_TEXT = 80;
 

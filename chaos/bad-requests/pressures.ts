@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { api } from '../../packages/core/src/index.ts';
+import { api } from '../../packages/monitor/src/features/api.ts';
 import {
   asOtherUser,
   BURST,

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from '../../packages/core/src/api/route.ts';
-import type { api } from '../../packages/core/src/api/routes.ts';
+import type { api } from '../../packages/monitor/src/features/api.ts';
+import type { ApiAnswer } from '../../packages/monitor/src/kernel/http/api-route.ts';
 import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
 import {
   codehostSecret,

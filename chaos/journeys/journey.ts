@@ -1,6 +1,6 @@
 // What every journey has: the services around the person's machine, and the person at a terminal and a browser.
 import type { Browser } from 'playwright-core';
-import type { AgentView } from '../../packages/core/src/api/agents.ts';
+import type { AgentView } from '../../packages/monitor/src/features/agents/api.ts';
 import { startFakeCodehost } from '../../packages/testkit/src/codehost/fake-codehost.ts';
 import { startPublicRelay } from '../../packages/testkit/src/relay/public-relay.ts';
 import { askJson, scriptFolder } from '../../packages/testkit/src/script.ts';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookedAgents } from '@svc/core';
+import { hookedAgents } from '../../packages/monitor/src/features/sessions/hook-event.ts';
 import { until, untilHolds } from '../../packages/testkit/src/waiting.ts';
 import { REPO } from './codehost.ts';
 import { commandToStart, initialise } from './first-contact.ts';

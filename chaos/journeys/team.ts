@@ -1,7 +1,7 @@
 // Two people with a machine each, and their own relay on a real nats-server: what waits at one is seen by the other, handed
 // over, and answered from the other machine once its owner allows that.
 import { join } from 'node:path';
-import type { TeamBoard } from '../../packages/core/src/api/team.ts';
+import type { TeamBoard } from '../../packages/monitor/src/features/team/api.ts';
 import { startServer } from '../../packages/testkit/src/daemon/server-process.ts';
 import { relayProgram } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { startNatsServer } from '../../packages/testkit/src/nats/nats-cluster.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type {
   ReceiverAnswer,
   TunnelDelivery,
-} from '../../packages/monitor/src/features/feeds/delivery-service.ts';
+} from '../../packages/monitor/src/features/feeds/io/delivery-service.ts';
 
 export type SubscriberLine = { deliveryId: string; relay?: { channel: string; id: string } };
 

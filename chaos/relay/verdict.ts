@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import {
   createEventStream,
   readDelivery,
-} from '../../packages/monitor/src/features/feeds/delivery-service.ts';
+} from '../../packages/monitor/src/features/feeds/io/delivery-service.ts';
 
 import { auditLog } from '../../packages/testkit/src/log/audit-log.ts';
 import { WAIT_MS } from '../../packages/testkit/src/waiting.ts';

@@ -1,8 +1,8 @@
 // A relay that lies to the last machine: it leaves records out, holds heartbeats, releases them late, stands still, and keeps
 // the machine on an earlier list of members. Each lie must be noticed by a member within 70 seconds.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordKinds } from '../../packages/core/src/team/record.ts';
-import { SILENT_MS } from '../../packages/core/src/team/roster.ts';
+import { recordKinds } from '@svc/contract/relay/record';
+import { SILENT_MS } from '../../packages/monitor/src/features/team/roster.ts';
 import type { ShownRecord } from '../../packages/testkit/src/wire/lying-relay.ts';
 import type { Machine, TeamWorld } from './world.ts';
 

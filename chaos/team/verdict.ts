@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TeamBoard, TeamStatus } from '../../packages/core/src/api/team.ts';
-import { sharedInView } from '../../packages/core/src/state/views/shared-things.ts';
+import type { TeamBoard, TeamStatus } from '../../packages/monitor/src/features/team/api.ts';
+import { sharedInView } from '../../packages/monitor/src/features/team/shared-things.ts';
 import type { ChaosWorker } from './world.ts';
 
 /** What a machine shows and reports at the end. */

@@ -2,8 +2,8 @@
 // real daemon, workers that write their signal files, a clock of its own, and a way to the relays that can be cut.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TeamBoard, TeamStatus } from '../../packages/core/src/api/team.ts';
-import { isAgentsWork, workerStatuses } from '../../packages/core/src/runs/worker-statuses.ts';
+import { isAgentsWork, workerStatuses } from '@svc/contract/worker-statuses';
+import type { TeamBoard, TeamStatus } from '../../packages/monitor/src/features/team/api.ts';
 import { freePort } from '../../packages/testkit/src/daemon/free-port.ts';
 import type { ServerProcess } from '../../packages/testkit/src/daemon/server-process.ts';
 import { createDaemonHome, startDaemon } from '../../packages/testkit/src/daemon/start-daemon.ts';

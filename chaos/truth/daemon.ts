@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BoardView } from '../../packages/core/src/api/board.ts';
+import type { BoardView } from '../../packages/monitor/src/features/board/api.ts';
 import type { CodehostCloud } from '../../packages/testkit/src/codehost/cloud.ts';
 import { codehostSecret } from '../../packages/testkit/src/daemon/start-daemon.ts';
 import { createRandom } from '../../packages/testkit/src/random.ts';

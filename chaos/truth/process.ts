@@ -3,37 +3,35 @@
 // the log again on a snapshot. Git is replaced by the graph of the world; the clock is the world's.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import type { SignalFile } from '@svc/contract/signal-file';
+import { emptyBoard, foldLine, packBoard, unpackBoard } from '../../packages/monitor/src/features/board.ts';
+import type { Board } from '../../packages/monitor/src/features/board-types.ts';
+import { codehostView } from '../../packages/monitor/src/features/codehost/io/codehost-feed.ts';
+import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-codehost.ts';
+import { withWrite, writableOver } from '../../packages/monitor/src/features/deploy/deploy-worker.ts';
+import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
+import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
+import type { Effect } from '../../packages/monitor/src/features/effect.ts';
+import { helperRefusal } from '../../packages/monitor/src/features/helper-topics.ts';
 import {
-  type Board,
   deploymentDifferences,
-  type Effect,
-  type EventDraft,
-  type EventLine,
-  emptyBoard,
-  foldLine,
-  helperRefusal,
-  mapCodehost,
   PolledDeployment,
   PolledDeploymentStatus,
   PolledPullRequest,
-  packBoard,
-  parseEventDraft,
   pollDifferences,
-  receipt,
-  type SignalFile,
-  unpackBoard,
-  why,
-  withWrite,
-  workerKey,
-  writableOver,
-} from '../../packages/core/src/index.ts';
-import { readMachine } from '../../packages/monitor/src/config/environment.ts';
-import { type LiveConfig, openLiveConfig } from '../../packages/monitor/src/config/live.ts';
-import { Failure } from '../../packages/monitor/src/errors.ts';
-import { codehostView } from '../../packages/monitor/src/features/codehost/codehost-feed.ts';
-import { watchDeadlines } from '../../packages/monitor/src/features/deploy/deadlines.ts';
-import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
-import { createSignalReporter } from '../../packages/monitor/src/features/workers/signal-reads.ts';
+} from '../../packages/monitor/src/features/pull-requests/poll-differences.ts';
+import { receipt } from '../../packages/monitor/src/features/tickets/receipt.ts';
+import { why } from '../../packages/monitor/src/features/why/why.ts';
+import { createSignalReporter } from '../../packages/monitor/src/features/workers/io/signal-reads.ts';
+import { workerKey } from '../../packages/monitor/src/features/workers/reduce-worker.ts';
+import { readMachine } from '../../packages/monitor/src/kernel/config/environment.ts';
+import { type LiveConfig, openLiveConfig } from '../../packages/monitor/src/kernel/config/live.ts';
+import { Failure } from '../../packages/monitor/src/kernel/failure.ts';
+import {
+  type EventDraft,
+  type EventLine,
+  parseEventDraft,
+} from '../../packages/monitor/src/kernel/log/event-line.ts';
 import type { Answers, Difference } from './answers.ts';
 import { createCodehost, type Delivery } from './codehost.ts';
 import { lieOf } from './lies.ts';

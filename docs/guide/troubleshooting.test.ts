@@ -2,9 +2,9 @@
 // part that it checks, and every reason for attention.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { doctorParts } from '@svc/core';
 import { expect, test } from 'vitest';
 import { reasonTexts } from '../../packages/dashboard/src/screens/attention/inbox.ts';
+import { doctorParts } from '../../packages/monitor/src/kernel/check/finding.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(import.meta.dirname, 'troubleshooting.md'), 'utf8');

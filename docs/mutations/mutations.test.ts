@@ -44,8 +44,8 @@ test('every row has a mutation, unless it only explains what something is for', 
 });
 
 test.each([
-  ['LINEAR', /\/tracker\/(?:linear\/|api-answer)/],
-  ['GITHUB', /\/tracker\/github[-/]/],
+  ['LINEAR', /\/tracker\/(?:(?:io\/)?linear\/|api-answer)/],
+  ['GITHUB', /\/tracker\/(?:io\/)?github[-/]/],
 ])('every row of the tracker contract is broken in the code of %s', (provider, code) => {
   const contract = 'packages/monitor/src/features/tracker/contract.test.ts';
   const promises = [...read(contract).matchAll(/promise: '(.+)'/g)].map(([, promise]) => promise);

@@ -49,7 +49,7 @@ const loadedTogether = [
 ];
 const sources = [
   // Not the whole packages: a build changes the times of their folders.
-  ...['core', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => `packages/${name}/src`),
+  ...['contract', 'lib', 'client', 'demo', 'monitor', 'dashboard'].map((name) => `packages/${name}/src`),
   ...['public', 'index.html', 'vite.config.ts'].map((name) => `packages/dashboard/${name}`),
   'packages/monitor/build.ts',
   'bin',
@@ -89,7 +89,7 @@ async function bundleProgram(): Promise<void> {
   const { output } = await build({
     cwd: here,
     // The filter of event lines runs in a thread of its own, which starts from a file of its own.
-    input: { svc: 'src/cli/start.ts', 'jq-thread': 'src/log/jq-thread.ts' },
+    input: { svc: 'src/cli/start.ts', 'jq-thread': 'src/kernel/log/jq-thread.ts' },
     platform: 'node',
     // jsonc-parser's main entry is UMD, which no bundler can follow; its module entry is plain.
     resolve: { mainFields: ['module', 'main'] },

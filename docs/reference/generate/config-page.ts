@@ -1,6 +1,9 @@
 // docs/reference/config.md: every key of the configuration, from the fields in core, and every setting of the machine.
-import { allFields, type CataloguedField, deprecations, formatKey, type Layer } from '@svc/core';
-import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
+import { deprecations } from '../../../packages/monitor/src/kernel/config/deprecations.ts';
+import { readMachine } from '../../../packages/monitor/src/kernel/config/environment.ts';
+import type { Layer } from '../../../packages/monitor/src/kernel/config/field.ts';
+import { formatKey } from '../../../packages/monitor/src/kernel/config/key-path.ts';
+import { allFields, type CataloguedField } from '../../../packages/monitor/src/kernel/config/tree.ts';
 import { code, codes, page, table, words } from './markdown.ts';
 
 const layerWords: Record<Layer, string> = { project: 'project', secrets: 'secrets', global: 'global' };
@@ -22,7 +25,7 @@ export function configPage(): string {
 }
 
 const intro = [
-  'Every key, from the schemas in `packages/core`. `svc config explain <key>` shows one key, with its current value and the file that sets it.',
+  'Every key, from the schemas of the features. `svc config explain <key>` shows one key, with its current value and the file that sets it.',
   table(
     ['File', 'Where', 'Committed'],
     [

@@ -1,13 +1,8 @@
 // docs/reference/events.md: every topic of the event log with the fields of its detail, from the schemas in core.
-import {
-  detailSchemaFor,
-  EventLine,
-  EventScope,
-  isHelperTopic,
-  jsonSchemaOf,
-  type Topic,
-  topics,
-} from '@svc/core';
+import { isHelperTopic } from '../../../packages/monitor/src/features/helper-topics.ts';
+import { jsonSchemaOf } from '../../../packages/monitor/src/features/json-schemas.ts';
+import { detailSchemaFor, type Topic, topics } from '../../../packages/monitor/src/features/topics.ts';
+import { EventLine, EventScope } from '../../../packages/monitor/src/kernel/log/event-line.ts';
 import { code, codes, type JsonSchema, page, table, typeWords, words } from './markdown.ts';
 
 type Schema = Parameters<typeof jsonSchemaOf>[0];

@@ -1,12 +1,11 @@
 // docs/reference/metrics.md: every metric of the daemon and of the relay. Both are started in memory and a temporary
 // folder to read what they register: labels are only in the registry, not in the output of /metrics.
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createByteBudget } from '@svc/lib/read-body';
-import { readMachine } from '../../../packages/monitor/src/config/environment.ts';
 import { runDaemon } from '../../../packages/monitor/src/daemon/run.ts';
+import { readMachine } from '../../../packages/monitor/src/kernel/config/environment.ts';
 import { createMetrics } from '../../../packages/relay/src/http/metrics.ts';
 import { createLogger } from '../../../packages/relay/src/http/relay-parts.ts';
 import { createRelayServer } from '../../../packages/relay/src/http/server.ts';

@@ -1,6 +1,7 @@
 // The generated pages are complete, and text from the code cannot break their Markdown.
-import { allFields, topics } from '@svc/core';
 import { expect, test } from 'vitest';
+import { topics } from '../../../packages/monitor/src/features/topics.ts';
+import { allFields } from '../../../packages/monitor/src/kernel/config/tree.ts';
 import { configPage } from './config-page.ts';
 import { eventsPage, familyOf } from './events-page.ts';
 

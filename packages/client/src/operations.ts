@@ -1,5 +1,6 @@
 // Every operation of the daemon by method and path, from its route table. Only types: clients bundle no schemas.
-import type { ApiAnswer, ApiGiven, ApiRoute, api } from '@svc/core';
+import type { api } from 'svc-monitor/src/features/api.ts';
+import type { ApiAnswer, ApiGiven, ApiRoute } from 'svc-monitor/src/kernel/http/api-route.ts';
 
 /** Webhook deliveries are signed by their sender and never sent by a client. */
 type Route = Exclude<(typeof api)[keyof typeof api], { tag: 'webhooks' }>;
@@ -23,4 +24,4 @@ export type Operations = {
 };
 
 /** One event, as written in the log. */
-export type { EventLine } from '@svc/core';
+export type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';

@@ -3,16 +3,10 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type {
-  AgentOptions,
-  AgentRequest,
-  AgentView,
-  AttentionItem,
-  ConversationItem,
-  WorkerAgent,
-  WorktreeChanges,
-} from '@svc/core';
 import { sampleAttention } from '@svc/testkit';
+import type { AgentOptions, AgentView, WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
+import type { AgentRequest, ConversationItem, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewItem = DistributiveOmit<ConversationItem, 'rev'>;

@@ -1,6 +1,6 @@
 // A day on which every text from outside is an attack: none of it runs or becomes an element, and the screens stay
 // readable.
-import type { BoardView } from '@svc/core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { describe, expect, it } from 'vitest';
 import { PWNED } from '../../testkit/src/tape/hostile.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';

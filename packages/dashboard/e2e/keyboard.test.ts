@@ -1,6 +1,6 @@
 // Everything without a mouse: navigation, the palette, the shortcuts, attention and the log.
-import type { BoardView } from '@svc/core';
 import type { Page } from 'playwright-core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { describe, expect, it } from 'vitest';
 import { goTo, screens, settled } from './screens.ts';
 import { withTape } from './with-tape.ts';

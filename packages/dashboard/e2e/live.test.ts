@@ -1,9 +1,12 @@
 // The screens with data: live updates, past times, and links.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttentionView, BoardView, DoctorFinding } from '@svc/core';
-import { boardColumns, doctorFinding } from '@svc/core/browser';
 import type { Page } from 'playwright-core';
+import type { AttentionView } from 'svc-monitor/src/features/attention/api.ts';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { boardColumns } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { DoctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
+import { doctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
 import { describe, expect, it } from 'vitest';
 import { appendOutput, changeSignal } from '../../demo/src/worker-files.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';

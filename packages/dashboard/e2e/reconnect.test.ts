@@ -1,8 +1,8 @@
 // The connection to the daemon is cut again and again while events arrive: afterwards the page has every one of them,
 // in order, and the same board as the daemon.
-import type { BoardView } from '@svc/core';
-import { boardColumnNames, boardColumns } from '@svc/core/browser';
 import type { Page } from 'playwright-core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { boardColumnNames, boardColumns } from 'svc-monitor/src/features/board/board-columns.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { liveEvents } from '../../testkit/src/tape/live-events.ts';
 import { until, untilHolds } from '../../testkit/src/waiting.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { EventLine } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openClouds } from './clouds.ts';
 import { openDay } from './day.ts';

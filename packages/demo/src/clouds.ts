@@ -2,7 +2,7 @@
 // files. Signed deliveries go through the relay; one that does not arrive is sent again.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { type DemoBackends, startDemoBackends } from './backends.ts';
 import type { DaemonAddress } from './daemon.ts';
 import type { Day, DayRecord, Delivery } from './day.ts';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { CodehostHook, newHookBody } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
+import { CodehostHook, newHookBody } from 'svc-monitor/src/features/codehost/hook-plan.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAnswers, startScriptedCodehost } from './clouds.ts';
 import { makeHome, writePrograms } from './home.ts';

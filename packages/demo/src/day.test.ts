@@ -1,4 +1,5 @@
-import { boardView, mapCodehost } from '@svc/core';
+import { boardView } from 'svc-monitor/src/features/board/board-view.ts';
+import { mapCodehost } from 'svc-monitor/src/features/codehost/map-codehost.ts';
 import { describe, expect, it, test } from 'vitest';
 import {
   clockText,

@@ -3,7 +3,8 @@
 // a minute and gets records with shifted times.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventFields, SignalFile, WorkerStatus } from '@svc/core';
+import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
+import type { EventFields } from 'svc-monitor/src/kernel/log/event-line.ts';
 
 /** Minutes of the day: the demo starts at 9:00 and ends at 17:30. */
 export const DAY_BEGINS = 60;

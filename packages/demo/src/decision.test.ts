@@ -1,4 +1,4 @@
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { expect, it, test } from 'vitest';
 import { openDay, readRecords } from './day.ts';
 import { awaitDecision, decisionIn } from './decision.ts';

@@ -4,7 +4,7 @@
 //   retry                             the attempt succeeds
 //   accept                            the ticket is done without a deployment
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { type Clouds, post } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';
 import { type Delivery, openDay, readRecords, WAITS_FOR_YOU } from './day.ts';

@@ -2,20 +2,18 @@
 // the log, with its effects (attention items, deploy events, signal files).
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { SignalFile } from '@svc/contract/signal-file';
+import { emptyBoard, foldLine } from 'svc-monitor/src/features/board.ts';
+import type { Board } from 'svc-monitor/src/features/board-types.ts';
+import { mapCodehost } from 'svc-monitor/src/features/codehost/map-codehost.ts';
+import { mapTracker } from 'svc-monitor/src/features/tracker/map-tracker.ts';
+import { signalChanges, workerDied } from 'svc-monitor/src/features/workers/signal-changes.ts';
+import { cutToFit } from 'svc-monitor/src/kernel/log/cut-to-fit.ts';
 import {
-  type Board,
-  cutToFit,
   type EventFields,
   type EventLine,
-  emptyBoard,
-  foldLine,
   MAX_EVENT_LINE_BYTES,
-  mapCodehost,
-  mapTracker,
-  type SignalFile,
-  signalChanges,
-  workerDied,
-} from '@svc/core';
+} from 'svc-monitor/src/kernel/log/event-line.ts';
 import type { Day, DayRecord, Delivery } from './day.ts';
 import { deployPolicies, TICKET_PREFIX } from './project.ts';
 import { appendOutput, hashOf, patchedSignal, signalPath, writtenSignal } from './worker-files.ts';

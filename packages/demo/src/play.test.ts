@@ -1,4 +1,4 @@
-import type { BoardView } from '@svc/core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { expect, test } from 'vitest';
 import { endingLines } from './play.ts';
 

@@ -1,8 +1,9 @@
 // Plays the day: every record at its time, into the daemon or, if it is a scene, to the terminal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Link } from '@svc/client';
-import type { BoardView, EventLine } from '@svc/core';
-import { isShipped } from '@svc/core/browser';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import type { Clouds } from './clouds.ts';
 import type { DaemonAddress } from './daemon.ts';
 import { clockText, DAY_ENDS, type Day, type DayRecord, msPerMinuteOf, WAITS_FOR_YOU } from './day.ts';

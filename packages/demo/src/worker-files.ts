@@ -3,7 +3,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { canonicalJson, type Effect, type SignalFile, withWrite, writableOver } from '@svc/core';
+import type { SignalFile } from '@svc/contract/signal-file';
+import { canonicalJson } from '@svc/lib/canonical-json';
+import { withWrite, writableOver } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import type { Effect } from 'svc-monitor/src/features/effect.ts';
 
 type Named = { orchestrator: string; ticket: string };
 

@@ -20,9 +20,9 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ReadSocketTable } from '../src/access/socket-table.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/control/instance.ts';
+import type { ReadSocketTable } from '../src/kernel/access/socket-table.ts';
+import { claimInstance } from '../src/kernel/instance/instance.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import { registeredRoutes } from './registered-routes.ts';
 

@@ -1,15 +1,15 @@
 // Agents that svc talks to, through the command line and a daemon: what is shown, permissions, messages, and what happens
 // when the agent or the daemon ends.
-
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentView, BoardView } from '@svc/core';
 import { needPid, readPid, signalGroup } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, until, untilHolds } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import type { AgentView } from '../src/features/agents/api.ts';
 import { lives } from '../src/features/agents/testing/scripted-agent.ts';
+import type { BoardView } from '../src/features/board/api.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

@@ -1,9 +1,8 @@
 // The agents of a run end to end, in one process with real git: whether their program can be started, what they see of
 // the environment, how a person learns why one ended, and that cancel and retry reach every worker of a run.
-
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttentionView, BoardView, RunView, SignalFile, Why } from '@svc/core';
+import type { SignalFile } from '@svc/contract/signal-file';
 import { needPid } from '@svc/lib/pid';
 import {
   portForPrometheus,
@@ -18,6 +17,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { metricsPanels } from '../../dashboard/src/screens/telemetry/agent-queries.ts';
 import { runCommandLine } from '../src/cli/run.ts';
 import { killGroup, lives } from '../src/features/agents/testing/scripted-agent.ts';
+import type { AttentionView } from '../src/features/attention/api.ts';
+import type { BoardView } from '../src/features/board/api.ts';
+import type { RunView } from '../src/features/runs/api.ts';
+import type { Why } from '../src/features/workers/api.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

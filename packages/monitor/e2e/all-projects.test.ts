@@ -2,12 +2,12 @@
 // settings of each project.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BoardView } from '@svc/core';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import { claimInstance } from '../src/control/instance.ts';
+import type { BoardView } from '../src/features/board/api.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import { claimInstance } from '../src/kernel/instance/instance.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 test('one daemon watches the worktrees of all projects, each by its own settings', async () => {

@@ -3,7 +3,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BoardView, resolveConfig } from '@svc/core';
 import {
   codehostExample,
   createRandom,
@@ -14,7 +13,9 @@ import {
   until,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { parseJson } from '../src/config/read-json.ts';
+import type { BoardView } from '../src/features/board/api.ts';
+import { parseJson } from '../src/kernel/config/read-json.ts';
+import { resolveConfig } from '../src/kernel/config/resolve.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'e'.repeat(64);

@@ -3,10 +3,13 @@
 import { createHmac } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BoardChanges, ConfigReport, Figures, Trace, WorkerOutput } from '@svc/core';
 import { codehostExample, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import type { BoardChanges } from '../src/features/board/api.ts';
+import type { ConfigReport } from '../src/features/configuration/api.ts';
+import type { Figures } from '../src/features/health/api.ts';
+import type { Trace, WorkerOutput } from '../src/features/workers/api.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 
 const secret = 's'.repeat(40);

@@ -2,7 +2,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AttentionItem, EventLine } from '@svc/core';
 import {
   codehostForTest,
   ghEnvironment,
@@ -13,7 +12,9 @@ import {
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
+import type { AttentionItem } from '../src/features/board/entities.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 't'.repeat(64);

@@ -8,15 +8,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import {
-  inDoctorOrder,
-  judgeFeeds,
-  judgeHealth,
-  judgeSelfCheck,
-  type ReportedFeeds,
-  type ReportedHealth,
-  type SelfCheck,
-} from '@svc/core';
-import {
   codehostExample,
   feedsOff,
   healthyReport,
@@ -26,8 +17,16 @@ import {
   until,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../src/control/instance.ts';
+import { judgeFeeds, type ReportedFeeds } from '../src/features/feeds/judge-feeds.ts';
+import {
+  judgeHealth,
+  judgeSelfCheck,
+  type ReportedHealth,
+  type SelfCheck,
+} from '../src/features/health/judge-daemon.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import { inDoctorOrder } from '../src/kernel/check/finding.ts';
+import { claimInstance } from '../src/kernel/instance/instance.ts';
 import { covered, feedWorld, SECRET } from './feed-world.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { type Patient, runDoctor } from './run-doctor.ts';

@@ -3,7 +3,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventLine } from '@svc/core';
 import {
   ghEnvironment,
   startFakeCodehost,
@@ -20,6 +19,7 @@ import {
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { processEnvironment, storyDaemon } from './story-daemon.ts';
 import { waitersOf } from './waiters.ts';
 

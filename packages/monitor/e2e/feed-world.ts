@@ -1,5 +1,4 @@
 // A machine with feeds: the code host's fake behind the real gh, a relay, a project that watches a repository.
-
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RunCommand } from '@svc/lib/process';

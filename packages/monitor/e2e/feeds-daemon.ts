@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { ReportedFeeds } from '@svc/core';
 import { onTestFinished } from 'vitest';
-import { claimInstance } from '../src/control/instance.ts';
+import type { ReportedFeeds } from '../src/features/feeds/judge-feeds.ts';
+import { claimInstance } from '../src/kernel/instance/instance.ts';
 
 type Tunnel = ReportedFeeds['tunnels'][number];
 

@@ -1,14 +1,14 @@
 // A whole daemon inside the test's process, in its own home, with access to its output.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventLine } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { onTestFinished } from 'vitest';
-import type { ReadSocketTable } from '../src/access/socket-table.ts';
-import { readMachine } from '../src/config/environment.ts';
-import { claimInstance } from '../src/control/instance.ts';
 import { runDaemon } from '../src/daemon/run.ts';
+import type { ReadSocketTable } from '../src/kernel/access/socket-table.ts';
+import { readMachine } from '../src/kernel/config/environment.ts';
+import { claimInstance } from '../src/kernel/instance/instance.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 
 export type InProcessDaemon = Awaited<ReturnType<typeof startInProcess>>;
 

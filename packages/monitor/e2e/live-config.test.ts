@@ -2,9 +2,9 @@
 // deliveries.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BoardView } from '@svc/core';
 import { storyRepo, storyTicket, temporaryFolder, until, untilHolds } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import type { BoardView } from '../src/features/board/api.ts';
 import { storyDaemon } from './story-daemon.ts';
 
 const valid = {

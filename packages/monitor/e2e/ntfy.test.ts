@@ -1,5 +1,5 @@
 // A real ntfy server: what arrives there when somebody is asked. `.ci/ntfy` downloads the server; without one the test is
-// skipped, which the report names, and the texts are tested with a server of our own (src/outbox/notifiers).
+// skipped, which the report names, and the texts are tested with a server of our own (src/features/attention/io/notifiers).
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

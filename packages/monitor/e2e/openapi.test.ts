@@ -5,7 +5,6 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { createClient } from '@svc/client';
-import { api, openapiDocument } from '@svc/core';
 import {
   answerWithJson,
   codehostExample,
@@ -25,10 +24,12 @@ import {
   untilHolds,
 } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { hookTokenFile } from '../src/access/token-file.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { runCommandLine } from '../src/cli/run.ts';
+import { api } from '../src/features/api.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import { hookTokenFile } from '../src/kernel/access/token-file.ts';
+import { openapiDocument } from '../src/kernel/http/openapi.ts';
 import { covered, feedWorld } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 import {

@@ -1,15 +1,14 @@
 // Runs end to end in one process, with real git and a scripted agent: external names, and a run from its start to
 // its cancelation. Forty tickets with kills in between are `npm run chaos:orchestrate`.
-
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunView } from '@svc/core';
 import { needPid } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { changesVerb } from '../src/cli/verbs/agent-changes.ts';
 import { lives, textIn } from '../src/features/agents/testing/scripted-agent.ts';
+import type { RunView } from '../src/features/runs/api.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
 import { startInProcess } from './in-process-daemon.ts';
 

@@ -17,8 +17,8 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { type ServerProcess, startServer } from '../../testkit/src/daemon/server-process.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { relayReadKeyFile, webhookSecretFile } from '../src/config/locate.ts';
-import { fillSecrets } from '../src/control/secrets-file.ts';
+import { relayReadKeyFile, webhookSecretFile } from '../src/kernel/config/locate.ts';
+import { fillSecrets } from '../src/kernel/instance/secrets-file.ts';
 import { facts } from './feed-world.ts';
 import { type InProcessDaemon, startInProcess } from './in-process-daemon.ts';
 

@@ -1,9 +1,10 @@
 // Both receivers over real HTTP: the order of checks, the names, the secrets, one event per delivery.
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import { judgeHealth, parseEventLine } from '@svc/core';
 import { codehostExample, codehostExamples, trackerExamples, until, untilHolds } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { judgeHealth } from '../src/features/health/judge-daemon.ts';
+import { parseEventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'a'.repeat(64);

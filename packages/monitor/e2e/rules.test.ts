@@ -15,11 +15,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { EventLine } from '@svc/core';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
-import type { BackTest } from '../src/features/rules/back-test.ts';
+import type { BackTest } from '../src/features/rules/io/back-test.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const SECRET = 'a secret of this test';

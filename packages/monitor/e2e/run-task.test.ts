@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventLine } from '@svc/core';
 import {
   codehostForTest,
   ghEnvironment,
@@ -17,6 +16,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { initWorld } from './init-world.ts';
 

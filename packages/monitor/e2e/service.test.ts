@@ -7,13 +7,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createCommand } from '@commander-js/extra-typings';
-import { programOfService } from '@svc/core';
 import type { CommandEnd, RunCommand } from '@svc/lib/process';
 import { svcProgram, temporaryFolder, testTerminal, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { installVerb, uninstallVerb } from '../src/cli/verbs/monitor.ts';
-import { thisProcess } from '../src/control/control.ts';
+import { programOfService } from '../src/features/service/service-files.ts';
+import { thisProcess } from '../src/kernel/instance/control.ts';
 
 const SECRET = 'f'.repeat(64);
 

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { WorkerStatus } from '@svc/core';
+import type { WorkerStatus } from '@svc/contract/signal-file';
 import {
   codehostExample,
   type JsonObject,

@@ -4,16 +4,15 @@ import {
   formatRecordPath,
   parseRecordBody,
   type RecordKind,
-  type RecordRefusal,
-  recordRefusals,
   type StoredRecord,
-  sharedThings,
-} from '@svc/core';
+} from '@svc/contract/relay/record';
 import { sampleAttention, sampleBoard, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { channelOf, makeJoin, makeRecord, makeRoster, readKeyOf } from '../src/features/team/records.ts';
-import { nameHash, newKey, newMachineKeys, signRecord } from '../src/features/team/seal.ts';
-import { newestKey, type TeamFile } from '../src/features/team/team-file.ts';
+import { channelOf, makeJoin, makeRecord, makeRoster, readKeyOf } from '../src/features/team/io/records.ts';
+import { nameHash, newKey, newMachineKeys, signRecord } from '../src/features/team/io/seal.ts';
+import { newestKey, type TeamFile } from '../src/features/team/io/team-file.ts';
+import { type RecordRefusal, recordRefusals } from '../src/features/team/roster.ts';
+import { sharedThings } from '../src/features/team/shared-things.ts';
 import { machine, putIntoServer, teamOfTwo } from './team-world.ts';
 
 const [thing] = sharedThings(sampleBoard({ attention: [sampleAttention({ id: 'forged' })] }));

@@ -1,21 +1,17 @@
 // What members of a team may do on another machine: asked by one, executed once by the other if its owner allows it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CommandValue,
-  type EventLine,
-  type RecordRefusal,
-  recordRefusals,
-  type StoredRecord,
-  type TeamCommand,
-  type TeamCommandView,
-} from '@svc/core';
+import type { StoredRecord } from '@svc/contract/relay/record';
 import { storyRepo, storyTicket, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { hookTokenFile } from '../src/access/token-file.ts';
-import { makeRecord } from '../src/features/team/records.ts';
-import { nameHash, newMachineKeys } from '../src/features/team/seal.ts';
-import type { TeamFile } from '../src/features/team/team-file.ts';
+import type { TeamCommandView } from '../src/features/team/api.ts';
+import type { CommandValue, TeamCommand } from '../src/features/team/command.ts';
+import { makeRecord } from '../src/features/team/io/records.ts';
+import { nameHash, newMachineKeys } from '../src/features/team/io/seal.ts';
+import type { TeamFile } from '../src/features/team/io/team-file.ts';
+import { type RecordRefusal, recordRefusals } from '../src/features/team/roster.ts';
+import { hookTokenFile } from '../src/kernel/access/token-file.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { storyDaemon } from './story-daemon.ts';
 import { type Machine, machine, putIntoServer, relayAt, teamOfTwo } from './team-world.ts';
 

@@ -1,8 +1,9 @@
 // A relay that does not show what it has: it leaves records out, stands still, releases them late, or shows one machine an
 // earlier list of members. Its members notice within two heartbeats, and nobody is accused while it is honest.
-import { HEARTBEAT_MS, recordKinds, SILENT_MS } from '@svc/core';
+import { recordKinds } from '@svc/contract/relay/record';
 import { natsForTest, startLyingRelay, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { HEARTBEAT_MS, SILENT_MS } from '../src/features/team/roster.ts';
 import { type Machine, machine, relayAt } from './team-world.ts';
 
 /** Shorter than in use, so that the test does not wait for a minute. */

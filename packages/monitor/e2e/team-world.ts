@@ -1,7 +1,7 @@
 // Machines of a team (a home and a daemon each) and one relay on a real nats-server.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RecordRefusal, StoredRecord, TeamBoard } from '@svc/core';
+import type { StoredRecord } from '@svc/contract/relay/record';
 import { natsForTest, relayProgram, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished } from 'vitest';
 import { startServer } from '../../testkit/src/daemon/server-process.ts';
@@ -9,8 +9,10 @@ import { codehostSecret } from '../../testkit/src/daemon/start-daemon.ts';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
 import { sendCodehost } from '../../testkit/src/tape/send.ts';
 import { runCommandLine } from '../src/cli/run.ts';
-import { channelOf } from '../src/features/team/records.ts';
-import type { TeamFile } from '../src/features/team/team-file.ts';
+import type { TeamBoard } from '../src/features/team/api.ts';
+import { channelOf } from '../src/features/team/io/records.ts';
+import type { TeamFile } from '../src/features/team/io/team-file.ts';
+import type { RecordRefusal } from '../src/features/team/roster.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 export async function relayAt(nats: string, port = 0) {

@@ -1,11 +1,11 @@
 // Two machines (two homes, two daemons) and one relay on a real nats-server: from `svc team create` to a shared board.
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseInvitation } from '@svc/core';
 import { answerWithJson, startRecordingServer, until } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { askNats } from '../../testkit/src/nats/nats-node.ts';
-import { invitationKeys } from '../src/features/team/records.ts';
+import { invitationKeys } from '../src/features/team/io/records.ts';
+import { parseInvitation } from '../src/features/team/roster.ts';
 import { type Machine, machine, relayAt, teamOfTwo } from './team-world.ts';
 
 const sees = async (by: Machine, other: Machine, ticket: string, status: string): Promise<boolean> => {

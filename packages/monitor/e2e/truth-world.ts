@@ -3,8 +3,9 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import type { BoardView, Receipt, Why } from '@svc/core';
 import { type JsonObject, temporaryFolder, testTracker, until } from '@svc/testkit';
+import type { BoardView } from '../src/features/board/api.ts';
+import type { Receipt, Why } from '../src/features/workers/api.ts';
 import { startInProcess } from './in-process-daemon.ts';
 import { svcInProcess } from './svc-in-process.ts';
 

@@ -1,17 +1,16 @@
 // The second agent of a verification, through the daemon, with an agent that obeys the text of the ticket: nothing that it
 // says counts without evidence, nothing that it writes stays, and the wave ends by the deadline.
-
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { EventLine } from '@svc/core';
 import { needPid } from '@svc/lib/pid';
 import { temporaryFolder, testTerminal, testTracker, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
 import { lives, textIn } from '../src/features/agents/testing/scripted-agent.ts';
 import { testRepository } from '../src/features/worktrees/testing/repository.ts';
+import type { EventLine } from '../src/kernel/log/event-line.ts';
 import { startInProcess } from './in-process-daemon.ts';
 
 const program = join(import.meta.dirname, '../../testkit/src/agents/protocol-agent.ts');

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Answer } from '@svc/client';
-import { type BoardView, laneSlots, type SignalFile, type WorkerStatus } from '@svc/core';
+import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
 import {
   codehostExample,
   type JsonObject,
@@ -18,6 +18,8 @@ import {
   until,
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { BoardView } from '../src/features/board/api.ts';
+import { laneSlots } from '../src/kernel/outbox/outbox-rules.ts';
 import { covered, feedWorld as world } from './feed-world.ts';
 
 type Outbox = Answer<'GET', '/api/outbox'>;

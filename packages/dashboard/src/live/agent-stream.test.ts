@@ -1,4 +1,5 @@
-import type { AgentView, ConversationItem } from '@svc/core';
+import type { AgentView } from 'svc-monitor/src/features/agents/api.ts';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import { expect, test } from 'vitest';
 import { noAgent, withView } from './agent-stream.ts';
 

@@ -1,7 +1,8 @@
 // What the agent of a ticket does, as it happens: its state and its conversation, which is a list of items that change by
 // their id. A message of another instance starts the list over.
-import type { AgentView, ConversationItem } from '@svc/core';
 import { useEffect, useState } from 'react';
+import type { AgentView } from 'svc-monitor/src/features/agents/api.ts';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import { client } from '../api/client.ts';
 import { keepFollowing } from './line-stream.ts';
 

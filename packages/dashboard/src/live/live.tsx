@@ -1,6 +1,4 @@
 // What all screens share: one event stream, the board that follows it, and a clock.
-
-import type { EventLine, TeamStatus } from '@svc/core';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import {
@@ -13,6 +11,8 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import type { TeamStatus } from 'svc-monitor/src/features/team/api.ts';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../api/client.ts';
 import { type BoardStore, boardOf, createBoardStore, emptyLiveBoard, type LiveBoard } from './board-store.ts';
 import { type LinkState, openLineStream } from './line-stream.ts';

@@ -1,6 +1,6 @@
 // The team's board: this machine's, with what the other machines have published. A row of another machine has the key of
 // its record and the id of its machine.
-import { handedTo } from '@svc/core/browser';
+import { handedTo } from 'svc-monitor/src/features/attention/attention-view.ts';
 import type { LiveBoard } from './board-store.ts';
 
 type RecordRow = LiveBoard['team'] extends ReadonlyMap<string, infer Entity> ? Entity : never;

@@ -1,6 +1,6 @@
 // Text of an agent: never HTML, no terminal sequences, and characters that are invisible or change the direction are
 // written out, so that code reads as it runs.
-import { visibleText } from '@svc/core/browser';
+import { visibleText } from '@svc/lib/visible-text';
 import { Fragment, memo, useMemo, useState } from 'react';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';

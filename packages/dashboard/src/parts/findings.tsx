@@ -1,8 +1,8 @@
 // What the daemon has found about itself, a row for each part: in the first line of every screen and on the doctor's.
-import type { CheckGrade, DoctorFinding } from '@svc/core';
-import type { Meaning } from '@svc/core/browser';
-import { isOff } from '@svc/core/browser';
 import type { ReactNode } from 'react';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
+import type { CheckGrade, DoctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
+import { isOff } from 'svc-monitor/src/kernel/check/finding.ts';
 import { For } from './age.tsx';
 import { Pill } from './pill.tsx';
 import { Remedy } from './remedy.tsx';

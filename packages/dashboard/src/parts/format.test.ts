@@ -1,4 +1,4 @@
-import { usdText } from '@svc/core/browser';
+import { usdText } from 'svc-monitor/src/features/agents/cost.ts';
 import { expect, test } from 'vitest';
 import { clockWords, countWords, durationWords, exactWords, waitedWords } from './format.ts';
 

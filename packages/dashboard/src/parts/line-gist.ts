@@ -1,5 +1,5 @@
 // A short text for an event, from its detail: what changed, from what to what; and how it arrived, in words.
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 
 /** The screen truncates it further; this only bounds the page. */
 const MOST = 400;

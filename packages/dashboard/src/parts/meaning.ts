@@ -1,5 +1,5 @@
 // The six meanings of docs/internals/design-language.md and the classes that draw them. No other file names colours.
-import type { Meaning } from '@svc/core/browser';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 
 export const textOf: Record<Meaning, string> = {
   motion: 'text-motion',

@@ -1,7 +1,6 @@
 // A state label on the soft background of its meaning.
-
-import { type Meaning } from '@svc/core/browser';
 import type { ReactNode } from 'react';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { classNames } from './class-names.ts';
 import { backgroundOf, edgeOf, markOf, textOf } from './meaning.ts';
 

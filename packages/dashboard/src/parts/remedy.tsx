@@ -1,4 +1,4 @@
-import { remedyCommand } from '@svc/core/browser';
+import { remedyCommand } from 'svc-monitor/src/kernel/check/remedy-command.ts';
 import { shownText } from './agent-text.tsx';
 import { CopyButton } from './button.tsx';
 

@@ -1,9 +1,9 @@
 // While an agent waits for a permission, this notice is on every screen: it names the ticket and shows what is asked, and
 // answers it with one click or key. Of several it shows the oldest one that the screen itself has no keys for.
-import type { AgentRequest, WorkerAgent } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { Hand } from 'lucide-react';
 import { useRef } from 'react';
+import type { AgentRequest, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import type { LiveBoard } from '../live/board-store.ts';
 import { useDisabledBecause, useLiveBoard } from '../live/live.tsx';
 import { shownText } from '../parts/agent-text.tsx';

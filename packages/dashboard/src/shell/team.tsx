@@ -1,6 +1,6 @@
 // The team on a screen: the switch between this machine's board and the team's, the machines, and whose a card is.
-import type { TeamStatus } from '@svc/core';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { TeamStatus } from 'svc-monitor/src/features/team/api.ts';
 import { useTeam, useView } from '../live/live.tsx';
 import { Ago } from '../parts/age.tsx';
 import { classNames } from '../parts/class-names.ts';

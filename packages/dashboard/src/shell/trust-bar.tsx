@@ -1,11 +1,12 @@
 // The first line of every screen: whether its data can be trusted. One quiet line if all is well; each problem is
 // listed with since when, why, and how to fix it.
-import type { DoctorFinding } from '@svc/core';
-import { doctorFinding, inDoctorOrder, type Meaning } from '@svc/core/browser';
 import { useLocation } from '@tanstack/react-router';
 import { ChevronDown, Moon, Search, Sun } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useState } from 'react';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
+import type { DoctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
+import { doctorFinding, inDoctorOrder } from 'svc-monitor/src/kernel/check/finding.ts';
 import { ApiFailure } from '../api/client.ts';
 import { chooseTheme, themeChoice } from '../design/theme.ts';
 import { useBoard, useBoardFailure, useHealth, useLink, useLiveBoard } from '../live/live.tsx';

@@ -1,4 +1,4 @@
-import { doctorFinding } from '@svc/core';
+import { doctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
 import { expect, test } from 'vitest';
 import { trustLine } from './trust.ts';
 

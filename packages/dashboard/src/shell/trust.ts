@@ -1,7 +1,7 @@
 // Can this screen be trusted? One line from the findings of the daemon, which come with the worst first.
-import type { DoctorFinding } from '@svc/core';
-import type { Meaning } from '@svc/core/browser';
-import { isOff } from '@svc/core/browser';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
+import type { DoctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
+import { isOff } from 'svc-monitor/src/kernel/check/finding.ts';
 import { meaningOfGrade } from '../parts/findings.tsx';
 
 type TrustLine = { meaning: Meaning; words: string };

@@ -1,9 +1,9 @@
 // What all archive verbs share: location, index and settings. The archive needs no daemon: it has its own files and
 // tables, and one lock per root keeps two of these verbs apart.
-import { safeSegment } from '@svc/core';
-import { refuseNewerData } from '../disk/data-format.ts';
-import { Failure } from '../errors.ts';
-import { type ArchiveIndex, rootFrom, withArchiveIndex } from '../features/archive/archive-index.ts';
+import { safeSegment } from '@svc/contract/signal-file';
+import { type ArchiveIndex, rootFrom, withArchiveIndex } from '../features/archive/io/archive-index.ts';
+import { refuseNewerData } from '../kernel/disk/data-format.ts';
+import { Failure } from '../kernel/failure.ts';
 import { createReporter, type ReportFact } from './report-fact.ts';
 import { openSession, requireConfig, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';

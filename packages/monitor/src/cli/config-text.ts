@@ -1,27 +1,18 @@
 // Configuration values as text; `core` masks secrets.
-import {
-  type ConfigEntry,
-  type FieldNode,
-  findKey,
-  isField,
-  type KeyPath,
-  type Layer,
-  type LookedAt,
-  layerTitles,
-  MASK,
-  maskedValue,
-  projectEntry,
-  publicValue,
-  type ResolvedValue,
-  sameJson,
-  secretKind,
-  sourceText,
-  valueFromText,
-} from '@svc/core';
-import type { Machine } from '../config/environment.ts';
-import type { ConfigFiles, LoadedConfig } from '../config/load.ts';
-import { addressFingerprint } from '../config/report.ts';
-import { Failure } from '../errors.ts';
+import { sameJson } from '@svc/lib/canonical-json';
+import type { ConfigEntry } from '../features/configuration/api.ts';
+import { maskedValue, projectEntry, sourceText } from '../features/configuration/config-report.ts';
+import { addressFingerprint } from '../features/configuration/io/report.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import { type Layer, layerTitles } from '../kernel/config/field.ts';
+import { findKey, isField } from '../kernel/config/key-path.ts';
+import type { ConfigFiles, LoadedConfig } from '../kernel/config/load.ts';
+import { MASK, publicValue } from '../kernel/config/public-value.ts';
+import { valueFromText } from '../kernel/config/resolve.ts';
+import type { LookedAt, ResolvedValue } from '../kernel/config/resolved-value.ts';
+import { secretKind } from '../kernel/config/secret-shapes.ts';
+import type { FieldNode, KeyPath } from '../kernel/config/tree.ts';
+import { Failure } from '../kernel/failure.ts';
 import { connectDaemon } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 

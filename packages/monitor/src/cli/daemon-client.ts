@@ -1,10 +1,10 @@
 // Calls the daemon's routes on loopback, typed by their description. An error answer becomes the failure that it names.
 import { ApiFailure, type Client, createClient } from '@svc/client';
-import { authorization, readToken } from '../access/token-file.ts';
-import type { Machine } from '../config/environment.ts';
-import { type FoundDaemon, notAnswering, waitForDaemon } from '../control/find-daemon.ts';
-import { askLoopback } from '../control/loopback.ts';
-import { Failure, isFailureCode } from '../errors.ts';
+import { authorization, readToken } from '../kernel/access/token-file.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import { Failure, isFailureCode } from '../kernel/failure.ts';
+import { type FoundDaemon, notAnswering, waitForDaemon } from '../kernel/instance/find-daemon.ts';
+import { askLoopback } from '../kernel/instance/loopback.ts';
 
 /** Long enough for a reindex of a large log. */
 const TIMEOUT_MS = 600_000;

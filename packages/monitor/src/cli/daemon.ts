@@ -1,5 +1,5 @@
 // What a verb needs that only asks the daemon. It is in the way of most commands, so it loads no schema and no configuration.
-import { readMachine } from '../config/environment.ts';
+import { readMachine } from '../kernel/config/environment.ts';
 import { type DaemonClient, needDaemonOf } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 

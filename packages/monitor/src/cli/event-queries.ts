@@ -8,26 +8,26 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from '@commander-js/extra-typings';
-import {
-  arrivalObstacle,
-  type EventFilter,
-  EventLine,
-  matchesFilter,
-  parseSince,
-  type Since,
-  topicsMatching,
-  topicsOfGlob,
-} from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { pause } from '@svc/lib/timeout';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
-import type { Machine } from '../config/environment.ts';
-import { Failure } from '../errors.ts';
-import { findPositionOfSeq, findPositionOfTime } from '../log/find-position.ts';
-import { followLog } from '../log/follow.ts';
-import { createJqFilter } from '../log/jq-filter.ts';
-import { readEntries } from '../log/read-lines.ts';
+import { arrivalObstacle } from '../features/feeds/event-arrival.ts';
+import { topicsMatching } from '../features/topics.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import { Failure } from '../kernel/failure.ts';
+import {
+  type EventFilter,
+  matchesFilter,
+  parseSince,
+  type Since,
+  topicsOfGlob,
+} from '../kernel/log/event-filter.ts';
+import { EventLine } from '../kernel/log/event-line.ts';
+import { findPositionOfSeq, findPositionOfTime } from '../kernel/log/find-position.ts';
+import { followLog } from '../kernel/log/follow.ts';
+import { createJqFilter } from '../kernel/log/jq-filter.ts';
+import { readEntries } from '../kernel/log/read-lines.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 
 type ConditionOptions = {

@@ -5,6 +5,7 @@
 // it prints nothing, and the agent goes on asking at its terminal.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lookNow, readTextNow } from '@svc/lib/paths';
 import {
   ANSWER_WITHIN_MS,
   askIn,
@@ -13,10 +14,9 @@ import {
   HOOK_REPORT_PATH,
   hookedAgents,
   reportIn,
-} from '@svc/core/browser';
-import { lookNow, readTextNow } from '@svc/lib/paths';
-import { authorization, readHookToken, readToken } from '../access/token-file.ts';
-import { isHeldNow } from '../disk/lock.ts';
+} from '../features/sessions/hook-event.ts';
+import { authorization, readHookToken, readToken } from '../kernel/access/token-file.ts';
+import { isHeldNow } from '../kernel/disk/lock.ts';
 
 const LONGEST_MS = 10_000;
 const AGAIN_MS = 150;
@@ -83,7 +83,7 @@ async function ask(asked: object | undefined): Promise<void> {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(0), PARENT_MS).unref();
   // No other user may answer, not even while the daemon is restarted.
-  const { isOurs } = await import('../control/daemon-record.ts');
+  const { isOurs } = await import('../kernel/instance/daemon-record.ts');
   if (!(await isOurs(dataDir, port, readToken(dataDir)))) return;
   const { status, text: answered } = await post(port, HOOK_ASK_PATH, JSON.stringify(asked));
   if (status !== 200) return;

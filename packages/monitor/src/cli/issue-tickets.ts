@@ -1,7 +1,7 @@
 // The tickets of issues, for a project whose tickets are issues: `#12` and the address of an issue are `GH-12`.
-import { ticketWritten } from '@svc/core';
-import { loadProjects } from '../config/projects.ts';
-import { Failure } from '../errors.ts';
+import { ticketWritten } from '../features/tracker/tracker-of.ts';
+import { loadProjects } from '../kernel/config/projects.ts';
+import { Failure } from '../kernel/failure.ts';
 import { openSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 // A remedy must not name a command that does not exist: every command in a message is looked up in the program itself.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { phaseNamed } from '@svc/core';
 import { expect, test } from 'vitest';
+import { phaseNamed } from '../features/tracker/ticket-phase.ts';
 import { type DescribedVerb, everyVerb } from './describe-program.ts';
 import { describeSvc } from './describe-svc.ts';
 

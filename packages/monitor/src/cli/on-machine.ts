@@ -1,7 +1,7 @@
 // What verbs share that show or command the machines of the team.
 import type { Answer } from '@svc/client';
-import type { TeamCommand } from '@svc/core';
-import { Failure } from '../errors.ts';
+import type { TeamCommand } from '../features/team/command.ts';
+import { Failure } from '../kernel/failure.ts';
 import { needDaemon, requestedBy } from './daemon.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from './terminal.ts';
 import { ageText, plainText } from './text.ts';

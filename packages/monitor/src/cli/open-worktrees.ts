@@ -1,7 +1,7 @@
 // The worktrees of a project, for verbs that work without the daemon.
-import type { Config } from '@svc/core';
-import { createRunEndFindings } from '../features/findings/run-end.ts';
-import { createWorktrees, type Worktrees } from '../features/worktrees/worktrees.ts';
+import type { Config } from '../features/config.ts';
+import { createRunEndFindings } from '../features/findings/io/run-end.ts';
+import { createWorktrees, type Worktrees } from '../features/worktrees/io/worktrees.ts';
 import { createReporter } from './report-fact.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';

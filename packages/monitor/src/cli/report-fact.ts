@@ -1,9 +1,9 @@
 // Sends a helper's fact to the daemon; when that fails, the fact waits in the spool. The helper's work is already done, so
 // a fact that cannot be stored either is only a warning.
-import type { EventDraft } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
-import type { Machine } from '../config/environment.ts';
-import { leaveInSpool } from '../log/spool.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import type { EventDraft } from '../kernel/log/event-line.ts';
+import { leaveInSpool } from '../kernel/log/spool.ts';
 import { connectDaemon, type DaemonClient } from './daemon-client.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 // Runs one command line: parses it, runs the verb, and turns every outcome into a documented exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { stackOf } from '@svc/lib/errors';
-import { asFailure, Failure } from '../errors.ts';
+import { asFailure, Failure } from '../kernel/failure.ts';
 import { buildProgram } from './program.ts';
 import { AnswerIsNo, Interrupted, paint, type Terminal } from './terminal.ts';
 

@@ -1,16 +1,16 @@
 // What most verbs need: the machine's settings, the current project and its configuration.
 import { dirname, join } from 'node:path';
-import { formatProblem } from '@svc/core';
 import { isThere } from '@svc/lib/paths';
 import { runCommand } from '@svc/lib/process';
-import { type Machine, readMachine } from '../config/environment.ts';
-import { type ConfigFiles, type LoadedConfig, loadConfig } from '../config/load.ts';
-import { locateProject } from '../config/locate.ts';
-import { worktreeRoot } from '../disk/git-folder.ts';
-import { createFileLocks, type FileLocks } from '../disk/lock.ts';
-import { Failure } from '../errors.ts';
 import { createGh } from '../features/codehost/gh.ts';
-import type { TrackerMeans } from '../features/tracker/open-tracker.ts';
+import type { TrackerMeans } from '../features/tracker/io/open-tracker.ts';
+import { type Machine, readMachine } from '../kernel/config/environment.ts';
+import { type ConfigFiles, type LoadedConfig, loadConfig } from '../kernel/config/load.ts';
+import { locateProject } from '../kernel/config/locate.ts';
+import { formatProblem } from '../kernel/config/problems.ts';
+import { worktreeRoot } from '../kernel/disk/git-folder.ts';
+import { createFileLocks, type FileLocks } from '../kernel/disk/lock.ts';
+import { Failure } from '../kernel/failure.ts';
 import { checkRepository } from './checks/repository.ts';
 import type { Terminal } from './terminal.ts';
 

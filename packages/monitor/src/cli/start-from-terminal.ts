@@ -1,19 +1,20 @@
 // Shared by the verbs that start the daemon: its environment with the secrets filled in, and version drift.
-import { type Environment, formatProblem } from '@svc/core';
-import { loadProjects } from '../config/projects.ts';
-import { type Host, type Started, startDaemon } from '../control/control.ts';
-import { findDaemon } from '../control/find-daemon.ts';
-import { fillSecrets } from '../control/secrets-file.ts';
+import { readSecrets } from '../features/feeds/io/feed.ts';
+import { readKeyVariables } from '../features/feeds/io/provision-channel.ts';
+import { formatProblem } from '../kernel/config/problems.ts';
+import { loadProjects } from '../kernel/config/projects.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import { refuseNewerData } from '../kernel/disk/data-format.ts';
+import { type Host, type Started, startDaemon } from '../kernel/instance/control.ts';
+import { findDaemon } from '../kernel/instance/find-daemon.ts';
+import { fillSecrets } from '../kernel/instance/secrets-file.ts';
 import {
   type Drift,
   type DriftWarning,
   driftWarning,
   measureDrift,
   ownVersion,
-} from '../control/version-drift.ts';
-import { refuseNewerData } from '../disk/data-format.ts';
-import { readSecrets } from '../features/feeds/feed.ts';
-import { readKeyVariables } from '../features/feeds/provision-channel.ts';
+} from '../kernel/instance/version-drift.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import type { Environment } from '@svc/core';
+import type { Environment } from '../kernel/config/resolved-value.ts';
 import { plainJson } from './text.ts';
 
 export type Terminal = {

@@ -1,4 +1,4 @@
-import type { EventLine } from '@svc/core';
+import type { EventLine } from '../kernel/log/event-line.ts';
 
 /** `counted(1, 'warning')` is `1 warning`, `counted(2, 'warning')` `2 warnings`. */
 export function counted(count: number, word: string): string {

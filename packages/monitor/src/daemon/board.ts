@@ -1,14 +1,13 @@
 // The state of the daemon: the log folded into the board, its snapshots, and the outbox with the effects of lines. Every
 // part reads the board; there is no other state.
 import type { Logger } from 'pino';
-import type { Machine } from '../config/environment.ts';
-import type { EventLog } from '../log/event-log.ts';
-import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../outbox/outbox-store.ts';
-
-import { type BoardAt, createBoardAt } from '../state/board-at.ts';
-import { followState } from '../state/follow-state.ts';
-import { openSnapshotStore, type SnapshotStore } from '../state/snapshot-store.ts';
-import type { StateFollower } from '../state/state-follower.ts';
+import { type BoardAt, createBoardAt } from '../kernel/board/board-at.ts';
+import { followState } from '../kernel/board/follow-state.ts';
+import { openSnapshotStore, type SnapshotStore } from '../kernel/board/snapshot-store.ts';
+import type { StateFollower } from '../kernel/board/state-follower.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
+import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../kernel/outbox/outbox-store.ts';
 
 export type DaemonBoard = {
   state: StateFollower;

@@ -1,15 +1,19 @@
 // Counters that run from the first moment of the daemon, before the parts that report them exist.
-import { type Board, type Figures, feedGrades, type RecentTimes, workerStatuses } from '@svc/core';
+import { workerStatuses } from '@svc/contract/worker-statuses';
 import { observe, observeLabelled, observeTotal } from '@svc/lib/metrics';
+import type { Board } from '../features/board-types.ts';
 import type { BudgetFigures } from '../features/codehost/call-budget.ts';
-import type { FeedName } from '../features/feeds/feed.ts';
-import type { Feeds } from '../features/feeds/feeds.ts';
-import type { Outcome } from '../features/feeds/receiver.ts';
-import type { LogStats } from '../log/event-log.ts';
-import type { LogNotice } from '../log/log-notice.ts';
-import type { Commit } from '../log/writer.ts';
-import type { OutboxFigures } from '../outbox/outbox-store.ts';
-import { createRecentTimes, type Metrics } from '../telemetry/metrics.ts';
+import type { FeedName } from '../features/feeds/io/feed.ts';
+import type { Feeds } from '../features/feeds/io/feeds.ts';
+import type { Outcome } from '../features/feeds/io/receiver.ts';
+import type { Figures } from '../features/health/api.ts';
+import { feedGrades } from '../features/own-topics.ts';
+import type { LogStats } from '../kernel/log/event-log.ts';
+import type { LogNotice } from '../kernel/log/log-notice.ts';
+import type { Commit } from '../kernel/log/writer.ts';
+import type { OutboxFigures } from '../kernel/outbox/outbox-store.ts';
+import { createRecentTimes, type Metrics } from '../kernel/telemetry/metrics.ts';
+import type { RecentTimes } from '../kernel/telemetry/recent-times.ts';
 import type { DaemonBoard } from './board.ts';
 
 const KEPT_NOTICES = 20;

@@ -1,36 +1,37 @@
 // Executes the effects of lines: one handler per kind, each safe to run twice.
-import {
-  attentionId,
-  type CommandAllowances,
-  type Config,
-  type ConfiguredTracker,
-  draft,
-  type Effect,
-  type Environment,
-  type EventDraft,
-} from '@svc/core';
 import { systemClock } from '@svc/lib/clock';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import type { FileLocks } from '../disk/lock.ts';
-import type { CodehostFeed } from '../features/codehost/codehost-feed.ts';
-import { createDescendantProof } from '../features/deploy/prove-descendant.ts';
-import { projectFindings } from '../features/findings/queue.ts';
-import { createWorkerMessenger } from '../features/reactions/message-worker.ts';
-import { createRuleCommands } from '../features/rules/run-command.ts';
-import type { HookSessions } from '../features/sessions/sessions.ts';
-import { createTicketMover, type MoveEnding, moveTicketHandler } from '../features/tracker/move-ticket.ts';
-import { openTracker } from '../features/tracker/open-tracker.ts';
-import type { Tracker } from '../features/tracker/tracker.ts';
-import { createRemediationHandler } from '../features/verify/remediation.ts';
-import { applySignalEffect, type SignalOutcome, type SignalStore } from '../features/workers/signal-store.ts';
-import type { EventLog } from '../log/event-log.ts';
-import type { Outcome } from '../outbox/attempt.ts';
-import { createNotifier } from '../outbox/notifiers/notify.ts';
-import type { OutboxRow } from '../outbox/outbox-store.ts';
-import { createOutboxRunner, type OutboxRunner, type Settled } from '../outbox/runner.ts';
+import { createNotifier } from '../features/attention/io/notifiers/notify.ts';
+import { attentionId } from '../features/attention/reduce-attention.ts';
+import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import type { Config } from '../features/config.ts';
+import { createDescendantProof } from '../features/deploy/io/prove-descendant.ts';
+import type { Effect } from '../features/effect.ts';
+import { projectFindings } from '../features/findings/io/queue.ts';
+import { createWorkerMessenger } from '../features/reactions/io/message-worker.ts';
+import { createRuleCommands } from '../features/rules/io/run-command.ts';
+import type { HookSessions } from '../features/sessions/io/sessions.ts';
+import type { CommandAllowances } from '../features/team/command.ts';
+import { createTicketMover, type MoveEnding, moveTicketHandler } from '../features/tracker/io/move-ticket.ts';
+import { openTracker } from '../features/tracker/io/open-tracker.ts';
+import type { Tracker } from '../features/tracker/io/tracker.ts';
+import type { ConfiguredTracker } from '../features/tracker/tracker-of.ts';
+import { createRemediationHandler } from '../features/verify/io/remediation.ts';
+import {
+  applySignalEffect,
+  type SignalOutcome,
+  type SignalStore,
+} from '../features/workers/io/signal-store.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import type { FileLocks } from '../kernel/disk/lock.ts';
+import { draft, type EventDraft } from '../kernel/log/event-line.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
+import type { Outcome } from '../kernel/outbox/attempt.ts';
+import type { OutboxRow } from '../kernel/outbox/outbox-store.ts';
+import { createOutboxRunner, type OutboxRunner, type Settled } from '../kernel/outbox/runner.ts';
 
 import type { DaemonBoard } from './board.ts';
 import type { Orchestration } from './orchestration.ts';

@@ -1,27 +1,25 @@
 // The report of GET /api/health: each part with a state, the reason and the remedy.
+import { type FeedSecrets, secretProblem } from '../features/feeds/delivery.ts';
+import type { FeedName, Secrets } from '../features/feeds/io/feed.ts';
+import { judgeFeeds } from '../features/feeds/judge-feeds.ts';
+import type { Health } from '../features/health/api.ts';
+import { judgeHealth } from '../features/health/judge-daemon.ts';
+import type { Rules } from '../features/rules/io/rules-service.ts';
+import type { Orchestrator } from '../features/runs/io/orchestrator.ts';
+import type { HookSessions } from '../features/sessions/io/sessions.ts';
+import type { Team } from '../features/team/io/team.ts';
+import type { SignalFigures } from '../features/workers/io/watch-signals.ts';
+import { inDoctorOrder } from '../kernel/check/finding.ts';
+import { type ConfigProblem, reportProblem } from '../kernel/config/problems.ts';
+import { lateLines } from '../kernel/log/clock.ts';
+import type { LogStats } from '../kernel/log/event-log.ts';
 import {
-  type ConfigProblem,
-  type FeedSecrets,
   FILE_CHANGED,
   FILE_CHANGED_REMEDY,
-  type Health,
-  inDoctorOrder,
-  judgeFeeds,
-  judgeHealth,
-  lateLines,
   MISSING_REMEDY,
   missingText,
-  reportProblem,
-  secretProblem,
-} from '@svc/core';
-import type { FeedName, Secrets } from '../features/feeds/feed.ts';
-import type { Rules } from '../features/rules/rules-service.ts';
-import type { Orchestrator } from '../features/runs/orchestrator.ts';
-import type { HookSessions } from '../features/sessions/sessions.ts';
-import type { Team } from '../features/team/team.ts';
-import type { SignalFigures } from '../features/workers/watch-signals.ts';
-import type { LogStats } from '../log/event-log.ts';
-import type { OutboxFigures } from '../outbox/outbox-store.ts';
+} from '../kernel/log/missing-lines.ts';
+import type { OutboxFigures } from '../kernel/outbox/outbox-store.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Counters } from './counters.ts';
 

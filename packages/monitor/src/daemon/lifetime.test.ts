@@ -2,10 +2,10 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readMachine } from '../config/environment.ts';
-import type { Host } from '../control/control.ts';
-import { readRecord } from '../control/daemon-record.ts';
-import { findDaemon } from '../control/find-daemon.ts';
+import { readMachine } from '../kernel/config/environment.ts';
+import type { Host } from '../kernel/instance/control.ts';
+import { readRecord } from '../kernel/instance/daemon-record.ts';
+import { findDaemon } from '../kernel/instance/find-daemon.ts';
 import { runUntilStopped } from './lifetime.ts';
 
 class Exit extends Error {}

@@ -5,15 +5,21 @@
 //   another process has the data root logged, exit 6 at once: there must be only one writer
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '@svc/core';
 import { systemErrorCode } from '@svc/lib/errors';
 import { every } from '@svc/lib/rounds';
 import type { DestinationStream, Logger } from 'pino';
-import type { Machine } from '../config/environment.ts';
-import type { Host } from '../control/control.ts';
-import { askHealth, type FoundDaemon, findDaemon, notAnswering, remedyFor } from '../control/find-daemon.ts';
-import { claimInstance, type Instance } from '../control/instance.ts';
-import { Failure } from '../errors.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import { Failure } from '../kernel/failure.ts';
+import type { Host } from '../kernel/instance/control.ts';
+import {
+  askHealth,
+  type FoundDaemon,
+  findDaemon,
+  notAnswering,
+  remedyFor,
+} from '../kernel/instance/find-daemon.ts';
+import { claimInstance, type Instance } from '../kernel/instance/instance.ts';
 import type { RunDoctor } from './routes.ts';
 import type { RunningDaemon } from './run.ts';
 
@@ -46,7 +52,7 @@ export async function runUntilStopped(options: LifetimeOptions): Promise<void> {
     // Loaded only now, so the command line starts fast and a second daemon exits fast.
     const [{ runDaemon }, { createLogger }] = await Promise.all([
       import('./run.ts'),
-      import('../telemetry/logger.ts'),
+      import('../kernel/telemetry/logger.ts'),
     ]);
     const logTo = await logDestination(options);
     const logger = createLogger(logTo);
@@ -144,7 +150,7 @@ async function portTaken({ dataDir, port }: Machine): Promise<Failure> {
 
 async function logDestination({ logFile, now, host }: LifetimeOptions): Promise<DestinationStream> {
   if (logFile !== undefined) {
-    const { openLogFile } = await import('../control/log-file.ts');
+    const { openLogFile } = await import('../kernel/instance/log-file.ts');
     return openLogFile(logFile, now);
   }
   const { destination } = await import('pino');

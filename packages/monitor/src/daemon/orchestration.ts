@@ -1,53 +1,50 @@
 // The orchestrator with its collaborators: the configured projects, and the agents' processes.
 import { hostname } from 'node:os';
-import {
-  type Config,
-  type Environment,
-  type EventDraft,
-  feedSecretVariables,
-  formatProblem,
-  policyAnswer,
-  ticketPrefixOf,
-  withoutSecrets,
-} from '@svc/core';
 import { namesIn, realpath } from '@svc/lib/paths';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { locationVariables, type Machine } from '../config/environment.ts';
-import type { LiveConfig } from '../config/live.ts';
-import { loadConfig } from '../config/load.ts';
-import type { ServedProject } from '../config/projects.ts';
-import type { FileLocks } from '../disk/lock.ts';
-import { Failure } from '../errors.ts';
-import { type Agents, createAgents } from '../features/agents/agents.ts';
-import { rootFrom } from '../features/archive/archive-index.ts';
+import { feedSecretVariables, withoutSecrets } from '../features/agents/agent-environment.ts';
+import { policyAnswer } from '../features/agents/choice.ts';
+import { type Agents, createAgents } from '../features/agents/io/agents.ts';
+import { rootFrom } from '../features/archive/io/archive-index.ts';
 import type { Gh } from '../features/codehost/gh.ts';
-import { ticketKey } from '../features/findings/queue.ts';
-import { createRunEndFindings } from '../features/findings/run-end.ts';
-import { createTicketWatch, type TicketWatch } from '../features/reactions/watch-tickets.ts';
-import { type AskServices, createAskServices } from '../features/runs/ask-services.ts';
-import type { AskDependencies } from '../features/runs/begin-run.ts';
-import { createOrchestrator, type Orchestrator } from '../features/runs/orchestrator.ts';
-import type { AskModel } from '../features/runs/run-ends.ts';
-import { createRunProjects, type RunProjects, type ServedFolders } from '../features/runs/run-project.ts';
-import { createStartAgent } from '../features/runs/start-agent.ts';
-import { createStartFromTracker, type StartFromTracker } from '../features/runs/start-from-tracker.ts';
-import { createStartTask, type StartTask } from '../features/runs/start-task.ts';
-import { timingsOf } from '../features/runs/timings.ts';
-import type { Summarizer } from '../features/summaries/create-summaries.ts';
-import { askDependencies } from '../features/tracker/ask-dependencies.ts';
-import { requireTracker } from '../features/tracker/open-tracker.ts';
+import type { Config } from '../features/config.ts';
+import { ticketKey } from '../features/findings/io/queue.ts';
+import { createRunEndFindings } from '../features/findings/io/run-end.ts';
+import { createTicketWatch, type TicketWatch } from '../features/reactions/io/watch-tickets.ts';
+import { type AskServices, createAskServices } from '../features/runs/io/ask-services.ts';
+import type { AskDependencies } from '../features/runs/io/begin-run.ts';
+import { createOrchestrator, type Orchestrator } from '../features/runs/io/orchestrator.ts';
+import type { AskModel } from '../features/runs/io/run-ends.ts';
+import { createRunProjects, type RunProjects, type ServedFolders } from '../features/runs/io/run-project.ts';
+import { createStartAgent } from '../features/runs/io/start-agent.ts';
+import { createStartFromTracker, type StartFromTracker } from '../features/runs/io/start-from-tracker.ts';
+import { createStartTask, type StartTask } from '../features/runs/io/start-task.ts';
+import { timingsOf } from '../features/runs/io/timings.ts';
+import type { Summarizer } from '../features/summaries/io/create-summaries.ts';
+import { askDependencies } from '../features/tracker/io/ask-dependencies.ts';
+import { requireTracker } from '../features/tracker/io/open-tracker.ts';
 import {
   createTicketReader,
   localTickets,
   type TicketReader,
   trackerTickets,
-} from '../features/tracker/read-ticket.ts';
-import type { Tracker } from '../features/tracker/tracker.ts';
-import type { SignalStore } from '../features/workers/signal-store.ts';
-import type { EventLog } from '../log/event-log.ts';
-import { boardOf } from '../state/state-access.ts';
-import type { StateFollower } from '../state/state-follower.ts';
+} from '../features/tracker/io/read-ticket.ts';
+import type { Tracker } from '../features/tracker/io/tracker.ts';
+import { ticketPrefixOf } from '../features/tracker/tracker-of.ts';
+import type { SignalStore } from '../features/workers/io/signal-store.ts';
+import { boardOf } from '../kernel/board/state-access.ts';
+import type { StateFollower } from '../kernel/board/state-follower.ts';
+import { locationVariables, type Machine } from '../kernel/config/environment.ts';
+import type { LiveConfig } from '../kernel/config/live.ts';
+import { loadConfig } from '../kernel/config/load.ts';
+import { formatProblem } from '../kernel/config/problems.ts';
+import type { ServedProject } from '../kernel/config/projects.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import type { FileLocks } from '../kernel/disk/lock.ts';
+import { Failure } from '../kernel/failure.ts';
+import type { EventDraft } from '../kernel/log/event-line.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
 
 export type Orchestration = {
   orchestrator: Orchestrator;

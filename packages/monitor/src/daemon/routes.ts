@@ -1,57 +1,55 @@
 // Every route of the daemon, with the parts that answer it.
-import {
-  type ApiAnswer,
-  type api,
-  type Figures,
-  inDoctorOrder,
-  judgeSelfCheck,
-  projectEntry,
-} from '@svc/core';
 import { within } from '@svc/lib/timeout';
-import type { Access } from '../access/access.ts';
-import type { Machine } from '../config/environment.ts';
-import type { LiveConfig } from '../config/live.ts';
-import { reportConfig } from '../config/report.ts';
-import { Failure } from '../errors.ts';
 import { agentRoutes, knownAgentRoutes } from '../features/agents/routes.ts';
-import { rootFrom, withArchiveIndex } from '../features/archive/archive-index.ts';
+import type { api } from '../features/api.ts';
+import { rootFrom, withArchiveIndex } from '../features/archive/io/archive-index.ts';
 import { archiveRoutes } from '../features/archive/routes.ts';
 import { attentionRoutes } from '../features/attention/routes.ts';
 import { boardRoutes } from '../features/board/routes.ts';
-import type { CodehostFeed } from '../features/codehost/codehost-feed.ts';
+import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import { projectEntry } from '../features/configuration/config-report.ts';
+import { reportConfig } from '../features/configuration/io/report.ts';
 import { configRoutes } from '../features/configuration/routes.ts';
 import { deployRoutes } from '../features/deploy/routes.ts';
+import type { createSelfCheck } from '../features/doctor/io/self-check.ts';
 import { doctorRoutes } from '../features/doctor/routes.ts';
-import type { createSelfCheck } from '../features/doctor/self-check.ts';
 import { eventRoutes } from '../features/events/routes.ts';
-import type { Feeds } from '../features/feeds/feeds.ts';
+import type { Feeds } from '../features/feeds/io/feeds.ts';
 import { feedRoutes } from '../features/feeds/routes.ts';
+import type { Figures } from '../features/health/api.ts';
+import { judgeSelfCheck } from '../features/health/judge-daemon.ts';
 import { healthRoutes } from '../features/health/routes.ts';
-import type { Telemetry } from '../features/otel/backends.ts';
+import type { Telemetry } from '../features/otel/io/backends.ts';
 import { otelRoutes } from '../features/otel/routes.ts';
 import { outboxRoutes } from '../features/outbox/routes.ts';
-import type { Retention } from '../features/retention/retention-service.ts';
+import type { Retention } from '../features/retention/io/retention-service.ts';
 import { retentionRoutes } from '../features/retention/routes.ts';
+import type { Rules } from '../features/rules/io/rules-service.ts';
 import { rulesRoutes } from '../features/rules/routes.ts';
-import type { Rules } from '../features/rules/rules-service.ts';
 import { runRoutes } from '../features/runs/routes.ts';
+import type { HookSessions } from '../features/sessions/io/sessions.ts';
 import { hookRoutes } from '../features/sessions/routes.ts';
-import type { HookSessions } from '../features/sessions/sessions.ts';
-import type { Summaries } from '../features/summaries/create-summaries.ts';
+import type { Summaries } from '../features/summaries/io/create-summaries.ts';
 import { summaryRoutes } from '../features/summaries/routes.ts';
 import { taskRoutes } from '../features/tasks/routes.ts';
+import type { Team } from '../features/team/io/team.ts';
 import { teamRoutes } from '../features/team/routes.ts';
-import type { Team } from '../features/team/team.ts';
 import { traceRoutes } from '../features/trace/routes.ts';
 import { trackerRoutes } from '../features/tracker/routes.ts';
 import { whyRoutes } from '../features/why/routes.ts';
-import type { SignalStore } from '../features/workers/signal-store.ts';
+import type { SignalStore } from '../features/workers/io/signal-store.ts';
 import { worktreeRoutes } from '../features/worktrees/routes.ts';
-import { accessRoutes } from '../http/access-routes.ts';
-import type { Routes } from '../http/route.ts';
-import type { EventLog } from '../log/event-log.ts';
-import type { JqThreads } from '../log/jq-threads.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Access } from '../kernel/access/access.ts';
+import { inDoctorOrder } from '../kernel/check/finding.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import type { LiveConfig } from '../kernel/config/live.ts';
+import { Failure } from '../kernel/failure.ts';
+import { accessRoutes } from '../kernel/http/access-routes.ts';
+import type { ApiAnswer } from '../kernel/http/api-route.ts';
+import type { Routes } from '../kernel/http/route.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
+import type { JqThreads } from '../kernel/log/jq-threads.ts';
+import type { Metrics } from '../kernel/telemetry/metrics.ts';
 import type { DaemonBoard } from './board.ts';
 import type { Effects } from './effects.ts';
 import type { Orchestration } from './orchestration.ts';

@@ -1,41 +1,44 @@
 // The composition root: builds every part with its collaborators, and starts them in order.
-import { type Environment, ticketPrefixOf, ticketsNotOver, trackedRepos } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
 import { rebuilt } from '@svc/lib/rebuilt';
 import { system } from '@svc/lib/system';
 import type { DestinationStream } from 'pino';
-import { createAccess } from '../access/access.ts';
-import type { ReadSocketTable } from '../access/socket-table.ts';
-import type { Machine } from '../config/environment.ts';
-import { createConfigAttention } from '../config/report.ts';
-import { recordFormat } from '../disk/data-format.ts';
-import { watchFiles } from '../disk/disk-space.ts';
-import { createFileLocks } from '../disk/lock.ts';
-import { codehostView, createCodehostFeed } from '../features/codehost/codehost-feed.ts';
+import { codehostView, createCodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import { createConfigAttention } from '../features/configuration/io/report.ts';
 import { readPolicyFirst } from '../features/deploy/read-policy-first.ts';
-import { createSelfCheck } from '../features/doctor/self-check.ts';
-import { codehostFeed, type Feed, trackerFeed } from '../features/feeds/feed.ts';
-import { createFeeds } from '../features/feeds/feeds.ts';
-import { createReceiver } from '../features/feeds/receiver.ts';
-import { createWebhookHandler } from '../features/feeds/webhook-handler.ts';
-import { createTelemetry } from '../features/otel/backends.ts';
-import { createRetention } from '../features/retention/retention-service.ts';
-import { createRules } from '../features/rules/rules-service.ts';
-import { createHookSessions } from '../features/sessions/sessions.ts';
-import { createSummaries } from '../features/summaries/create-summaries.ts';
-import { createModelFigures } from '../features/summaries/limiter.ts';
-import { createTeam, type HeartbeatOption } from '../features/team/team.ts';
-import { createTrackerPoll } from '../features/tracker/tracker-poll.ts';
-import { createSignalStore } from '../features/workers/signal-store.ts';
-import { createHttpServer, type OnAnswer } from '../http/server.ts';
-import { createStaticHandler, loadDashboard } from '../http/static-handler.ts';
-import { appendHelperFact, openEventLog } from '../log/event-log.ts';
-import { createJqThreads } from '../log/jq-threads.ts';
-import { identifyHost } from '../log/log-entry.ts';
-import { watchSpool } from '../log/spool.ts';
-import { boardOf } from '../state/state-access.ts';
-import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createSelfCheck } from '../features/doctor/io/self-check.ts';
+import { appendHelperFact } from '../features/events/io/append-helper-fact.ts';
+import { codehostFeed, type Feed, trackerFeed } from '../features/feeds/io/feed.ts';
+import { createFeeds } from '../features/feeds/io/feeds.ts';
+import { createReceiver } from '../features/feeds/io/receiver.ts';
+import { createWebhookHandler } from '../features/feeds/io/webhook-handler.ts';
+import { createTelemetry } from '../features/otel/io/backends.ts';
+import { createRetention } from '../features/retention/io/retention-service.ts';
+import { createRules } from '../features/rules/io/rules-service.ts';
+import { createHookSessions } from '../features/sessions/io/sessions.ts';
+import { createSummaries } from '../features/summaries/io/create-summaries.ts';
+import { createModelFigures } from '../features/summaries/io/limiter.ts';
+import { createTeam, type HeartbeatOption } from '../features/team/io/team.ts';
+import { ticketsNotOver } from '../features/tracker/dependencies.ts';
+import { createTrackerPoll } from '../features/tracker/io/tracker-poll.ts';
+import { ticketPrefixOf, trackedRepos } from '../features/tracker/tracker-of.ts';
+import { createSignalStore } from '../features/workers/io/signal-store.ts';
+import { createAccess } from '../kernel/access/access.ts';
+import type { ReadSocketTable } from '../kernel/access/socket-table.ts';
+import { boardOf } from '../kernel/board/state-access.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import { recordFormat } from '../kernel/disk/data-format.ts';
+import { watchFiles } from '../kernel/disk/disk-space.ts';
+import { createFileLocks } from '../kernel/disk/lock.ts';
+import { createHttpServer, type OnAnswer } from '../kernel/http/server.ts';
+import { createStaticHandler, loadDashboard } from '../kernel/http/static-handler.ts';
+import { openEventLog } from '../kernel/log/event-log.ts';
+import { createJqThreads } from '../kernel/log/jq-threads.ts';
+import { identifyHost } from '../kernel/log/log-entry.ts';
+import { watchSpool } from '../kernel/log/spool.ts';
+import { createLogger } from '../kernel/telemetry/logger.ts';
+import { createMetrics } from '../kernel/telemetry/metrics.ts';
 import { openBoard } from './board.ts';
 import { createCounters, createFigures, exposeMetrics } from './counters.ts';
 import { createEffects } from './effects.ts';
@@ -394,16 +397,15 @@ async function openDaemon(
   );
   // The deploy policies must be in the log before the first delivery.
   await settings.start(log.append, state);
-  opened.defer(live.stop);
-  opened.defer(jq.close);
+  for (const stop of [live.stop, jq.close]) opened.defer(stop);
   identity.port = await server.listen(machine.port);
   identity.url = `http://127.0.0.1:${identity.port}`;
   // A full disk must not prevent the daemon from starting or stopping; health shows that the log is failing.
-  const logEvent = (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> =>
-    log.append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } }).then(
-      () => undefined,
-      (error: unknown) => logger.error({ err: error }, `${event} could not be logged`),
-    );
+  const logEvent = async (event: 'monitor.daemon.started' | 'monitor.daemon.stopped'): Promise<void> => {
+    await log
+      .append({ event, source: 'monitor', via: 'local', scope: {}, detail: { pid, version } })
+      .catch((error: unknown) => logger.error({ err: error }, `${event} could not be logged`));
+  };
   await logEvent('monitor.daemon.started');
   opened.defer(() => logEvent('monitor.daemon.stopped'));
   const spool = watchSpool({

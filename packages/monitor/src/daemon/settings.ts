@@ -1,20 +1,17 @@
 // The configuration that the daemon uses: kept up to date, with its problems logged and the webhook secrets resolved.
-import {
-  type CommandAllowances,
-  type Config,
-  type ConfigProblem,
-  type Environment,
-  type EventDraft,
-  formatProblem,
-  type PolicyFacts,
-  policyProblems,
-} from '@svc/core';
 import type { Logger } from 'pino';
-import type { Machine } from '../config/environment.ts';
-import { type LiveConfig, openLiveConfig } from '../config/live.ts';
-import { globalFile } from '../config/locate.ts';
-import { readSecrets, type Secrets } from '../features/feeds/feed.ts';
-import type { StateFollower } from '../state/state-follower.ts';
+import type { Config } from '../features/config.ts';
+import type { PolicyFacts } from '../features/deploy/policy.ts';
+import { policyProblems } from '../features/deploy/policy-view.ts';
+import { readSecrets, type Secrets } from '../features/feeds/io/feed.ts';
+import type { CommandAllowances } from '../features/team/command.ts';
+import type { StateFollower } from '../kernel/board/state-follower.ts';
+import type { Machine } from '../kernel/config/environment.ts';
+import { type LiveConfig, openLiveConfig } from '../kernel/config/live.ts';
+import { globalFile } from '../kernel/config/locate.ts';
+import { type ConfigProblem, formatProblem } from '../kernel/config/problems.ts';
+import type { Environment } from '../kernel/config/resolved-value.ts';
+import type { EventDraft } from '../kernel/log/event-line.ts';
 
 export type Settings = {
   live: LiveConfig;

@@ -1,22 +1,15 @@
 // Two machines and a relay that shows any record that it ever had, in any order; both machines are killed at any point
 // between two durable lines. Every command is executed once, and its result comes back.
-import {
-  type Board,
-  COMMAND_MS,
-  type CommandAllowances,
-  type Effect,
-  type EventDraft,
-  type EventLine,
-  emptyBoard,
-  foldLine,
-  type PublishedThing,
-  publishedThings,
-  type TeamCommand,
-} from '@svc/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { commandLines } from '../features/team/commands.ts';
-import type { TeamFile } from '../features/team/team-file.ts';
+import { emptyBoard, foldLine } from '../features/board.ts';
+import type { Board } from '../features/board-types.ts';
+import type { Effect } from '../features/effect.ts';
+import { COMMAND_MS, type CommandAllowances, type TeamCommand } from '../features/team/command.ts';
+import { commandLines } from '../features/team/io/commands.ts';
+import type { TeamFile } from '../features/team/io/team-file.ts';
+import { type PublishedThing, publishedThings } from '../features/team/shared-things.ts';
+import type { EventDraft, EventLine } from '../kernel/log/event-line.ts';
 import { createTeamCommands } from './team-commands.ts';
 
 class Killed extends Error {}

@@ -1,29 +1,28 @@
 // Executes what a member of the team asks of this machine. It acts as the same action at this machine does, in the name of
 // the member. It is executed once: an action that is a line has the id of the command, and the agent's messages and
 // answers have it as their key, so after a kill the same action is found, and not done again.
+import { cutText } from '@svc/lib/cut-text';
+import { answerAgent, messageAgent } from '../features/agents/service.ts';
+import { attentionActions } from '../features/attention/service.ts';
+import type { CommandEntry } from '../features/board-types.ts';
+import { decideDeploy } from '../features/deploy/service.ts';
+import type { Effect } from '../features/effect.ts';
+import { pauseOrResume } from '../features/runs/service.ts';
+import type { HookSessions } from '../features/sessions/io/sessions.ts';
 import {
   COMMAND_MS,
   type CommandAllowances,
-  type CommandEntry,
   commandRemedies,
-  cutText,
-  draft,
-  type Effect,
-  type EventDraft,
   isAllowed,
   type ResultValue,
   scopeOfCommand,
-} from '@svc/core';
-import { Failure } from '../errors.ts';
-import { answerAgent, messageAgent } from '../features/agents/service.ts';
-import { attentionActions } from '../features/attention/service.ts';
-import { decideDeploy } from '../features/deploy/service.ts';
-import { pauseOrResume } from '../features/runs/service.ts';
-import type { HookSessions } from '../features/sessions/sessions.ts';
-import { askedBy } from '../features/team/commands.ts';
-import type { EventLog } from '../log/event-log.ts';
-import type { Outcome } from '../outbox/attempt.ts';
-import { boardOf, type StateAccess } from '../state/state-access.ts';
+} from '../features/team/command.ts';
+import { askedBy } from '../features/team/io/commands.ts';
+import { boardOf, type StateAccess } from '../kernel/board/state-access.ts';
+import { Failure } from '../kernel/failure.ts';
+import { draft, type EventDraft } from '../kernel/log/event-line.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
+import type { Outcome } from '../kernel/outbox/attempt.ts';
 import type { Orchestration } from './orchestration.ts';
 
 /** Clocks may differ by this much. */

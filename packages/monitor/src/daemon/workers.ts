@@ -1,16 +1,23 @@
 // The workers of all runs: their signal files, whether their processes live, and the deadlines of their
 // deploys. It starts when the state has caught up, so nothing is logged twice.
-import { isAgentsWork, isUnseenClaim, type UnseenClaim, unseenClaims, workerKey } from '@svc/core';
+import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { every, type Rounds } from '@svc/lib/rounds';
 import { system } from '@svc/lib/system';
 import type { Logger } from 'pino';
-import { readErrors } from '../features/agents/output.ts';
-import type { CodehostFeed } from '../features/codehost/codehost-feed.ts';
-import { type DeadlineWatch, watchDeadlines } from '../features/deploy/deadlines.ts';
+import { readErrors } from '../features/agents/io/output.ts';
+import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
+import { type DeadlineWatch, watchDeadlines } from '../features/deploy/io/deadlines.ts';
+import { type UnseenClaim, unseenClaims } from '../features/deploy/watched.ts';
+import {
+  type SignalFigures,
+  type SignalWatcher,
+  watchSignals,
+} from '../features/workers/io/watch-signals.ts';
 import { createLiveness, type Liveness } from '../features/workers/liveness.ts';
-import { type SignalFigures, type SignalWatcher, watchSignals } from '../features/workers/watch-signals.ts';
-import type { EventLog } from '../log/event-log.ts';
-import type { StateFollower } from '../state/state-follower.ts';
+import { workerKey } from '../features/workers/reduce-worker.ts';
+import { isUnseenClaim } from '../features/workers/worker-attention.ts';
+import type { StateFollower } from '../kernel/board/state-follower.ts';
+import type { EventLog } from '../kernel/log/event-log.ts';
 
 export type Workers = {
   start: () => void;

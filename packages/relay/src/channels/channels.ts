@@ -1,6 +1,5 @@
 // What is stored about channels besides their deliveries. The registry stream has one message per channel and the cursor
 // stream one per named subscriber: the newest is the value. A cursor that is not written for 30 days is removed.
-
 import { randomUUID } from 'node:crypto';
 import { createLimit } from '@svc/lib/limit';
 import { createFlights } from '@svc/lib/single-flight';

@@ -18,7 +18,6 @@
 // were sent concurrently and may be stored in any order; the next batch waits until they are stored.
 //
 // A crash leaves the file as it was: the next process with the same folder stores what is in it.
-
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@svc/lib/errors';

@@ -1,6 +1,5 @@
 // Settings by flag, else by environment (`SVC_RELAY_<FLAG>`), else by default. One table for the parser, the help and the
 // tests. Secrets have no flag: the process list shows every flag to every user.
-
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { messageOf } from '@svc/lib/errors';
 import { type Networks, noNetworks, readNetworks } from '../limits/limits.ts';

@@ -1,7 +1,9 @@
 // What a row of the conformance kit works with: channels of the server under test, numbered deliveries with a unique
 // tag, readers. And how rows become results.
 import { randomUUID } from 'node:crypto';
-import { NewRelayChannel, RELAY_HEADER, readRelayMessage, relayTraits } from '@svc/core';
+import { NewRelayChannel } from '@svc/contract/relay/new-relay-channel';
+import { RELAY_HEADER, relayTraits } from '@svc/contract/relay/relay-headers';
+import { readRelayMessage } from '@svc/contract/relay/relay-message';
 import {
   type Answer,
   check,

@@ -1,6 +1,7 @@
 // The rows about publishing: what is accepted, what reaches the readers, and whether the bytes stay the same.
 import { randomUUID } from 'node:crypto';
-import { isRelayPosition, readRelayMessage } from '@svc/core';
+import { isRelayPosition } from '@svc/contract/relay/relay-headers';
+import { readRelayMessage } from '@svc/contract/relay/relay-message';
 import {
   checkRefused,
   deliveriesIn,

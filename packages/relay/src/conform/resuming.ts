@@ -1,6 +1,6 @@
 // The rows about resuming, guarantees and the status. A row that expects nothing to arrive posts a last delivery and
 // checks what came before it: no row waits for a time to pass.
-import { isRelayPosition, readGap } from '@svc/core';
+import { isRelayPosition, readGap } from '@svc/contract/relay/relay-headers';
 import {
   type Channel,
   checkCode,

@@ -1,5 +1,5 @@
 // The rows about an open stream: its frames, its heartbeat, slow readers.
-import { positionInReady, RELAY_HEADER } from '@svc/core';
+import { positionInReady, RELAY_HEADER } from '@svc/contract/relay/relay-headers';
 import {
   checkNumbers,
   deliveriesIn,

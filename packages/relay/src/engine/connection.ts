@@ -1,5 +1,4 @@
 // One connection to NATS that reconnects forever, and reports since when it is up or down.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credsAuthenticator, errors, type NatsConnection } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';

@@ -6,7 +6,6 @@
 // - live:     takes what the feed offers, as long as each follows the cursor. After a hole: reading.
 // - paused:   the receiving side is full. Nothing new is kept for it. `resume()`: reading.
 // - closed:   final.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asError } from '@svc/lib/errors';
 import { readParts } from '../channels/deliveries.ts';

@@ -1,6 +1,5 @@
 // Each shard's stream as its leader last reported it: the epoch, the range of sequences and the replicas. Followers that
 // start at the same time share one request, which is sent after the last of them started to wait.
-
 import type { StreamInfo } from '@nats-io/jetstream';
 import { messageOf } from '@svc/lib/errors';
 import { EngineUnavailable, type Names } from './engine.ts';

@@ -1,6 +1,5 @@
 // The engine's requests to JetStream, except publishing. Direct reads are answered by any replica, which may be a little
 // behind, never out of order: it may not have yet what the leader has. The others are answered by the leader.
-
 import {
   JetStreamApiCodes,
   JetStreamApiError,

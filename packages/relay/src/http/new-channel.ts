@@ -1,7 +1,6 @@
 // Making channels. `POST /new` makes one with a read key, which is shown only once; with `{"open": true}` one that anyone
 // with its address can read. `GET|HEAD /new` is for clients of the public relay: they never send a key, so it makes open
 // channels, and only if the operator allows them.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createByteBudget, readBody } from '@svc/lib/read-body';
 import { newChannelId } from '../protocol/frame.ts';

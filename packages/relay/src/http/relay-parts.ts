@@ -1,5 +1,4 @@
 // What every route gets: the engine, the limits and the operator's settings.
-
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -5,7 +5,6 @@
 //   GET  /:channel/status   what is stored         GET      /healthz, /readyz, /metrics
 //   POST /:channel/cursor   a named subscriber reports its position
 //   PUT  /:channel/:path    store a team's record   GET   /:channel/records   stream them
-
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

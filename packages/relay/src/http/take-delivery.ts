@@ -1,6 +1,5 @@
 // `POST /:channel`: limits, channel, body, engine, answer, in this order. 2xx means that the engine has acknowledged the
 // delivery, or that the spill has it on disk. The bytes are stored as they arrived, even compressed ones.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '@svc/lib/errors';
 import { readBody } from '@svc/lib/read-body';

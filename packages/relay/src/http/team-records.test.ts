@@ -1,7 +1,13 @@
 // Records of a team, through a relay on a real nats-server: who may write and read what, and what a reader gets.
 import { generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { formatRecordPath, type RecordKind, ROSTER_HASH, signedText, type TeamAccess } from '@svc/core';
+import {
+  formatRecordPath,
+  type RecordKind,
+  ROSTER_HASH,
+  signedText,
+  type TeamAccess,
+} from '@svc/contract/relay/record';
 import { until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { anotherEngine, engineForTest } from '../engine/testing/engine-for-test.ts';

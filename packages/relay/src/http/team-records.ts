@@ -19,7 +19,7 @@ import {
   StoredRecord,
   signedText,
   type TeamAccess,
-} from '@svc/core';
+} from '@svc/contract/relay/record';
 import { type ByteBudget, createByteBudget, readBody } from '@svc/lib/read-body';
 import type { Channel } from '../engine/engine.ts';
 import { relayAnnouncement } from '../protocol/event-stream.ts';

@@ -1,4 +1,5 @@
-import { isRelayPosition, positionInReady, readGap, readRelayMessage, relayTraits } from '@svc/core';
+import { isRelayPosition, positionInReady, readGap, relayTraits } from '@svc/contract/relay/relay-headers';
+import { readRelayMessage } from '@svc/contract/relay/relay-message';
 import { describe, expect, test } from 'vitest';
 import type { StoredDelivery } from '../engine/engine.ts';
 import {

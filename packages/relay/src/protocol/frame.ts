@@ -1,7 +1,7 @@
 // The parts of the relay's protocol besides the event stream: channel ids, positions, the sender's headers, which headers
 // are passed on with a delivery, and the frame in which the stream stores it.
 import { randomBytes } from 'node:crypto';
-import { headerValue, type ReceivedHeaders } from '@svc/core';
+import { headerValue, type ReceivedHeaders } from '@svc/contract/vendor-names';
 import type { Delivery, Position } from '../engine/engine.ts';
 
 /** Anyone who knows a channel's id can send to it, so new ids must not be guessable. */

@@ -1,6 +1,5 @@
 // Streams as code: creates what is missing, changes what differs, reports what it did. It never deletes a stream, and can
 // run again at any time, also while relays are serving.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';

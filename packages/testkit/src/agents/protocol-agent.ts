@@ -8,7 +8,6 @@
 // other answers by method; null: none. STAYS keeps it alive without input. LOGIN is the login that it reports on its own,
 // as JSON, some time after it has opened a session. With the argument `offers` it also has models and commands, and writes
 // down how they are set; its model `lost` is never confirmed. With `images` it takes images, and writes down their data.
-
 import { execSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

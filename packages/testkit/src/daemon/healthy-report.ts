@@ -1,5 +1,6 @@
 // What a daemon reports of its parts while all is well, as far as it is judged.
-import type { ReportedFeeds, ReportedHealth } from '@svc/core';
+import type { ReportedFeeds } from 'svc-monitor/src/features/feeds/judge-feeds.ts';
+import type { ReportedHealth } from 'svc-monitor/src/features/health/judge-daemon.ts';
 
 const live = { state: 'live' };
 const backend = {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type EventLine, parseEventLine } from '@svc/core';
+import { type EventLine, parseEventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import type { SendReport } from '../deliveries/signed-delivery.ts';
 
 export type LogAudit = {

@@ -1,7 +1,7 @@
 // What the published examples do not show: a merge, verdicts of reviews and checks, the states of a deployment, the
 // remaining actions. All about the same work: ticket ENG-42 on its branch, pull request 42.
 import { createRequire } from 'node:module';
-import { codehostEventTypes } from '@svc/core';
+import { codehostEventTypes } from 'svc-monitor/src/features/codehost/map-codehost.ts';
 import { type Example, type JsonObject, patched } from './examples.ts';
 
 export const storyRepo = 'acme/web';

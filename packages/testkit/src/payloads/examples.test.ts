@@ -1,4 +1,4 @@
-import { codehostEventTypes } from '@svc/core';
+import { codehostEventTypes } from 'svc-monitor/src/features/codehost/map-codehost.ts';
 import { expect, test } from 'vitest';
 import { codehostExample, codehostExamples, publishedExamples } from './codehost-variants.ts';
 import { codehostHeaders, patched, trackerHeaders, withDelivery } from './examples.ts';

@@ -3,7 +3,8 @@
 // channels with read keys; it then never drops or reorders, but everything else can still happen.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { headerValue, RELAY_HEADER } from '@svc/core';
+import { RELAY_HEADER } from '@svc/contract/relay/relay-headers';
+import { headerValue } from '@svc/contract/vendor-names';
 import { createRandom, type Random } from '../random.ts';
 import {
   createHostileStream,

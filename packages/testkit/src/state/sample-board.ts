@@ -1,20 +1,11 @@
 // Entities of the board as a log would have produced them, for tests that query a board. Each is complete: a test only
 // sets the values that it is about.
-import {
-  type AttentionItem,
-  type Board,
-  type Deployment,
-  type DeployProgress,
-  defaultDeployPolicy,
-  emptyBoard,
-  noReactions,
-  type PackedBoard,
-  type PullRequest,
-  packBoard,
-  type Ticket,
-  unpackBoard,
-  type Worker,
-} from '@svc/core';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import { emptyBoard, type PackedBoard, packBoard, unpackBoard } from 'svc-monitor/src/features/board.ts';
+import type { Board, Deployment, PullRequest, Ticket, Worker } from 'svc-monitor/src/features/board-types.ts';
+import type { DeployProgress } from 'svc-monitor/src/features/deploy/api.ts';
+import { defaultDeployPolicy } from 'svc-monitor/src/features/deploy/policy.ts';
+import { noReactions } from 'svc-monitor/src/features/workers/reaction-causes.ts';
 
 export const sampleMergeSha = 'a'.repeat(40);
 /** A time on the sample's day, by its hour and minute. */

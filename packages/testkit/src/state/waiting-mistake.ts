@@ -1,7 +1,7 @@
 // Whether what an agent waits for is where people look for it: in attention, among what its worker needs, in the column of
 // the board, and in the number of what needs a person.
-import type { BoardView } from '@svc/core';
-import { boardColumns, isWaiting, needsYouCount } from '@svc/core/browser';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { boardColumns, isWaiting, needsYouCount } from 'svc-monitor/src/features/board/board-columns.ts';
 
 const waits = [
   ['needs-permission', 'agent-needs-permission'],

@@ -1,7 +1,7 @@
 // Weeks of work before the recorded day: thousands of workers from ticket to production, written into the month files
 // before a daemon starts. Each card repeats a ticket of the recorded day with its own names, numbers and times. A few
 // were never merged.
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { DAY_ENDS, openDay } from '../../../demo/src/day.ts';
 import { pastOf, writeMonthFiles } from '../../../demo/src/past.ts';
 import { createRandom, type Random } from '../random.ts';

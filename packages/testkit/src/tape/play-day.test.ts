@@ -1,4 +1,5 @@
-import { type BoardView, boardView } from '@svc/core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { boardView } from 'svc-monitor/src/features/board/board-view.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDay } from '../../../demo/src/day.ts';
 import { pastOf } from '../../../demo/src/past.ts';

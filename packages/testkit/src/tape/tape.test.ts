@@ -1,4 +1,8 @@
-import { boardView, EventLine, emptyBoard, foldLine, receipt, workerStatuses } from '@svc/core';
+import { workerStatuses } from '@svc/contract/worker-statuses';
+import { boardView } from 'svc-monitor/src/features/board/board-view.ts';
+import { emptyBoard, foldLine } from 'svc-monitor/src/features/board.ts';
+import { receipt } from 'svc-monitor/src/features/tickets/receipt.ts';
+import { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { describe, expect, it } from 'vitest';
 import { openDay, readRecords } from '../../../demo/src/day.ts';
 import { pastOf } from '../../../demo/src/past.ts';

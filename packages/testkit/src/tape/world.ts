@@ -2,7 +2,7 @@
 // relay, and a model vendor. Their data matches the log, so a reconciliation finds nothing new.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Board, PullRequest } from '@svc/core';
+import type { Board, PullRequest } from 'svc-monitor/src/features/board-types.ts';
 import { startDemoBackends } from '../../../demo/src/backends.ts';
 import type { Day } from '../../../demo/src/day.ts';
 import { projectSettings, repos } from '../../../demo/src/project.ts';

@@ -1,9 +1,9 @@
 // What the agent waits for, and its answer: permissions, answered by the kind of an option that it offers, and questions
 // with a form. On the ticket's page, beside an attention item and on a card of the board.
-import type { AgentRequest, ConversationItem } from '@svc/core';
-import { cutRequest } from '@svc/core/browser';
 import { Hand, MessageCircleQuestion } from 'lucide-react';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
+import type { AgentRequest, ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
+import { cutRequest } from 'svc-monitor/src/features/sessions/hook-event.ts';
 import { CodeBlock, shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';

@@ -1,9 +1,10 @@
 // The answer to what an agent waits for, wherever it is shown: its requests, or a reply if it has stopped and asks nothing
 // that can be answered with a button.
-import type { AgentView, WorkerAgent } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { AgentView } from 'svc-monitor/src/features/agents/api.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import { client } from '../../api/client.ts';
 import { Failed } from '../../parts/states.tsx';
 import { actor } from '../attention/your-name.ts';

@@ -1,8 +1,7 @@
 // The archived runs.
-
-import { runLabel } from '@svc/core/browser';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { runLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
 import { client } from '../../api/client.ts';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';

@@ -1,8 +1,8 @@
 // One archived run: its files with checksums, the skipped files with reasons, and the commands for it.
-import type { ArchiveManifest } from '@svc/core';
-import { runLabel } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import type { ArchiveManifest } from 'svc-monitor/src/features/archive/manifest.ts';
+import { runLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
 import { client } from '../../api/client.ts';
 import { Ago } from '../../parts/age.tsx';
 import { sizeWords } from '../../parts/format.ts';

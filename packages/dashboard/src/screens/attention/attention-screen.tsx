@@ -1,11 +1,11 @@
 // The inbox of items that need a person: j and k move, one key per action.
-import type { AttentionItem } from '@svc/core';
-import type { WaitingThing } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { Fragment, useMemo, useRef, useState } from 'react';
+import type { WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import {

@@ -1,5 +1,5 @@
-import { isWaiting } from '@svc/core/browser';
 import { sampleAttention, sampleTime } from '@svc/testkit';
+import { isWaiting } from 'svc-monitor/src/features/board/board-columns.ts';
 import { expect, test } from 'vitest';
 import { inbox, isStanding, moved, needsYou, neighbour, tabOf } from './inbox.ts';
 

@@ -1,7 +1,6 @@
 // What waits for a person, and the attention items that somebody has or that are snoozed, the most urgent first.
-import type { AttentionItem } from '@svc/core';
+import { hasStandingCause } from 'svc-monitor/src/features/attention/standing-cause.ts';
 import {
-  hasStandingCause,
   isWaiting,
   itemsOfWorker,
   type NeedsYou,
@@ -9,7 +8,8 @@ import {
   needsYouCount,
   type WaitingThing,
   whatNeedsYou,
-} from '@svc/core/browser';
+} from 'svc-monitor/src/features/board/board-columns.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import type { ItemOfPerson } from '../../live/team-board.ts';
 

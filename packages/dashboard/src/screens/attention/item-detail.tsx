@@ -1,10 +1,10 @@
 // One attention item in full, with its actions.
-import type { AttentionItem } from '@svc/core';
-import { remedyOnMachine } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { Check, CheckCheck, Clock, UserRoundPen } from 'lucide-react';
 import { Dialog, DropdownMenu } from 'radix-ui';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import { remedyOnMachine } from 'svc-monitor/src/kernel/check/remedy-command.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useLiveBoard, useNow, useTeam } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';

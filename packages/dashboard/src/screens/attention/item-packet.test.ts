@@ -1,4 +1,4 @@
-import type { ConversationItem } from '@svc/core';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import { expect, it } from 'vitest';
 import { deployLog, newestSaid } from './item-packet.tsx';
 

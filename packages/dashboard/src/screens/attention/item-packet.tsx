@@ -1,7 +1,7 @@
 // What a person needs to decide about an item, beside it: the answer to its agent, the end of the conversation, and links
 // to its pull request and to the log of its deployment.
-import type { ConversationItem } from '@svc/core';
 import type { ReactNode } from 'react';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { AgentText, shownText } from '../../parts/agent-text.tsx';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';

@@ -1,8 +1,9 @@
 // An item in the list: ticket, reason, age.
-import type { AttentionItem, BoardCard } from '@svc/core';
-import type { WaitingThing } from '@svc/core/browser';
-import { agentLabel, cardLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
+import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
+import type { BoardCard, WaitingThing } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { AttentionItem } from 'svc-monitor/src/features/board/entities.ts';
+import { cardLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';

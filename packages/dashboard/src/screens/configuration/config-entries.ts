@@ -1,5 +1,5 @@
 // The keys of the configuration: which are shown, by section, and what is written for a value and its source.
-import type { ConfigEntry, ConfigReport } from '@svc/core';
+import type { ConfigEntry, ConfigReport } from 'svc-monitor/src/features/configuration/api.ts';
 
 export type ConfigFilter = { text: string; only: string };
 export type Section = { name: string; entries: ConfigEntry[] };

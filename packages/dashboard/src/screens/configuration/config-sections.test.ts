@@ -1,4 +1,4 @@
-import type { ConfigEntry } from '@svc/core';
+import type { ConfigEntry } from 'svc-monitor/src/features/configuration/api.ts';
 import { expect, test } from 'vitest';
 import { entriesShown, sectionsOf, sourceWords, valueWords } from './config-entries.ts';
 

@@ -1,8 +1,8 @@
 // The keys in one table, by section. A click on a key explains it: what it is for, where its value comes from, and the
 // command that changes it.
-import type { ConfigEntry, ConfigReport } from '@svc/core';
 import { ChevronRight } from 'lucide-react';
 import { Fragment, type ReactNode, useId, useState } from 'react';
+import type { ConfigEntry, ConfigReport } from 'svc-monitor/src/features/configuration/api.ts';
 import { CopyButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Panel } from '../../parts/panel.tsx';

@@ -1,6 +1,6 @@
 // What is set, with its source; every key with its explanation. Secrets are never sent here.
-import type { ConfigReport } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ConfigReport } from 'svc-monitor/src/features/configuration/api.ts';
 import { client } from '../../api/client.ts';
 import { Panel, ScreenHead } from '../../parts/panel.tsx';
 import { Pill } from '../../parts/pill.tsx';

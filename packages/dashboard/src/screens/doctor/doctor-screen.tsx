@@ -1,9 +1,9 @@
 // The result of the same checks as `svc doctor`.
 import type { Answer } from '@svc/client';
-import type { DoctorFinding } from '@svc/core';
-import { isOff } from '@svc/core/browser';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw, Wrench } from 'lucide-react';
+import type { DoctorFinding } from 'svc-monitor/src/kernel/check/finding.ts';
+import { isOff } from 'svc-monitor/src/kernel/check/finding.ts';
 import { client } from '../../api/client.ts';
 import { useDisabledBecause } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';

@@ -1,9 +1,9 @@
 // One event in full: its scope, the command that waits for the next matching one, and the JSON in the log.
-import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';

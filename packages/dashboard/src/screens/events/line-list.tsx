@@ -1,8 +1,8 @@
 // The events, newest first; only the visible ones are rendered. New events do not move the list while it is scrolled
 // down.
-import type { EventLine } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef } from 'react';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { exactWords } from '../../parts/format.ts';
 import { lineGist, viaWords } from '../../parts/line-gist.ts';

@@ -1,7 +1,7 @@
 // The events that the screen shows: the newest page of history, then all new ones, without a gap between the two.
 // Pausing closes the stream and remembers the last event; resuming starts after it.
-import type { EventLine } from '@svc/core';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../../api/client.ts';
 import { openLineStream } from '../../live/line-stream.ts';
 import { conditionsOf, type EventFilters } from './wait-for-command.ts';

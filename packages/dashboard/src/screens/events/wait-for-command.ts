@@ -1,5 +1,5 @@
 // Turns an event, or the screen's filters, into the command that waits for the next matching event.
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 
 export type EventFilters = { event: string; ticket: string; repo: string; pr: string; filter: string };
 

@@ -1,4 +1,4 @@
-import type { BoardCard } from '@svc/core';
+import type { BoardCard } from 'svc-monitor/src/features/board/board-columns.ts';
 import { describe, expect, test } from 'vitest';
 import { type BoardFilter, isFiltering, matches, type Project } from './board-filter.ts';
 

@@ -1,5 +1,7 @@
 // Which cards are shown: by run, project, repository, machine and text, from the URL.
-import type { BoardCard, BoardView, ProjectList } from '@svc/core';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import type { BoardCard } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { ProjectList } from 'svc-monitor/src/features/configuration/config-report.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { titleOf } from './card-words.ts';
 

@@ -1,6 +1,6 @@
 // The answer to the agent of a card, below the card: the card itself is one link.
-import type { BoardCard } from '@svc/core';
 import { useRef } from 'react';
+import type { BoardCard } from 'svc-monitor/src/features/board/board-columns.ts';
 import { useDisabledBecause } from '../../live/live.tsx';
 import { canBeAnswered, WorkerAnswer } from '../answer/answer-box.tsx';
 

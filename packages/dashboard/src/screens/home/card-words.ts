@@ -1,5 +1,5 @@
 // The title of a card, and what its first attention item says already.
-import type { BoardCard } from '@svc/core';
+import type { BoardCard } from 'svc-monitor/src/features/board/board-columns.ts';
 
 /** A title of the own tracker comes before what another machine of the team says. */
 export function titleOf(card: Pick<BoardCard, 'ticket' | 'pullRequest' | 'worker'>): string | null {

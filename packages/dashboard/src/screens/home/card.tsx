@@ -1,19 +1,15 @@
 // One card of the board. The whole card is one link; the tooltip explains its state.
-import type { BoardCard, BoardColumn, WorkerView } from '@svc/core';
-import {
-  agentLabel,
-  cardLabel,
-  checksLabel,
-  costText,
-  deployLabel,
-  errorsOf,
-  type Meaning,
-  reviewLabel,
-  type StateLabel,
-} from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { Bot, GitPullRequest, Hand } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
+import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
+import { costText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { BoardCard, BoardColumn } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { WorkerView } from 'svc-monitor/src/features/board/entities.ts';
+import { deployLabel } from 'svc-monitor/src/features/deploy/deploy-label.ts';
+import { checksLabel, reviewLabel } from 'svc-monitor/src/features/pull-requests/pull-request-label.ts';
+import { cardLabel, errorsOf } from 'svc-monitor/src/features/workers/worker-label.ts';
+import type { Meaning, StateLabel } from 'svc-monitor/src/kernel/board/label.ts';
 import { useChanged, useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';

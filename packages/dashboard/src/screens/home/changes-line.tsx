@@ -1,11 +1,11 @@
 // "12 changes since 09:40": what changed since this browser last showed the board. Collapsed until opened.
-import type { BoardView } from '@svc/core';
-import { statusWords } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, X } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { client } from '../../api/client.ts';
 import { boardOf } from '../../live/board-store.ts';
 import { useLiveBoard, useNow } from '../../live/live.tsx';

@@ -1,10 +1,10 @@
 // A column of the board. A long one renders only the visible cards.
-import type { BoardCard, BoardColumn } from '@svc/core';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import type { BoardCard, BoardColumn } from 'svc-monitor/src/features/board/board-columns.ts';
 import { useView } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, DoneRow } from './card.tsx';

@@ -1,10 +1,11 @@
 // What is on the board of a project until the first agent works in it: the open tickets, what is ready for them, and the
 // command to run next.
-import type { FirstStep } from '@svc/core/browser';
-import { firstSteps, nextCommand, openTickets } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleDashed, X } from 'lucide-react';
 import { useState } from 'react';
+import { openTickets } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { FirstStep } from 'svc-monitor/src/features/setup/first-steps.ts';
+import { firstSteps, nextCommand } from 'svc-monitor/src/features/setup/first-steps.ts';
 import { client } from '../../api/client.ts';
 import { useBoard, useHealth } from '../../live/live.tsx';
 import { Button } from '../../parts/button.tsx';

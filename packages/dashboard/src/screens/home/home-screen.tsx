@@ -1,10 +1,14 @@
 // The board, live or at a past time.
-import type { BoardCard } from '@svc/core';
-import { type BoardColumns, boardColumnNames, boardColumns } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { History, X } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
+import type { BoardCard } from 'svc-monitor/src/features/board/board-columns.ts';
+import {
+  type BoardColumns,
+  boardColumnNames,
+  boardColumns,
+} from 'svc-monitor/src/features/board/board-columns.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useBoardTime, useLink, useShownItems, useView, useWholeBoard } from '../../live/live.tsx';

@@ -1,7 +1,6 @@
 // Agents that people started themselves, by folder and branch.
-
-import { agentLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
+import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { For } from '../../parts/age.tsx';

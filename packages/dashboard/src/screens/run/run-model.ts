@@ -1,15 +1,14 @@
 // A run as the screens show it, from a live or past board and, if live, from the daemon's view of the run, which
 // includes tickets that have settled off the board.
-
-import type { ApiAnswer, api, BoardView, RunTicketView, TeamWorkerView } from '@svc/core';
-import {
-  isAgentsWork,
-  isShipped,
-  type StateLabel,
-  statusMeaning,
-  statusWords,
-  workerLabel,
-} from '@svc/core/browser';
+import { isAgentsWork } from '@svc/contract/worker-statuses';
+import type { api } from 'svc-monitor/src/features/api.ts';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import type { TeamWorkerView } from 'svc-monitor/src/features/board/entities.ts';
+import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import type { RunTicketView } from 'svc-monitor/src/features/runs/run-view.ts';
+import { statusMeaning, statusWords, workerLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
+import type { StateLabel } from 'svc-monitor/src/kernel/board/label.ts';
+import type { ApiAnswer } from 'svc-monitor/src/kernel/http/api-route.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 
 export type WorkerRow = TeamWorkerView;

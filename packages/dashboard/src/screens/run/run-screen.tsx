@@ -1,10 +1,10 @@
 // A run: waves, workers, timeline, budget, summary and verification.
-
-import { runCostText, runLabel, verificationLabel } from '@svc/core/browser';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, CircleStop } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
+import { runCostText } from 'svc-monitor/src/features/agents/cost.ts';
+import { runLabel, verificationLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
 import { client } from '../../api/client.ts';
 import { useDisabledBecause, useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';

@@ -1,8 +1,9 @@
 // A summary of the run, written by a model on request, with its cost and whether it came from the cache.
-import type { ApiAnswer, api } from '@svc/core';
-import { usdText } from '@svc/core/browser';
 import { Sparkles } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { usdText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { api } from 'svc-monitor/src/features/api.ts';
+import type { ApiAnswer } from 'svc-monitor/src/kernel/http/api-route.ts';
 import { ApiFailure, client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';

@@ -1,9 +1,11 @@
 // The run over time: its waves, and the time of each worker in each status.
-import type { EventLine } from '@svc/core';
-import { type AxisSegment, foldIdle, statusMeaning, statusWords, waveLabel } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import { waveLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
+import { type AxisSegment, foldIdle } from 'svc-monitor/src/features/trace/trace-axis.ts';
+import { statusMeaning, statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { classNames } from '../../parts/class-names.ts';

@@ -1,4 +1,4 @@
-import type { EventLine } from '@svc/core';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { expect, test } from 'vitest';
 import type { RunTicket } from './run-model.ts';
 import { timelineOf } from './run-timeline.tsx';

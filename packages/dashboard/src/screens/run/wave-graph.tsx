@@ -1,7 +1,9 @@
 // The waves of a run and their dependencies. Tickets can be focused with the keyboard and then show their details.
-import { isShipped, runCostText, waveLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import { runCostText } from 'svc-monitor/src/features/agents/cost.ts';
+import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
+import { waveLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
 import { For } from '../../parts/age.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { backgroundOf, edgeOf } from '../../parts/meaning.ts';

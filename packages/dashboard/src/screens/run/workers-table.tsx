@@ -1,8 +1,11 @@
 // The workers of a run as a sortable table. Only the visible rows are rendered.
-import { type Meaning, runCostText, verificationLabel, workerStatuses } from '@svc/core/browser';
+import { workerStatuses } from '@svc/contract/worker-statuses';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
+import { runCostText } from 'svc-monitor/src/features/agents/cost.ts';
+import { verificationLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { Age } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';

@@ -1,8 +1,8 @@
 // Open tickets that are in no run, each with a button that starts one.
-import type { BoardView } from '@svc/core';
-import { openTickets } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { openTickets } from 'svc-monitor/src/features/board/board-columns.ts';
 import { useBoard, useDisabledBecause } from '../../live/live.tsx';
 import { Ago } from '../../parts/age.tsx';
 import { Button } from '../../parts/button.tsx';

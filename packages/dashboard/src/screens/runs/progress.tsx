@@ -1,4 +1,4 @@
-import { type Meaning } from '@svc/core/browser';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { markOf } from '../../parts/meaning.ts';
 import type { RunModel } from '../run/run-model.ts';

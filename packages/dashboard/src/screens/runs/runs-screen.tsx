@@ -1,8 +1,8 @@
 // All runs, newest first.
-
-import { runCostText, runLabel } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { runCostText } from 'svc-monitor/src/features/agents/cost.ts';
+import { runLabel } from 'svc-monitor/src/features/runs/run-labels.ts';
 import { Ago } from '../../parts/age.tsx';
 import { waitedWords } from '../../parts/format.ts';
 import { useMatchesNarrow } from '../../parts/narrow.ts';

@@ -1,11 +1,11 @@
 // Starts an agent: for a task that a person describes, or for a ticket. Everything that is missing is shown before, each
 // with its fix.
-import { agentToName } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
+import { agentToName } from 'svc-monitor/src/features/setup/first-steps.ts';
 import { client } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { OutsideText } from '../../parts/outside.tsx';

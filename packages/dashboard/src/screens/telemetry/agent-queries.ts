@@ -1,7 +1,6 @@
 // The queries for the metrics and log backends: what the default agent program exports (counters in Prometheus, events
 // in Loki). For other programs these panels show that there is no data.
-
-import { usdText } from '@svc/core/browser';
+import { usdText } from 'svc-monitor/src/features/agents/cost.ts';
 import { countWords } from '../../parts/format.ts';
 
 export type MetricsPanel = {

@@ -1,6 +1,5 @@
 // Data from the metrics and log backends, queried through the daemon. A backend that is off or not responding is shown
 // as such, with the fix; it never looks like "nothing happened".
-
 import type { Answer } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';

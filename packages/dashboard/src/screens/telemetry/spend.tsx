@@ -1,8 +1,8 @@
 // The cost that the workers report, by run, of every run, also of those that settled long ago. It is not an
 // invoice.
-import type { WorkerView } from '@svc/core';
-import { costText } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
+import { costText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { WorkerView } from 'svc-monitor/src/features/board/entities.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { countWords } from '../../parts/format.ts';
 import { Panel } from '../../parts/panel.tsx';

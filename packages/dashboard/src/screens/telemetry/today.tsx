@@ -1,9 +1,12 @@
 // What users ask first: the cost today, per ticket and per agent, what is left of the budget, and how long agents waited
 // for a person. Each figure names its one source. What is only partly known is marked "at least".
-import type { AgentCost, Run, WorkerView } from '@svc/core';
-import { costSummary, costText, msWaitedToday, sumOfCosts, usdText } from '@svc/core/browser';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { costSummary, costText, sumOfCosts, usdText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { AgentCost } from 'svc-monitor/src/features/agents/schemas.ts';
+import { msWaitedToday } from 'svc-monitor/src/features/agents/waits.ts';
+import type { WorkerView } from 'svc-monitor/src/features/board/entities.ts';
+import type { Run } from 'svc-monitor/src/features/board-types.ts';
 import { client } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useNow } from '../../live/live.tsx';

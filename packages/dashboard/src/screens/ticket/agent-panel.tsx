@@ -1,9 +1,11 @@
 // The agent of a ticket: what it does, what it waits for, its conversation, and how a person steers it.
-import type { ConversationItem, WorkerAgent, WorktreeChanges } from '@svc/core';
-import { agentLabel, usdText } from '@svc/core/browser';
 import { CircleDashed, CircleDot, CodeXml, ListChecks } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useId, useMemo, useState } from 'react';
+import { agentLabel } from 'svc-monitor/src/features/agents/agent-label.ts';
+import type { WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
+import { usdText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { ConversationItem, WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import { client } from '../../api/client.ts';
 import { type AgentState, useAgent } from '../../live/agent-stream.ts';
 import { For } from '../../parts/age.tsx';

@@ -1,8 +1,9 @@
 // What an agent offers now, and its permission mode and model: they show what the agent has confirmed, never what was
 // asked for.
-import type { AgentOptions, WorkerAgent } from '@svc/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import type { AgentOptions } from 'svc-monitor/src/features/agents/api.ts';
+import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import { client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';

@@ -1,6 +1,6 @@
 // How a person stops an agent, and lets it go on.
-import type { WorkerAgent } from '@svc/core';
 import { CircleStop, Play } from 'lucide-react';
+import type { WorkerAgent } from 'svc-monitor/src/features/agents/schemas.ts';
 import { Button } from '../../parts/button.tsx';
 import { useSending } from '../answer/use-sending.ts';
 

@@ -1,5 +1,7 @@
 // Images that are sent with the next message: pasted, dropped or chosen, shown before they are sent.
-import type { ImageType } from '@svc/core';
+import { ImagePlus, X } from 'lucide-react';
+import { useRef, useState } from 'react';
+import type { ImageType } from 'svc-monitor/src/features/agents/images.ts';
 import {
   imageTypeOf,
   imageTypes,
@@ -8,9 +10,7 @@ import {
   MOST_IMAGES,
   notAnImage,
   tooManyImages,
-} from '@svc/core/browser';
-import { ImagePlus, X } from 'lucide-react';
-import { useRef, useState } from 'react';
+} from 'svc-monitor/src/features/agents/images.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 

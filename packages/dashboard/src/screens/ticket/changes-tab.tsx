@@ -1,8 +1,8 @@
 // The changes in the worktree against its base. Comments on lines are collected and sent to the agent as one message.
-import type { WorktreeChanges } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
+import type { WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
 import { client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';

@@ -1,5 +1,5 @@
 // What is completed in a message to an agent: its own commands at the start, and files of its worktree after an `@`.
-import type { AgentOptions } from '@svc/core';
+import type { AgentOptions } from 'svc-monitor/src/features/agents/api.ts';
 
 export type Token = { kind: 'command' | 'file'; query: string; start: number; end: number };
 export type Completion = {

@@ -1,7 +1,7 @@
 // The rows of a conversation that are one line: what was asked, with its answer, and how a turn ended.
-import type { ConversationItem } from '@svc/core';
-import { answerWords, turnWords } from '@svc/core/browser';
 import { Hand } from 'lucide-react';
+import { answerWords, turnWords } from 'svc-monitor/src/features/agents/item-words.ts';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { yourName } from '../attention/your-name.ts';

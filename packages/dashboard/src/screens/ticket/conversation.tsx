@@ -1,7 +1,5 @@
 // The conversation with an agent, like a review: prompts, messages, tool calls with their diffs and output, requests and
 // the ends of turns. Only the visible rows are rendered. It stays at the end while the reader is there.
-import type { ConversationItem } from '@svc/core';
-import { imageWords, type Meaning } from '@svc/core/browser';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   ArrowDown,
@@ -34,6 +32,9 @@ import {
   useRef,
   useState,
 } from 'react';
+import { imageWords } from 'svc-monitor/src/features/agents/images.ts';
+import type { ConversationItem } from 'svc-monitor/src/features/agents/schemas.ts';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { AgentText, CodeBlock, shownText, useShortened } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';

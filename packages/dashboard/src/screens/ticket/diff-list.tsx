@@ -1,8 +1,8 @@
 // The diffs of all files in one list, of which only the visible lines are rendered, with comments on lines.
-import type { WorktreeChanges } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { Button } from '../../parts/button.tsx';
 import { type DiffLine, type DiffRow, DiffRowView, rowsOfDiff } from '../../parts/diff.tsx';

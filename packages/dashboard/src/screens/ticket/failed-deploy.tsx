@@ -1,6 +1,6 @@
 // The failed deployment of a ticket: what failed, and the log that says why.
-import type { BoardView } from '@svc/core';
 import { ScrollText } from 'lucide-react';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
 import { Ago } from '../../parts/age.tsx';
 import { OutsideLink, OutsideText, safeAddress } from '../../parts/outside.tsx';
 import { Panel } from '../../parts/panel.tsx';

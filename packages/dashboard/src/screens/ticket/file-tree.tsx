@@ -1,6 +1,6 @@
 // The tree of the changed files. A folder with one entry is drawn with it.
-import type { WorktreeChanges } from '@svc/core';
 import { FileDiff, Folder } from 'lucide-react';
+import type { WorktreeChanges } from 'svc-monitor/src/features/agents/api.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { LineCounts } from '../../parts/diff-box.tsx';

@@ -1,4 +1,4 @@
-import type { WorkerOutput } from '@svc/core';
+import type { WorkerOutput } from 'svc-monitor/src/features/workers/api.ts';
 import { expect, test } from 'vitest';
 import { MOST_LINES, noOutput, withPage } from './output-panel.tsx';
 

@@ -1,9 +1,10 @@
 // The live output of the worker: its texts, tool calls and session results.
-import type { OutputLine, WorkerOutput } from '@svc/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CircleCheck, CircleX, FileQuestion, Play, Wrench } from 'lucide-react';
 import { Switch } from 'radix-ui';
 import { useEffect, useId, useRef, useState } from 'react';
+import type { OutputLine } from 'svc-monitor/src/features/agents/agent-output.ts';
+import type { WorkerOutput } from 'svc-monitor/src/features/workers/api.ts';
 import { ApiFailure, client } from '../../api/client.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';

@@ -1,6 +1,4 @@
 // The ship receipt: the chain from the ticket to the deployment, with the grade of each link.
-import type { Receipt } from '@svc/core';
-import { type Meaning } from '@svc/core/browser';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import {
   Check,
@@ -12,6 +10,8 @@ import {
   TriangleAlert,
   X,
 } from 'lucide-react';
+import type { Receipt } from 'svc-monitor/src/features/workers/api.ts';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { client } from '../../api/client.ts';
 import { Age } from '../../parts/age.tsx';
 import { CopyButton } from '../../parts/button.tsx';

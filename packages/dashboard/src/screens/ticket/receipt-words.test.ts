@@ -1,4 +1,4 @@
-import type { Receipt } from '@svc/core';
+import type { Receipt } from 'svc-monitor/src/features/workers/api.ts';
 import { expect, test } from 'vitest';
 import { linkMeaning, linkValue, receiptText, shippedWords } from './receipt-panel.tsx';
 

@@ -1,10 +1,14 @@
 // The header of a ticket's page: title, state, run, pull request and cost. What is not known is left out, except whether
 // the process of an agent that should be working runs.
-import type { BoardView, TeamWorkerView } from '@svc/core';
-import { claimsPullRequest, costText, isAgentsWork, type StateLabel, statusWords } from '@svc/core/browser';
+import { claimsPullRequest, isAgentsWork } from '@svc/contract/worker-statuses';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink, GitPullRequest } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { costText } from 'svc-monitor/src/features/agents/cost.ts';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import type { TeamWorkerView } from 'svc-monitor/src/features/board/entities.ts';
+import { statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
+import type { StateLabel } from 'svc-monitor/src/kernel/board/label.ts';
 import { Ago, For } from '../../parts/age.tsx';
 import { shownText } from '../../parts/agent-text.tsx';
 import { countWords } from '../../parts/format.ts';

@@ -1,10 +1,12 @@
 // A ticket and its worker: trace, explanation, receipt, output and events.
-import type { BoardView, Why } from '@svc/core';
-import { isWaiting, workerLabel } from '@svc/core/browser';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { BellDot } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { isWaiting } from 'svc-monitor/src/features/board/board-columns.ts';
+import type { Why } from 'svc-monitor/src/features/workers/api.ts';
+import { workerLabel } from 'svc-monitor/src/features/workers/worker-label.ts';
 import { ApiFailure } from '../../api/client.ts';
 import type { LiveBoard } from '../../live/board-store.ts';
 import { useDisabledBecause, useNow, useOwnBoard } from '../../live/live.tsx';

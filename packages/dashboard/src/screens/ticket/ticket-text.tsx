@@ -1,7 +1,7 @@
 // What is to be done, while no agent works on the ticket: its text from the tracker. Others wrote it, so it is shown like
 // the text of an agent.
-import type { TicketContent } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
+import type { TicketContent } from 'svc-monitor/src/features/tracker/ticket-text.ts';
 import { client } from '../../api/client.ts';
 import { AgentText } from '../../parts/agent-text.tsx';
 import { OutsideLink, OutsideText } from '../../parts/outside.tsx';

@@ -1,9 +1,11 @@
 // The trace as bars on a time axis. Idle time is folded to a hatched break; lane names stay visible while the chart
 // scrolls horizontally.
-import type { Trace, TraceSpan } from '@svc/core';
-import { type Meaning, statusMeaning, statusWords } from '@svc/core/browser';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
+import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
+import { statusMeaning, statusWords } from 'svc-monitor/src/features/workers/worker-label.ts';
+import type { Meaning } from 'svc-monitor/src/kernel/board/label.ts';
 import { shownText } from '../../parts/agent-text.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { clockWords, durationWords, exactWords } from '../../parts/format.ts';

@@ -1,4 +1,4 @@
-import type { TraceSpan } from '@svc/core';
+import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
 import { expect, test } from 'vitest';
 import { spanLabel, spanMeaning, spanWords } from './trace-chart.tsx';
 

@@ -1,7 +1,8 @@
 // The trace of one worker, as bars or as a table.
-import type { Trace, TraceSpan } from '@svc/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { TraceSpan } from 'svc-monitor/src/features/trace/trace-span.ts';
+import type { Trace } from 'svc-monitor/src/features/workers/api.ts';
 import { client } from '../../api/client.ts';
 import { Button } from '../../parts/button.tsx';
 import { EventLink } from '../../parts/event-link.tsx';

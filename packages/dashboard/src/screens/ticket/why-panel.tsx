@@ -1,9 +1,9 @@
 // Why the ticket is in its state: the rule, what it is waiting for, the facts, inconsistencies and unknowns.
-import type { Why } from '@svc/core';
-import { ruleWithAge } from '@svc/core/browser';
+import { ruleWithAge } from '@svc/contract/worker-statuses';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { CircleHelp, Download, Eye, type LucideIcon, Quote, TriangleAlert, User } from 'lucide-react';
 import { useState } from 'react';
+import type { Why } from 'svc-monitor/src/features/workers/api.ts';
 import { client } from '../../api/client.ts';
 import { useNow } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';

@@ -1,8 +1,9 @@
 // The actions that a person can take on a worker now. The daemon decides; this only avoids a refusal.
-import type { BoardView } from '@svc/core';
-import { isAgentsWork, isShipped } from '@svc/core/browser';
+import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { RotateCcw, ShieldCheck } from 'lucide-react';
 import { useId, useState } from 'react';
+import type { BoardView } from 'svc-monitor/src/features/board/api.ts';
+import { isShipped } from 'svc-monitor/src/features/deploy/deploy-worker.ts';
 import { client } from '../../api/client.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 

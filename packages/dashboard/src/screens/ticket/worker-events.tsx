@@ -1,8 +1,8 @@
 // The newest events of the ticket, live.
-import type { EventLine } from '@svc/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import type { EventLine } from 'svc-monitor/src/kernel/log/event-line.ts';
 import { client } from '../../api/client.ts';
 import { useLines } from '../../live/live.tsx';
 import { Age } from '../../parts/age.tsx';

@@ -1,20 +1,20 @@
 // Runs checks. A check examines one part and returns its findings. The doctor runs its checks in parallel, each with a
 // timeout; `check-project-setup.sh` runs them in order, because later ones need what earlier ones found.
+import { messageOf, systemErrorCode } from '@svc/lib/errors';
+import type { RunCommand } from '@svc/lib/process';
+import { within } from '@svc/lib/timeout';
 import {
   type CheckFinding,
-  type DiskSpace,
   type DoctorFinding,
   type DoctorPart,
   doctorFinding,
   type SetupFinding,
   type SetupPart,
   setupFinding,
-} from '@svc/core';
-import { messageOf, systemErrorCode } from '@svc/lib/errors';
-import type { RunCommand } from '@svc/lib/process';
-import { within } from '@svc/lib/timeout';
-import type { Host } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
+} from '../../kernel/check/finding.ts';
+import type { DiskSpace } from '../../kernel/disk/judge-disk.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { Host } from '../../kernel/instance/control.ts';
 
 type Check<Part extends string, Finding extends CheckFinding<Part>> = {
   part: Part;

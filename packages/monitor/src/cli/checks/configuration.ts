@@ -1,21 +1,18 @@
 // The configuration files of all projects that the daemon serves, read once for all checks of the doctor. A deprecated
 // key is renamed if the value stays in the same file; the project file belongs to the repository and is not changed.
-import {
-  type Config,
-  type ConfigProblem,
-  canonicalKey,
-  deprecations,
-  doctorFinding,
-  judgeProblem,
-  reportProblem,
-} from '@svc/core';
-import { valueAt } from '../../config/edit-json.ts';
-import { type ConfigFiles, loadConfig } from '../../config/load.ts';
-import { loadProjects } from '../../config/projects.ts';
-import { readJsonFile } from '../../config/read-json.ts';
-import { createConfigStore } from '../../config/store.ts';
-import { filterProblem, filterProblems } from '../../features/rules/back-test.ts';
-import { createJqThreads } from '../../log/jq-threads.ts';
+import { canonicalKey } from '@svc/contract/vendor-names';
+import type { Config } from '../../features/config.ts';
+import { judgeProblem } from '../../features/health/judge-daemon.ts';
+import { filterProblem, filterProblems } from '../../features/rules/io/back-test.ts';
+import { doctorFinding } from '../../kernel/check/finding.ts';
+import { deprecations } from '../../kernel/config/deprecations.ts';
+import { valueAt } from '../../kernel/config/edit-json.ts';
+import { type ConfigFiles, loadConfig } from '../../kernel/config/load.ts';
+import { type ConfigProblem, reportProblem } from '../../kernel/config/problems.ts';
+import { loadProjects } from '../../kernel/config/projects.ts';
+import { readJsonFile } from '../../kernel/config/read-json.ts';
+import { createConfigStore } from '../../kernel/config/store.ts';
+import { createJqThreads } from '../../kernel/log/jq-threads.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DoctorResult, fixableBy } from './check.ts';

@@ -2,10 +2,15 @@
 // the setup check offers to start it.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DoctorFinding, doctorFinding, type SetupFinding, setupFinding } from '@svc/core';
-import type { Machine } from '../../config/environment.ts';
-import type { Host } from '../../control/control.ts';
-import { askHealth, type FoundDaemon, findDaemon, remedyFor } from '../../control/find-daemon.ts';
+import {
+  type DoctorFinding,
+  doctorFinding,
+  type SetupFinding,
+  setupFinding,
+} from '../../kernel/check/finding.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
+import type { Host } from '../../kernel/instance/control.ts';
+import { askHealth, type FoundDaemon, findDaemon, remedyFor } from '../../kernel/instance/find-daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import type { Session } from '../session.ts';
 import { startFromTerminal } from '../start-from-terminal.ts';

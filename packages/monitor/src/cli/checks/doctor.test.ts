@@ -1,7 +1,7 @@
-import { doctorFinding } from '@svc/core';
 import { testTerminal } from '@svc/testkit';
 import { expect, test, vi } from 'vitest';
-import { Failure } from '../../errors.ts';
+import { doctorFinding } from '../../kernel/check/finding.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
 import { createDoctorReports } from './doctor.ts';
 

@@ -1,4 +1,11 @@
 // All checks of `svc doctor`: the running daemon by what it reports; files, programs and services directly.
+import { messageOf } from '@svc/lib/errors';
+import { createLimit } from '@svc/lib/limit';
+import { runCommand } from '@svc/lib/process';
+import { createFlights } from '@svc/lib/single-flight';
+import { within } from '@svc/lib/timeout';
+import type { RunDoctor } from '../../daemon/routes.ts';
+import { notInstalled } from '../../features/agents/choice.ts';
 import {
   type CheckVerdict,
   checkVerdict,
@@ -6,17 +13,10 @@ import {
   type DoctorPart,
   doctorFinding,
   inDoctorOrder,
-  notInstalled,
-} from '@svc/core';
-import { messageOf } from '@svc/lib/errors';
-import { createLimit } from '@svc/lib/limit';
-import { runCommand } from '@svc/lib/process';
-import { createFlights } from '@svc/lib/single-flight';
-import { within } from '@svc/lib/timeout';
-import { thisProcess } from '../../control/control.ts';
-import type { RunDoctor } from '../../daemon/routes.ts';
-import { diskSpaceOf } from '../../disk/disk-space.ts';
-import { Failure } from '../../errors.ts';
+} from '../../kernel/check/finding.ts';
+import { diskSpaceOf } from '../../kernel/disk/disk-space.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { thisProcess } from '../../kernel/instance/control.ts';
 import { requestedBy } from '../daemon.ts';
 import { type DaemonClient, daemonAt } from '../daemon-client.ts';
 import { checkService, managerIfAny } from '../service/service.ts';

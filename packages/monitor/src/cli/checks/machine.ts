@@ -2,25 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import {
-  type DoctorFinding,
-  doctorFinding,
-  filesRemedy,
-  hookedAgents,
-  judgeDisk,
-  type Retention,
-  spaceRemedy,
-} from '@svc/core';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { isThere, namesIn, stat, writeNewFile } from '@svc/lib/paths';
-import type { Machine } from '../../config/environment.ts';
-import { refuseNewerData } from '../../disk/data-format.ts';
-import { Failure } from '../../errors.ts';
-import { hookScriptProblem } from '../../features/sessions/script.ts';
-import { hooksProblem, installCommand, readHookSettings } from '../../features/sessions/settings.ts';
-import { isLost } from '../../features/worktrees/inspect.ts';
-import type { ListedWorktree, Worktrees } from '../../features/worktrees/worktrees.ts';
+import type { Retention } from '../../features/archive/api.ts';
+import { hookedAgents } from '../../features/sessions/hook-event.ts';
+import { hookScriptProblem } from '../../features/sessions/io/script.ts';
+import { hooksProblem, installCommand, readHookSettings } from '../../features/sessions/io/settings.ts';
+import { isLost } from '../../features/worktrees/io/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../features/worktrees/io/worktrees.ts';
+import { type DoctorFinding, doctorFinding } from '../../kernel/check/finding.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
+import { refuseNewerData } from '../../kernel/disk/data-format.ts';
+import { filesRemedy, judgeDisk, spaceRemedy } from '../../kernel/disk/judge-disk.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { bytesText } from '../archive-session.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import type { Session } from '../session.ts';

@@ -1,7 +1,7 @@
 // Against the fake of the code host, with its real client.
-import { setupFinding } from '@svc/core';
 import { ghEnvironment, startFakeCodehost, temporaryFolder, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { setupFinding } from '../../kernel/check/finding.ts';
 import { checkMergeSettings } from './services.ts';
 
 async function world() {

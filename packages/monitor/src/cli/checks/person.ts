@@ -1,11 +1,11 @@
 // Who runs the command line, for the members of a team: by the name in commits, else the account at the code host, else
 // the user of the system.
-import { nameIn } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { z } from 'zod';
-import { Failure } from '../../errors.ts';
 import { createGh } from '../../features/codehost/gh.ts';
-import { createGit } from '../../features/worktrees/git.ts';
+import { nameIn } from '../../features/team/names.ts';
+import { createGit } from '../../features/worktrees/io/git.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { requestedBy } from '../daemon.ts';
 import type { Terminal } from '../terminal.ts';
 

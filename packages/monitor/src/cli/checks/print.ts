@@ -1,5 +1,11 @@
 // Findings as text: a few lines each, with nothing that controls the terminal.
-import { type DoctorFinding, doctorParts, isOff, type SetupFinding, setupParts } from '@svc/core';
+import {
+  type DoctorFinding,
+  doctorParts,
+  isOff,
+  type SetupFinding,
+  setupParts,
+} from '../../kernel/check/finding.ts';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 

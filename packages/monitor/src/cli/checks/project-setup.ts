@@ -1,16 +1,16 @@
 // Every check of a project's setup, in order. What it creates (the registration, the workflow context, the daemon) it
 // creates once: a second run changes nothing.
+import { repoNameIn } from '@svc/contract/repo-name';
+import { createContextStore } from '../../features/context/io/context-store.ts';
+import { configurationFindings } from '../../features/setup/configuration-findings.ts';
 import {
   type CheckFinding,
   checkFinding,
-  configurationFindings,
-  repoNameIn,
   type SetupFinding,
   setupFinding,
-} from '@svc/core';
-import { type Host, thisProcess } from '../../control/control.ts';
-import { worktreeRoot } from '../../disk/git-folder.ts';
-import { createContextStore } from '../../features/context/context-store.ts';
+} from '../../kernel/check/finding.ts';
+import { worktreeRoot } from '../../kernel/disk/git-folder.ts';
+import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import { openSession, type Session } from '../session.ts';
 import { findDrift } from '../start-from-terminal.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,10 +1,10 @@
 // Registers the project in the global file, so the daemon serves it wherever it is started.
 import { join, relative, resolve } from 'node:path';
-import { type SetupFinding, setupFinding } from '@svc/core';
-import type { ConfigFiles } from '../../config/load.ts';
-import { locateProject } from '../../config/locate.ts';
-import { createConfigStore } from '../../config/store.ts';
-import { Failure } from '../../errors.ts';
+import { type SetupFinding, setupFinding } from '../../kernel/check/finding.ts';
+import type { ConfigFiles } from '../../kernel/config/load.ts';
+import { locateProject } from '../../kernel/config/locate.ts';
+import { createConfigStore } from '../../kernel/config/store.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { openSession, projectFolderOf, type Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkRepository, type Repository } from './repository.ts';

@@ -1,7 +1,7 @@
 // The git repository around a folder. (`session.ts` uses it too, so it imports no check.)
-import { type SetupFinding, setupFinding } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
-import { createGit, gitWorktrees } from '../../features/worktrees/git.ts';
+import { createGit, gitWorktrees } from '../../features/worktrees/io/git.ts';
+import { type SetupFinding, setupFinding } from '../../kernel/check/finding.ts';
 import type { Terminal } from '../terminal.ts';
 
 const GIT_TIMEOUT_MS = 10_000;

@@ -2,13 +2,14 @@
 // is neither read nor shown.
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { doctorFinding, providerOf, type SetupFinding, setupFinding } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { namesIn, stat } from '@svc/lib/paths';
-import type { Machine } from '../../config/environment.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { secretFilesIn, teamFile } from '../../config/locate.ts';
-import { hookMemoryFile } from '../../features/codehost/hooks.ts';
+import { hookMemoryFile } from '../../features/codehost/io/hooks.ts';
+import { providerOf } from '../../features/tracker/tracker-of.ts';
+import { doctorFinding, type SetupFinding, setupFinding } from '../../kernel/check/finding.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
+import type { LoadedConfig } from '../../kernel/config/load.ts';
+import { secretFilesIn, teamFile } from '../../kernel/config/locate.ts';
 import { type DoctorResult, fixableBy } from './check.ts';
 
 const STORE_TOKEN = 'Store one: svc config set svc.tracker.apiToken - < file';

@@ -1,30 +1,34 @@
 // The code host and the issue tracker: what gh and the tracker's token are allowed to do. The code host's clock comes with
 // its first answer.
+import { runCommand } from '@svc/lib/process';
+import { hostTimeOf } from '../../features/codehost/api-answer.ts';
+import { createGh } from '../../features/codehost/gh.ts';
+import { checkGhLogin } from '../../features/codehost/gh-login.ts';
+import { createHookApi } from '../../features/codehost/io/hooks.ts';
+import { pollingReport } from '../../features/codehost/polling-report.ts';
 import {
   type CodehostProblem,
   codehostProblemWords,
-  type DoctorFinding,
-  doctorFinding,
-  hostTimeOf,
-  mergeFindings,
   passesByItself,
+} from '../../features/codehost/problem.ts';
+import { trackerPlace } from '../../features/feeds/judge-feeds.ts';
+import { readMergeFacts } from '../../features/pull-requests/merge-facts.ts';
+import { mergeFindings } from '../../features/pull-requests/merge-findings.ts';
+import { openTracker, type TrackerMeans } from '../../features/tracker/io/open-tracker.ts';
+import { TrackerError } from '../../features/tracker/io/tracker.ts';
+import {
   providerOf,
-  type SetupFinding,
-  setupFinding,
   sharedPrefixes,
   type TrackerChoice,
   trackerOf,
-  trackerPlace,
-} from '@svc/core';
-import { runCommand } from '@svc/lib/process';
-import type { Machine } from '../../config/environment.ts';
-import { createGh } from '../../features/codehost/gh.ts';
-import { checkGhLogin } from '../../features/codehost/gh-login.ts';
-import { createHookApi } from '../../features/codehost/hooks.ts';
-import { pollingReport } from '../../features/codehost/polling-report.ts';
-import { readMergeFacts } from '../../features/pull-requests/merge-facts.ts';
-import { openTracker, type TrackerMeans } from '../../features/tracker/open-tracker.ts';
-import { TrackerError } from '../../features/tracker/tracker.ts';
+} from '../../features/tracker/tracker-of.ts';
+import {
+  type DoctorFinding,
+  doctorFinding,
+  type SetupFinding,
+  setupFinding,
+} from '../../kernel/check/finding.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
 import type { Terminal } from '../terminal.ts';
 import type { DoctorTools } from './check.ts';
 import type { DoctorProjects } from './configuration.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { askDaemon, namesHere } from './ask-daemon.ts';
 
 const instance = '6f1a2c1e-5d35-4f2c-9f0e-2f8a3f6f7c10';

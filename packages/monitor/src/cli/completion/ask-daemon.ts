@@ -1,13 +1,13 @@
 // The names that only the running daemon knows. The user has pressed Tab and waits, so it is asked once, for less than a
 // third of a second; without a daemon, or with a slow one, there are no names and no error.
 import { type Board, createClient } from '@svc/client';
-import type { Environment } from '@svc/core';
-import { shownStatus } from '@svc/core/browser';
-import { authorization, readToken } from '../../access/token-file.ts';
-import { readMachine } from '../../config/environment.ts';
-import { isHeld, isOurs, readRecord } from '../../control/daemon-record.ts';
-import { loopback } from '../../control/loopback.ts';
-import { Failure } from '../../errors.ts';
+import { shownStatus } from '@svc/contract/worker-statuses';
+import { authorization, readToken } from '../../kernel/access/token-file.ts';
+import { readMachine } from '../../kernel/config/environment.ts';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { isHeld, isOurs, readRecord } from '../../kernel/instance/daemon-record.ts';
+import { loopback } from '../../kernel/instance/loopback.ts';
 import { plainText } from '../text.ts';
 import type { Offered } from './find-completions.ts';
 import type { DaemonKind } from './value-kinds.ts';

@@ -3,19 +3,17 @@
 // suggests the configured value, otherwise the detected one. An answer comes from its flag, from the suggestion (--yes) or from the
 // user, and is checked at once: a wrong one is explained and asked again, or, without a terminal, ends the command before
 // anything is written.
+import type { Config } from '../../features/config.ts';
 import {
-  type Config,
-  DEFAULT_PREFIX,
   environmentSlip,
   fittingStates,
-  kinds,
-  type ProjectAnswers,
   productionAmong,
   projectKeyFor,
-  providerOf,
-  ticketPrefixOf,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
+} from '../../features/setup/detect.ts';
+import type { ProjectAnswers } from '../../features/setup/project-changes.ts';
+import { DEFAULT_PREFIX, providerOf, ticketPrefixOf } from '../../features/tracker/tracker-of.ts';
+import { kinds } from '../../kernel/config/field.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { plainText } from '../text.ts';
 import { type AskingDeliveries, askDeliveries, type Deliveries } from './deliveries.ts';
 import type { Checkout, Lookups } from './lookups.ts';

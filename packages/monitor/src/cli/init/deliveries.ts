@@ -1,8 +1,10 @@
 // How deliveries may travel from the code host and the tracker to this machine. Through the public relay, others can read
 // their payloads, so a repository that is not known to be public is polled unless the user chooses a relay.
-import { type Config, relayOfChannel, repoKey } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { ownRelayUrl } from '../../features/feeds/provision-channel.ts';
+import { repoKey } from '@svc/contract/repo-name';
+import type { Config } from '../../features/config.ts';
+import { relayOfChannel } from '../../features/feeds/feed-channel.ts';
+import { ownRelayUrl } from '../../features/feeds/io/provision-channel.ts';
+import { Failure } from '../../kernel/failure.ts';
 import type { Prompter } from './prompter.ts';
 
 const ways = ['public-relay', 'own-relay', 'polling'] as const;

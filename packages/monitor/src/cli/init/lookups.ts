@@ -1,25 +1,20 @@
 // What can be detected without asking the user: the checkout, the repository and its deployments (by gh), the tracker's
 // teams and states (by the token). Read only.
-import {
-  codehostProblemWords,
-  type DeployEnvironment,
-  environmentsIn,
-  repositoryInRemotes,
-  resolveConfig,
-  type TrackerTeam,
-  type WorkflowState,
-} from '@svc/core';
 import { type RunCommand, runCommand } from '@svc/lib/process';
 import { z } from 'zod';
-import type { Machine } from '../../config/environment.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { secretsFile } from '../../config/locate.ts';
-import { readJsonFile } from '../../config/read-json.ts';
-import { Failure } from '../../errors.ts';
 import { createGh } from '../../features/codehost/gh.ts';
-import { createLinearClient, type LinearClient } from '../../features/tracker/linear/client.ts';
-import { TrackerError } from '../../features/tracker/tracker.ts';
-import { createGit } from '../../features/worktrees/git.ts';
+import { codehostProblemWords } from '../../features/codehost/problem.ts';
+import { type DeployEnvironment, environmentsIn, repositoryInRemotes } from '../../features/setup/detect.ts';
+import type { TrackerTeam, WorkflowState } from '../../features/tracker/api-answer.ts';
+import { createLinearClient, type LinearClient } from '../../features/tracker/io/linear/client.ts';
+import { TrackerError } from '../../features/tracker/io/tracker.ts';
+import { createGit } from '../../features/worktrees/io/git.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
+import type { LoadedConfig } from '../../kernel/config/load.ts';
+import { secretsFile } from '../../kernel/config/locate.ts';
+import { readJsonFile } from '../../kernel/config/read-json.ts';
+import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { Failure } from '../../kernel/failure.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Visibility } from './deliveries.ts';
 

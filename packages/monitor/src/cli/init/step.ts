@@ -1,7 +1,7 @@
 // The steps of the setup. Each is reported with its outcome, and one that fails does not stop the others. What a step
 // prints is kept as its details.
 import { asError, messageOf, systemErrorCode } from '@svc/lib/errors';
-import { Failure } from '../../errors.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { paint, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 

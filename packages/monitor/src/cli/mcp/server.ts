@@ -11,8 +11,8 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { stackOf } from '@svc/lib/errors';
 import { z } from 'zod';
-import { Failure } from '../../errors.ts';
-import { createJqThreads, type JqThreads } from '../../log/jq-threads.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { createJqThreads, type JqThreads } from '../../kernel/log/jq-threads.ts';
 import type { Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { VERSION } from '../version.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Failure } from '../../errors.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { problemOf, problemText } from './server.ts';
 
 const logged: string[] = [];

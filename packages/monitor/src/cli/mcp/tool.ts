@@ -1,9 +1,9 @@
 // A tool of the MCP server: its name, input and output, the scope that it needs, and the text of its answer.
 import { randomBytes } from 'node:crypto';
-import { cutText } from '@svc/core';
+import { cutText } from '@svc/lib/cut-text';
 import { z } from 'zod';
-import { Failure } from '../../errors.ts';
-import type { JqThreads } from '../../log/jq-threads.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { JqThreads } from '../../kernel/log/jq-threads.ts';
 import type { Terminal } from '../terminal.ts';
 
 export type ToolContext = {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Command, CommandEnd } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { readMachine } from '../../config/environment.ts';
+import { readMachine } from '../../kernel/config/environment.ts';
 import {
   checkService,
   factsFor,

@@ -3,30 +3,29 @@
 import { unlink } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { systemErrorCode } from '@svc/lib/errors';
+import { ifPresent } from '@svc/lib/files';
+import { lookNow, readText } from '@svc/lib/paths';
+import { type RunCommand, runCommand } from '@svc/lib/process';
+import { type System, system } from '@svc/lib/system';
+import { plainWords } from '../../features/codehost/api-answer.ts';
 import {
-  type DoctorFinding,
-  doctorFinding,
-  type Environment,
   isOwnService,
   LAUNCHD_LABEL,
   launchdAgent,
-  plainWords,
   programOfService,
   SERVICE_NAME,
   type ServiceFacts,
   servicePath,
   serviceProblem,
   systemdUnit,
-} from '@svc/core';
-import { systemErrorCode } from '@svc/lib/errors';
-import { ifPresent } from '@svc/lib/files';
-import { lookNow, readText } from '@svc/lib/paths';
-import { type RunCommand, runCommand } from '@svc/lib/process';
-import { type System, system } from '@svc/lib/system';
-import type { Machine } from '../../config/environment.ts';
-import { logFileOf } from '../../control/log-file.ts';
-import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { Failure } from '../../errors.ts';
+} from '../../features/service/service-files.ts';
+import { type DoctorFinding, doctorFinding } from '../../kernel/check/finding.ts';
+import type { Machine } from '../../kernel/config/environment.ts';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
+import { writeFileAtomically } from '../../kernel/disk/atomic-write.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { logFileOf } from '../../kernel/instance/log-file.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 

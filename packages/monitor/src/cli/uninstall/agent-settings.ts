@@ -1,11 +1,13 @@
 // What svc wrote into the settings of agents: hooks, skills, and the folders that Claude Code trusts.
 import { dirname, join } from 'node:path';
-import { Config, hookedAgents, knownAgents } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { hookScript } from '../../features/sessions/script.ts';
-import { planRemoval, writeChange } from '../../features/sessions/settings.ts';
-import { removeSkills, writtenFiles } from '../../features/skills/skills.ts';
-import { createTrust } from '../../features/worktrees/trust.ts';
+import { knownAgents } from '../../features/agents/choice.ts';
+import { Config } from '../../features/config.ts';
+import { hookedAgents } from '../../features/sessions/hook-event.ts';
+import { hookScript } from '../../features/sessions/io/script.ts';
+import { planRemoval, writeChange } from '../../features/sessions/io/settings.ts';
+import { removeSkills, writtenFiles } from '../../features/skills/io/skills.ts';
+import { createTrust } from '../../features/worktrees/io/trust.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { counted, plainText } from '../text.ts';
 import { placesOf } from '../verbs/skills.ts';
 import { type Item, type Leaving, type Left, orLeft, type Part, removeEmpty } from './part.ts';

@@ -1,19 +1,27 @@
 // What svc has made elsewhere: hooks at the code host, the webhook at the tracker, the membership in a team, and the relay
 // channels that this machine reads. A hook that other machines use stays.
-import { type Config, codehostProblemWords, registrationIn, repoKey, repoNameIn } from '@svc/core';
+import { repoKey, repoNameIn } from '@svc/contract/repo-name';
 import { runCommand } from '@svc/lib/process';
-import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
-import type { Projects } from '../../config/projects.ts';
-import { createConfigStore } from '../../config/store.ts';
-import { readSecretFile, removeSecretFile } from '../../disk/atomic-write.ts';
-import { Failure } from '../../errors.ts';
 import { createGh } from '../../features/codehost/gh.ts';
-import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../features/codehost/hooks.ts';
-import { otherReaders } from '../../features/feeds/provision-channel.ts';
-import { readTeamFile, removeTeamFile } from '../../features/team/team-file.ts';
-import { deregisterTrackerWebhook } from '../../features/tracker/linear/register-webhook.ts';
-import { requireLinear } from '../../features/tracker/open-tracker.ts';
-import { identifyHost } from '../../log/log-entry.ts';
+import {
+  createHookApi,
+  hookMemoryFile,
+  openHookMemory,
+  unsubscribe,
+} from '../../features/codehost/io/hooks.ts';
+import { codehostProblemWords } from '../../features/codehost/problem.ts';
+import type { Config } from '../../features/config.ts';
+import { otherReaders } from '../../features/feeds/io/provision-channel.ts';
+import { readTeamFile, removeTeamFile } from '../../features/team/io/team-file.ts';
+import { deregisterTrackerWebhook } from '../../features/tracker/io/linear/register-webhook.ts';
+import { requireLinear } from '../../features/tracker/io/open-tracker.ts';
+import { registrationIn } from '../../features/tracker/registration.ts';
+import { relayReadKeyFile, webhookSecretFile } from '../../kernel/config/locate.ts';
+import type { Projects } from '../../kernel/config/projects.ts';
+import { createConfigStore } from '../../kernel/config/store.ts';
+import { readSecretFile, removeSecretFile } from '../../kernel/disk/atomic-write.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { identifyHost } from '../../kernel/log/log-entry.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { trackerMeans } from '../session.ts';
 import { counted, plainText } from '../text.ts';

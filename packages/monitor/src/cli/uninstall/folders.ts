@@ -3,9 +3,9 @@
 import { basename, join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { entriesIn, lstat, namesIn } from '@svc/lib/paths';
-import { formatFile, readFormat } from '../../disk/data-format.ts';
-import { removeTree } from '../../disk/private-file.ts';
-import { shellQuoted } from '../../features/worktrees/bundle.ts';
+import { shellQuoted } from '../../features/worktrees/io/bundle.ts';
+import { formatFile, readFormat } from '../../kernel/disk/data-format.ts';
+import { removeTree } from '../../kernel/disk/private-file.ts';
 import { plainText } from '../text.ts';
 import { type Item, type Leaving, type Left, orLeft, type Part, removeEmpty } from './part.ts';
 

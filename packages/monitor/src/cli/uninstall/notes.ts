@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { ifPresent } from '@svc/lib/files';
 import { isFolder, isThere, readText } from '@svc/lib/paths';
-import type { ServedProject } from '../../config/projects.ts';
-import { shellQuoted } from '../../features/worktrees/bundle.ts';
-import { isInside } from '../../features/worktrees/context.ts';
+import { shellQuoted } from '../../features/worktrees/io/bundle.ts';
+import { isInside } from '../../features/worktrees/io/context.ts';
+import type { ServedProject } from '../../kernel/config/projects.ts';
 import { completionScript, shells } from '../completion/scripts.ts';
 import { plainText } from '../text.ts';
 import type { Item, Leaving, Part } from './part.ts';

@@ -2,7 +2,7 @@
 // gone already is not shown, so a run that was killed is continued by the next one.
 import { rmdir } from 'node:fs/promises';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
-import { Failure } from '../../errors.ts';
+import { Failure } from '../../kernel/failure.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

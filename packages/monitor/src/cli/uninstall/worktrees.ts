@@ -1,14 +1,14 @@
 // The worktrees of all projects, with git's records of them and the branches that svc created. Unsaved work becomes a bundle.
 import { dirname, join } from 'node:path';
-import { Config } from '@svc/core';
 import { ifPresent } from '@svc/lib/files';
 import { isFolder, isThere, lstat, namesIn, readText } from '@svc/lib/paths';
-import type { ServedProject } from '../../config/projects.ts';
-import { writeFileAtomically } from '../../disk/atomic-write.ts';
-import { Failure } from '../../errors.ts';
-import { shellQuoted } from '../../features/worktrees/bundle.ts';
-import { isLost, type Losses, lossLines } from '../../features/worktrees/inspect.ts';
-import type { ListedWorktree, Worktrees } from '../../features/worktrees/worktrees.ts';
+import { Config } from '../../features/config.ts';
+import { shellQuoted } from '../../features/worktrees/io/bundle.ts';
+import { isLost, type Losses, lossLines } from '../../features/worktrees/io/inspect.ts';
+import type { ListedWorktree, Worktrees } from '../../features/worktrees/io/worktrees.ts';
+import type { ServedProject } from '../../kernel/config/projects.ts';
+import { writeFileAtomically } from '../../kernel/disk/atomic-write.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { plainText } from '../text.ts';
 import {

@@ -1,5 +1,5 @@
-import type { AgentRequest } from '@svc/core';
 import { describe, expect, test } from 'vitest';
+import type { AgentRequest } from '../../features/agents/schemas.ts';
 import { answerIn } from './agent-answer.ts';
 
 const permission: AgentRequest = {

@@ -1,8 +1,8 @@
 // svc agent answer: a person's answer to what an agent asks, named without ids
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { cutRequest, hookAnswers } from '@svc/core';
-import { Failure } from '../../errors.ts';
+import { cutRequest, hookAnswers } from '../../features/sessions/hook-event.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { commandMachine, getTeamBoard, onMachineOption } from '../on-machine.ts';

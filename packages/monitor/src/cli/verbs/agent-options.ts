@@ -1,7 +1,7 @@
 // `svc agent options | set`: what a running agent offers, and another mode or model for it.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { Failure } from '../../errors.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

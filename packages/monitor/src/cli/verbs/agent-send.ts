@@ -1,10 +1,16 @@
 // `svc agent send`: a message to an agent, with images where the agent takes them.
 import { basename, resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { imageTypeOf, MOST_IMAGE_BYTES, MOST_IMAGES, notAnImage, tooManyImages } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { readFile } from '@svc/lib/paths';
-import { Failure } from '../../errors.ts';
+import {
+  imageTypeOf,
+  MOST_IMAGE_BYTES,
+  MOST_IMAGES,
+  notAnImage,
+  tooManyImages,
+} from '../../features/agents/images.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, type Terminal } from '../terminal.ts';

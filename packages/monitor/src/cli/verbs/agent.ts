@@ -2,8 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { answerWords, costText, imageWords, limitText, pausedBy, suspendedText, turnWords } from '@svc/core';
-import { Failure } from '../../errors.ts';
+import { costText } from '../../features/agents/cost.ts';
+import { imageWords } from '../../features/agents/images.ts';
+import { answerWords, turnWords } from '../../features/agents/item-words.ts';
+import { limitText, pausedBy, suspendedText } from '../../features/agents/limits.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import { markdownLines } from '../markdown-text.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';

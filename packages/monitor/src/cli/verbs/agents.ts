@@ -1,11 +1,12 @@
 // svc agents list | check
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { feedSecretVariables, type PathOf, withoutSecrets } from '@svc/core';
-import { locationVariables } from '../../config/environment.ts';
-import { locateAgent } from '../../features/agents/check-agent.ts';
-import { createAgentAsker, createProjectAgents } from '../../features/agents/project-agents.ts';
-import { timingsOf } from '../../features/runs/timings.ts';
+import { feedSecretVariables, withoutSecrets } from '../../features/agents/agent-environment.ts';
+import type { PathOf } from '../../features/agents/choice.ts';
+import { locateAgent } from '../../features/agents/io/check-agent.ts';
+import { createAgentAsker, createProjectAgents } from '../../features/agents/io/project-agents.ts';
+import { timingsOf } from '../../features/runs/io/timings.ts';
+import { locationVariables } from '../../kernel/config/environment.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { connectDaemon } from '../daemon-client.ts';

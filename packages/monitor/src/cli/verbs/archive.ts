@@ -1,13 +1,14 @@
 // svc archive sweep | list | show | verify | restore | prune
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type ArchiveManifest, archiveSizes, pruneAge } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { listRuns } from '../../features/archive/archive-index.ts';
-import { pruneArchives } from '../../features/archive/prune.ts';
-import { archivedManifest, copySummary, restoreRun } from '../../features/archive/restore.ts';
-import { type SweptRun, sweepRuns } from '../../features/archive/sweep.ts';
-import { verifyArchives } from '../../features/archive/verify.ts';
+import { pruneAge } from '../../features/archive/archive-rules.ts';
+import { listRuns } from '../../features/archive/io/archive-index.ts';
+import { pruneArchives } from '../../features/archive/io/prune.ts';
+import { archivedManifest, copySummary, restoreRun } from '../../features/archive/io/restore.ts';
+import { type SweptRun, sweepRuns } from '../../features/archive/io/sweep.ts';
+import { verifyArchives } from '../../features/archive/io/verify.ts';
+import { type ArchiveManifest, archiveSizes } from '../../features/archive/manifest.ts';
+import { Failure } from '../../kernel/failure.ts';
 import {
   type ArchiveSession,
   bytesText,

@@ -1,7 +1,8 @@
 // svc attention [list] | ack | snooze | hand-over | resolve | undo
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { attentionView, remedyOnMachine } from '@svc/core';
+import { attentionView } from '../../features/attention/attention-view.ts';
+import { remedyOnMachine } from '../../kernel/check/remedy-command.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import {
   commandMachine,

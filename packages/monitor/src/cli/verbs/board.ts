@@ -1,6 +1,8 @@
 // svc board
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type BoardView, boardColumns, titlesIn } from '@svc/core';
+import type { BoardView } from '../../features/board/api.ts';
+import { boardColumns } from '../../features/board/board-columns.ts';
+import { titlesIn } from '../../features/workers/worker-titles.ts';
 import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../daemon.ts';
 import { getTeamBoard, machineHead, machineOption, teamOption } from '../on-machine.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createCommand } from '@commander-js/extra-typings';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 import { AnswerIsNo } from '../terminal.ts';
 import { checkProjectSetupVerb } from './check-project-setup.ts';

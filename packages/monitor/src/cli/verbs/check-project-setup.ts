@@ -1,8 +1,8 @@
 // svc check-project-setup
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { checkVerdict, type SetupFinding } from '@svc/core';
-import type { Host } from '../../control/control.ts';
+import { checkVerdict, type SetupFinding } from '../../kernel/check/finding.ts';
+import type { Host } from '../../kernel/instance/control.ts';
 import { setupJson, setupLine } from '../checks/print.ts';
 import { checkProjectSetup } from '../checks/project-setup.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';

@@ -1,24 +1,17 @@
 // svc config show | explain | validate | set | unset | schema
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import {
-  contracts,
-  findKey,
-  formatKey,
-  formatProblem,
-  jsonSchemaOf,
-  type KeyPath,
-  type Layer,
-  layers,
-  maskedValue,
-  publicValue,
-  type ResolvedValue,
-  sourceText,
-  withoutCredentials,
-} from '@svc/core';
-import type { LoadedConfig } from '../../config/load.ts';
-import { addressFingerprint } from '../../config/report.ts';
-import { type ConfigChange, createConfigStore } from '../../config/store.ts';
-import { Failure } from '../../errors.ts';
+import { maskedValue, sourceText } from '../../features/configuration/config-report.ts';
+import { addressFingerprint } from '../../features/configuration/io/report.ts';
+import { contracts, jsonSchemaOf } from '../../features/json-schemas.ts';
+import { type Layer, layers } from '../../kernel/config/field.ts';
+import { findKey, formatKey } from '../../kernel/config/key-path.ts';
+import type { LoadedConfig } from '../../kernel/config/load.ts';
+import { formatProblem } from '../../kernel/config/problems.ts';
+import { publicValue, withoutCredentials } from '../../kernel/config/public-value.ts';
+import type { ResolvedValue } from '../../kernel/config/resolved-value.ts';
+import { type ConfigChange, createConfigStore } from '../../kernel/config/store.ts';
+import type { KeyPath } from '../../kernel/config/tree.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { ruleFilterProblems } from '../checks/configuration.ts';
 import {
   effectText,

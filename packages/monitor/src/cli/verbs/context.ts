@@ -1,5 +1,6 @@
 // svc context init | set-ticket | set-orchestration | add | recent | most-recent | ticket
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { type ContextStore, createContextStore } from '../../features/context/io/context-store.ts';
 import {
   DocumentType,
   documentsOf,
@@ -7,10 +8,9 @@ import {
   withDocument,
   withOrchestration,
   withTicket,
-} from '@svc/core';
-import { worktreeRoot } from '../../disk/git-folder.ts';
-import { Failure } from '../../errors.ts';
-import { type ContextStore, createContextStore } from '../../features/context/context-store.ts';
+} from '../../features/context/workflow-context.ts';
+import { worktreeRoot } from '../../kernel/disk/git-folder.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { openSession, warnOfStrayFolder } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';

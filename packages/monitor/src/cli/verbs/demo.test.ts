@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { type Host, thisProcess } from '../../control/control.ts';
+import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import { demoStart, demoVerb } from './demo.ts';
 
 async function run(words: readonly string[], code = 0) {

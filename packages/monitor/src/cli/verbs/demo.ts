@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
-import type { Environment } from '@svc/core';
 import { isThere } from '@svc/lib/paths';
-import { type Host, thisProcess } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import type { Terminal } from '../terminal.ts';
 import { verb } from '../verb.ts';
 

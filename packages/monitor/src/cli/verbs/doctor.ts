@@ -1,6 +1,6 @@
 // svc doctor
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { verdictWords } from '@svc/core';
+import { verdictWords } from '../../kernel/check/finding.ts';
 import type { DoctorTools } from '../checks/check.ts';
 import { type DoctorReport, doctorTools, fixAndReport, runDoctor } from '../checks/doctor.ts';
 import { onOneLine, partWidth, printFinding } from '../checks/print.ts';

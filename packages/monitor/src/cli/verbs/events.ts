@@ -1,11 +1,13 @@
 // svc events tail | wait-for | list | counts | append | reindex | topics
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { helperRefusal, parseEventDraft, topics, topicsMatching } from '@svc/core';
 import { endOfWait } from '@svc/lib/timeout';
-import { reindexAlone } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
-import { createJqFilter, type LineFilter } from '../../log/jq-filter.ts';
-import { leaveInSpool } from '../../log/spool.ts';
+import { helperRefusal } from '../../features/helper-topics.ts';
+import { topics, topicsMatching } from '../../features/topics.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { reindexAlone } from '../../kernel/instance/control.ts';
+import { parseEventDraft } from '../../kernel/log/event-line.ts';
+import { createJqFilter, type LineFilter } from '../../kernel/log/jq-filter.ts';
+import { leaveInSpool } from '../../kernel/log/spool.ts';
 import { needDaemon } from '../daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import {

@@ -1,8 +1,9 @@
 // svc feedback consent check | grant | status
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Config, filingConsent, filingDestinations } from '@svc/core';
-import type { ConfigFiles } from '../../config/load.ts';
-import { createConfigStore } from '../../config/store.ts';
+import type { Config } from '../../features/config.ts';
+import { filingConsent, filingDestinations } from '../../features/findings/filing-consent.ts';
+import type { ConfigFiles } from '../../kernel/config/load.ts';
+import { createConfigStore } from '../../kernel/config/store.ts';
 import { hereOption, openSession, refuseStrayProject, requireConfig, type Session } from '../session.ts';
 import { AnswerIsNo, printJson, type Terminal } from '../terminal.ts';
 import { verb, verbGroup } from '../verb.ts';

@@ -1,9 +1,15 @@
 // svc findings list | drain
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { type Finding, filingConsent, severityFrom } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type DrainReport, drainQueue, openDestinations, reasonsOf } from '../../features/findings/drain.ts';
-import { createFindingsQueue, findingsFile, type QueueLine } from '../../features/findings/queue.ts';
+import { filingConsent } from '../../features/findings/filing-consent.ts';
+import { type Finding, severityFrom } from '../../features/findings/findings.ts';
+import {
+  type DrainReport,
+  drainQueue,
+  openDestinations,
+  reasonsOf,
+} from '../../features/findings/io/drain.ts';
+import { createFindingsQueue, findingsFile, type QueueLine } from '../../features/findings/io/queue.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { createReporter } from '../report-fact.ts';
 import {
   openSession,

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hookEvents, hookedAgents } from '@svc/core';
 import { testTerminal } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { hookedAgents } from '../../features/sessions/hook-event.ts';
+import { hookEvents } from '../../features/sessions/hooks.ts';
 import { runCommandLine } from '../run.ts';
 
 const files = {

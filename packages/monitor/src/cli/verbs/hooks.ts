@@ -1,9 +1,7 @@
 // svc hooks install | remove | list
 import { type CommandUnknownOpts, createArgument } from '@commander-js/extra-typings';
-import { type HookedAgent, hookedAgents } from '@svc/core';
-import { thisProcess } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
-import { hookScriptProblem, writeHookScript } from '../../features/sessions/script.ts';
+import { type HookedAgent, hookedAgents } from '../../features/sessions/hook-event.ts';
+import { hookScriptProblem, writeHookScript } from '../../features/sessions/io/script.ts';
 import {
   type Change,
   hooksProblem,
@@ -12,7 +10,9 @@ import {
   planRemoval,
   readHookSettings,
   writeChange,
-} from '../../features/sessions/settings.ts';
+} from '../../features/sessions/io/settings.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { thisProcess } from '../../kernel/instance/control.ts';
 import { openSession } from '../session.ts';
 import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

@@ -1,16 +1,17 @@
 // svc init
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { repoKey, ticketPrefixOf } from '@svc/core';
+import { repoKey } from '@svc/contract/repo-name';
 import { systemErrorCode } from '@svc/lib/errors';
 import { readText } from '@svc/lib/paths';
-import { relayReadKeyFile } from '../../config/locate.ts';
-import { loadProjects } from '../../config/projects.ts';
-import { type Host, thisProcess } from '../../control/control.ts';
-import { readSecretFile } from '../../disk/atomic-write.ts';
-import { Failure } from '../../errors.ts';
-import { hookMemoryFile, openHookMemory } from '../../features/codehost/hooks.ts';
-import { ownRelayUrl } from '../../features/feeds/provision-channel.ts';
+import { hookMemoryFile, openHookMemory } from '../../features/codehost/io/hooks.ts';
+import { ownRelayUrl } from '../../features/feeds/io/provision-channel.ts';
+import { ticketPrefixOf } from '../../features/tracker/tracker-of.ts';
+import { relayReadKeyFile } from '../../kernel/config/locate.ts';
+import { loadProjects } from '../../kernel/config/projects.ts';
+import { readSecretFile } from '../../kernel/disk/atomic-write.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import type { DoctorTools } from '../checks/check.ts';
 import { doctorTools } from '../checks/doctor.ts';
 import { type Answers, collectAnswers } from '../init/answers.ts';

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { thisProcess } from '../../control/control.ts';
-import { claimInstance } from '../../control/instance.ts';
+import { thisProcess } from '../../kernel/instance/control.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 import { monitorVerbs } from './monitor.ts';
 

@@ -1,14 +1,14 @@
 // svc monitor start | stop | restart | status | logs | run | install | uninstall
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { DoctorFinding } from '@svc/core';
-import { type Host, stopDaemon, thisProcess } from '../../control/control.ts';
-import { findDaemon, remedyFor, waitForDaemon } from '../../control/find-daemon.ts';
-import { followLines, lastLines, logFileOf } from '../../control/log-file.ts';
-import { readableLine } from '../../control/log-text.ts';
-import { reportStatus, type StatusReport } from '../../control/status.ts';
-import { driftWarning, ownVersion } from '../../control/version-drift.ts';
 import { runUntilStopped } from '../../daemon/lifetime.ts';
-import { Failure } from '../../errors.ts';
+import type { DoctorFinding } from '../../kernel/check/finding.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Host, stopDaemon, thisProcess } from '../../kernel/instance/control.ts';
+import { findDaemon, remedyFor, waitForDaemon } from '../../kernel/instance/find-daemon.ts';
+import { followLines, lastLines, logFileOf } from '../../kernel/instance/log-file.ts';
+import { readableLine } from '../../kernel/instance/log-text.ts';
+import { reportStatus, type StatusReport } from '../../kernel/instance/status.ts';
+import { driftWarning, ownVersion } from '../../kernel/instance/version-drift.ts';
 import { createDoctorReports } from '../checks/doctor.ts';
 import { printFinding } from '../checks/print.ts';
 import { daemonAt } from '../daemon-client.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { system } from '@svc/lib/system';
-import { writeFileAtomically } from '../../disk/atomic-write.ts';
+import { writeFileAtomically } from '../../kernel/disk/atomic-write.ts';
 import { needDaemon } from '../daemon.ts';
 import { openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,12 +1,12 @@
 // svc orchestrate, against the real routes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventFields } from '@svc/core';
 import { testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
 import { startRunServer } from '../../features/runs/testing/run-server.ts';
 import { ownLine, RUN, runWorld } from '../../features/runs/testing/run-world.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
+import type { EventFields } from '../../kernel/log/event-line.ts';
 import { runCommandLine } from '../run.ts';
 
 const now = '2026-01-02T03:10:00.000Z';

@@ -1,9 +1,10 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { runCostText, shownStatus } from '@svc/core';
+import { shownStatus } from '@svc/contract/worker-statuses';
 import { readText } from '@svc/lib/paths';
-import { Failure } from '../../errors.ts';
+import { runCostText } from '../../features/agents/cost.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import { commandMachine, onMachineOption } from '../on-machine.ts';

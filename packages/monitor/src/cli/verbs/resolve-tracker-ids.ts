@@ -1,8 +1,8 @@
 // svc resolve-tracker-ids
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { createConfigStore } from '../../config/store.ts';
-import { requireTracker } from '../../features/tracker/open-tracker.ts';
-import { type ResolvedIds, resolveTrackerIds } from '../../features/tracker/resolve-ids.ts';
+import { requireTracker } from '../../features/tracker/io/open-tracker.ts';
+import { type ResolvedIds, resolveTrackerIds } from '../../features/tracker/io/resolve-ids.ts';
+import { createConfigStore } from '../../kernel/config/store.ts';
 import { openSession, requireConfig, trackerMeans } from '../session.ts';
 import { AnswerIsNo, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted } from '../text.ts';

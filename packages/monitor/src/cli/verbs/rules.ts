@@ -2,17 +2,20 @@
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { limitWords, parseSince, Rule, readFields, type Since, whatItDoes, whenItFires } from '@svc/core';
-import { readJsonFile } from '../../config/read-json.ts';
-import { Failure } from '../../errors.ts';
+import { Rule } from '../../features/rules/config.ts';
 import {
   type BackTest,
   backTest,
   type RuleTested,
   selectRules,
   type WouldFire,
-} from '../../features/rules/back-test.ts';
-import { createJqThreads } from '../../log/jq-threads.ts';
+} from '../../features/rules/io/back-test.ts';
+import { limitWords, whatItDoes, whenItFires } from '../../features/rules/rules.ts';
+import { readJsonFile } from '../../kernel/config/read-json.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { readFields } from '../../kernel/http/read-fields.ts';
+import { parseSince, type Since } from '../../kernel/log/event-filter.ts';
+import { createJqThreads } from '../../kernel/log/jq-threads.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';

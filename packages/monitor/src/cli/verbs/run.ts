@@ -1,9 +1,9 @@
 // svc run: a task without a ticket.
 import { resolve } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { readTask } from '@svc/core';
 import { isFolder } from '@svc/lib/paths';
-import { Failure } from '../../errors.ts';
+import { readTask } from '../../features/tasks/task.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { onOneLine } from '../checks/print.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';

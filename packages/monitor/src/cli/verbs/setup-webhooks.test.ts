@@ -14,7 +14,7 @@ import {
   testTracker,
 } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hookMemoryFile, openHookMemory } from '../../features/codehost/hooks.ts';
+import { hookMemoryFile, openHookMemory } from '../../features/codehost/io/hooks.ts';
 import { runCommandLine } from '../run.ts';
 
 const TOKEN = 'tracker-token';

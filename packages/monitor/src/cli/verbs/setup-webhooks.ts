@@ -1,22 +1,17 @@
 // svc setup-webhooks: relay channel, secret, watched repositories, the tracker's webhook
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import {
-  type Config,
-  channelUrl,
-  codehostProblemWords,
-  kinds,
-  relayOfChannel,
-  relayUrl,
-  repoKey,
-} from '@svc/core';
+import { repoKey } from '@svc/contract/repo-name';
 import { runCommand } from '@svc/lib/process';
-import { relayReadKeyFile, webhookSecretFile } from '../../config/locate.ts';
-import { committedChannel } from '../../config/projects.ts';
-import { type ConfigStore, createConfigStore } from '../../config/store.ts';
-import { readSecretFile } from '../../disk/atomic-write.ts';
-import { Failure } from '../../errors.ts';
 import { createGh } from '../../features/codehost/gh.ts';
-import { createHookApi, hookMemoryFile, openHookMemory, unsubscribe } from '../../features/codehost/hooks.ts';
+import {
+  createHookApi,
+  hookMemoryFile,
+  openHookMemory,
+  unsubscribe,
+} from '../../features/codehost/io/hooks.ts';
+import { codehostProblemWords } from '../../features/codehost/problem.ts';
+import type { Config } from '../../features/config.ts';
+import { channelUrl, relayOfChannel, relayUrl } from '../../features/feeds/feed-channel.ts';
 import {
   CREATE_KEY_VARIABLE,
   isElsewhere,
@@ -27,13 +22,19 @@ import {
   provisionOwnChannel,
   setUpChannel,
   tellReadKey,
-} from '../../features/feeds/provision-channel.ts';
+} from '../../features/feeds/io/provision-channel.ts';
 import {
   deregisterTrackerWebhook,
   registerTrackerWebhook,
-} from '../../features/tracker/linear/register-webhook.ts';
-import { requireLinear } from '../../features/tracker/open-tracker.ts';
-import { identifyHost } from '../../log/log-entry.ts';
+} from '../../features/tracker/io/linear/register-webhook.ts';
+import { requireLinear } from '../../features/tracker/io/open-tracker.ts';
+import { kinds } from '../../kernel/config/field.ts';
+import { relayReadKeyFile, webhookSecretFile } from '../../kernel/config/locate.ts';
+import { committedChannel } from '../../kernel/config/projects.ts';
+import { type ConfigStore, createConfigStore } from '../../kernel/config/store.ts';
+import { readSecretFile } from '../../kernel/disk/atomic-write.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { identifyHost } from '../../kernel/log/log-entry.ts';
 import {
   hereOption,
   openSession,

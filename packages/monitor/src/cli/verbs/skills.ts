@@ -1,9 +1,8 @@
 // svc skills install | remove | list
 import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type DoctorFinding, doctorFinding, type KnownAgent, knownAgents, unknownAgent } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { locateAgent } from '../../features/agents/check-agent.ts';
+import { type KnownAgent, knownAgents, unknownAgent } from '../../features/agents/choice.ts';
+import { locateAgent } from '../../features/agents/io/check-agent.ts';
 import {
   installChanges,
   installSkills,
@@ -12,7 +11,9 @@ import {
   type SkillsInstallation,
   shippedSkills,
   writtenFiles,
-} from '../../features/skills/skills.ts';
+} from '../../features/skills/io/skills.ts';
+import { type DoctorFinding, doctorFinding } from '../../kernel/check/finding.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { agree, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';

@@ -1,6 +1,5 @@
 // svc board, attention, why, receipt and deploy, against the real routes.
 import { join } from 'node:path';
-import { attentionView, type Board, readShared, sharedThings } from '@svc/core';
 import {
   mergedPullRequest,
   mergedWorker,
@@ -14,8 +13,12 @@ import {
   testTerminal,
 } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
+import { attentionView } from '../../features/attention/attention-view.ts';
+import type { Board } from '../../features/board-types.ts';
+import { readShared } from '../../features/team/shared.ts';
+import { sharedThings } from '../../features/team/shared-things.ts';
 import { type StateServerOptions, startStateServer } from '../../features/testing/state-server.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 import { printAttention } from './attention.ts';
 

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { boardWithRun, modelsForTest, sampleTime, testTerminal } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
 import {
   CANARY,
   type SummaryServerOptions,
   startSummaryServer,
 } from '../../features/summaries/testing/summary-server.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 
 async function machine(options: Partial<SummaryServerOptions> = {}) {

@@ -1,8 +1,11 @@
 // svc summarize
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { api, readFields, summaryTemplates, usdText } from '@svc/core';
-import { Failure } from '../../errors.ts';
+import { usdText } from '../../features/agents/cost.ts';
+import { api } from '../../features/api.ts';
+import { summaryTemplates } from '../../features/summaries/summary-prompt.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { readFields } from '../../kernel/http/read-fields.ts';
 import { needDaemon } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { paint, printJson, type Terminal } from '../terminal.ts';

@@ -1,18 +1,14 @@
 // svc telemetry attributes | cost | figures
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import {
-  costSummary,
-  costText,
-  formatAttributes,
-  pricesAsOf,
-  type RecentTimes,
-  resourceAttributes,
-  shownStatus,
-  ticketPrefixOf,
-} from '@svc/core';
-import { gitBranch, worktreeRoot } from '../../disk/git-folder.ts';
-import { createContextStore } from '../../features/context/context-store.ts';
+import { shownStatus } from '@svc/contract/worker-statuses';
+import { formatAttributes, resourceAttributes } from '../../features/agents/agent-environment.ts';
+import { costSummary, costText } from '../../features/agents/cost.ts';
+import { createContextStore } from '../../features/context/io/context-store.ts';
+import { pricesAsOf } from '../../features/summaries/providers.ts';
+import { ticketPrefixOf } from '../../features/tracker/tracker-of.ts';
+import { gitBranch, worktreeRoot } from '../../kernel/disk/git-folder.ts';
+import type { RecentTimes } from '../../kernel/telemetry/recent-times.ts';
 import { needDaemon } from '../daemon.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { testTerminal } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { claimInstance } from '../../control/instance.ts';
+import { claimInstance } from '../../kernel/instance/instance.ts';
 import { runCommandLine } from '../run.ts';
 
 /** A worktree with its own data root; in it the verb is run. */

@@ -1,11 +1,15 @@
 // svc ticket show, svc ticket list, svc ticket phase
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { openTickets, phaseNamed, renderTicket, shownBounds, ticketPhases, ticketWritten } from '@svc/core';
-import { worktreeRoot } from '../../disk/git-folder.ts';
-import { Failure } from '../../errors.ts';
-import { createContextStore } from '../../features/context/context-store.ts';
-import { leaveInSpool } from '../../log/spool.ts';
+import { openTickets } from '../../features/board/board-columns.ts';
+import { createContextStore } from '../../features/context/io/context-store.ts';
+import { ticketPhases } from '../../features/effect.ts';
+import { phaseNamed } from '../../features/tracker/ticket-phase.ts';
+import { renderTicket, shownBounds } from '../../features/tracker/ticket-text.ts';
+import { ticketWritten } from '../../features/tracker/tracker-of.ts';
+import { worktreeRoot } from '../../kernel/disk/git-folder.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { leaveInSpool } from '../../kernel/log/spool.ts';
 import { needDaemon } from '../daemon.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { openSession, type Session } from '../session.ts';

@@ -1,6 +1,8 @@
 // svc trace
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type AxisSegment, axisScale, type Trace, type TraceSpan } from '@svc/core';
+import { type AxisSegment, axisScale } from '../../features/trace/trace-axis.ts';
+import type { TraceSpan } from '../../features/trace/trace-span.ts';
+import type { Trace } from '../../features/workers/api.ts';
 import { needDaemon } from '../daemon.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { counted, plainText, spanText, utcText } from '../text.ts';

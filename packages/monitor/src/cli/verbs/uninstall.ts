@@ -1,8 +1,8 @@
 // svc uninstall
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { loadProjects } from '../../config/projects.ts';
-import { type Host, thisProcess } from '../../control/control.ts';
-import { Failure } from '../../errors.ts';
+import { loadProjects } from '../../kernel/config/projects.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Host, thisProcess } from '../../kernel/instance/control.ts';
 import { openSession } from '../session.ts';
 import { AnswerIsNo, agree, Interrupted, paint, printJson, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';

@@ -1,6 +1,8 @@
 // svc why, svc receipt: what is known about a ticket, with the evidence.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { type Link, type Receipt, ruleWithAge, shownStatus, type Why } from '@svc/core';
+import { ruleWithAge, shownStatus } from '@svc/contract/worker-statuses';
+import type { Link } from '../../features/deploy/proof.ts';
+import type { Receipt, Why } from '../../features/workers/api.ts';
 import { needDaemon } from '../daemon.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText, utcText } from '../text.ts';

@@ -1,10 +1,9 @@
 // svc worker output
-
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import type { OutputLine } from '@svc/core';
 import { pause } from '@svc/lib/timeout';
-import { Failure } from '../../errors.ts';
+import type { OutputLine } from '../../features/agents/agent-output.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { needDaemon } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
 import { AnswerIsNo, paint, printJson, type Terminal } from '../terminal.ts';

@@ -1,10 +1,10 @@
 // svc worktree create | list | remove. They use git on this machine and need no daemon.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { refuseNewerData } from '../../disk/data-format.ts';
-import { Failure } from '../../errors.ts';
-import type { RemovedWorktree } from '../../features/worktrees/remove.ts';
-import type { Report } from '../../features/worktrees/steps.ts';
-import type { Worktrees } from '../../features/worktrees/worktrees.ts';
+import type { RemovedWorktree } from '../../features/worktrees/io/remove.ts';
+import type { Report } from '../../features/worktrees/io/steps.ts';
+import type { Worktrees } from '../../features/worktrees/io/worktrees.ts';
+import { refuseNewerData } from '../../kernel/disk/data-format.ts';
+import { Failure } from '../../kernel/failure.ts';
 import { openWorktrees } from '../open-worktrees.ts';
 import { openSession, requireConfig } from '../session.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type CommandEnd, runCommand } from '@svc/lib/process';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { checkProgram } from './launch.ts';
+import { checkProgram } from './io/launch.ts';
 
 const PATH = '/usr/bin:/bin';
 

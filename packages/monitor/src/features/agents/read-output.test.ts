@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { readOutput } from './output.ts';
+import { readOutput } from './io/output.ts';
 
 const message = (text: string): string =>
   `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } })}\n`;

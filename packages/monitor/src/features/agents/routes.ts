@@ -1,12 +1,11 @@
 // The agent of a ticket: what it does, live, what it wrote, and what a person can do about it. And the agents that a run
 // can use.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import { createStreams, type OpenStream } from '../../http/server.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../runs/run-project.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { createStreams, type OpenStream } from '../../kernel/http/server.ts';
+import { api } from '../api.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../runs/io/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
-import type { Agents } from './agents.ts';
+import type { Agents } from './io/agents.ts';
 import { type AgentsOfBoard, answerAgent, changeAgent, messageAgent, workerOutput } from './service.ts';
 
 const MAX_STREAMS = 100;

@@ -1,21 +1,17 @@
 // What a person can do with the agent of a ticket.
-
-import {
-  type ApiAnswer,
-  type ApiRoute,
-  type api,
-  createLookup,
-  isPreMerge,
-  shownStatus,
-  type Worker,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import type { Asked } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { shownStatus } from '@svc/contract/worker-statuses';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer, ApiRoute } from '../../kernel/http/api-route.ts';
+import type { Asked } from '../../kernel/http/route.ts';
+import type { api } from '../api.ts';
+import type { Worker } from '../board-types.ts';
+import { isPreMerge } from '../deploy/deploy-worker.ts';
+import { createLookup } from '../tickets/subject.ts';
 import { unknownTicket, workerNamed } from '../workers/service.ts';
-import type { Agents } from './agents.ts';
-import { imagesOf } from './image-files.ts';
-import { readOutput } from './output.ts';
+import type { Agents } from './io/agents.ts';
+import { imagesOf } from './io/image-files.ts';
+import { readOutput } from './io/output.ts';
 
 export type AgentsOfBoard = { state: StateAccess; agents: Agents };
 

@@ -1,9 +1,9 @@
 import { appendFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentStream } from '@svc/core';
 import { temporaryFolder, until } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { watchOutput } from './output.ts';
+import type { AgentStream } from './agent-output.ts';
+import { watchOutput } from './io/output.ts';
 
 const result = (session: string, usd: number): string =>
   `${JSON.stringify({ type: 'result', subtype: 'success', session_id: session, total_cost_usd: usd })}\n`;

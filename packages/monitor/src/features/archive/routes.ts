@@ -1,9 +1,8 @@
 // The archived runs.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import { type ArchiveIndex, listRuns } from './archive-index.ts';
-import { archivedManifest } from './restore.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import { type ArchiveIndex, listRuns } from './io/archive-index.ts';
+import { archivedManifest } from './io/restore.ts';
 
 /** Opens the archive for the duration of the work. */
 type WithArchive = <T>(work: (archive: { root: string; index: ArchiveIndex }) => Promise<T>) => Promise<T>;

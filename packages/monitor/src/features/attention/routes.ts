@@ -1,8 +1,7 @@
 // GET /api/attention, and what a person does with an item.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import type { Append, StateAccess } from '../../state/state-access.ts';
+import type { Append, StateAccess } from '../../kernel/board/state-access.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 import { attentionActions, attentionOf, type Person } from './service.ts';
 
 /** An id contains slashes, so it is a field of the body. */

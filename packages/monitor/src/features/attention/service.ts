@@ -1,16 +1,13 @@
 // What needs a person, and how a person answers.
-import {
-  type ApiAnswer,
-  type AttentionItem,
-  type api,
-  attentionView,
-  type Board,
-  causeStands,
-  type EventContent,
-  handedTo,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import type { EventContent } from '../../kernel/log/event-line.ts';
+import type { api } from '../api.ts';
+import type { AttentionItem } from '../board/entities.ts';
+import type { Board } from '../board-types.ts';
+import { attentionView, handedTo } from './attention-view.ts';
+import { causeStands } from './fold-attention.ts';
 
 /** Who this machine belongs to in its team; undefined without a team. */
 export type Person = () => string | undefined;

@@ -1,5 +1,4 @@
 // GET /api/board, and the routes of attention and of workers.
-import { parseEventDraft } from '@svc/core';
 import {
   mergedPullRequest,
   mergedWorker,
@@ -11,6 +10,7 @@ import {
   sampleWorker,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
+import { parseEventDraft } from '../../kernel/log/event-line.ts';
 import { type StateServerOptions, startStateServer } from '../testing/state-server.ts';
 
 async function serve(options: Omit<StateServerOptions, 'now'>) {

@@ -1,7 +1,6 @@
 // GET /api/board and /api/board/changes.
-
-import { api } from '@svc/core';
-import { goneWith, type Routes, route } from '../../http/route.ts';
+import { goneWith, type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 import { type BoardParts, createBoardViews } from './service.ts';
 
 export function boardRoutes(options: BoardParts): Routes {

@@ -1,19 +1,15 @@
 // The current board or that of any past time, and its changes.
-
-import {
-  type api,
-  type Board,
-  type BoardView,
-  boardView,
-  createChangeTracker,
-  needsYouCount,
-  type Since,
-  WEEK_MS,
-} from '@svc/core';
 import { within } from '@svc/lib/timeout';
-import { type Asked, momentIn } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { type Asked, momentIn } from '../../kernel/http/route.ts';
+import type { Since } from '../../kernel/log/event-filter.ts';
+import type { api } from '../api.ts';
 import { handedToPerson, type Person } from '../attention/service.ts';
+import type { Board } from '../board-types.ts';
+import type { BoardView } from './api.ts';
+import { createChangeTracker } from './board-changes.ts';
+import { needsYouCount } from './board-columns.ts';
+import { boardView, WEEK_MS } from './board-view.ts';
 
 /** How long a request waits for an event that the board does not have yet. */
 const TIMEOUT_MS = 1_000;

@@ -1,19 +1,17 @@
 // The budget of calls to the code host, updated from each answer.
+import { type CodehostAnswer, hostTimeOf, readApiQuota } from './api-answer.ts';
 import {
   type ApiBudget,
   type BudgetRules,
-  type CodehostAnswer,
-  type CodehostProblem,
   callsInLastHour,
   freshBudget,
-  hostTimeOf,
   mayCall,
-  readApiQuota,
   standardBudget,
   withCalls,
   withOutcome,
   withQuota,
-} from '@svc/core';
+} from './api-budget.ts';
+import type { CodehostProblem } from './problem.ts';
 
 export type ApiResource = 'core' | 'graphql';
 

@@ -1,8 +1,9 @@
 // Whether the client program is installed and logged in. `gh auth status` reports that, but old versions report an
 // unreachable code host as an invalid token, and one broken login of several as all broken: if it reports a failure,
 // the code host itself is asked once.
-import { type Environment, plainWords } from '@svc/core';
 import type { RunCommand } from '@svc/lib/process';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
+import { plainWords } from './api-answer.ts';
 import { createGh, done, environmentForGh, failed, type GhResult } from './gh.ts';
 
 const TIMEOUT_MS = 10_000;

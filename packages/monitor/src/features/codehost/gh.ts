@@ -3,19 +3,18 @@
 //
 //   const gh = createGh({ environment, run: runCommand, now });
 //   const hooks = await gh.list('repos/acme/web/hooks');
-
+import { createLimit } from '@svc/lib/limit';
+import type { CommandEnd, RunCommand } from '@svc/lib/process';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
 import {
   type CodehostAnswer,
-  type CodehostProblem,
-  type Environment,
   type GraphqlAnswer,
   plainWords,
   problemIn,
   readGraphqlAnswer,
-} from '@svc/core';
-import { createLimit } from '@svc/lib/limit';
-import type { CommandEnd, RunCommand } from '@svc/lib/process';
+} from './api-answer.ts';
 import { type ApiResource, type BudgetFigures, type CallBudget, createCallBudget } from './call-budget.ts';
+import type { CodehostProblem } from './problem.ts';
 
 // The result of a call: the value, or the problem.
 

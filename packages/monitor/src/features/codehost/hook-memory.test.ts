@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { openHookMemory, secretFingerprint } from './hooks.ts';
+import { openHookMemory, secretFingerprint } from './io/hooks.ts';
 
 test('remembers across a restart, whatever the spelling, in a file that only its owner can read', async () => {
   const path = join(temporaryFolder(), 'data', 'codehost-hooks.json');

@@ -1,5 +1,4 @@
 // Issues through the real client program against the fake code host.
-
 import { type Command, runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, testToken } from '@svc/testkit';
 import { expect, test } from 'vitest';

@@ -1,13 +1,9 @@
 // How polling the code host goes, for `svc feeds` and `/api/health`: whether it works, and if not, why and how to fix
 // it; and whether our clock is right.
-import {
-  CLOCK_TOLERANCE_MS,
-  type CodehostProblem,
-  clockDistance,
-  codehostProblemWords,
-  hookHoldWords,
-} from '@svc/core';
-import type { Coverage } from './subscribe.ts';
+import { CLOCK_TOLERANCE_MS, clockDistance } from '../../kernel/log/clock.ts';
+import { hookHoldWords } from './hook-plan.ts';
+import type { Coverage } from './io/subscribe.ts';
+import { type CodehostProblem, codehostProblemWords } from './problem.ts';
 
 export type PollingReport = {
   state: 'disabled' | 'starting' | 'polling' | 'failing';

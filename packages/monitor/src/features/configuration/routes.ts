@@ -1,7 +1,8 @@
 // The served projects, and where each value comes from.
-import { api, type ConfigReport, type ProjectEntry } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type Asked, type Routes, route } from '../../http/route.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Asked, type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { ConfigReport, ProjectEntry } from './api.ts';
 
 type ConfigurationReports = {
   projects: () => ProjectEntry[];

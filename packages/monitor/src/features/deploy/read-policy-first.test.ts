@@ -1,7 +1,7 @@
-import type { EventDraft } from '@svc/core';
 import { until } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import type { EventLog } from '../../log/event-log.ts';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
 import { readPolicyFirst } from './read-policy-first.ts';
 
 const draftOf = (event: string, merged: boolean): EventDraft =>

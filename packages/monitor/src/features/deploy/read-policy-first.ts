@@ -1,8 +1,8 @@
 // A merge is judged by the deploy policy at its line of the log. A file that was changed a moment ago is therefore read, and
 // what it says is logged, before a merge is. What arrives meanwhile waits too, so the log keeps the order of arrival.
-import type { EventDraft } from '@svc/core';
-import type { LiveConfig } from '../../config/live.ts';
-import type { EventLog } from '../../log/event-log.ts';
+import type { LiveConfig } from '../../kernel/config/live.ts';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
 
 /** `done` never rejects, so that all who wait continue in the order of arrival. */
 type Look = { hasBegun: boolean; done: Promise<{ failure?: unknown }> };

@@ -1,27 +1,21 @@
 // Reconciliation with the real client program against the fake code host.
 import { join } from 'node:path';
-import {
-  claimUnseen,
-  type EventDraft,
-  type EventLine,
-  emptyBoard,
-  foldLine,
-  knownDeploymentStates,
-  knownPullRequest,
-  pullRequestKey,
-  unseenClaims,
-} from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, temporaryFolder, testToken } from '@svc/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openEventLog } from '../../log/event-log.ts';
+import type { EventDraft, EventLine } from '../../kernel/log/event-line.ts';
+import { openEventLog } from '../../kernel/log/event-log.ts';
+import { emptyBoard, foldLine } from '../board.ts';
+import { pullRequestKey } from '../board-entities.ts';
 import { createGh } from '../codehost/gh.ts';
+import { knownPullRequest } from '../pull-requests/fold-pull-request.ts';
 import {
   NEWEST_PER_REPO,
   PULL_REQUESTS_PER_CALL,
   reconcileQueries,
 } from '../pull-requests/reconcile-pull-requests.ts';
 import { createReconciler, type Watched } from './reconcile.ts';
+import { claimUnseen, knownDeploymentStates, unseenClaims } from './watched.ts';
 
 /** A code host, a log, and a reconciler with the log's state. */
 async function world({ covered = [] as string[] } = {}) {

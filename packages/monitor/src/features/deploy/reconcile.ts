@@ -4,25 +4,22 @@
 //
 //   const reconciler = createReconciler({ gh, watched, … });
 //   setInterval(() => reconciler.run(), RECONCILE_EVERY_MS)
-
+import { repoKey, repoNameIn } from '@svc/contract/repo-name';
+import { singleFlight } from '@svc/lib/single-flight';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import { callsOfPollingEverything } from '../codehost/api-budget.ts';
+import { type Gh, type GhResult, parsed } from '../codehost/gh.ts';
 import {
-  type AwaitedDeploy,
-  callsOfPollingEverything,
   deploymentDifferences,
-  type EventDraft,
   PolledDeployment,
   PolledDeploymentStatus,
-  repoKey,
-  repoNameIn,
-  type UnseenClaim,
-} from '@svc/core';
-import { singleFlight } from '@svc/lib/single-flight';
-import { type Gh, type GhResult, parsed } from '../codehost/gh.ts';
+} from '../pull-requests/poll-differences.ts';
 import {
   type Reconciled,
   type ReconcileOptions,
   reconcilePullRequests,
 } from '../pull-requests/reconcile-pull-requests.ts';
+import type { AwaitedDeploy, UnseenClaim } from './watched.ts';
 
 // Polls the deployments of merged commits that are awaited, and logs what the log does not have yet. If a later commit
 // that contains the merge counts too, the newest deployments of the environment are listed instead: they include both.

@@ -1,8 +1,8 @@
 // A person's decision on a deploy; which repositories require a verified deployment.
-
-import { api, policyViews } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import { type Append, boardOf, type StateAccess } from '../../state/state-access.ts';
+import { type Append, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import { policyViews } from './policy-view.ts';
 import { decideDeploy, relaxPolicy } from './service.ts';
 
 export function deployRoutes(options: {

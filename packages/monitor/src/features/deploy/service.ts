@@ -1,28 +1,23 @@
 // A person's decision on a deploy, and the relaxation of a repository's policy.
-
-import {
-  type ApiAnswer,
-  afterRelaxed,
-  type api,
-  createLookup,
-  type DetailOf,
-  deployStep,
-  draft,
-  type EventDraft,
-  type PolicyView,
-  policyViews,
-  repoKey,
-  requiresNow,
-  scopeOfWorker,
-  shownStatus,
-  type Why,
-  type Worker,
-  why,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import type { Asked } from '../../http/route.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
+import { repoKey } from '@svc/contract/repo-name';
+import { shownStatus } from '@svc/contract/worker-statuses';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import type { Asked } from '../../kernel/http/route.ts';
+import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import type { api } from '../api.ts';
+import type { Worker } from '../board-types.ts';
+import { createLookup } from '../tickets/subject.ts';
+import type { DetailOf } from '../topics.ts';
+import { why } from '../why/why.ts';
+import type { Why } from '../workers/api.ts';
 import { unknownTicket } from '../workers/service.ts';
+import { scopeOfWorker } from '../workers/worker-attention.ts';
+import { deployStep } from './lifecycle.ts';
+import { afterRelaxed, requiresNow } from './policy.ts';
+import type { PolicyView } from './policy-api.ts';
+import { policyViews } from './policy-view.ts';
 
 const topics = { retry: 'orchestrator.deploy.retried', accept: 'orchestrator.deploy.accepted' } as const;
 

@@ -1,6 +1,7 @@
 // What the daemon has tried on itself, and all checks of svc doctor.
-import { type ApiAnswer, api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 
 export function doctorRoutes(options: {
   check: (by: string | undefined) => Promise<ApiAnswer<typeof api.checkDaemon>>;

@@ -2,14 +2,14 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
-import type { EventLine } from '@svc/core';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createHttpServer } from '../../http/server.ts';
-import { allowEveryone } from '../../http/testing/allow-everyone.ts';
-import { createJqThreads, type JqThreads } from '../../log/jq-threads.ts';
-import { createTestClock, draft, openTestLog, START } from '../../log/testing/sample-log.ts';
+import { createHttpServer } from '../../kernel/http/server.ts';
+import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
+import type { EventLine } from '../../kernel/log/event-line.ts';
+import { createJqThreads, type JqThreads } from '../../kernel/log/jq-threads.ts';
+import { createTestClock, draft, openTestLog, START } from '../../kernel/log/testing/sample-log.ts';
 import { eventRoutes } from './routes.ts';
 
 async function serve(lines: number, more: { maxUnsentBytes?: number } = {}) {

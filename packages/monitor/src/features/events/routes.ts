@@ -1,14 +1,15 @@
 // Events from the log: listed through the index, counted and streamed; and the events that helper scripts report.
-
 import type { IncomingHttpHeaders } from 'node:http';
-import { api, parseEventDraft } from '@svc/core';
 import { createLimit } from '@svc/lib/limit';
-import { Failure } from '../../errors.ts';
-import { momentIn, type Routes, route } from '../../http/route.ts';
-import { createStreams } from '../../http/server.ts';
-import { appendHelperFact, type EventLog } from '../../log/event-log.ts';
-import type { JqThreads } from '../../log/jq-threads.ts';
-import { streamEvents } from './event-stream.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { momentIn, type Routes, route } from '../../kernel/http/route.ts';
+import { createStreams } from '../../kernel/http/server.ts';
+import { parseEventDraft } from '../../kernel/log/event-line.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
+import type { JqThreads } from '../../kernel/log/jq-threads.ts';
+import { api } from '../api.ts';
+import { appendHelperFact } from './io/append-helper-fact.ts';
+import { streamEvents } from './io/event-stream.ts';
 import { countQuery, filterOf, listFiltered, seqBefore } from './service.ts';
 
 const MAX_STREAMS = 200;

@@ -1,12 +1,12 @@
 // Reads events of the log for a request: what it asks for, a page that passes a jq filter, and counts.
-
-import { type api, type EventFilter, type Since, topicsOfGlob } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type Asked, momentIn } from '../../http/route.ts';
-import type { CountQuery } from '../../log/count-lines.ts';
-import { type EventLog, PAGE_BYTES } from '../../log/event-log.ts';
-import type { JqThreads } from '../../log/jq-threads.ts';
-import type { LogEntry } from '../../log/log-entry.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Asked, momentIn } from '../../kernel/http/route.ts';
+import type { CountQuery } from '../../kernel/log/count-lines.ts';
+import { type EventFilter, type Since, topicsOfGlob } from '../../kernel/log/event-filter.ts';
+import { type EventLog, PAGE_BYTES } from '../../kernel/log/event-log.ts';
+import type { JqThreads } from '../../kernel/log/jq-threads.ts';
+import type { LogEntry } from '../../kernel/log/log-entry.ts';
+import type { api } from '../api.ts';
 
 const DEFAULT_COUNTED_MS = 86_400_000;
 

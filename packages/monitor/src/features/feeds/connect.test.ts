@@ -13,7 +13,7 @@ import {
   type RelayRequest,
   wordsForError,
   wordsForStatus,
-} from './session.ts';
+} from './io/session.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
   const server: Server = createServer(listener);

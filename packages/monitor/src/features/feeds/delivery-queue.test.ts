@@ -2,7 +2,7 @@ import { createManualClock } from '@svc/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createDeliveryQueue, type Settled } from './delivery-queue.ts';
-import type { ReceiverAnswer, TunnelDelivery } from './delivery-service.ts';
+import type { ReceiverAnswer, TunnelDelivery } from './io/delivery-service.ts';
 
 const accepted: ReceiverAnswer = { status: 200, outcome: 'accepted' };
 const notWritable: ReceiverAnswer = { status: 503, outcome: 'log-not-writable' };

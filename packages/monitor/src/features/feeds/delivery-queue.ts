@@ -5,9 +5,9 @@
 // The position in a line is a promise: everything up to it is in the log. A delivery therefore carries its own position
 // only if all before it are settled, and otherwise the last settled one; a crash between two writes then causes a
 // repetition, which is recognised, and never loses a delivery.
-import { backoffMs } from '@svc/core';
+import { backoffMs } from '@svc/lib/backoff';
 import type { Clock } from '@svc/lib/clock';
-import type { Receive, ReceiverAnswer, TunnelDelivery } from './delivery-service.ts';
+import type { Receive, ReceiverAnswer, TunnelDelivery } from './io/delivery-service.ts';
 
 export type Settled = 'accepted' | 'duplicate' | 'unauthorised' | 'refused' | 'failed';
 

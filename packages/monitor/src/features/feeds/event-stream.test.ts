@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEventStream, type StreamFrame } from './delivery-service.ts';
+import { createEventStream, type StreamFrame } from './io/delivery-service.ts';
 
 function read(chunks: readonly Uint8Array[], maxFrameBytes = 1_000_000) {
   const frames: StreamFrame[] = [];

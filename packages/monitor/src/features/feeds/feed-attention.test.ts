@@ -1,6 +1,7 @@
-import type { EventFields, FeedGrade } from '@svc/core';
 import { expect, test } from 'vitest';
-import { raiseOnEdge } from './feeds.ts';
+import type { EventFields } from '../../kernel/log/event-line.ts';
+import type { FeedGrade } from './feed-grade.ts';
+import { raiseOnEdge } from './io/feeds.ts';
 
 const grade = (name: FeedGrade['grade'], code: string | null = null): FeedGrade => ({
   grade: name,

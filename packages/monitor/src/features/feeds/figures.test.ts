@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFigures } from './inbox.ts';
+import { createFigures } from './io/inbox.ts';
 
 test('three wrong signatures in a row are suspicious, and a verified one resets the count', () => {
   const figures = createFigures(() => 1_800_000_000_000);

@@ -1,6 +1,6 @@
-import { Config } from '@svc/core';
 import { expect, test } from 'vitest';
-import { readKeyOf, readKeyVariables } from './provision-channel.ts';
+import { Config } from '../config.ts';
+import { readKeyOf, readKeyVariables } from './io/provision-channel.ts';
 
 const byDefault = Config.parse({});
 const named = Config.parse({ svc: { monitor: { github: { relayReadKeyEnv: 'MINE' } } } });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRecentCount } from './inbox.ts';
+import { createRecentCount } from './io/inbox.ts';
 
 test('it counts the last hour and forgets what is older', () => {
   let now = 1_800_000_000_000;

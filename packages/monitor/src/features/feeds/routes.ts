@@ -1,6 +1,7 @@
 // GET /api/feeds, and what checks them.
-import { type ApiAnswer, api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 
 export function feedRoutes(options: {
   report: () => ApiAnswer<typeof api.getFeeds>;

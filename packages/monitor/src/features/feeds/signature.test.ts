@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSignedBy, sign } from './feed.ts';
+import { isSignedBy, sign } from './io/feed.ts';
 
 test('each of several keys is accepted, and no other', () => {
   const keys = ['one', 'two'];

@@ -15,13 +15,13 @@ import {
 } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { type EventLog, openEventLog } from '../../log/event-log.ts';
-import { indexed } from '../../log/testing/indexed.ts';
-import { codehostFeed, sign } from './feed.ts';
-import { createReceiver } from './receiver.ts';
+import { type EventLog, openEventLog } from '../../kernel/log/event-log.ts';
+import { indexed } from '../../kernel/log/testing/indexed.ts';
+import { codehostFeed, sign } from './io/feed.ts';
+import { createReceiver } from './io/receiver.ts';
 
-import { type Connect, createConnect } from './session.ts';
-import { createTunnel, type Gap, type Tunnel } from './tunnel.ts';
+import { type Connect, createConnect } from './io/session.ts';
+import { createTunnel, type Gap, type Tunnel } from './io/tunnel.ts';
 
 const secret = 'it guards nothing';
 

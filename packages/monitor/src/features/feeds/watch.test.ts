@@ -1,6 +1,6 @@
 import { createManualClock } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { watchClock } from './session.ts';
+import { watchClock } from './io/session.ts';
 
 test.each([
   ['time passes normally', 0, 0],

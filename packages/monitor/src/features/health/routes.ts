@@ -1,7 +1,9 @@
 // The health and figures of the daemon, its metrics, and the description of all routes.
-import { type ApiAnswer, api, openapiDocument } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { openapiDocument } from '../../kernel/http/openapi.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import type { Metrics } from '../../kernel/telemetry/metrics.ts';
+import { api } from '../api.ts';
 
 export function healthRoutes(options: {
   health: () => ApiAnswer<typeof api.getHealth>;

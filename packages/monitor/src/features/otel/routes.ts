@@ -1,18 +1,13 @@
 // GET|POST /api/otel/query and /api/otel/logs forward a query to the metrics or log backend and return its response. GET
 // /api/otel/status: whether the backends are available.
-import {
-  type ApiAnswer,
-  api,
-  type BackendName,
-  type ProxyReading,
-  readLogsRequest,
-  readMetricsRequest,
-} from '@svc/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../../errors.ts';
-import { type Routes, route } from '../../http/route.ts';
-import type { Backend } from './backends.ts';
-import type { BackendProxy } from './proxy.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { Backend } from './io/backends.ts';
+import type { BackendProxy } from './io/proxy.ts';
+import { type BackendName, type ProxyReading, readLogsRequest, readMetricsRequest } from './proxy-request.ts';
 
 // GET|POST /api/otel/query and /api/otel/logs: forward a query to the metrics or log backend and return its response.
 // GET /api/otel/status: whether the backends are available.

@@ -1,7 +1,8 @@
 // The effects that are under way, and those to try again.
-import { type ApiAnswer, api } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type Routes, route } from '../../http/route.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 
 export function outboxRoutes(options: {
   list: () => ApiAnswer<typeof api.getOutbox>['effects'];

@@ -1,14 +1,14 @@
 // What the code host requires for a merge to main (read only): the settings of the repository, the rules of the branch,
 // and which checks ran on the newest closed pull requests.
+import { z } from 'zod';
+import { done, type Gh, type GhResult, parsed } from '../codehost/gh.ts';
 import {
   BranchRules,
   type MergeFacts,
   PROTECTED_BRANCH,
   RepositorySettings,
   requiredContexts,
-} from '@svc/core';
-import { z } from 'zod';
-import { done, type Gh, type GhResult, parsed } from '../codehost/gh.ts';
+} from './merge-findings.ts';
 
 /** Two calls each, and only if checks are required. */
 const PULL_REQUESTS = 3;

@@ -1,18 +1,16 @@
 // Polls pull requests, many in one call, and logs what the log does not have yet.
+import { repoKey, repoNameIn } from '@svc/contract/repo-name';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import { type GraphqlAnswer, problemOfGraphql } from '../codehost/api-answer.ts';
+import type { Gh } from '../codehost/gh.ts';
+import type { CodehostProblem } from '../codehost/problem.ts';
 import {
-  type CodehostProblem,
-  type EventDraft,
-  type GraphqlAnswer,
   isHistory,
   type KnownPullRequest,
   PolledPullRequest,
   PolledRepo,
   pollDifferences,
-  problemOfGraphql,
-  repoKey,
-  repoNameIn,
-} from '@svc/core';
-import type { Gh } from '../codehost/gh.ts';
+} from './poll-differences.ts';
 
 // The GraphQL document of a reconciliation: many pull requests of many repositories in one call, each under an alias
 // that identifies it in the answer.

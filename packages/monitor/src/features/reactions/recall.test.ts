@@ -2,36 +2,30 @@
 // processes, over a log in memory.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type DraftOf,
-  defaultTimings,
-  draft,
-  type Effect,
-  type EventDraft,
-  emptyBoard,
-  type FoldedLine,
-  foldLine,
-  resolveConfig,
-  type Topic,
-  type Worker,
-} from '@svc/core';
 import { system } from '@svc/lib/system';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFileLocks } from '../../disk/lock.ts';
-import type { Outcome } from '../../outbox/attempt.ts';
-import { findAgents } from '../agents/find-agents.ts';
-import { inboxPath } from '../agents/inbox.ts';
+import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { createFileLocks } from '../../kernel/disk/lock.ts';
+import { type DraftOf, draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import type { Outcome } from '../../kernel/outbox/attempt.ts';
+import { findAgents } from '../agents/io/find-agents.ts';
+import { inboxPath } from '../agents/io/inbox.ts';
+import { emptyBoard, foldLine } from '../board.ts';
+import type { FoldedLine, Worker } from '../board-types.ts';
 import { failed } from '../codehost/gh.ts';
-import { createOrchestrator } from '../runs/orchestrator.ts';
-import type { RunProject } from '../runs/run-project.ts';
-import { createStartAgent } from '../runs/start-agent.ts';
+import type { Effect } from '../effect.ts';
+import { defaultTimings } from '../runs/acts.ts';
+import { createOrchestrator } from '../runs/io/orchestrator.ts';
+import type { RunProject } from '../runs/io/run-project.ts';
+import { createStartAgent } from '../runs/io/start-agent.ts';
 import { unfollowed } from '../runs/testing/run-world.ts';
-import { createSignalStore } from '../workers/signal-store.ts';
-import { watchSignals } from '../workers/watch-signals.ts';
+import type { Topic } from '../topics.ts';
+import { createSignalStore } from '../workers/io/signal-store.ts';
+import { watchSignals } from '../workers/io/watch-signals.ts';
 import { noFindings, nothing } from '../worktrees/testing/no-findings.ts';
-import { createWorkerMessenger } from './message-worker.ts';
+import { createWorkerMessenger } from './io/message-worker.ts';
 
 type Change = { lines: FoldedLine[] };
 const now = (): Date => new Date();

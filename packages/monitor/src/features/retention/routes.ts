@@ -1,8 +1,7 @@
 // What svc would remove by age, and its removal.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import type { Retention } from './retention-service.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { Retention } from './io/retention-service.ts';
 
 export function retentionRoutes({ report, apply }: Pick<Retention, 'report' | 'apply'>): Routes {
   return (app) => {

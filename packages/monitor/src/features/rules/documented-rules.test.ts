@@ -1,10 +1,12 @@
 // The rules in docs/guide/rules.md are valid rules.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placeholders, resolveConfig, topics } from '@svc/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { createJqThreads } from '../../log/jq-threads.ts';
-import { filterProblems } from './back-test.ts';
+import { resolveConfig } from '../../kernel/config/resolve.ts';
+import { createJqThreads } from '../../kernel/log/jq-threads.ts';
+import { topics } from '../topics.ts';
+import { filterProblems } from './io/back-test.ts';
+import { placeholders } from './rules.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../../docs/guide/rules.md'), 'utf8');
 const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, text = '']) => text);

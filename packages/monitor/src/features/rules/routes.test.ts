@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { until } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHttpServer } from '../../http/server.ts';
-import { allowEveryone } from '../../http/testing/allow-everyone.ts';
+import { createHttpServer } from '../../kernel/http/server.ts';
+import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
 import { rulesRoutes } from './routes.ts';
 
 test('a client that disconnects ends the test of its rules, which is not a failure of the daemon', async () => {

@@ -1,7 +1,8 @@
 // The user's rules, and when they would have fired.
-import { type ApiAnswer, api } from '@svc/core';
-import { momentIn, type Routes, route, whileClientWaits } from '../../http/route.ts';
-import type { RuleTestRequest } from './rules-service.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import { momentIn, type Routes, route, whileClientWaits } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { RuleTestRequest } from './io/rules-service.ts';
 
 export function rulesRoutes(options: {
   list: () => ApiAnswer<typeof api.listRules>;

@@ -1,16 +1,11 @@
 // Attention about budgets: raised when one is reached or cannot be enforced, resolved when it is raised or no longer set.
-import {
-  attentionId,
-  type Board,
-  budgetStop,
-  draft,
-  type EventDraft,
-  hasBudget,
-  isPreMerge,
-  type PlannedRun,
-  unknownSpenders,
-} from '@svc/core';
-import type { Observation } from './observe.ts';
+import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import { attentionId } from '../attention/reduce-attention.ts';
+import type { Board } from '../board-types.ts';
+import { isPreMerge } from '../deploy/deploy-worker.ts';
+import type { PlannedRun } from './acts.ts';
+import { budgetStop, hasBudget, unknownSpenders } from './budget.ts';
+import type { Observation } from './io/observe.ts';
 
 const REACHED = 'budget-reached';
 const UNKNOWN = 'budget-unknown';

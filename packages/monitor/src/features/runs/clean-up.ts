@@ -1,11 +1,13 @@
 // Removes the worktrees of tickets whose wave is over, unless something in them would be lost. What a killed daemon left
 // undone, the next one does.
-import { type Board, type Run, type RunPlan, workerKey } from '@svc/core';
 import { messageOf } from '@svc/lib/errors';
 import { createLimit } from '@svc/lib/limit';
 import type { Logger } from 'pino';
-import type { ListedWorktree } from '../worktrees/worktrees.ts';
-import type { RunProjects } from './run-project.ts';
+import type { Board, Run } from '../board-types.ts';
+import { workerKey } from '../workers/reduce-worker.ts';
+import type { ListedWorktree } from '../worktrees/io/worktrees.ts';
+import type { RunProjects } from './io/run-project.ts';
+import type { RunPlan } from './plan.ts';
 
 type Tickets = { orchestrator: string; plan: Pick<RunPlan, 'project'>; tickets: readonly string[] };
 

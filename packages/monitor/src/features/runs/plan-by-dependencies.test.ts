@@ -1,8 +1,10 @@
-import { Config, type Dependencies, emptyBoard } from '@svc/core';
 import { expect, test } from 'vitest';
-import { beginRun, planByDependencies, type RunRequest } from './begin-run.ts';
+import { emptyBoard } from '../board.ts';
+import { Config } from '../config.ts';
+import type { Dependencies } from '../tracker/dependencies.ts';
+import { beginRun, planByDependencies, type RunRequest } from './io/begin-run.ts';
 
-import type { RunProject } from './run-project.ts';
+import type { RunProject } from './io/run-project.ts';
 
 const folder = import.meta.dirname;
 const request: RunRequest = {

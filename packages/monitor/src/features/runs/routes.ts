@@ -1,8 +1,7 @@
 // POST /api/runs starts a run; GET /api/runs and /api/runs/:run show runs; POST /api/runs/:run/pause, resume, cancel and
 // retry are a person's actions on one.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 import { createRunActions, type RunParts } from './service.ts';
 
 export function runRoutes(options: RunParts): Routes {

@@ -1,9 +1,10 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventFields, foldLine } from '@svc/core';
 import { temporaryFolder } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { Failure } from '../../errors.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { EventFields } from '../../kernel/log/event-line.ts';
+import { foldLine } from '../board.ts';
 import { startRunServer } from './testing/run-server.ts';
 import { ownLine, RUN, type RunWorld, runWorld } from './testing/run-world.ts';
 

@@ -1,35 +1,30 @@
 // What a person can do with runs: check, start, pause, resume, cancel and retry.
-
-import {
-  type ApiAnswer,
-  type api,
-  type DetailOf,
-  draft,
-  endsWithItsRun,
-  isUnmerged,
-  type Run,
-  runView,
-  type SignalFile,
-  type Topic,
-  trackerName,
-  trackerOf,
-  workerKey,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import type { Asked } from '../../http/route.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { SignalStore } from '../workers/signal-store.ts';
-import type { AskServices } from './ask-services.ts';
+import type { SignalFile } from '@svc/contract/signal-file';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import type { Asked } from '../../kernel/http/route.ts';
+import { draft } from '../../kernel/log/event-line.ts';
+import type { api } from '../api.ts';
+import type { Run } from '../board-types.ts';
+import { isUnmerged } from '../deploy/deploy-worker.ts';
+import type { DetailOf, Topic } from '../topics.ts';
+import { trackerName, trackerOf } from '../tracker/tracker-of.ts';
+import type { SignalStore } from '../workers/io/signal-store.ts';
+import { workerKey } from '../workers/reduce-worker.ts';
+import type { AskServices } from './io/ask-services.ts';
 import {
   type AskDependencies,
   type PreparedRun,
   planByDependencies,
   refuseTaken,
   refuseUnready,
-} from './begin-run.ts';
-import type { Hold, Orchestrator } from './orchestrator.ts';
-import { preflight, preflightRetry } from './preflight.ts';
-import { type RunProjects, type ServedFolders, servedProject } from './run-project.ts';
+} from './io/begin-run.ts';
+import type { Hold, Orchestrator } from './io/orchestrator.ts';
+import { preflight, preflightRetry } from './io/preflight.ts';
+import { type RunProjects, type ServedFolders, servedProject } from './io/run-project.ts';
+import { endsWithItsRun } from './next-acts.ts';
+import { runView } from './run-view.ts';
 
 export type RunParts = {
   state: StateAccess;

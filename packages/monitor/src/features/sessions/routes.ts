@@ -1,12 +1,11 @@
 // The reports and questions of hooks in agents that people start.
-
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { api } from '@svc/core';
 import type { FastifyRequest } from 'fastify';
-import { hookTokenFile, readHookToken } from '../../access/token-file.ts';
-import { Failure } from '../../errors.ts';
-import { type Routes, route, whileClientWaits } from '../../http/route.ts';
-import type { HookSessions } from './sessions.ts';
+import { hookTokenFile, readHookToken } from '../../kernel/access/token-file.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Routes, route, whileClientWaits } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { HookSessions } from './io/sessions.ts';
 
 /**
  * Reports and questions of the hooks in agents' settings, and what people answer. The token of the hooks is read each

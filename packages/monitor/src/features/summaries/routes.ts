@@ -2,11 +2,11 @@
 // a provider without a key 503, an unknown run 404, a cached summary 200, too many at once 429, and only then the
 // provider: 200, 502 or 504. The briefing: GET returns the last one without calling a model, POST writes a new one; if
 // it is disabled, both report that and do nothing.
-import { api } from '@svc/core';
 import type { FastifyReply } from 'fastify';
-import { Failure } from '../../errors.ts';
-import { type Routes, route, whileClientWaits } from '../../http/route.ts';
-import type { Briefing, Summarizer } from './create-summaries.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Routes, route, whileClientWaits } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { Briefing, Summarizer } from './io/create-summaries.ts';
 
 const NOT_CONFIGURED = { error: 'AI not configured' };
 

@@ -1,13 +1,8 @@
 // Which providers are available: read once from the configuration and the environment. A provider is enabled only if
 // the variable that its apiKeyEnv names is not empty.
-import {
-  type Config,
-  DEFAULT_SUMMARY_MODEL,
-  type Environment,
-  modelOf,
-  type ProviderName,
-  providerNames,
-} from '@svc/core';
+import type { Environment } from '../../kernel/config/resolved-value.ts';
+import type { Config } from '../config.ts';
+import { DEFAULT_SUMMARY_MODEL, modelOf, type ProviderName, providerNames } from './providers.ts';
 
 export type Access = { key: string; baseUrl: string };
 

@@ -1,7 +1,6 @@
 // POST /api/tasks: a task becomes a ticket and a run.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 import { createTaskStart, type TaskParts } from './service.ts';
 
 export function taskRoutes(options: TaskParts): Routes {

@@ -1,23 +1,18 @@
 // A task becomes a ticket and a run. The request goes into the log first; what follows is done through the outbox, and
 // the answer waits for it.
-
-import {
-  type ApiAnswer,
-  type api,
-  draft,
-  localPrefix,
-  readTask,
-  runOfTask,
-  type Task,
-  trackerOf,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import type { Asked } from '../../http/route.ts';
-import { type Append, appendAndWait, boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { AskServices } from '../runs/ask-services.ts';
-import { refuseUnready } from '../runs/begin-run.ts';
-import { preflight } from '../runs/preflight.ts';
-import { type RunProjects, type ServedFolders, servedProject } from '../runs/run-project.ts';
+import { type Append, appendAndWait, boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import type { Asked } from '../../kernel/http/route.ts';
+import { draft } from '../../kernel/log/event-line.ts';
+import type { api } from '../api.ts';
+import type { Task } from '../board-types.ts';
+import type { AskServices } from '../runs/io/ask-services.ts';
+import { refuseUnready } from '../runs/io/begin-run.ts';
+import { preflight } from '../runs/io/preflight.ts';
+import { type RunProjects, type ServedFolders, servedProject } from '../runs/io/run-project.ts';
+import { trackerOf } from '../tracker/tracker-of.ts';
+import { localPrefix, readTask, runOfTask } from './task.ts';
 
 const WAITED_MS = 60_000;
 

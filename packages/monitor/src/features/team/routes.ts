@@ -1,9 +1,13 @@
 // The team: who is in it, what its machines work on, and how it changes.
-import { api, type Board, commandViews, memberNamed, type Since } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { goneWith, momentIn, type Routes, route } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { Team } from './team.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { goneWith, momentIn, type Routes, route } from '../../kernel/http/route.ts';
+import type { Since } from '../../kernel/log/event-filter.ts';
+import { api } from '../api.ts';
+import type { Board } from '../board-types.ts';
+import type { Team } from './io/team.ts';
+import { memberNamed } from './names.ts';
+import { commandViews } from './team-view.ts';
 
 export function teamRoutes(options: {
   team: Team;

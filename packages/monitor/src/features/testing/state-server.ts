@@ -1,12 +1,15 @@
 // The routes that use the state, on a real server, over a board that a test made. Appended events are
 // folded into it as in the daemon.
-import { type Board, type EventDraft, foldLine, type Since } from '@svc/core';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createHttpServer } from '../../http/server.ts';
-import { allowEveryone } from '../../http/testing/allow-everyone.ts';
+import { createHttpServer } from '../../kernel/http/server.ts';
+import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
+import type { Since } from '../../kernel/log/event-filter.ts';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { attentionRoutes } from '../attention/routes.ts';
 import { boardRoutes } from '../board/routes.ts';
+import { foldLine } from '../board.ts';
+import type { Board } from '../board-types.ts';
 import { deployRoutes } from '../deploy/routes.ts';
 import { whyRoutes } from '../why/routes.ts';
 

@@ -1,7 +1,10 @@
 // The events of a ticket's trace, found by the index: those that name the ticket, then those of its pull requests, then
 // those of the commits that these name (checks and deployments). The newest, up to a limit.
-import { type EventLine, type Subject, type Trace, traceOf } from '@svc/core';
-import type { EventLog } from '../../log/event-log.ts';
+import type { EventLine } from '../../kernel/log/event-line.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
+import type { Subject } from '../tickets/subject.ts';
+import type { Trace } from '../workers/api.ts';
+import { traceOf } from './trace.ts';
 
 const MOST_LINES = 5_000;
 const MOST_PULL_REQUESTS = 10;

@@ -1,9 +1,9 @@
 // GET /api/workers/:ticket/trace: the timeline of a ticket.
-
-import { api, createLookup } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import type { EventLog } from '../../log/event-log.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
+import { api } from '../api.ts';
+import { createLookup } from '../tickets/subject.ts';
 import { unknownTicket } from '../workers/service.ts';
 import { gatherTrace } from './gather-trace.ts';
 

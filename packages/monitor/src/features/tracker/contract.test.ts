@@ -1,12 +1,12 @@
 // What every provider promises: each row runs against every provider's fake. For each row and provider
 // docs/mutations/rows/contract.txt breaks the provider's code, which the row has to notice. A new provider is one folder,
 // its world (testing/worlds.ts) and its mutations.
-import { trackerOf } from '@svc/core';
 import { describe, expect, test } from 'vitest';
-import { askDependencies } from './ask-dependencies.ts';
-import { createTicketMover } from './move-ticket.ts';
+import { askDependencies } from './io/ask-dependencies.ts';
+import { createTicketMover } from './io/move-ticket.ts';
+import { type Tracker, TrackerError } from './io/tracker.ts';
 import { type World, worlds } from './testing/worlds.ts';
-import { type Tracker, TrackerError } from './tracker.ts';
+import { trackerOf } from './tracker-of.ts';
 
 type Row = {
   promise: string;

@@ -1,7 +1,13 @@
-import { type EventDraft, parseEventDraft, type TicketPhase } from '@svc/core';
 import { expect, test } from 'vitest';
-import type { Handlers } from '../../outbox/attempt.ts';
-import { type MoveTicketEffect, moveTicketHandler, type TicketMove, TicketNotMoved } from './move-ticket.ts';
+import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
+import type { Handlers } from '../../kernel/outbox/attempt.ts';
+import type { TicketPhase } from '../effect.ts';
+import {
+  type MoveTicketEffect,
+  moveTicketHandler,
+  type TicketMove,
+  TicketNotMoved,
+} from './io/move-ticket.ts';
 
 const moved: TicketMove = {
   outcome: 'moved',

@@ -1,10 +1,11 @@
-import { type EventDraft, emptyBoard, parseEventDraft } from '@svc/core';
 import { mergedPullRequest, sampleBoard, verifiedPolicy } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHttpServer } from '../../http/server.ts';
-import { allowEveryone } from '../../http/testing/allow-everyone.ts';
-import { type MoveEnding, type TicketMove, TicketNotMoved } from './move-ticket.ts';
+import { createHttpServer } from '../../kernel/http/server.ts';
+import { allowEveryone } from '../../kernel/http/testing/allow-everyone.ts';
+import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
+import { emptyBoard } from '../board.ts';
+import { type MoveEnding, type TicketMove, TicketNotMoved } from './io/move-ticket.ts';
 import { trackerRoutes } from './routes.ts';
 
 const move: TicketMove = {

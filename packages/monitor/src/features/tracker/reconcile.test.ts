@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { mapTracker } from '@svc/core';
 import { temporaryFolder, testTracker, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
-import { openEventLog } from '../../log/event-log.ts';
-import { createLinearClient } from './linear/client.ts';
+import { openEventLog } from '../../kernel/log/event-log.ts';
+import { createLinearClient } from './io/linear/client.ts';
+import { mapTracker } from './map-tracker.ts';
 import { createTrackerReconciler } from './reconcile.ts';
 
 async function setup() {

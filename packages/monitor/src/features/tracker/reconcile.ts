@@ -1,8 +1,10 @@
 // Asks the tracker what changed since the last time, and logs what no delivery has reported. One query, from the time
 // of the newest change seen; after a start, that time comes from the log.
-import { type EventLine, type PolledIssue, pollDifference, topicsMatching } from '@svc/core';
-import type { EventLog } from '../../log/event-log.ts';
-import type { Tracker } from './tracker.ts';
+import type { EventLine } from '../../kernel/log/event-line.ts';
+import type { EventLog } from '../../kernel/log/event-log.ts';
+import { topicsMatching } from '../topics.ts';
+import type { Tracker } from './io/tracker.ts';
+import { type PolledIssue, pollDifference } from './polled-issue.ts';
 
 /** How far back the first poll goes, and how far the log's newest tracker line can take it back. */
 const FIRST_POLL_MS = 3_600_000;

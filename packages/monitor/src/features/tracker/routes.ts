@@ -1,7 +1,6 @@
 // GET /api/tickets/:ticket and POST /api/tickets/:ticket/phase.
-
-import { api } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
 import { type PhaseChanges, readTicketText, setPhase, type TicketText } from './service.ts';
 
 export function trackerRoutes(options: TicketText & PhaseChanges): Routes {

@@ -1,23 +1,18 @@
 // The text of a ticket, and its workflow phase.
-
-import {
-  type ApiAnswer,
-  type api,
-  boundedTicket,
-  createLookup,
-  type EventDraft,
-  hasTracker,
-  heldBack,
-  phaseNamed,
-  shownBounds,
-  type Ticket,
-  trackerOf,
-} from '@svc/core';
-import { Failure } from '../../errors.ts';
-import type { Asked } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { RunProjects } from '../runs/run-project.ts';
-import type { MoveEnding } from './move-ticket.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { ApiAnswer } from '../../kernel/http/api-route.ts';
+import type { Asked } from '../../kernel/http/route.ts';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import type { api } from '../api.ts';
+import type { Ticket } from '../board-types.ts';
+import type { RunProjects } from '../runs/io/run-project.ts';
+import { heldBack } from '../tickets/held-ticket.ts';
+import { createLookup } from '../tickets/subject.ts';
+import type { MoveEnding } from './io/move-ticket.ts';
+import { phaseNamed } from './ticket-phase.ts';
+import { boundedTicket, shownBounds } from './ticket-text.ts';
+import { hasTracker, trackerOf } from './tracker-of.ts';
 
 export type TicketText = {
   state: StateAccess;

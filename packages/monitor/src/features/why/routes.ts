@@ -1,9 +1,10 @@
 // Why a ticket is in its state, and whether it shipped.
-
-import { api, receipt, whyTicket } from '@svc/core';
-import { type Routes, route } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import { receipt } from '../tickets/receipt.ts';
 import { unknownTicket } from '../workers/service.ts';
+import { whyTicket } from './why.ts';
 
 export function whyRoutes({ state, now }: { state: StateAccess; now: () => number }): Routes {
   return (app) => {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type EventFields, parseEventDraft, type WorkerStatus } from '@svc/core';
+import type { WorkerStatus } from '@svc/contract/signal-file';
 import { type ProcessStart, type ReadProcessStarts, system } from '@svc/lib/system';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { type EventFields, parseEventDraft } from '../../kernel/log/event-line.ts';
 import { createLiveness, type WatchedWorker } from './liveness.ts';
 import { sampleSignal } from './testing/sample-signal.ts';
 

@@ -1,18 +1,12 @@
 // Checks whether the processes of working workers still run. Only changes are reported: the end of one that was not known
 // to be dead, and the return of one that was. A worker whose process cannot be identified stays unknown.
-
-import {
-  type EventDraft,
-  isAgentsWork,
-  type SignalFile,
-  type WorkerProcess,
-  type WorkerStatus,
-  workerDied,
-  workerRevived,
-} from '@svc/core';
+import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
+import { isAgentsWork } from '@svc/contract/worker-statuses';
 import { every } from '@svc/lib/rounds';
 import type { ProcessStart, ReadProcessStarts } from '@svc/lib/system';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
 import { isSameProcess } from './processes.ts';
+import { type WorkerProcess, workerDied, workerRevived } from './signal-changes.ts';
 
 /**
  * A worker that ends well writes its last update and exits; the update may still be on its way into the log. So an end is

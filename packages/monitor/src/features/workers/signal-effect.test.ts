@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DeployProgress, SignalFile } from '@svc/core';
+import type { SignalFile } from '@svc/contract/signal-file';
 import { temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { createFileLocks } from '../../disk/lock.ts';
-import { applySignalEffect, createSignalStore, type WriteSignalEffect } from './signal-store.ts';
+import { createFileLocks } from '../../kernel/disk/lock.ts';
+import type { DeployProgress } from '../deploy/api.ts';
+import { applySignalEffect, createSignalStore, type WriteSignalEffect } from './io/signal-store.ts';
 
 import { putSignal, sampleSignal } from './testing/sample-signal.ts';
 

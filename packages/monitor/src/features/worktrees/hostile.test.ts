@@ -2,17 +2,19 @@
 // them runs.
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Config, type Effect, type EventDraft } from '@svc/core';
 import { createGitRunner } from '@svc/lib/git';
 import { runCommand } from '@svc/lib/process';
 import { temporaryFolder, testTerminal, WAIT_MS } from '@svc/testkit';
 import { expect, test } from 'vitest';
 import { checkRepository } from '../../cli/checks/repository.ts';
 import { createLookups } from '../../cli/init/lookups.ts';
-import { createFileLocks } from '../../disk/lock.ts';
-import { createDescendantProof } from '../deploy/prove-descendant.ts';
-import { createVerifier } from '../verify/verifier.ts';
-import { createSignalStore } from '../workers/signal-store.ts';
+import { createFileLocks } from '../../kernel/disk/lock.ts';
+import type { EventDraft } from '../../kernel/log/event-line.ts';
+import { Config } from '../config.ts';
+import { createDescendantProof } from '../deploy/io/prove-descendant.ts';
+import type { Effect } from '../effect.ts';
+import { createVerifier } from '../verify/io/verifier.ts';
+import { createSignalStore } from '../workers/io/signal-store.ts';
 import { testRepository } from './testing/repository.ts';
 
 const hooks = [

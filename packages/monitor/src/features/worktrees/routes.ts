@@ -1,10 +1,9 @@
 // What the agent of a ticket changed in its worktree.
-
-import { api } from '@svc/core';
-import { Failure } from '../../errors.ts';
-import { type Routes, route } from '../../http/route.ts';
-import { boardOf, type StateAccess } from '../../state/state-access.ts';
-import type { RunProjects } from '../runs/run-project.ts';
+import { boardOf, type StateAccess } from '../../kernel/board/state-access.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { type Routes, route } from '../../kernel/http/route.ts';
+import { api } from '../api.ts';
+import type { RunProjects } from '../runs/io/run-project.ts';
 import { workerNamed } from '../workers/service.ts';
 
 /** The worktree is found by the plan of the run, never by a path that a worker reports. */

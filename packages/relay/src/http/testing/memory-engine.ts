@@ -1,5 +1,4 @@
 // An engine in memory, for tests of the HTTP side: it stores, resumes, pauses, dedupes, trims, and fails on command.
-
 import type {
   Channel,
   Delivery,

@@ -1,5 +1,4 @@
 // A relay on a loopback port with an engine in memory, and readers and senders for it.
-
 import { request as httpRequest } from 'node:http';
 import { createByteBudget } from '@svc/lib/read-body';
 import { WAIT_MS } from '@svc/testkit';

@@ -1,7 +1,7 @@
 // agent: what a ticket's agent does and asks. agent_act: answers it, sends it a message or stops it, in the name of the
 // user and of this server. An answer that also decides later requests is left to a person.
 import { z } from 'zod';
-import { Failure } from '../../../errors.ts';
+import { Failure } from '../../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../../daemon.ts';
 import { plainText } from '../../text.ts';
 import { printAgent } from '../../verbs/agent.ts';

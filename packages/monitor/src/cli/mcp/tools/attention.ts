@@ -1,7 +1,7 @@
 // attention: what needs a person. attention_act: acts on one item, in the name of the user and of this server.
 import type { Answer } from '@svc/client';
 import { z } from 'zod';
-import { Failure } from '../../../errors.ts';
+import { Failure } from '../../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../../daemon.ts';
 import type { DaemonClient } from '../../daemon-client.ts';
 import { plainText } from '../../text.ts';

@@ -2,15 +2,13 @@
 // and receipt: one ticket, as the verbs of these names show it. summarize: a summary of a run; it costs money, so it has its
 // own scope.
 import type { Worker } from '@svc/client';
-import {
-  type DoctorFinding,
-  renderTicket,
-  shownStatus,
-  summaryTemplates,
-  usdText,
-  workerText,
-} from '@svc/core';
+import { shownStatus } from '@svc/contract/worker-statuses';
 import { z } from 'zod';
+import { usdText } from '../../../features/agents/cost.ts';
+import { summaryTemplates } from '../../../features/summaries/summary-prompt.ts';
+import { renderTicket } from '../../../features/tracker/ticket-text.ts';
+import { workerText } from '../../../features/workers/worker-label.ts';
+import type { DoctorFinding } from '../../../kernel/check/finding.ts';
 import { needDaemon } from '../../daemon.ts';
 import { counted, plainText } from '../../text.ts';
 import { askForSummary } from '../../verbs/summarize.ts';

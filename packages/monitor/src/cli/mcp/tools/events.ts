@@ -1,8 +1,9 @@
 // events: past events. wait_for: the next matching event. Long texts are cut, so a list stays readable.
-import { cutText, type EventLine } from '@svc/core';
+import { cutText } from '@svc/lib/cut-text';
 import { endOfWait, pause } from '@svc/lib/timeout';
 import { z } from 'zod';
-import { Failure } from '../../../errors.ts';
+import { Failure } from '../../../kernel/failure.ts';
+import type { EventLine } from '../../../kernel/log/event-line.ts';
 import { needDaemon } from '../../daemon.ts';
 import {
   type Conditions,

@@ -1,7 +1,7 @@
 // The actions of tools on another machine of the team.
-import type { TeamCommand } from '@svc/core';
 import { z } from 'zod';
-import { Failure } from '../../../errors.ts';
+import type { TeamCommand } from '../../../features/team/command.ts';
+import { Failure } from '../../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../../daemon.ts';
 import type { Terminal } from '../../terminal.ts';
 import { plainText } from '../../text.ts';

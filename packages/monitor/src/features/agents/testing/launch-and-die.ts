@@ -1,7 +1,7 @@
 // Launches an agent and is killed with -9 right after the start, before it could be recorded.
 import { spawn } from 'node:child_process';
 import { system } from '@svc/lib/system';
-import { agentFiles, launchAgent } from '../launch.ts';
+import { agentFiles, launchAgent } from '../io/launch.ts';
 
 const [runsDir = '', cwd = '', program = '', ...args] = process.argv.slice(2);
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processExists, signalGroup } from '@svc/lib/pid';
 import { until } from '@svc/testkit';
-import { type AgentFiles, agentFiles } from '../launch.ts';
+import { type AgentFiles, agentFiles } from '../io/launch.ts';
 
 export type AgentHome = {
   runsDir: string;

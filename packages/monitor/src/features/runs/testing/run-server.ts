@@ -1,13 +1,12 @@
 // The run routes on a real server, over a board that a test fills; appended events are folded as in the daemon.
-
 import { realpathSync } from 'node:fs';
-import type { EventDraft } from '@svc/core';
 import { onTestFinished } from 'vitest';
-import { createHttpServer } from '../../../http/server.ts';
-import { allowEveryone } from '../../../http/testing/allow-everyone.ts';
-import type { AskServices } from '../ask-services.ts';
-import type { AskDependencies } from '../begin-run.ts';
-import type { Hold } from '../orchestrator.ts';
+import { createHttpServer } from '../../../kernel/http/server.ts';
+import { allowEveryone } from '../../../kernel/http/testing/allow-everyone.ts';
+import type { EventDraft } from '../../../kernel/log/event-line.ts';
+import type { AskServices } from '../io/ask-services.ts';
+import type { AskDependencies } from '../io/begin-run.ts';
+import type { Hold } from '../io/orchestrator.ts';
 import { runRoutes } from '../routes.ts';
 import { RUN, type RunWorld } from './run-world.ts';
 

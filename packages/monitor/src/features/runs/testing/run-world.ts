@@ -2,29 +2,23 @@
 // and verifications are only recorded.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  type Board,
-  Config,
-  type DetailOf,
-  type DraftOf,
-  draft,
-  type EventDraft,
-  emptyBoard,
-  foldLine,
-  type SignalFile,
-  type Topic,
-} from '@svc/core';
+import type { SignalFile } from '@svc/contract/signal-file';
 import type { ProcessStart } from '@svc/lib/system';
 import { temporaryFolder } from '@svc/testkit';
 import { pino } from 'pino';
-import { createFileLocks } from '../../../disk/lock.ts';
-import { agentFiles } from '../../agents/launch.ts';
-import type { Verified } from '../../verify/verifier.ts';
-import { createSignalStore } from '../../workers/signal-store.ts';
+import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import { type DraftOf, draft, type EventDraft } from '../../../kernel/log/event-line.ts';
+import { agentFiles } from '../../agents/io/launch.ts';
+import { emptyBoard, foldLine } from '../../board.ts';
+import type { Board } from '../../board-types.ts';
+import { Config } from '../../config.ts';
+import type { DetailOf, Topic } from '../../topics.ts';
+import type { Verified } from '../../verify/io/verifier.ts';
+import { createSignalStore } from '../../workers/io/signal-store.ts';
+import type { ListedWorktree } from '../../worktrees/io/worktrees.ts';
 import { noFindings, nothing } from '../../worktrees/testing/no-findings.ts';
-import type { ListedWorktree } from '../../worktrees/worktrees.ts';
-import { emptyMemory } from '../observe.ts';
-import type { RunProject } from '../run-project.ts';
+import { emptyMemory } from '../io/observe.ts';
+import type { RunProject } from '../io/run-project.ts';
 
 /** For runs whose agents are command lines. */
 export const unfollowed = {

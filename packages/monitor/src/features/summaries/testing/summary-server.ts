@@ -1,14 +1,17 @@
 // The routes of summaries and the briefing on a real server, over a board that a test made, with the real SDK against a
 // local server that answers like the vendors. The key is a canary: it must not appear in any log, error or answer.
-import { type Board, type Config, foldLine, resolveConfig } from '@svc/core';
 import { pino } from 'pino';
 import { expect, onTestFinished } from 'vitest';
-import { createHttpServer } from '../../../http/server.ts';
-import { allowEveryone } from '../../../http/testing/allow-everyone.ts';
-import { boardOf } from '../../../state/state-access.ts';
-import { createMetrics } from '../../../telemetry/metrics.ts';
-import { type Briefing, createSummaries, type Summarizer } from '../create-summaries.ts';
-import { createModelFigures } from '../limiter.ts';
+import { boardOf } from '../../../kernel/board/state-access.ts';
+import { resolveConfig } from '../../../kernel/config/resolve.ts';
+import { createHttpServer } from '../../../kernel/http/server.ts';
+import { allowEveryone } from '../../../kernel/http/testing/allow-everyone.ts';
+import { createMetrics } from '../../../kernel/telemetry/metrics.ts';
+import { foldLine } from '../../board.ts';
+import type { Board } from '../../board-types.ts';
+import type { Config } from '../../config.ts';
+import { type Briefing, createSummaries, type Summarizer } from '../io/create-summaries.ts';
+import { createModelFigures } from '../io/limiter.ts';
 import { summaryRoutes } from '../routes.ts';
 
 export const CANARY = 'sk_canary_do_not_tell_0123456789';

@@ -1,9 +1,10 @@
 // Random requests to join that must not be admitted, by somebody who has an invitation: wrong keys, names and lengths,
 // names and ids of others, and bytes without a form.
-import { formatRecordPath, parseInvitation, ROSTER_HASH, type StoredRecord } from '@svc/core';
+import { formatRecordPath, ROSTER_HASH, type StoredRecord } from '@svc/contract/relay/record';
 import type { Random } from '@svc/testkit';
-import { invitationKeys } from '../records.ts';
-import { newMachineKeys, seal, signRecord } from '../seal.ts';
+import { invitationKeys } from '../io/records.ts';
+import { newMachineKeys, seal, signRecord } from '../io/seal.ts';
+import { parseInvitation } from '../roster.ts';
 
 /** What a stranger may know: an invitation, the names in the team, and the ids of its machines. */
 export type HostileKnowledge = { invitation: string; names: readonly string[]; ids: readonly string[] };

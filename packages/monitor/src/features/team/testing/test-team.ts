@@ -1,6 +1,6 @@
 // The files of a team of two: kim, the administrator, on machine one, and mia on machine two.
-import { newKey, newMachineKeys } from '../seal.ts';
-import type { TeamFile } from '../team-file.ts';
+import { newKey, newMachineKeys } from '../io/seal.ts';
+import type { TeamFile } from '../io/team-file.ts';
 
 export async function testTeam(
   channelUrl: string,

@@ -1,6 +1,6 @@
-import { trackerShapes } from '@svc/core';
 import { checkTrackerDocument } from '@svc/testkit';
 import { expect, test } from 'vitest';
+import { trackerShapes } from '../api-answer.ts';
 import { trackerDocuments } from './documents.ts';
 
 const { inPublishedSchema: published } = await checkTrackerDocument('{ viewer { id } }');

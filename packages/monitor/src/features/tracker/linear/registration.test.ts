@@ -3,18 +3,18 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { type FakeTracker, temporaryFolder, testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { readMachine } from '../../../config/environment.ts';
-import { loadConfig } from '../../../config/load.ts';
-import { createConfigStore } from '../../../config/store.ts';
-import { createFileLocks } from '../../../disk/lock.ts';
-import { requireLinear } from '../open-tracker.ts';
-import { clientOf, meansOf, TOKEN } from '../testing/client-of.ts';
-import type { LinearClient } from './client.ts';
+import { readMachine } from '../../../kernel/config/environment.ts';
+import { loadConfig } from '../../../kernel/config/load.ts';
+import { createConfigStore } from '../../../kernel/config/store.ts';
+import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import type { LinearClient } from '../io/linear/client.ts';
 import {
   deregisterTrackerWebhook,
   type RegisterOptions,
   registerTrackerWebhook,
-} from './register-webhook.ts';
+} from '../io/linear/register-webhook.ts';
+import { requireLinear } from '../io/open-tracker.ts';
+import { clientOf, meansOf, TOKEN } from '../testing/client-of.ts';
 
 const CHANNEL = 'https://relay.example/AbC123';
 const OTHER = 'https://relay.example/other';

@@ -1,6 +1,6 @@
 import { WAIT_MS } from '@svc/testkit';
 import type { Gh } from '../../codehost/gh.ts';
-import { createLinearClient, type LinearClient, type LinearClientOptions } from '../linear/client.ts';
+import { createLinearClient, type LinearClient, type LinearClientOptions } from '../io/linear/client.ts';
 
 export const TOKEN = 'lin_api_hush-hush';
 

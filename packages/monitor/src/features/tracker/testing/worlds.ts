@@ -1,10 +1,12 @@
 // One world per provider, for the contract: the same project with tickets at a fake of the provider's cloud.
-import { type Config, stateNamed, trackerOf } from '@svc/core';
 import { runCommand } from '@svc/lib/process';
 import { codehostForTest, ghEnvironment, testToken, testTracker, viewer } from '@svc/testkit';
 import { createGh } from '../../codehost/gh.ts';
-import { openTracker } from '../open-tracker.ts';
-import type { Tracker } from '../tracker.ts';
+import type { Config } from '../../config.ts';
+import { openTracker } from '../io/open-tracker.ts';
+import type { Tracker } from '../io/tracker.ts';
+import { stateNamed } from '../ticket-phase.ts';
+import { trackerOf } from '../tracker-of.ts';
 import { meansOf, TOKEN } from './client-of.ts';
 import { projectConfig } from './project-config.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SignalFile } from '@svc/core';
-import { signalPath } from '../signal-folder.ts';
+import type { SignalFile } from '@svc/contract/signal-file';
+import { signalPath } from '../io/signal-folder.ts';
 
 export function sampleSignal(more: Partial<SignalFile> = {}): SignalFile {
   return {

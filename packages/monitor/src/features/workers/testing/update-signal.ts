@@ -1,8 +1,8 @@
 // Run as a separate process: adds one to the field `count` of a signal file, repeatedly.
 // node update-signal.ts <runs folder> <locks folder> <orchestrator> <ticket> <times, or 0 for no limit> <timeout in ms>
 import { writeSync } from 'node:fs';
-import { createFileLocks } from '../../../disk/lock.ts';
-import { createSignalStore } from '../signal-store.ts';
+import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import { createSignalStore } from '../io/signal-store.ts';
 
 const [runsDir = '', locksDir = '', orchestrator = '', ticket = '', times = '0', timeoutMs = ''] =
   process.argv.slice(2);

@@ -1,8 +1,8 @@
 // For a separate process: the worktrees of a test repository that another process made, with a step that waits.
 import { join } from 'node:path';
-import { Config } from '@svc/core';
-import { createFileLocks } from '../../../disk/lock.ts';
-import { createWorktrees, type Worktrees } from '../worktrees.ts';
+import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import { Config } from '../../config.ts';
+import { createWorktrees, type Worktrees } from '../io/worktrees.ts';
 import { noFindings } from './no-findings.ts';
 
 export function worktreesOf(root: string, setup: string[]): Worktrees {

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { Config } from '@svc/core';
 import { WAIT_MS } from '@svc/testkit';
-import { createFileLocks } from '../../../disk/lock.ts';
-import { createWorktrees, type Worktrees } from '../worktrees.ts';
+import { createFileLocks } from '../../../kernel/disk/lock.ts';
+import { Config } from '../../config.ts';
+import { createWorktrees, type Worktrees } from '../io/worktrees.ts';
 import { noFindings } from './no-findings.ts';
 
 type Options = {

@@ -1,9 +1,0 @@
-import { expect, test } from 'vitest';
-import { eventFamilies, familyOf } from './event-filter.ts';
-import { topics } from './topics.ts';
-
-test('every topic has a family, and every family a topic', () => {
-  const found = new Set(topics.map(familyOf));
-  expect(found).toEqual(new Set(eventFamilies));
-  expect(familyOf('nothing.at.all')).toBeUndefined();
-});

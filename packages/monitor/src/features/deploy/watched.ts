@@ -1,0 +1,90 @@
+// What a reconciliation with the code host has to check: active pull requests, and merges that wait for their deployment.
+import { draft, type EventDraft } from '../../kernel/log/event-line.ts';
+import { commitKey, pullRequestKey } from '../board-entities.ts';
+import type { Board, Worker } from '../board-types.ts';
+import { stateIn } from '../pull-requests/poll-differences.ts';
+import { isUnseenClaim, scopeOfWorker } from '../workers/worker-attention.ts';
+import { isEnded, isTimedOut, isWaitingForDeploy } from './deploy-worker.ts';
+
+const DAY_MS = 86_400_000;
+/** An open pull request without activity for this long is checked again after new activity. */
+const UNTOUCHED_MS = 14 * DAY_MS;
+/** After its deadline, a deployment is awaited this much longer. */
+const LATE_DEPLOY_MS = DAY_MS;
+
+/** Open pull requests with recent activity, and those that a worker names, even if the log does not have them. */
+export function watchedPullRequests(board: Board, now: number): { repo: string; number: number }[] {
+  const found = new Map<string, { repo: string; number: number }>();
+  for (const [key, { state, repo, number, lastAt }] of board.pullRequests) {
+    if (state === 'open' && now - Date.parse(lastAt) < UNTOUCHED_MS) found.set(key, { repo, number });
+  }
+  for (const worker of board.workers.values()) {
+    const { repo, pr } = worker;
+    if (repo === null || pr === null || worker.removed || isEnded(worker.status)) continue;
+    const key = pullRequestKey(repo, pr.number);
+    if (board.pullRequests.get(key)?.state !== 'merged') found.set(key, { repo, number: pr.number });
+  }
+  return [...found.values()];
+}
+
+/** A worker that claims a pull request which was not seen. */
+export type UnseenClaim = { repo: string; worker: string; statusSeq: number };
+
+/** In repositories that are known: their newest pull requests are looked through. */
+export function unseenClaims(board: Board): UnseenClaim[] {
+  return [...board.workers.values()].flatMap((worker) => {
+    const { repo, key, statusSeq } = worker;
+    return repo !== null && isUnseenClaim(board, worker) ? [{ repo, worker: key, statusSeq }] : [];
+  });
+}
+
+/** The line that a poll, which began after the claim, found none; undefined if that is known, or no longer true. */
+export function claimUnseen(board: Board, { worker: key, statusSeq }: UnseenClaim): EventDraft | undefined {
+  const worker = board.workers.get(key);
+  if (worker === undefined || worker.statusSeq !== statusSeq || !isUnseenClaim(board, worker))
+    return undefined;
+  if (worker.unseenSeq !== null && worker.unseenSeq > statusSeq) return undefined;
+  return draft('monitor.claim.unseen', scopeOfWorker(worker), { status: worker.status });
+}
+
+/** A merge commit that waits for its deployment. */
+export type AwaitedDeploy = {
+  repo: string;
+  sha: string;
+  environment: string;
+  mergedAt: string;
+  acceptDescendants: boolean;
+};
+
+export function awaitedDeploys(board: Board, now: number): AwaitedDeploy[] {
+  const found = new Map<string, AwaitedDeploy>();
+  for (const keys of board.links.waitingByRepo.values()) {
+    for (const key of keys) {
+      const worker = board.workers.get(key);
+      const awaited = worker && awaitedBy(worker, now);
+      if (awaited) found.set(`${awaited.environment} ${commitKey(awaited.repo, awaited.sha)}`, awaited);
+    }
+  }
+  return [...found.values()];
+}
+
+function awaitedBy(worker: Worker, now: number): AwaitedDeploy | undefined {
+  const { repo, merge, deploy, policy } = worker;
+  if (repo === null || typeof merge?.sha !== 'string' || deploy === null) return undefined;
+  const isLate = isTimedOut(worker) && now - Date.parse(deploy.deadline) < LATE_DEPLOY_MS;
+  if (!isWaitingForDeploy(worker) && !isLate) return undefined;
+  const { acceptDescendants } = policy;
+  return { repo, sha: merge.sha, environment: deploy.environment, mergedAt: merge.at, acceptDescendants };
+}
+
+/** The known states of a deployment; undefined if the deployment is unknown. */
+export function knownDeploymentStates(
+  board: Board,
+  repo: string,
+  id: number,
+): ReadonlySet<string> | undefined {
+  const deployment = board.deployments.get(pullRequestKey(repo, id));
+  return (
+    deployment && new Set(deployment.states.map(({ state, environment }) => stateIn(state, environment)))
+  );
+}

@@ -1,0 +1,69 @@
+// What can be wrong with a configuration. `error`: the configuration cannot be used until it is fixed. `ignored`: an
+// unknown key. `deprecated`: a key that still works, but will be removed.
+import { withoutCredentials } from './public-value.ts';
+import type { ReportedProblem } from './reported-problem.ts';
+
+type Severity = 'error' | 'ignored' | 'deprecated';
+
+export type ConfigProblem = {
+  severity: Severity;
+  code:
+    | 'not-json'
+    | 'unreadable'
+    | 'not-written'
+    | 'wrong-type'
+    | 'wrong-name'
+    | 'unknown-key'
+    | 'wrong-file'
+    | 'given-twice'
+    | 'secret-in-project-file'
+    | 'deprecated'
+    | 'contradiction'
+    | 'incomplete';
+  /** The file, or `environment`. */
+  file: string;
+  line?: number | undefined;
+  key: string;
+  message: string;
+  remedy?: string | undefined;
+};
+
+export function reportProblem(problem: ConfigProblem): ReportedProblem {
+  return {
+    severity: problem.severity,
+    file: problem.file,
+    text: formatProblem({ ...problem, remedy: undefined }),
+    remedy: problem.remedy ?? remedyFor(problem),
+  };
+}
+
+function remedyFor({ severity, key }: ConfigProblem): string {
+  if (key === '') return 'Fix the file, then run: svc config validate';
+  if (severity !== 'error') return 'Remove it from the file.';
+  return isPlainWord(key) ? `See the allowed values: svc config explain ${key}` : 'Run: svc config validate';
+}
+
+/** Safe in a command that a person copies and pastes. */
+export function isPlainWord(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text);
+}
+
+/** One line for a person: `place: key: message remedy`. */
+export function formatProblem(problem: ConfigProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  const key = problem.key === '' ? '' : ` ${problem.key}:`;
+  const remedy = problem.remedy === undefined ? '' : ` ${problem.remedy}`;
+  return `${place}:${key} ${problem.message}${remedy}`;
+}
+
+/** Describes a value in a message: short, and never the text of a possible secret. */
+export function describeFound(value: unknown, secret = false): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  if (typeof value !== 'string') return `${typeof value} ${JSON.stringify(value)}`;
+  if (secret) return 'a string';
+  const shown = withoutCredentials(value);
+  return shown.length > 60 ? `a string of ${value.length} characters` : `string ${JSON.stringify(shown)}`;
+}
