@@ -1,8 +1,12 @@
 // The team's board in the browser: two machines (two homes, two daemons) and one relay.
-import { until } from '@svc/testkit';
+
+import { sampleBoard, sampleWorker, until } from '@svc/testkit';
+import { makeRecord } from 'svc-monitor/src/features/team/io/records.ts';
+import { nameHash } from 'svc-monitor/src/features/team/io/seal.ts';
+import { sharedThings } from 'svc-monitor/src/features/team/shared-things.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { startInProcess } from '../../monitor/e2e/in-process-daemon.ts';
-import { teamOfTwo } from '../../monitor/e2e/team-world.ts';
+import { putIntoServer, teamOfTwo } from '../../monitor/e2e/team-world.ts';
 import { axeFindings } from './axe.ts';
 import { openChromium, openPage, sizes } from './chromium.ts';
 import { overflow, settled } from './screens.ts';
@@ -76,6 +80,39 @@ test('Mine and Team: persons, machines, live changes, one machine, and a machine
     .waitFor();
   await page.getByRole('list', { name: 'Machines that are not heard' }).waitFor();
   expect(await problems()).toEqual([]);
+});
+
+test('of a machine that has published too much a part is shown, which the page and the command line say', async () => {
+  const { nats, one, two } = await teamOfTwo();
+  const file = two.file();
+  // Its daemon would remove what it did not publish itself.
+  await two.daemon().close();
+  const [thing] = sharedThings(sampleBoard({ workers: [sampleWorker()] }));
+  const contradictions = Array.from({ length: 20 }, () => 'x'.repeat(1_900));
+  const numbers = Array.from({ length: 40 }, (_, index) => index + 1);
+  for (const number of numbers) {
+    const key = `run-two/ENG-${number}`;
+    const value = { ...thing?.value, key, ticket: `ENG-${number}`, contradictions };
+    const hash = await nameHash(file.roster?.names ?? '', 'worker', key);
+    const record = await makeRecord(file, { kind: 'worker', hash }, Date.now(), { key, value });
+    await putIntoServer(nats.port, file, record);
+  }
+  const leftOut = async () => (await one.rowOf('two'))?.leftOut;
+  await until(async () => (await leftOut())?.of === numbers.length);
+  const shown = (await leftOut())?.shown ?? 0;
+  expect(shown).toBeLessThan(numbers.length);
+  const board = await fetch(`${one.daemon().url}/api/board?team=1`);
+  expect((await board.text()).length).toBeLessThan(1.1 * 1024 * 1024);
+  const text = `${shown} of ${numbers.length}, the newest. The rest: svc board, on two`;
+  expect((await one.svc('board', '--team')).text).toContain(`Shown: ${text}`);
+  expect((await one.svc('attention', '--team')).text).toContain(`Shown: ${text}`);
+
+  const { page } = await browserPage();
+  await page.goto(`${one.daemon().url}/?view=team`);
+  const list = page.getByRole('list', { name: 'Machines that are shown in part' });
+  await list.getByText(`two (person-of-two): shown ${text}`).waitFor();
+  await page.getByRole('combobox', { name: 'Machine' }).selectOption('one');
+  await list.waitFor({ state: 'detached' });
 });
 
 test('a machine that is in no team has no switch', async () => {

@@ -29,6 +29,7 @@ function changes(seq: number, news: Partial<BoardChanges> = {}): BoardChanges {
     full: false,
     gone: none,
     ...none,
+    leftOut: [],
     ...news,
   };
 }

@@ -16,6 +16,8 @@ export type LiveBoard = {
   instanceId: string | null;
   /** Keys of the entities that the last pull changed, to highlight them. */
   changed: ReadonlySet<string>;
+  /** Machines of the team that have published more than is shown. */
+  leftOut: BoardChanges['leftOut'];
 } & { [Kind in BoardKind]: ReadonlyMap<string, Entity<Kind> & OnMachine> };
 
 /** On the team's board: the machine that published it; absent for this machine. */
@@ -26,6 +28,7 @@ export const emptyLiveBoard: LiveBoard = {
   at: null,
   instanceId: null,
   changed: new Set(),
+  leftOut: [],
   workers: new Map(),
   pullRequests: new Map(),
   deployments: new Map(),
@@ -47,6 +50,7 @@ export function applyChanges(board: LiveBoard, changes: BoardChanges): LiveBoard
     at: changes.at,
     instanceId: changes.instanceId,
     changed,
+    leftOut: changes.leftOut,
   };
   for (const kind of boardKinds) {
     const gone = changes.gone[kind];

@@ -1,7 +1,7 @@
 // The team on a screen: the switch between this machine's board and the team's, the machines, and whose a card is.
 import { Link, useSearch } from '@tanstack/react-router';
 import type { TeamStatus } from 'svc-monitor/src/features/team/api.ts';
-import { useTeam, useView } from '../live/live.tsx';
+import { useOwnBoard, useTeam, useView } from '../live/live.tsx';
 import { Ago } from '../parts/age.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { OutsideText } from '../parts/outside.tsx';
@@ -50,6 +50,9 @@ export function MachineField() {
   return <ChoiceField name="machine" label="Machine" all="All machines" options={options} />;
 }
 
+const noticeClass =
+  'mb-3 flex flex-wrap gap-x-6 gap-y-1 rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown';
+
 /** The machines of which nothing is heard: what is shown of them may be outdated. */
 export function NotHeard() {
   const team = useTeam();
@@ -60,14 +63,35 @@ export function NotHeard() {
   );
   if (!isTeam || silent.length === 0) return null;
   return (
-    <ul
-      aria-label="Machines that are not heard"
-      className="mb-3 flex flex-wrap gap-x-6 gap-y-1 rounded-control border border-unknown-mark border-dashed px-3 py-2 text-small text-unknown"
-    >
+    <ul aria-label="Machines that are not heard" className={noticeClass}>
       {silent.map((member) => (
         <li key={member.id}>
           <OutsideText>{`${member.machine} (${member.person})`}</OutsideText>: <Heard {...member} />; this may
           be outdated
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The machines of which not everything is shown, now or at the past time that is viewed. */
+export function ShownInPart() {
+  const team = useTeam();
+  const { machine } = useSearch({ strict: false });
+  const { leftOut } = useOwnBoard().board;
+  const isTeam = useView() === 'team';
+  const parts = leftOut.flatMap(({ machine: id, shown, of }) => {
+    const member = team?.members.find((one) => one.id === id);
+    const isChosen = machine === undefined || machine === member?.machine;
+    return member !== undefined && isChosen ? [{ ...member, shown, of }] : [];
+  });
+  if (!isTeam || parts.length === 0) return null;
+  return (
+    <ul aria-label="Machines that are shown in part" className={noticeClass}>
+      {parts.map(({ id, person, shown, of, ...member }) => (
+        <li key={id}>
+          <OutsideText>{`${member.machine} (${person})`}</OutsideText>: shown {shown} of {of}, the newest. The
+          rest: svc board, on <OutsideText>{member.machine}</OutsideText>
         </li>
       ))}
     </ul>

@@ -48,6 +48,15 @@ export async function getTeamBoard(
   return (await needDaemon(terminal)).get('/api/team/board', { query });
 }
 
+/** The line above what a machine has, and how much of it is not shown. */
+export function printMachine(terminal: Terminal, shown: TeamBoard['machines'][number]): void {
+  terminal.out(machineHead(terminal, shown));
+  const { leftOut, machine } = shown;
+  if (leftOut === null) return;
+  const text = `  Shown: ${leftOut.shown} of ${leftOut.of}, the newest. The rest: svc board, on ${machine}`;
+  terminal.out(paint(terminal, 'yellow', plainText(text)));
+}
+
 /** `laptop (kim)`, with the age of what is known if the machine is not heard. */
 export function machineHead(
   terminal: Terminal,

@@ -27,7 +27,7 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { useKeys } from '../../parts/use-keys.ts';
 import type { SearchOf } from '../../shell/link-to.ts';
 import { NotifySwitch } from '../../shell/needs-you.tsx';
-import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
+import { MachineField, NotHeard, ShownInPart, TeamSwitch } from '../../shell/team.tsx';
 import { ActionNotice } from './action-notice.tsx';
 import { inbox, isStanding, moved, neighbour, type Tab, tabs, waitingFor } from './inbox.ts';
 import { ItemDetail, type Opened } from './item-detail.tsx';
@@ -234,6 +234,7 @@ export function AttentionScreen() {
         }
       />
       {moment === null && <NotHeard />}
+      <ShownInPart />
       <TabList
         counts={{
           waiting: boxes.waiting.length,

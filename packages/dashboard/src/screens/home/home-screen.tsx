@@ -19,7 +19,7 @@ import { ChoiceField, SearchField } from '../../parts/search-field.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { TimeScrubber } from '../../parts/time-scrubber.tsx';
 import { useKeys } from '../../parts/use-keys.ts';
-import { MachineField, NotHeard, TeamSwitch } from '../../shell/team.tsx';
+import { MachineField, NotHeard, ShownInPart, TeamSwitch } from '../../shell/team.tsx';
 import { needsYouOf } from '../attention/inbox.ts';
 import { NewTaskButton } from '../start/new-task.tsx';
 import {
@@ -178,6 +178,7 @@ function WholeBoard({ board, moment }: { board: LiveBoard; moment: string | null
         />
       )}
       {moment === null && <NotHeard />}
+      <ShownInPart />
       {moment === null && !isTeam && <ChangesLine />}
       {(isTimeOpen || moment !== null) && <TimeScrubber />}
       <Sessions sessions={board.sessions} />

@@ -7,9 +7,9 @@ import { needDaemon, requestedBy } from '../daemon.ts';
 import {
   commandMachine,
   getTeamBoard,
-  machineHead,
   machineOption,
   onMachineOption,
+  printMachine,
   teamOption,
 } from '../on-machine.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
@@ -198,7 +198,7 @@ async function listTeam(terminal: Terminal, machine: string | undefined, json: b
   const view = await getTeamBoard(terminal, { machine });
   if (json) return printJson(terminal, view);
   for (const shown of view.machines) {
-    terminal.out(machineHead(terminal, shown));
+    printMachine(terminal, shown);
     const now = terminal.now().getTime();
     const { self, machine: name, person, presence } = shown;
     const own = { attention: new Map(self ? shown.attention.map((item) => [item.key, item]) : []) };

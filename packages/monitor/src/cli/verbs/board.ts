@@ -5,7 +5,7 @@ import { boardColumns } from '../../features/board/board-columns.ts';
 import { titlesIn } from '../../features/workers/worker-titles.ts';
 import { workerLines } from '../board-text.ts';
 import { needDaemon } from '../daemon.ts';
-import { getTeamBoard, machineHead, machineOption, teamOption } from '../on-machine.ts';
+import { getTeamBoard, machineOption, printMachine, teamOption } from '../on-machine.ts';
 import { paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { verb } from '../verb.ts';
@@ -80,7 +80,7 @@ async function printTeam(
   const view = await getTeamBoard(terminal, query);
   if (json) return printJson(terminal, view);
   for (const shown of view.machines) {
-    terminal.out(machineHead(terminal, shown));
+    printMachine(terminal, shown);
     if (shown.workers.length === 0)
       terminal.out(shown.presence === 'here' ? '  no agents' : '  unknown whether it has agents');
     const given = { items: [], pullRequests: [], now: terminal.now(), columns: terminal.columns };

@@ -1,7 +1,7 @@
 // The board: the current state, the state at any past time, and what changed.
 import { z } from 'zod';
 import { apiRoute, duration, Seq, Time, text } from '../../kernel/http/api-route.ts';
-import { MemberOnBoard, RecordOnBoard } from '../team/api.ts';
+import { LeftOut, MemberOnBoard, RecordOnBoard } from '../team/api.ts';
 import { AttentionOnBoard, Deployment, Feed, PullRequest, Run, Session, Ticket, Worker } from './entities.ts';
 
 const settled = duration('a duration, like 24h')
@@ -24,6 +24,9 @@ const shown = {
   sessions: z.array(Session).describe('Agents that people start themselves'),
   members: z.array(MemberOnBoard).describe('The machines of the team; empty unless asked for'),
   team: z.array(RecordOnBoard).describe('What the others have published; empty unless asked for'),
+  leftOut: z
+    .array(LeftOut)
+    .describe('The machines that have published more than is shown of one machine (1 MiB)'),
 };
 const keys = z.array(z.string());
 

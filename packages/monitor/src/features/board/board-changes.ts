@@ -17,6 +17,7 @@ import {
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from '../tickets/subject.ts';
 import type { BoardChanges, BoardView } from './api.ts';
 import { boardView, isShown, kindViews, shownFrom } from './board-view.ts';
+import { shownTeam } from './shown-team.ts';
 
 export type ChangeTracker = {
   /** Since the line `after`; the whole board when that is not known. */
@@ -65,8 +66,9 @@ function track(board: Board, mostGone: number): Tracked {
     kind: BoardKind,
   ): { key: string; before: object | undefined; after: object | undefined }[] {
     const known = seen[kind];
+    const entities = kind === 'team' ? shownTeam(board).records : board[kind];
     const found: { key: string; before: object | undefined; after: object | undefined }[] = [];
-    for (const [key, entity] of board[kind]) {
+    for (const [key, entity] of entities) {
       const last = known.get(key);
       if (last?.entity === entity) continue;
       if (last === undefined) {
@@ -80,9 +82,9 @@ function track(board: Board, mostGone: number): Tracked {
       }
       found.push({ key, before: undefined, after: entity });
     }
-    if (known.size > board[kind].size)
+    if (known.size > entities.size)
       for (const [key, { entity }] of known) {
-        if (board[kind].has(key)) continue;
+        if (entities.has(key)) continue;
         known.delete(key);
         forgetOldest(gone[kind]);
         gone[kind].set(key, board.seq);
@@ -196,6 +198,7 @@ function track(board: Board, mostGone: number): Tracked {
       sessions: changed('sessions'),
       members: changed('members'),
       team: changed('team'),
+      leftOut: shownTeam(board).leftOut,
       full: false,
       gone: left,
     };

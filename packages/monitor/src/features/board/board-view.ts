@@ -12,6 +12,7 @@ import { processOf } from '../workers/known-process.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 import type { BoardView } from './api.ts';
 import type { PullRequestView, WorkerView } from './entities.ts';
+import { shownTeam } from './shown-team.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 
@@ -70,10 +71,11 @@ export function boardView(
 ): BoardView {
   const from = all ? Number.NEGATIVE_INFINITY : shownFrom(board, settledMs);
   const lookup = createLookup(board);
+  const { records, leftOut } = team ? shownTeam(board) : { records: board.team, leftOut: [] };
   const shown = <Kind extends BoardKind>(kind: Kind): BoardView[Kind][number][] => {
     const { view } = kindViews[kind];
     const views: BoardView[Kind][number][] = [];
-    const entities = board[kind] as Map<string, EntityOf<Kind>>;
+    const entities = (kind === 'team' ? records : board[kind]) as Map<string, EntityOf<Kind>>;
     for (const [key, entity] of entities)
       if (isShown(kind, entity, from)) views.push(view(key, entity, lookup.ofWorker, board));
     return views;
@@ -91,6 +93,7 @@ export function boardView(
     sessions: shown('sessions'),
     members: team ? shown('members') : [],
     team: team ? shown('team') : [],
+    leftOut,
   };
 }
 

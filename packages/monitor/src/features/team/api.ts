@@ -41,6 +41,13 @@ export const RecordOnBoard = z.discriminatedUnion('kind', [
   record('attention', AttentionItem),
 ]);
 
+const leftOut = {
+  shown: z.int().describe('How many of its things are shown'),
+  of: z.int().describe('How many it has published'),
+};
+export type LeftOut = z.infer<typeof LeftOut>;
+export const LeftOut = z.object({ machine: z.string().describe('Its id'), ...leftOut });
+
 const machine = {
   ...TeamMember.omit({ agree: true }).shape,
   self: z.boolean().describe('This machine'),
@@ -59,6 +66,10 @@ const TeamBoard = z
         runs: z.array(Run),
         sessions: z.array(Session),
         attention: z.array(AttentionOnBoard),
+        leftOut: z
+          .object(leftOut)
+          .nullable()
+          .describe('Set if it has published more than is shown of one machine (1 MiB)'),
       }),
     ),
   })

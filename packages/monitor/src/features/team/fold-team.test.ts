@@ -5,6 +5,7 @@ import { logged } from '../../kernel/board/testing/lines.ts';
 import { createChangeTracker } from '../board/board-changes.ts';
 import { boardColumns } from '../board/board-columns.ts';
 import { boardView, WEEK_MS } from '../board/board-view.ts';
+import { MOST_SHOWN_BYTES } from '../board/shown-team.ts';
 import { emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from '../board.ts';
 import { whyTicket } from '../why/why.ts';
 import { readShared } from './shared.ts';
@@ -170,7 +171,7 @@ function withWorker(ticket: string, own: Parameters<typeof sampleBoard>[0] = {})
   foldLine(board, logged(101, 'team.roster.changed', { source: 'monitor', detail: { machines } }));
   const value = { ...shared?.value };
   foldLine(board, logged(102, 'team.record.changed', { source: 'monitor', detail: { ...detail, value } }));
-  return { board, detail };
+  return { board, detail, value };
 }
 
 test('why, of what another machine published: by whom, since when, and where the rest is', () => {
@@ -224,6 +225,54 @@ test('what is received is a change of the board like any other, and left out of 
     team: [{ value: null }],
   });
   expect(boardView(board)).toMatchObject({ members: [], team: [] });
+});
+
+test('one machine cannot make the board heavy: what is left out of its records is counted, and comes back', () => {
+  const { board, value } = withWorker('ENG-7');
+  const large = { ...value, contradictions: Array.from({ length: 20 }, () => 'x'.repeat(1_900)) };
+  const change = (name: number, version: number, changed: object | null) => {
+    const key = `run-1/ENG-${name}`;
+    const record = { machine: 'b', kind: 'worker', key, version };
+    const topic = changed === null ? 'team.record.removed' : 'team.record.changed';
+    const given = changed === null ? record : { ...record, value: changed };
+    foldLine(board, logged(board.seq + 1, topic, { source: 'monitor', detail: given }));
+  };
+  const tracker = createChangeTracker();
+  const page = new Map(tracker.changes(board, undefined, WEEK_MS).team.map(({ key }) => [key, true]));
+  const pull = (after: number) => {
+    const changes = tracker.changes(board, after, WEEK_MS);
+    for (const { key, value: read } of changes.team) page.set(key, read !== null);
+    for (const key of changes.gone.team) page.delete(key);
+    return changes.leftOut;
+  };
+  let after = board.seq;
+  for (let name = 100; name < 200; name += 1) change(name, 1, large);
+  foldLine(board, lineOf(board.seq + 1, { machine: 'b', key: 'stuck', version: 1, text: 'one' }));
+  foldLine(board, lineOf(board.seq + 1, { machine: 'c', key: 'stuck', version: 1, text: 'one' }));
+
+  const view = boardView(board, { team: true });
+  expect(JSON.stringify(view).length).toBeLessThan(1.1 * MOST_SHOWN_BYTES);
+  const [left] = view.leftOut;
+  expect(left).toEqual({ machine: 'b', shown: view.team.length - 1, of: 102 });
+  // What needs a person comes first, then the newest.
+  const keys = view.team.map(({ key }) => key);
+  expect(keys).toEqual(
+    expect.arrayContaining(['b/attention/stuck', 'c/attention/stuck', 'b/worker/run-1/ENG-199']),
+  );
+  expect(keys).not.toContain('b/worker/run-1/ENG-100');
+  const [, b, c] = shown(board);
+  expect(b).toMatchObject({ leftOut: { shown: left?.shown, of: 102 }, attention: [{ key: 'stuck' }] });
+  expect(c).toMatchObject({ leftOut: null, attention: [{ key: 'stuck' }] });
+
+  expect(pull(after)).toEqual(view.leftOut);
+  expect([...page.keys()].toSorted()).toEqual(keys.toSorted());
+  after = board.seq;
+  for (let name = 100; name < 190; name += 1) change(name, 2, null);
+  expect(pull(after)).toEqual([]);
+  const alive = [...page].filter(([, isShown]) => isShown).map(([key]) => key);
+  expect(alive).toHaveLength(13);
+  expect(alive).toContain('b/worker/run-1/ENG-7');
+  expect(boardView(board)).toMatchObject({ leftOut: [] });
 });
 
 test('an item of another machine is not on the card of this one, even with the same names', () => {

@@ -2,6 +2,7 @@
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
 import type { TeamWorkerView } from '../board/entities.ts';
+import { shownTeam } from '../board/shown-team.ts';
 import type { Board } from '../board-types.ts';
 import { titlesIn } from '../workers/worker-titles.ts';
 import type { TeamBoard, TeamCommandView } from './api.ts';
@@ -44,9 +45,15 @@ export function teamView(
       runs,
       sessions,
       attention,
+      leftOut: null,
     });
   }
-  for (const record of board.team.values()) {
+  const { records, leftOut } = shownTeam(board);
+  for (const { machine, shown, of } of leftOut) {
+    const row = machines.get(machine);
+    if (row !== undefined && !row.self) row.leftOut = { shown, of };
+  }
+  for (const record of records.values()) {
     const shown = machines.get(record.machine);
     if (shown === undefined || shown.self || record.value === null) continue;
     if (record.kind === 'worker') shown.workers.push(titled(record.value, false));
