@@ -209,6 +209,55 @@ test('a deploy is retried and an agent is answered there, in the name of who ask
   ]);
 });
 
+test('the command that fixes an item that was handed over does so on its machine, run as it is printed', async () => {
+  const { one, two } = await teamOfTwo();
+  allow(one, '{"svc":{"team":{"allow":{"person:person-of-two":["answer","retry-deploy"]}}}}');
+  await one.daemon().close();
+  const deploy = { [storyRepo]: { skipDeployVerification: false } };
+  const there = await storyDaemon({ home: one.home, settings: { deploy } });
+  there.setStatus('pr-created');
+  await there.happens('pull_request merged');
+  await there.happens('deployment_status failure');
+  writeFileSync(hookTokenFile(there.machine.dataDir), 'hook', { mode: 0o600 });
+  const tool = { agent: 'claude', session: 's-1', tool: 'Bash', call: 'x' };
+  const json = { 'content-type': 'application/json' };
+  const hook = (path: string, body: object) =>
+    there.post(`/api/hooks/${path}`, JSON.stringify({ ...tool, ...body }), {
+      ...json,
+      'x-svc-hook-token': 'hook',
+    });
+  await hook('report', { event: 'PermissionRequest', folder: one.home, at: 1 });
+  const answered = hook('ask', { input: '{"command":"secret-text"}' });
+
+  const ids = [`run-1/${storyTicket}/deploy-failed`, '-/claude/s-1/agent-needs-permission'];
+  const handOver = (id: string) =>
+    there.post('/api/attention/hand-over', JSON.stringify({ id, to: 'person-of-two', by: 'one' }), json);
+  for (const id of ids) await until(async () => (await handOver(id)).status === 200);
+  const printed = async (): Promise<string[]> =>
+    [
+      ...(await two.svc('attention')).text.matchAll(
+        /^ +one suggests, not checked here: svc (.+?)(?: \(or reject\))?$/gm,
+      ),
+    ].map(([, command = '']) => command);
+  await until(async () => (await printed()).length === ids.length);
+  expect((await printed()).toSorted()).toEqual([
+    'agent answer claude/s-1 allow --machine one',
+    `deploy retry ${storyTicket} --machine one`,
+  ]);
+  expect(JSON.stringify(two.daemon().allLines())).not.toContain(one.home);
+  expect((await two.svc('board', '--team')).text).toContain(
+    'Answer: svc agent answer claude/s-1 allow --machine one (or reject)',
+  );
+  for (const command of await printed())
+    expect(await two.svc(...command.split(' ')), command).toMatchObject({ exit: 0, text: 'Done on one.' });
+  expect((await answered).body).toEqual({ answer: 'allow_once' });
+  const by = 'person-of-two (two)';
+  const askedIn = there.allLines().filter(({ detail }) => detail['by'] === by);
+  expect(askedIn.map(({ event }) => event)).toEqual(
+    expect.arrayContaining(['orchestrator.deploy.retried', 'session.answered']),
+  );
+});
+
 test('a command waits for its machine, and is executed once although both are stopped', async () => {
   const { nats, relay, one, two } = await withItem();
   await one.daemon().close();

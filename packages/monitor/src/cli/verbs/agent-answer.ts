@@ -2,6 +2,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
 import { cutRequest, hookAnswers } from '../../features/sessions/hook-event.ts';
+import { remedyOnMachine } from '../../kernel/check/remedy-command.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
 import type { DaemonClient } from '../daemon-client.ts';
@@ -45,7 +46,7 @@ export function answerVerb(terminal: Terminal): CommandUnknownOpts {
       if (machine !== undefined) {
         const asked = requestIn(ticket, await openOnMachine(terminal, machine, ticket), named);
         if (given === undefined)
-          return json ? printJson(terminal, asked) : printRequest(terminal, asked, ticket);
+          return json ? printJson(terminal, asked) : printRequest(terminal, asked, ticket, machine);
         const answer = answerOfSession(shortAnswers[given] ?? given);
         const command = {
           verb: 'answer',
@@ -171,8 +172,9 @@ function contentOf(
   );
 }
 
-export function printRequest(terminal: Terminal, request: Request, ticket: string): void {
-  const { kind, title, command, paths, options, fields, cut } = request;
+/** `machine`: the other machine of the team that it is on. There a question has its answer, which is not shared. */
+export function printRequest(terminal: Terminal, request: Request, ticket: string, machine?: string): void {
+  const { kind, title, command: asked, paths, options, fields, cut } = request;
   terminal.out(
     paint(
       terminal,
@@ -180,7 +182,7 @@ export function printRequest(terminal: Terminal, request: Request, ticket: strin
       `The agent asks ${kind === 'permission' ? 'for permission' : 'a question'}: ${plainText(title)}`,
     ),
   );
-  if (command !== null && command !== title) terminal.out(`  command: ${plainText(command)}`);
+  if (asked !== null && asked !== title) terminal.out(`  command: ${plainText(asked)}`);
   for (const path of paths) terminal.out(`  file: ${plainText(path)}`);
   for (const option of options) terminal.out(`  ${option.kind}: ${plainText(option.name)}`);
   for (const { name, title: label, choices } of fields)
@@ -189,5 +191,8 @@ export function printRequest(terminal: Terminal, request: Request, ticket: strin
     );
   if (cut === true) terminal.out(`${cutRequest.why} ${cutRequest.fix}`);
   const answer = kind === 'input' ? 'accept --value <name=value>' : cut === true ? 'reject' : 'allow|reject';
-  terminal.out(`Answer: svc agent answer ${plainText(ticket)} ${answer}`);
+  const command = `svc agent answer ${plainText(ticket)}`;
+  if (machine === undefined) terminal.out(`Answer: ${command} ${answer}`);
+  else if (kind === 'input') terminal.out(`Answer, on ${plainText(machine)}: ${command}`);
+  else terminal.out(`Answer: ${remedyOnMachine(`${command} allow (or reject)`, plainText(machine)).text}`);
 }

@@ -85,14 +85,14 @@ async function printTeam(
       terminal.out(shown.presence === 'here' ? '  no agents' : '  unknown whether it has agents');
     const given = { items: [], pullRequests: [], now: terminal.now(), columns: terminal.columns };
     for (const line of workerLines(shown.workers, given)) terminal.out(line);
-    printSessions(terminal, shown.sessions);
+    printSessions(terminal, shown.sessions, shown.self ? undefined : shown.machine);
     if (shown.attention.length > 0)
       terminal.out(`  ${counted(shown.attention.length, 'attention item')} (svc attention --team)`);
   }
 }
 
 /** Agents that people started themselves. */
-function printSessions(terminal: Terminal, sessions: BoardView['sessions']): void {
+function printSessions(terminal: Terminal, sessions: BoardView['sessions'], machine?: string): void {
   const open = sessions.filter(({ state }) => state !== 'ended');
   if (open.length === 0) return;
   terminal.out(`${counted(open.length, 'session')} of agents that people started:`);
@@ -110,7 +110,7 @@ function printSessions(terminal: Terminal, sessions: BoardView['sessions']): voi
       ]),
   );
   for (const { key, open: requests } of open)
-    for (const request of requests) printRequest(terminal, request, key);
+    for (const request of requests) printRequest(terminal, request, key, machine);
 }
 
 /** What needs a person, and the size of each other column of the dashboard, by the same rule. */

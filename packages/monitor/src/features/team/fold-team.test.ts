@@ -107,7 +107,18 @@ test('what is shared has no text of an agent and no folder', () => {
       attention: [
         sampleAttention({ id: '1', reason: 'worker-dead', message: secret, remedy: 'cd /home/kim/web' }),
         sampleAttention({ id: '2', reason: 'deploy-timeout', message: 'No deployment', reportedBy: 'svc' }),
-        sampleAttention({ id: '3', reason: 'deploy-odd', message: secret, reportedBy: 'helper' }),
+        sampleAttention({
+          id: '3',
+          reason: 'deploy-odd',
+          message: secret,
+          reportedBy: 'helper',
+          remedy: 'svc why written-by-an-agent',
+        }),
+        sampleAttention({
+          id: '4',
+          remedy:
+            'Within a minute: svc agent answer claude/1 allow (or reject). Or answer it in /home/kim/web',
+        }),
       ],
       sessions: [
         {
@@ -145,11 +156,18 @@ test('what is shared has no text of an agent and no folder', () => {
     'attention',
     'attention',
     'attention',
+    'attention',
     'worker',
     'session',
   ]);
-  expect(JSON.stringify(things)).not.toMatch(/written by|\/home/);
+  expect(JSON.stringify(things)).not.toMatch(/written.by|\/home/);
   expect(JSON.stringify(things)).toContain('No deployment');
+  expect(things.flatMap(({ value: shared }) => ('remedy' in shared ? [shared.remedy] : []))).toEqual([
+    null,
+    'svc deploy retry ENG-1',
+    null,
+    'svc agent answer claude/1 allow (or reject)',
+  ]);
   for (const { kind, value } of things) expect(readShared(kind, value)).toEqual({ kind, value });
   expect(readShared('worker', { ticket: 'ENG-1' })).toBeUndefined();
 });

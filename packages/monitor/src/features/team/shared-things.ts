@@ -1,12 +1,13 @@
 // What a machine shares of its board: the values that a card and a ticket page need. No text of an agent, no diff, no
 // folder of the machine, and titles of tickets only if its person has chosen that.
 import { MAX_RECORDS_PER_MACHINE } from '@svc/contract/relay/record';
+import { commandToShare } from '../../kernel/check/remedy-command.ts';
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
 import type { Board } from '../board-types.ts';
 import { titlesIn } from '../workers/worker-titles.ts';
 import type { CommandValue, ResultValue } from './command.ts';
-import { type SharedOf, type SharedThing, withShortTexts, withShortTitle } from './shared.ts';
+import { isPlainRemedy, type SharedOf, type SharedThing, withShortTexts, withShortTitle } from './shared.ts';
 
 /** One record is the heartbeat. */
 const MOST_SHARED = MAX_RECORDS_PER_MACHINE - 1;
@@ -149,8 +150,14 @@ function sharedAttention({
   return {
     ...item,
     message: isPlain ? item.message : item.reason.replaceAll('-', ' '),
-    remedy: null,
+    remedy: sharedRemedy(item),
   };
+}
+
+/** Only of svc: the words of a helper may be those of an agent. */
+function sharedRemedy({ remedy, reportedBy }: SharedOf<'attention'>): string | null {
+  const command = reportedBy === 'svc' && remedy !== null ? commandToShare(remedy) : null;
+  return isPlainRemedy(command) ? command : null;
 }
 
 function lastPart(folder: string): string {

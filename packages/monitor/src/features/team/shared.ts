@@ -34,14 +34,19 @@ export function readShared(kind: SharedKind, value: unknown): SharedValue | unde
     const worker = withShortTitle(shared.value);
     return { kind: 'worker', value: { ...worker, waitsFor: withPlainCommand(worker.waitsFor) } };
   }
-  if (shared.kind !== 'attention' || isPlainCommand(shared.value.remedy)) return shared;
+  if (shared.kind !== 'attention' || isPlainRemedy(shared.value.remedy)) return shared;
   return { kind: 'attention', value: { ...shared.value, remedy: null } };
+}
+
+/** A plain svc command. With a choice behind it: `svc agent answer ENG-1 allow (or reject)`. */
+export function isPlainRemedy(remedy: string | null): boolean {
+  return isPlainCommand(remedy?.replace(/ \(or reject\)$/, ''));
 }
 
 /** What a shell could run is dropped: the command after "a person:", or all of it. */
 function withPlainCommand(waitsFor: string | null): string | null {
   const [, before = '', command] = /^(.*?\ba person): (.*)$/s.exec(waitsFor ?? '') ?? [];
-  const isPlain = command === undefined || isPlainCommand(command.replace(/ \(or reject\)$/, ''));
+  const isPlain = command === undefined || isPlainRemedy(command);
   const text = isPlain ? waitsFor : before;
   return text === null || /[`$|&;<>\\\n\r]/.test(text) ? null : text;
 }

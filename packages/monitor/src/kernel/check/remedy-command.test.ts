@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { remedyCommand, remedyOnMachine } from './remedy-command.ts';
+import { commandToShare, remedyCommand, remedyOnMachine } from './remedy-command.ts';
 
 test.each([
   ['Run: svc doctor', 'svc doctor', null],
@@ -36,6 +36,15 @@ test.each([
 ])('%s of another machine', (remedy, text, there) =>
   expect(remedyOnMachine(remedy, 'kim')).toEqual({ text, there }),
 );
+
+test.each([
+  [
+    'Within a minute: svc agent answer claude/s-1 allow (or reject). Or answer it in /home/kim',
+    'svc agent answer claude/s-1 allow (or reject)',
+  ],
+  ['Fix it, then run: svc deploy retry GH-1.', 'svc deploy retry GH-1'],
+  ['svc why GH-1', 'svc why GH-1'],
+])('the command in "%s"', (remedy, command) => expect(commandToShare(remedy)).toBe(command));
 
 test('the name of a machine is one word of the command', () =>
   expect(remedyOnMachine('svc agent send GH-1', "kim's $(id)").text).toBe(

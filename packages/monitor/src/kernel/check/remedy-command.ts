@@ -16,6 +16,11 @@ export function remedyCommand(remedy: string): { command: string; beside: string
 const forMachine =
   /\bsvc (?:agent answer \S*[^\s.,;:)](?: (?:allow|reject)\b)?|(?:agent send|deploy retry|orchestrate pause|attention ack) \S*[^\s.,;:)])/g;
 
+/** The command in a fix, for another machine of the team: without the text around it, which may name a folder. */
+export function commandToShare(remedy: string): string {
+  return new RegExp(`${forMachine.source}(?: \\(or reject\\))?`).exec(remedy)?.[0] ?? remedy;
+}
+
 /** The fix that another machine of the team names, as it is typed on this one. `there`: its command works only there. */
 export function remedyOnMachine(remedy: string, machine: string): { text: string; there: boolean } {
   const name = /^[\w.-]+$/.test(machine) ? machine : `'${machine.replaceAll("'", String.raw`'\''`)}'`;
