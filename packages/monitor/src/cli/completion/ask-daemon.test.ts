@@ -10,7 +10,8 @@ import { askDaemon, namesHere } from './ask-daemon.ts';
 const instance = '6f1a2c1e-5d35-4f2c-9f0e-2f8a3f6f7c10';
 const board = {
   instanceId: instance,
-  workers: [{ ticket: 'ABC-1', status: 'merged', orchestrator: 'run-1' }],
+  workers: [{ ticket: 'ABC-1', status: 'implementing', orchestrator: 'run-1', process: { state: 'dead' } }],
+  pullRequests: [],
   tickets: [{ ticket: 'ABC-2', title: 'Turn\u001b[2J it\n off' }],
   runs: [{ orchestrator: 'run-1', state: 'running' }],
   attention: [{ id: 'run-1/ABC-1/deploy-timeout', message: 'late' }],
@@ -45,7 +46,7 @@ const says =
 test('names on the board, each with a description', async () => {
   const root = await dataRoot(says(board));
   expect(await askDaemon(root, 'ticket', WAIT_MS)).toEqual([
-    { value: 'ABC-1', description: 'merged, run-1' },
+    { value: 'ABC-1', description: 'implementing, process exited, run-1' },
     { value: 'ABC-2', description: 'Turn?[2J it? off' },
   ]);
   expect(await askDaemon(root, 'run', WAIT_MS)).toContainEqual({ value: 'run-1', description: 'running' });

@@ -1,7 +1,7 @@
 // The names that only the running daemon knows. The user has pressed Tab and waits, so it is asked once, for less than a
 // third of a second; without a daemon, or with a slow one, there are no names and no error.
 import { type Board, createClient } from '@svc/client';
-import { shownStatus } from '@svc/contract/worker-statuses';
+import { workerText } from '../../features/workers/worker-label.ts';
 import { authorization, readToken } from '../../kernel/access/token-file.ts';
 import { readMachine } from '../../kernel/config/environment.ts';
 import type { Environment } from '../../kernel/config/resolved-value.ts';
@@ -47,10 +47,11 @@ export async function askDaemon(
 }
 
 const namesOn: Readonly<Record<Exclude<DaemonKind, 'archived-run'>, (board: Board) => Offered[]>> = {
-  ticket: ({ workers, tickets }) => [
-    ...workers.map(({ ticket, status, orchestrator }) =>
-      offer(ticket, `${shownStatus(status)}, ${orchestrator}`),
-    ),
+  ticket: ({ workers, tickets, pullRequests }) => [
+    ...workers.map((worker) => {
+      const pullRequest = pullRequests.find(({ key }) => key === worker.pullRequestKey) ?? null;
+      return offer(worker.ticket, `${workerText(worker, pullRequest)}, ${worker.orchestrator}`);
+    }),
     ...tickets.map(({ ticket, title }) => offer(ticket, title ?? '')),
   ],
   run: ({ runs, workers }) => [

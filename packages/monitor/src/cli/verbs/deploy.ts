@@ -6,6 +6,7 @@ import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { plainText } from '../text.ts';
 import { verb, verbGroup } from '../verb.ts';
+import { readWorkerWords } from '../worker-words.ts';
 import { printWhy } from './why.ts';
 
 type Given = { json?: true; note?: string; orchestrator?: string; machine?: string };
@@ -111,6 +112,6 @@ function decisionVerb(terminal: Terminal, action: 'retry' | 'accept', summary: s
         body: { action, ...requestedBy(terminal), note, orchestrator },
       });
       if (json) return printJson(terminal, answer);
-      printWhy(terminal, answer.why);
+      printWhy(terminal, answer.why, (await readWorkerWords(daemon))(answer.why));
     });
 }

@@ -135,6 +135,15 @@ test('status of a run: its waves, the state of each ticket, and what it is waiti
   ]);
 });
 
+test('status of a run has the words of the board for each ticket', async () => {
+  const { world, svc, lines } = await machine();
+  world.begin([['ABC-1']]);
+  const pr = { number: 7, url: 'https://codehost.example/acme/web/pull/7' };
+  world.report(world.signal('ABC-1', { status: 'pr-created', repo: 'acme/web', pr }));
+  expect(await svc('status', RUN)).toBe(0);
+  expect(lines().join('\n')).toMatch(/ABC-1 +claims a pull request; none was seen /);
+});
+
 test('status of all runs as text and as JSON; an unknown run', async () => {
   const { world, terminal, svc, lines } = await machine();
   expect(await svc('status')).toBe(0);

@@ -1,16 +1,17 @@
 // svc orchestrate start | status | pause | resume | cancel | retry
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Answer } from '@svc/client';
-import { shownStatus } from '@svc/contract/worker-statuses';
 import { readText } from '@svc/lib/paths';
 import { runCostText } from '../../features/agents/cost.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { registeredFolder } from '../checks/registration.ts';
 import { needDaemon, requestedBy } from '../daemon.ts';
+import type { DaemonClient } from '../daemon-client.ts';
 import { commandMachine, onMachineOption } from '../on-machine.ts';
 import { printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, counted, plainText, timeText } from '../text.ts';
 import { collect, verb, verbGroup } from '../verb.ts';
+import { readWorkerWords } from '../worker-words.ts';
 import {
   baseOption,
   checkOption,
@@ -141,7 +142,7 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
       const daemon = await needDaemon(terminal);
       if (run !== undefined) {
         const answer = await daemon.get('/api/runs/{run}', { params: { run } });
-        return json ? printJson(terminal, answer) : printRun(terminal, answer);
+        return show(terminal, daemon, json, answer);
       }
       const { runs } = await daemon.get('/api/runs');
       if (json) return printJson(terminal, runs);
@@ -159,7 +160,8 @@ function statusVerb(terminal: Terminal): CommandUnknownOpts {
     });
 }
 
-function printRun(terminal: Terminal, run: RunDetail): void {
+async function printRun(terminal: Terminal, daemon: DaemonClient, run: RunDetail): Promise<void> {
+  const wordsOf = await readWorkerWords(daemon);
   terminal.out(`${plainText(run.orchestrator)}: ${run.state}, ${run.done} of ${run.tickets} done`);
   if (run.startedAt !== null) terminal.out(`  started  ${timeText(run.startedAt, terminal.now())}`);
   const { hours, waiting } = run.waited;
@@ -172,7 +174,7 @@ function printRun(terminal: Terminal, run: RunDetail): void {
       terminal,
       tickets.map(({ ticket, status, since, pr, verification, error }) => [
         `  ${plainText(ticket)}`,
-        status === null ? 'waiting' : shownStatus(status),
+        status === null ? 'waiting' : plainText(wordsOf({ ...run, ticket, status })),
         since === null ? '' : ageText(since, terminal.now()),
         pr === null ? '' : `#${pr.number}`,
         verification === null ? '' : `verification ${plainText(verification)}`,
@@ -197,7 +199,7 @@ function actionVerb(terminal: Terminal, action: 'pause' | 'resume', summary: str
       if (machine !== undefined) return commandMachine(terminal, machine, { verb: 'pause', run }, { json });
       const daemon = await needDaemon(terminal);
       const request = { params: { run }, body: requestedBy(terminal) };
-      show(terminal, json, await daemon.post(`/api/runs/{run}/${action}`, request));
+      return show(terminal, daemon, json, await daemon.post(`/api/runs/{run}/${action}`, request));
     });
 }
 
@@ -214,7 +216,7 @@ function cancelVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async (run, ticket, { json }) => {
       const daemon = await needDaemon(terminal);
       const request = { params: { run }, body: { ticket, ...requestedBy(terminal) } };
-      show(terminal, json, await daemon.post('/api/runs/{run}/cancel', request));
+      return show(terminal, daemon, json, await daemon.post('/api/runs/{run}/cancel', request));
     });
 }
 
@@ -235,11 +237,16 @@ function retryVerb(terminal: Terminal): CommandUnknownOpts {
       const answer = await daemon.post('/api/runs/{run}/retry', request);
       if (!json) terminal.out(`${plainText(ticket)} is started again, with a new process.`);
       if (!json) printNotes(terminal, answer.notes);
-      show(terminal, json, answer);
+      return show(terminal, daemon, json, answer);
     });
 }
 
-function show(terminal: Terminal, json: true | undefined, answer: RunDetail): void {
+async function show(
+  terminal: Terminal,
+  daemon: DaemonClient,
+  json: true | undefined,
+  answer: RunDetail,
+): Promise<void> {
   if (json) return printJson(terminal, answer);
-  printRun(terminal, answer);
+  return printRun(terminal, daemon, answer);
 }

@@ -89,6 +89,27 @@ test('why, as text', async () => {
   ]);
 });
 
+test('why has the words of the board for a status, also for what another machine published', async () => {
+  const dead = { state: 'dead', since: sampleTime('11:00'), seq: 3 } as const;
+  const board = sampleBoard({ workers: [sampleWorker({ process: dead })] });
+  const { terminal, svc } = await machine(board);
+  expect(await svc('why', 'ENG-1')).toBe(0);
+  expect(lines(terminal.printed())[0]).toBe('ENG-1 in run-1: implementing, process exited');
+  expect(await svc('why', 'ENG-1', '--json')).toBe(0);
+  expect(terminal.printed()).toContain('"status": "implementing"');
+
+  const reader = sampleBoard({});
+  const last = { lastSeq: 5, lastAt: sampleTime('11:00') };
+  reader.members.set('two', { id: 'two', machine: 'laptop', person: 'kim', role: 'member', ...last });
+  for (const { key, ...shared } of sharedThings(board)) {
+    const id = `two/${shared.kind}/${key}`;
+    reader.team.set(id, { id, machine: 'two', key, version: 1, ...last, ...shared });
+  }
+  const second = await machine(reader);
+  expect(await second.svc('why', 'ENG-1')).toBe(0);
+  expect(lines(second.terminal.printed())[0]).toBe('ENG-1 in run-1: implementing, process exited');
+});
+
 test('why says how long ago the agent reported its status', async () => {
   const { terminal, svc } = await machine(sampleBoard({ workers: [sampleWorker()] }));
   expect(await svc('why', 'ENG-1')).toBe(0);

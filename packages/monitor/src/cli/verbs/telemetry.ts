@@ -1,12 +1,12 @@
 // svc telemetry attributes | cost | figures
 import { hostname } from 'node:os';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { shownStatus } from '@svc/contract/worker-statuses';
 import { formatAttributes, resourceAttributes } from '../../features/agents/agent-environment.ts';
 import { costSummary, costText } from '../../features/agents/cost.ts';
 import { createContextStore } from '../../features/context/io/context-store.ts';
 import { pricesAsOf } from '../../features/summaries/providers.ts';
 import { ticketPrefixOf } from '../../features/tracker/tracker-of.ts';
+import { workerText } from '../../features/workers/worker-label.ts';
 import { gitBranch, worktreeRoot } from '../../kernel/disk/git-folder.ts';
 import type { RecentTimes } from '../../kernel/telemetry/recent-times.ts';
 import { needDaemon } from '../daemon.ts';
@@ -68,6 +68,7 @@ function costVerb(terminal: Terminal): CommandUnknownOpts {
     .action(async ({ run, json }) => {
       const board = await (await needDaemon(terminal)).get('/api/board');
       const workers = board.workers.filter(({ orchestrator }) => run === undefined || orchestrator === run);
+      const pullRequests = new Map(board.pullRequests.map((pullRequest) => [pullRequest.key, pullRequest]));
       const summary = costSummary(workers);
       const tickets = workers.map(({ orchestrator, ticket, status, cost }) => ({
         orchestrator,
@@ -84,11 +85,11 @@ function costVerb(terminal: Terminal): CommandUnknownOpts {
         );
       printTable(
         terminal,
-        tickets.map(({ orchestrator, ticket, status, cost }) => [
-          plainText(ticket),
-          plainText(orchestrator),
-          shownStatus(status),
-          costText(cost),
+        workers.map((worker) => [
+          plainText(worker.ticket),
+          plainText(worker.orchestrator),
+          plainText(workerText(worker, pullRequests.get(worker.pullRequestKey ?? '') ?? null)),
+          costText(worker.cost),
         ]),
       );
       printTable(terminal, [

@@ -1,12 +1,13 @@
 // svc why, svc receipt: what is known about a ticket, with the evidence.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { ruleWithAge, shownStatus } from '@svc/contract/worker-statuses';
+import { ruleWithAge } from '@svc/contract/worker-statuses';
 import type { Link } from '../../features/deploy/proof.ts';
 import type { Receipt, Why } from '../../features/workers/api.ts';
 import { needDaemon } from '../daemon.ts';
 import { AnswerIsNo, paint, printJson, printTable, type Terminal } from '../terminal.ts';
 import { ageText, plainText, timeText, utcText } from '../text.ts';
 import { verb } from '../verb.ts';
+import { readWorkerWords } from '../worker-words.ts';
 
 export function whyVerb(terminal: Terminal): CommandUnknownOpts {
   return verb('why', {
@@ -24,16 +25,18 @@ export function whyVerb(terminal: Terminal): CommandUnknownOpts {
       const query = { orchestrator: options.orchestrator, machine: options.machine };
       const answer = await daemon.get('/api/workers/{ticket}/why', { params: { ticket }, query });
       if (options.json) return printJson(terminal, answer);
-      printWhy(terminal, answer);
+      const wordsOf = await readWorkerWords(daemon, answer.from?.id);
+      printWhy(terminal, answer, wordsOf(answer));
     });
 }
 
-export function printWhy(terminal: Terminal, answer: Why): void {
-  const { ticket, orchestrator, status, since, facts, waitsFor, until, from } = answer;
+/** `words`: its status, as the board shows it. */
+export function printWhy(terminal: Terminal, answer: Why, words: string): void {
+  const { ticket, orchestrator, since, facts, waitsFor, until, from } = answer;
   const now = terminal.now();
   const run = orchestrator === null ? '' : ` in ${plainText(orchestrator)}`;
   terminal.out(
-    `${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', shownStatus(status))}`,
+    `${paint(terminal, 'bold', plainText(ticket))}${run}: ${paint(terminal, 'bold', plainText(words))}`,
   );
   // Svc does not check what another machine says.
   const speaker = from === undefined ? '' : `${from.machine} says, not checked here: `;

@@ -2,7 +2,6 @@
 // and receipt: one ticket, as the verbs of these names show it. summarize: a summary of a run; it costs money, so it has its
 // own scope.
 import type { Worker } from '@svc/client';
-import { shownStatus } from '@svc/contract/worker-statuses';
 import { z } from 'zod';
 import { usdText } from '../../../features/agents/cost.ts';
 import { summaryTemplates } from '../../../features/summaries/summary-prompt.ts';
@@ -13,6 +12,7 @@ import { needDaemon } from '../../daemon.ts';
 import { counted, plainText } from '../../text.ts';
 import { askForSummary } from '../../verbs/summarize.ts';
 import { printReceipt, printWhy } from '../../verbs/why.ts';
+import { readWorkerWords } from '../../worker-words.ts';
 import { linesOf, readOnly, tool } from '../tool.ts';
 
 const MOST_WORKERS = 200;
@@ -177,10 +177,11 @@ export const whyTool = tool({
   async call(given, context) {
     const daemon = await needDaemon(context.terminal);
     const answer = await daemon.get('/api/workers/{ticket}/why', asked(given));
+    const words = (await readWorkerWords(daemon, answer.from?.id))(answer);
     return {
       structured: answer,
-      text: `${plainText(given.ticket)} is ${shownStatus(answer.status)}.`,
-      outside: linesOf(context.terminal, (terminal) => printWhy(terminal, answer)),
+      text: `${plainText(given.ticket)} is ${plainText(words)}.`,
+      outside: linesOf(context.terminal, (terminal) => printWhy(terminal, answer, words)),
     };
   },
 });

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../kernel/http/server.ts';
 import { allowEveryone } from '../../../kernel/http/testing/allow-everyone.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
+import { boardRoutes } from '../../board/routes.ts';
 import type { AskServices } from '../io/ask-services.ts';
 import type { AskDependencies } from '../io/begin-run.ts';
 import type { Hold } from '../io/orchestrator.ts';
@@ -42,6 +43,13 @@ export async function startRunServer(
     },
     onAnswer: () => undefined,
     routes: [
+      boardRoutes({
+        state,
+        boardAt: async () => world.board,
+        instanceId: 'instance-1',
+        person: () => undefined,
+        now: () => world.now().getTime(),
+      }),
       runRoutes({
         ...world,
         state,
