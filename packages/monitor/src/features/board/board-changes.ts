@@ -14,10 +14,10 @@ import {
   type Ticket,
   type Worker,
 } from '../board-types.ts';
+import { shownTeam } from '../team/shown-team.ts';
 import { commitsOf, type Names, repoOf, type Subject, subjectOf } from '../tickets/subject.ts';
 import type { BoardChanges, BoardView } from './api.ts';
 import { boardView, isShown, kindViews, shownFrom } from './board-view.ts';
-import { shownTeam } from './shown-team.ts';
 
 export type ChangeTracker = {
   /** Since the line `after`; the whole board when that is not known. */

@@ -5,6 +5,7 @@ import { pullRequestKey } from '../board-entities.ts';
 import type { Board, BoardKind, PullRequest, TeamRecord, Ticket, Worker } from '../board-types.ts';
 import { DEPLOY_BUDGET, isEnded } from '../deploy/deploy-worker.ts';
 import { mergeReadiness } from '../pull-requests/fold-pull-request.ts';
+import { shownTeam } from '../team/shown-team.ts';
 import { contradictionsIn } from '../tickets/inconsistencies.ts';
 import { ruleOf, waitOf } from '../tickets/rule.ts';
 import { createLookup, nameOfPullRequest, type Subject } from '../tickets/subject.ts';
@@ -12,7 +13,6 @@ import { processOf } from '../workers/known-process.ts';
 import { needsOf } from '../workers/worker-attention.ts';
 import type { BoardView } from './api.ts';
 import type { PullRequestView, WorkerView } from './entities.ts';
-import { shownTeam } from './shown-team.ts';
 
 export const WEEK_MS = 7 * 86_400_000;
 

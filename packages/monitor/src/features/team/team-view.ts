@@ -2,11 +2,11 @@
 import type { BoardView } from '../board/api.ts';
 import { boardView } from '../board/board-view.ts';
 import type { TeamWorkerView } from '../board/entities.ts';
-import { shownTeam } from '../board/shown-team.ts';
 import type { Board } from '../board-types.ts';
 import { titlesIn } from '../workers/worker-titles.ts';
 import type { TeamBoard, TeamCommandView } from './api.ts';
 import { SILENT_MS } from './roster.ts';
+import { shownTeam } from './shown-team.ts';
 
 type Shown = TeamBoard['machines'][number];
 type Presence = Pick<Shown, 'heardAt' | 'presence' | 'doubt'>;

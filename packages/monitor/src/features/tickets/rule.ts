@@ -57,11 +57,21 @@ export function waitOf(subject: Subject): Wait {
   const limit = isPreMerge(worker.status) ? pausedBy(worker.agent) : null;
   if (limit?.resumeAt === null) return { waitsFor: `a person: svc agent send ${worker.ticket}`, until: null };
   if (limit !== null) return { waitsFor: 'the end of the provider’s usage limit', until: limit.resumeAt };
+  if (isRestarting(worker))
+    return {
+      waitsFor: `its agent to be started again, or a person: svc orchestrate retry ${worker.orchestrator} ${worker.ticket}`,
+      until: null,
+    };
   if (worker.claim?.status === 'done')
     return { waitsFor: `a merge, or a person: svc deploy accept ${worker.ticket}`, until: null };
   if (isUnseen(subject, worker)) return { waitsFor: waitOfClaim(worker), until: null };
   if (isIdle(worker)) return { waitsFor: `a person: svc agent send ${worker.ticket}`, until: null };
   return isPreMerge(worker.status) ? { waitsFor: waitOfPullRequest(subject), until: null } : nothing;
+}
+
+/** Its process has ended, and the run starts another one after a pause. */
+function isRestarting({ status, removed, process }: Worker): boolean {
+  return !removed && isAgentsWork(status) && process.state === 'dead' && process.reviving === true;
 }
 
 /** Its agent has ended its turn before its work was done, or a person stopped it. The fold has decided the first. */

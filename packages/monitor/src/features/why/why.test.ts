@@ -55,6 +55,15 @@ describe('the rule, what it waits for, and until when', () => {
     ],
     ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the agent to start' }],
     [
+      'implementing, and its process will be started again',
+      sampleWorker({ process: { state: 'dead', since: sampleTime('11:00'), seq: 3, reviving: true } }),
+      {},
+      {
+        waitsFor: 'its agent to be started again, or a person: svc orchestrate retry run-1 ENG-1',
+        until: null,
+      },
+    ],
+    [
       'pr-created and ready',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
       { pullRequests: [samplePullRequest()] },

@@ -262,6 +262,9 @@ export function createAgents(options: {
       const what = isSent ? 'file of messages to an agent' : 'journal of an agent';
       const why = changed === null ? 'is full' : 'was changed by another program';
       logger.warn({ ...agent, bytes: talk.read() }, `the ${what} ${why}: its session continues in a new one`);
+      const problem = `The ${what} ${why}. svc ends its process; a new one continues, with the messages that are waiting`;
+      one.log.add({ event: 'agent.session.failed', name: 'file', detail: { problem } });
+      await one.log.written();
       await endProcess(agent);
     } else if (await suspension.isDue(agent, talk)) await endProcess(agent);
   }

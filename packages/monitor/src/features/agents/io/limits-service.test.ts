@@ -1,6 +1,6 @@
-// Usage limits through the follower of agents and the board, with files on disk, a clock that jumps, and restarts of the
-// daemon. The agent is this test: it answers what is in the file of sent messages. `npm run model:limits` makes 1,000
-// restarts.
+// Usage limits, and a file of messages that is full, through the follower of agents and the board, with files on disk, a
+// clock that jumps, and restarts of the daemon. The agent is this test: it answers what is in the file of sent messages.
+// `npm run model:limits` makes 1,000 restarts.
 import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder, until } from '@svc/testkit';
@@ -142,6 +142,13 @@ async function world() {
     },
     overs: () =>
       lines.filter(({ event }) => event === 'agent.limit.over').map(({ deliveryId }) => deliveryId ?? ''),
+    /** The agent asks for what svc answers with its id, until no answer fits any more. */
+    fill(): void {
+      for (const letter of ['a', 'b', 'c', 'd', 'e'])
+        write({ id: letter.repeat(15 * 1024 * 1024), method: 'fs/read' });
+    },
+    answerTo: (request: string) =>
+      agents.answer(worker(), { request, answer: 'reject_once', by: 'mia', key: request }),
     stop: (by: string) => agents.cancel(worker(), by),
     send: (text: string) => agents.message(worker(), { text, by: 'mia', key: text }),
     ofRun: (state: 'paused' | 'resumed' | 'canceled') =>
@@ -333,3 +340,22 @@ test(
   },
   restarts * 5_000,
 );
+
+test('a full file of messages is named on the board, and what becomes of a message then is said', async () => {
+  const { untilState, fill, round, send, sent, worker, restart, answerTo } = await world();
+  await untilState('idle');
+  fill();
+  await until(async () => {
+    await round();
+    return worker().agent?.problem !== null;
+  });
+  expect(worker().agent?.problem).toBe(
+    'The file of messages to an agent is full. svc ends its process; a new one continues, with the messages that are waiting',
+  );
+  expect(await send('go on')).toBe('queued: the agent is started again');
+  await expect(answerTo('r')).rejects.toThrow('is full. It is started again, and asks again');
+  expect(JSON.stringify(sent().filter(({ method }) => method !== undefined))).not.toContain('go on');
+  await restart();
+  await round();
+  expect(worker().agent?.problem).toContain('is full');
+});

@@ -45,6 +45,8 @@ export type Steering = {
 /** For all messages to the agent of a ticket, in one run. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 
+const startedAgain = 'queued: the agent is started again';
+
 type Running = { talk: AgentTalk | null; record: AgentRecord };
 
 export function createSteering({
@@ -161,6 +163,12 @@ export function createSteering({
       const { open: requests } = talk.session();
       const result = await talk.answer({ request, answer, by, key, content });
       if (result === 'sent') return;
+      if (talk.isFull())
+        throw new Failure(
+          'not-allowed-now',
+          `The file of messages to the agent of ${worker.ticket} is full. It is started again, and asks again.`,
+          `See when: svc why ${worker.ticket}`,
+        );
       const asked = requests.find((one) => one.request === request);
       const offered = asked && answerable(asked).map(({ kind }) => kind);
       if (result === 'not-offered' && asked?.cut === true && answer.startsWith('allow'))
@@ -204,14 +212,14 @@ export function createSteering({
       if (one?.talk) {
         await readInboxOf(worker);
         await one.talk.goOn();
-        return one.talk.waiting().some((message) => message.key === id)
-          ? (whyHeld(worker) ?? 'queued until the agent is idle')
-          : 'sent';
+        if (!one.talk.waiting().some((message) => message.key === id)) return 'sent';
+        const next = one.talk.isFull() ? startedAgain : 'queued until the agent is idle';
+        return whyHeld(worker) ?? next;
       }
       if (one !== undefined) return 'queued: the agent reads it at its next check';
       const recalled = draft('orchestrator.worker.recalled', scopeOfWorker(worker), { reason: 'message' });
       await append({ ...recalled, ...ours, deliveryId: `recall:${worker.key}:${id}` });
-      return whyHeld(worker) ?? 'queued: the agent is started again';
+      return whyHeld(worker) ?? startedAgain;
     },
     async cancel(worker, by) {
       await known(worker);
