@@ -1,6 +1,6 @@
 // docs/reference/routes.md: every route of the daemon and the shapes of its answers, from an OpenAPI 3.1 description.
 import { readFileSync } from 'node:fs';
-import { createAnchors } from '../../site/site.ts';
+import { createAnchors } from '../../check-links.ts';
 import { code, codes, type JsonSchema, page, resolved, table, typeWords, words } from './markdown.ts';
 
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: JsonSchema };
