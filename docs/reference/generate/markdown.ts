@@ -63,7 +63,7 @@ export type JsonSchema = {
 };
 
 /** What `#/…/name` points to in its document. */
-export function resolved(schema: JsonSchema, root: object): JsonSchema {
+function resolved(schema: JsonSchema, root: object): JsonSchema {
   if (schema.$ref === undefined) return schema;
   const found = schema.$ref
     .replace(/^#\//, '')
@@ -74,33 +74,27 @@ export function resolved(schema: JsonSchema, root: object): JsonSchema {
   return resolved(found as JsonSchema, root);
 }
 
-/** The name of a referenced schema; undefined: it is described as text. */
-type NameOf = (reference: string) => string | undefined;
-
-export function typeWords(given: JsonSchema, root: object, nameOf: NameOf = () => undefined): string {
-  const name = given.$ref === undefined ? undefined : nameOf(given.$ref);
-  if (name !== undefined) return name;
+export function typeWords(given: JsonSchema, root: object): string {
   const schema = resolved(given, root);
   // How a description is attached to a reference.
   const [only, ...more] = schema.allOf ?? [];
-  if (only !== undefined && more.length === 0) return typeWords(only, root, nameOf);
+  if (only !== undefined && more.length === 0) return typeWords(only, root);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined)
-    return [...new Set(choices.map((one) => typeWords(one, root, nameOf)))].join(' or ');
+  if (choices !== undefined) return [...new Set(choices.map((one) => typeWords(one, root)))].join(' or ');
   if (schema.enum !== undefined) return `one of ${codes(schema.enum.map(String))}`;
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
   const types = [schema.type ?? []].flat();
   if (types.length === 0) return schema.properties === undefined ? 'anything' : 'object';
-  return types.map((type) => oneType(type, schema, root, nameOf)).join(' or ');
+  return types.map((type) => oneType(type, schema, root)).join(' or ');
 }
 
-function oneType(type: string, schema: JsonSchema, root: object, nameOf: NameOf): string {
+function oneType(type: string, schema: JsonSchema, root: object): string {
   if (type === 'string') return schema.format === 'date-time' ? 'time' : 'text';
   if (type === 'integer') return 'whole number';
   if (type === 'boolean') return 'true or false';
   if (type === 'array') {
     const [items] = [schema.items ?? []].flat();
-    return items === undefined ? 'list' : `list of ${typeWords(items, root, nameOf)}`;
+    return items === undefined ? 'list' : `list of ${typeWords(items, root)}`;
   }
   return type;
 }
