@@ -2,15 +2,8 @@
 // for their deployment.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emptyBoard, foldLine } from '../packages/monitor/src/features/board.ts';
-import { pullRequestKey } from '../packages/monitor/src/features/board-entities.ts';
-import type { CodehostView } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
-import {
-  type AwaitedDeploy,
-  knownDeploymentStates,
-  watchedPullRequests,
-} from '../packages/monitor/src/features/deploy/watched.ts';
-import { knownPullRequest } from '../packages/monitor/src/features/pull-requests/fold-pull-request.ts';
-import type { KnownPullRequest } from '../packages/monitor/src/features/pull-requests/poll-differences.ts';
+import { codehostView } from '../packages/monitor/src/features/codehost/io/codehost-feed.ts';
+import type { AwaitedDeploy } from '../packages/monitor/src/features/deploy/watched.ts';
 import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
 import type { EventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
 import { fullNameOf, type RepoRow } from '../packages/testkit/src/codehost/cloud.ts';
@@ -25,11 +18,9 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
   const merges = new Map<string, Merge>();
   const lines = { live: 0, replay: 0, poll: 0, local: 0 };
   const stopped = new AbortController();
-  let upTo = 0;
   let doubt = (): void => undefined;
 
   function note(line: EventLine): void {
-    upTo = line.seq;
     lines[line.via] += 1;
     foldLine(board, line);
     const { repo, mergeSha } = line.scope;
@@ -47,10 +38,7 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
     if (merge !== undefined) merge.isOut = true;
   }
 
-  const knownOf = (repo: string, number: number): KnownPullRequest | undefined => {
-    const known = board.pullRequests.get(pullRequestKey(repo, number));
-    return known && knownPullRequest(known);
-  };
+  /** No worker is in the log: these are the merged commits without a successful deployment. */
   const deploys = (): AwaitedDeploy[] =>
     [...merges.values()]
       .filter(({ isOut }) => !isOut)
@@ -68,26 +56,27 @@ export function followKnown(log: Pick<EventLog, 'subscribe' | 'lastSeq'>, now: (
   }
 
   const running = run();
-  /** As in the daemon: open pull requests, and merged commits without a successful deployment. */
-  const view: CodehostView = {
-    async caughtUp() {
-      while (upTo < log.lastSeq()) await nextTurn();
-    },
-    pullRequests: () => watchedPullRequests(board, now()),
-    knownOf,
+  const view = {
+    ...codehostView(
+      {
+        board: () => board,
+        async reached(seq) {
+          while (board.seq < seq) await nextTurn();
+        },
+      },
+      log.lastSeq,
+      now,
+    ),
     deploys,
-    deploymentStates: (repo, id) => knownDeploymentStates(board, repo, id),
-    claims: () => [],
-    claimUnseen: () => undefined,
   };
   return {
     board,
-    pullRequest: knownOf,
+    pullRequest: view.knownOf,
     merge: (sha: string): Readonly<Merge> | undefined => merges.get(sha),
     view,
     /** Lines by the way they arrived. */
     lines,
-    upTo: () => upTo,
+    upTo: () => board.seq,
     /** A line arrived after which the merge state of a pull request is unknown. */
     onDoubt(listener: () => void): void {
       doubt = listener;

@@ -4,15 +4,20 @@
 // ten fails and is repeated.
 import { createHash } from 'node:crypto';
 import {
-  type DeploymentRow,
   fullNameOf,
   nextNumber,
   type PullRequestRow,
   type RepoRow,
 } from '../packages/testkit/src/codehost/cloud.ts';
 import type { FakeCodehost } from '../packages/testkit/src/codehost/fake-codehost.ts';
-import { codehostExample } from '../packages/testkit/src/payloads/codehost-variants.ts';
-import type { JsonObject } from '../packages/testkit/src/payloads/examples.ts';
+import {
+  deploymentSending,
+  pullRequestOf,
+  pullRequestSending,
+  type Sending,
+  sending,
+  statusSending,
+} from '../packages/testkit/src/codehost/sendings.ts';
 import { createRandom, type Random } from '../packages/testkit/src/random.ts';
 import type { SimulatedClock } from './codehost-calls-clock.ts';
 
@@ -61,13 +66,35 @@ export function startWorld(options: {
     clock.after(0, goOn);
   }
 
-  async function send(repo: RepoRow, { type, payload }: Payload): Promise<void> {
+  async function send({ repo }: Pick<OfPullRequest, 'repo'>, { type, payload }: Sending): Promise<void> {
     await codehost.emit(fullNameOf(repo), type, payload, { unheard: !isHeard() });
   }
 
-  async function sendOf(name: string, of: OfPullRequest, more = {}): Promise<void> {
+  async function sendOf(of: OfPullRequest, action: string, more = {}): Promise<void> {
     if (hasBegun()) touched.add(of);
-    await send(of.repo, pullRequestPayload(name, of, more));
+    await send(of, pullRequestSending(fullNameOf(of.repo), of.row, action, more));
+  }
+
+  /** A published example about the pull request. */
+  async function sendLike(example: string, of: OfPullRequest): Promise<void> {
+    const name = fullNameOf(of.repo);
+    await send(of, sending(example, name, pullRequestOf(name, of.row)));
+  }
+
+  async function sendPush(repo: RepoRow, branch: string, before: string, after: string): Promise<void> {
+    const commits = [{ id: after, message: 'Go on' }];
+    const patch = { ref: `refs/heads/${branch}`, before, after, commits, head_commit: commits[0] };
+    await send({ repo }, sending('push branch', fullNameOf(repo), patch));
+  }
+
+  async function sendStatus(of: OfPullRequest, state: 'pending' | 'success'): Promise<void> {
+    const patch = { sha: of.row.headSha, branches: [{ name: of.row.branch }] };
+    await send(of, sending(`status ${state}`, fullNameOf(of.repo), patch));
+  }
+
+  async function sendComment({ repo, row: { number, title } }: OfPullRequest): Promise<void> {
+    const patch = { issue: { number, title } };
+    await send({ repo }, sending('issue_comment on a pull request', fullNameOf(repo), patch));
   }
 
   function change({ repo, row }: OfPullRequest, changes: Partial<OfPullRequest['row']> = {}): void {
@@ -93,7 +120,7 @@ export function startWorld(options: {
       }
       yield between(13, 18);
       change(of, { reviewDecision: 'APPROVED' });
-      await send(of.repo, pullRequestPayload('pull_request_review approved', of));
+      await sendLike('pull_request_review approved', of);
       yield between(2, 15);
       if (random.chance(0.05)) {
         await close(of);
@@ -107,9 +134,9 @@ export function startWorld(options: {
     const branch = `${ticket.toLowerCase()}-go-on`;
     const more = { number: nextNumber(repo), title: `${ticket}: go on`, branch };
     const of = { repo, row: cloud.addPullRequest(fullNameOf(repo), { ...more, checks: 'PENDING' }) };
-    await send(repo, pushPayload(repo, of.row.branch, '0'.repeat(40), of.row.headSha));
-    await sendOf('pull_request opened', of);
-    await send(repo, commentPayload(of));
+    await sendPush(repo, of.row.branch, '0'.repeat(40), of.row.headSha);
+    await sendOf(of, 'opened');
+    await sendComment(of);
     return of;
   }
 
@@ -117,57 +144,65 @@ export function startWorld(options: {
     const before = of.row.headSha;
     const after = createHash('sha1').update(before).digest('hex');
     change(of, { headSha: after, checks: 'PENDING' });
-    await send(of.repo, pushPayload(of.repo, of.row.branch, before, after));
-    await sendOf('pull_request opened', of, { action: 'synchronize', before, after });
+    await sendPush(of.repo, of.row.branch, before, after);
+    await sendOf(of, 'synchronize', { before, after });
   }
 
   async function* checks(of: OfPullRequest, random: Random): Story {
-    const { headSha: sha, branch, number: pr } = of.row;
+    const { headSha: sha, branch } = of.row;
     const conclusion = random.chance(0.15) ? 'failure' : 'success';
-    await send(of.repo, statusPayload(of, 'pending'));
+    await sendStatus(of, 'pending');
+    yield* suites(of.repo, { sha, branch, of }, random, conclusion);
+    await sendStatus(of, 'success');
+  }
+
+  /** The last one has the given conclusion. Without a pull request they are about the main branch. */
+  async function* suites(
+    repo: RepoRow,
+    { sha, branch, of }: { sha: string; branch: string; of?: OfPullRequest },
+    random: Random,
+    conclusion: 'success' | 'failure',
+  ): Story {
+    // With the id that the examples have for the repository.
+    const base = { ref: 'main', repo: { id: 4200 } };
+    const pull_requests = of === undefined ? [] : [{ number: of.row.number, base }];
+    const patch = { check_suite: { head_sha: sha, head_branch: branch, pull_requests } };
     for (let count = 1; count <= SUITES; count += 1) {
       yield betweenOf(random)(1, 3);
       const isLast = count === SUITES;
-      if (isLast && of.row.headSha === sha && of.row.state === 'OPEN')
+      if (isLast && of?.row.headSha === sha && of.row.state === 'OPEN')
         change(of, { checks: conclusion === 'success' ? 'SUCCESS' : 'FAILURE' });
-      await send(of.repo, suitePayload(of.repo, { sha, branch, pr }, isLast ? conclusion : 'success'));
+      await send(
+        { repo },
+        sending(`check_suite ${isLast ? conclusion : 'success'}`, fullNameOf(repo), patch),
+      );
     }
-    await send(of.repo, statusPayload(of, 'success'));
   }
 
   async function review(of: OfPullRequest): Promise<void> {
     change(of, { reviewDecision: 'CHANGES_REQUESTED' });
-    await send(of.repo, pullRequestPayload('pull_request_review changes_requested', of));
-    for (let count = 0; count < 3; count += 1)
-      await send(of.repo, pullRequestPayload('pull_request_review_comment created', of));
+    await sendLike('pull_request_review changes_requested', of);
+    for (let count = 0; count < 3; count += 1) await sendLike('pull_request_review_comment created', of);
   }
 
   async function answer(of: OfPullRequest): Promise<void> {
     change(of);
-    for (let count = 0; count < 3; count += 1)
-      await send(of.repo, pullRequestPayload('pull_request_review_thread resolved', of));
-    await send(of.repo, commentPayload(of));
+    for (let count = 0; count < 3; count += 1) await sendLike('pull_request_review_thread resolved', of);
+    await sendComment(of);
   }
 
   async function close(of: OfPullRequest): Promise<void> {
     change(of, { state: 'CLOSED', closedAt: clock.now() });
-    await sendOf('pull_request closed', of);
+    await sendOf(of, 'closed');
   }
 
   async function merge(of: OfPullRequest, random: Random, ticket: string): Promise<void> {
     const { repo, row } = of;
     const sha = cloud.mergePullRequest(fullNameOf(repo), row.number);
-    await sendOf('pull_request merged', of);
-    await send(repo, pushPayload(repo, 'main', '0'.repeat(40), sha));
-    follow(checksOfMain(repo, sha, createRandom(random.below(1e9))));
+    await sendOf(of, 'closed');
+    await sendPush(repo, 'main', '0'.repeat(40), sha);
+    follow(suites(repo, { sha, branch: 'main' }, createRandom(random.below(1e9)), 'success'));
     follow(deploy(repo, sha, createRandom(random.below(1e9)), ticket));
-  }
-
-  async function* checksOfMain(repo: RepoRow, sha: string, random: Random): Story {
-    for (let count = 1; count <= SUITES; count += 1) {
-      yield betweenOf(random)(1, 3);
-      await send(repo, suitePayload(repo, { sha, branch: 'main' }, 'success'));
-    }
   }
 
   async function* deploy(repo: RepoRow, sha: string, random: Random, ticket: string): Story {
@@ -176,7 +211,7 @@ export function startWorld(options: {
       yield between(1, 4);
       isOut = !random.chance(0.1);
       const row = cloud.addDeployment(fullNameOf(repo), { sha });
-      await send(repo, deploymentPayload(repo, row));
+      await send({ repo }, deploymentSending(fullNameOf(repo), row));
       for (const [minutes, state] of [
         [0.5, 'queued'],
         [1, 'in_progress'],
@@ -184,7 +219,7 @@ export function startWorld(options: {
       ] as const) {
         yield minutes;
         cloud.addDeploymentStatus(row, state);
-        await send(repo, deploymentPayload(repo, row, state));
+        await send({ repo }, statusSending(fullNameOf(repo), row));
       }
     }
     await tickets.move(ticket, 'done');
@@ -207,101 +242,4 @@ function betweenOf(random: Random): (least: number, most: number) => number {
 
 export const WARM_UP_MS = 480 * MINUTE_MS;
 
-// The code host's deliveries: its published examples with the values of the simulated pull requests. Common parts are
-// shared, so a day of deliveries fits into memory.
-
-type Payload = { type: string; payload: JsonObject };
 export type OfPullRequest = { repo: RepoRow; row: PullRequestRow };
-
-const examples = new Map<string, Payload>();
-
-function exampleOf(name: string): Payload {
-  const found = examples.get(name) ?? codehostExample(name);
-  examples.set(name, found);
-  return found;
-}
-
-/** `part(payload, 'pull_request')` */
-function part(object: JsonObject, name: string): JsonObject {
-  return (object[name] ?? {}) as JsonObject;
-}
-
-function made(name: string, { repo }: Pick<OfPullRequest, 'repo'>, more: (base: JsonObject) => JsonObject) {
-  const { type, payload } = exampleOf(name);
-  const full_name = fullNameOf(repo);
-  const repository = { ...part(payload, 'repository'), id: repo.id, name: repo.name, full_name };
-  return { type, payload: { ...payload, repository, ...more(payload) } };
-}
-
-function shown({ repo, row }: OfPullRequest, base: JsonObject): JsonObject {
-  const full_name = fullNameOf(repo);
-  const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  return {
-    ...part(base, 'pull_request'),
-    number: row.number,
-    title: row.title,
-    state: row.state === 'OPEN' ? 'open' : 'closed',
-    draft: row.isDraft,
-    merged: row.state === 'MERGED',
-    merged_at: isoTime(row.mergedAt),
-    closed_at: isoTime(row.closedAt),
-    created_at: isoTime(row.createdAt),
-    updated_at: isoTime(row.updatedAt),
-    merge_commit_sha: row.mergeSha,
-    head: { ref: row.branch, sha: row.headSha, repo: { id: repo.id, full_name } },
-    base: { ref: row.base, repo: { id: repo.id, full_name } },
-  };
-}
-
-/** `name` is an example of `pull_request`, of a review, a review comment or a review thread. */
-function pullRequestPayload(name: string, of: OfPullRequest, more: JsonObject = {}): Payload {
-  return made(name, of, (base) => ({ number: of.row.number, pull_request: shown(of, base), ...more }));
-}
-
-function pushPayload(repo: RepoRow, branch: string, before: string, after: string): Payload {
-  const commits = [{ id: after, message: 'Go on' }];
-  return made('push branch', { repo }, () => ({
-    ref: `refs/heads/${branch}`,
-    before,
-    after,
-    commits,
-    head_commit: commits[0],
-  }));
-}
-
-/** Without a pull request it is a check suite of the main branch. */
-function suitePayload(
-  repo: RepoRow,
-  { sha, branch, pr }: { sha: string; branch: string; pr?: number },
-  conclusion: 'success' | 'failure',
-): Payload {
-  const numbers = pr === undefined ? [] : [{ number: pr, base: { ref: 'main', repo: { id: repo.id } } }];
-  return made(`check_suite ${conclusion}`, { repo }, (base) => ({
-    check_suite: {
-      ...part(base, 'check_suite'),
-      head_sha: sha,
-      head_branch: branch,
-      pull_requests: numbers,
-    },
-  }));
-}
-
-function statusPayload({ repo, row }: OfPullRequest, state: 'pending' | 'success'): Payload {
-  const about = { sha: row.headSha, branches: [{ name: row.branch }] };
-  return made(`status ${state}`, { repo }, () => about);
-}
-
-function commentPayload({ repo, row }: OfPullRequest): Payload {
-  return made('issue_comment on a pull request', { repo }, (base) => ({
-    issue: { ...part(base, 'issue'), number: row.number, title: row.title },
-  }));
-}
-
-/** Without a state: its creation. */
-function deploymentPayload(repo: RepoRow, row: DeploymentRow, state?: string): Payload {
-  const name = state === undefined ? 'deployment created' : `deployment_status ${state}`;
-  const { id, sha, ref, environment } = row;
-  return made(name, { repo }, (base) => ({
-    deployment: { ...part(base, 'deployment'), id, sha, ref, environment },
-  }));
-}

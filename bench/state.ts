@@ -1,5 +1,6 @@
 // A log of a million lines: the cost of folding, the time until a start has the state, the time for any past state, and
 // memory and disk usage. `npm run bench:state` writes the log and removes it; `-- --lines 100000` for a quick run.
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import {
@@ -10,9 +11,9 @@ import {
   scriptOptions,
   secondsSince,
 } from '../packages/testkit/src/script.ts';
+import { writeHistory } from '../packages/testkit/src/tape/history.ts';
 import { startChild } from './child.ts';
 import type { ColdFigures, FoldFigures, PrepareFigures, StateOrder } from './state-child.ts';
-import { writeTape } from './state-tape.ts';
 
 const options = scriptOptions({
   lines: 1_000_000,
@@ -23,6 +24,10 @@ const options = scriptOptions({
   'goal-at': 1_000,
   'goal-rss': 300,
 });
+/** A worker's lines with that many rounds of checks, reviews and pushes. */
+const LINES_EACH = 490;
+const ROUNDS = 38;
+const DAYS = 30;
 /** Past boards are large and soon garbage: by default the engine lets much of it accumulate. */
 const growing = options['heap-growing-percent'];
 const nodeOptions = [
@@ -33,13 +38,18 @@ const folder = scriptFolder('bench-state');
 
 console.log(`${describeMachine()}, ${nodeOptions.join(' ')}`);
 const before = performance.now();
-const tape = writeTape({ folder: join(folder, 'events'), lines: options.lines, seed: options.seed });
+const until = new Date();
+const events = join(folder, 'events');
+const cards = Math.max(1, Math.round(options.lines / LINES_EACH));
+const { lines } = writeHistory(events, { cards, until, days: DAYS, rounds: ROUNDS, seed: options.seed });
+const size = readdirSync(events).reduce((sum, name) => sum + statSync(join(events, name)).size, 0);
 console.log(
-  `${tape.lines} lines of ${Math.round(tape.bytes / tape.lines)} bytes, ${megabytes(tape.bytes)}, ${tape.workers} workers in 30 days, written in ${secondsSince(before)} s`,
+  `${lines} lines of ${Math.round(size / lines)} bytes, ${megabytes(size)}, ${cards} workers in ${DAYS} days, written in ${secondsSince(before)} s`,
 );
 // As one file, like the shipped daemon: reading sources would take additional time and memory.
 const program = await bundleProcess('bench/state-child.ts');
-const about = { folder, lines: tape.lines, from: tape.from, to: tape.to, seed: options.seed };
+const to = until.getTime();
+const about = { folder, lines, from: to - DAYS * 86_400_000, to, seed: options.seed };
 
 const fold = await inChild<FoldFigures>({ ...about, task: 'fold' });
 console.log(
@@ -84,7 +94,7 @@ async function inChild<Figures>(order: StateOrder): Promise<Figures> {
 }
 
 function perLine(milliseconds: number): string {
-  return `${((milliseconds * 1_000) / options.lines).toFixed(1)} µs`;
+  return `${((milliseconds * 1_000) / lines).toFixed(1)} µs`;
 }
 
 function seconds(milliseconds: number): string {

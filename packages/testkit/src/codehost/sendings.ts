@@ -1,4 +1,4 @@
-// Deliveries about a pull request or a deployment as the fake code host has it now.
+// Deliveries about a repository, a pull request or a deployment as the fake code host has it now.
 import { codehostExample } from '../payloads/codehost-variants.ts';
 import { type JsonObject, patched } from '../payloads/examples.ts';
 import type { DeploymentRow, PullRequestRow } from './cloud.ts';
@@ -11,17 +11,27 @@ function time(milliseconds: number | null): string | null {
   return milliseconds === null ? null : `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
-function sending(example: string, repo: string, patch: JsonObject): Sending {
+/** `example` is the name of one: `status success`. */
+export function sending(example: string, repo: string, patch: JsonObject): Sending {
   const repository = { full_name: repo, name: repo.split('/')[1] };
   const { type, payload } = patched(codehostExample(example), example, { repository, ...patch });
   return { type, payload };
 }
 
 /** `action` as the code host names it: a merge is `closed`. */
-export function pullRequestSending(repo: string, row: PullRequestRow, action: string): Sending {
+export function pullRequestSending(
+  repo: string,
+  row: PullRequestRow,
+  action: string,
+  more: JsonObject = {},
+): Sending {
+  return sending('pull_request merged', repo, { action, ...pullRequestOf(repo, row), ...more });
+}
+
+/** Its own and those of reviews, review comments and review threads. */
+export function pullRequestOf(repo: string, row: PullRequestRow): JsonObject {
   const merged = row.state === 'MERGED';
-  return sending('pull_request merged', repo, {
-    action,
+  return {
     number: row.number,
     pull_request: {
       number: row.number,
@@ -39,7 +49,7 @@ export function pullRequestSending(repo: string, row: PullRequestRow, action: st
       head: { ref: row.branch, sha: row.headSha, repo: { full_name: repo } },
       base: { ref: row.base, repo: { full_name: repo } },
     },
-  });
+  };
 }
 
 function deploymentOf({ id, sha, ref, environment, createdAt }: DeploymentRow): JsonObject {

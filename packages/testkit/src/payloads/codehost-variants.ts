@@ -172,6 +172,7 @@ type PublishedType = { name: string; examples: JsonObject[] };
 
 const require = createRequire(import.meta.url);
 let published: Example[] | undefined;
+let variantsMade: Example[] | undefined;
 
 /** Every published example of every type, even of types that are not subscribed. */
 export function publishedExamples(): readonly Example[] {
@@ -183,7 +184,8 @@ export function publishedExamples(): readonly Example[] {
 export function codehostExamples(): Example[] {
   const ten: readonly string[] = codehostEventTypes;
   const ofTheTen = publishedExamples().filter(({ type }) => ten.includes(type));
-  return [...ofTheTen, ...codehostVariants(ofTheTen)];
+  variantsMade ??= codehostVariants(ofTheTen);
+  return [...ofTheTen, ...variantsMade];
 }
 
 /** The payload of that name, such as `pull_request merged` or `deployment_status failure`. */

@@ -11,17 +11,16 @@ export function withDelivery(example: Example, n: number): Delivery {
   return { ...example, deliveryId: `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}` };
 }
 
-/** A copy with some values replaced; a list is replaced as a whole. */
+/** A copy with some values replaced; a list is replaced as a whole. Everything else is shared, to save memory. */
 export function patched(example: Example, name: string, patch: JsonObject): Example {
   return { name, type: example.type, payload: merged(example.payload, patch) };
 }
 
 function merged(base: JsonObject, patch: JsonObject): JsonObject {
-  const result = structuredClone(base);
+  const result = { ...base };
   for (const [name, value] of Object.entries(patch)) {
-    const current = result[name];
-    result[name] =
-      isJsonObject(value) && isJsonObject(current) ? merged(current, value) : structuredClone(value);
+    const current = base[name];
+    result[name] = isJsonObject(value) && isJsonObject(current) ? merged(current, value) : value;
   }
   return result;
 }

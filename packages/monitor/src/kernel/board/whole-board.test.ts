@@ -1,10 +1,10 @@
 // Everything together with the real rules, log and outbox, and realistic lines: stopped and started again at any
 // line, and viewed at past times from the end.
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom, temporaryFolder } from '@svc/testkit';
 import { expect, test } from 'vitest';
-import { writeTape } from '../../../../../bench/state-tape.ts';
+import { historyLines } from '../../../../testkit/src/tape/history.ts';
 import { emptyBoard, foldLine, packBoard } from '../../features/board.ts';
 import type { EventLine } from '../log/event-line.ts';
 import { openTestLog } from '../log/testing/sample-log.ts';
@@ -12,21 +12,15 @@ import { createBoardAt } from './board-at.ts';
 import { boardRules } from './board-rules.ts';
 import { follow, openStateFiles } from './testing/state-files.ts';
 
-const LINES = 6_000;
 const WIDEST = 1_000;
-
-function readTape(): { name: string; lines: EventLine[] } {
-  const folder = join(temporaryFolder(), 'tape');
-  writeTape({ folder, lines: LINES, seed: 3 });
-  const name = readdirSync(folder)[0] ?? '';
-  const texts = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
-  return { name, lines: texts.map((text) => JSON.parse(text) as EventLine) };
-}
+const lines: EventLine[] = [
+  ...historyLines({ cards: 60, rounds: 5, until: new Date('2026-06-30T00:00:00Z'), open: 0.1 }),
+];
+const LINES = lines.length;
 
 test('started repeatedly, and viewed at past times, it equals folding from the first line', async () => {
-  const { name, lines } = readTape();
   const folder = temporaryFolder();
-  const month = join(folder, 'events', name);
+  const month = join(folder, 'events', '2026-06.jsonl');
   mkdirSync(join(folder, 'events'));
   writeFileSync(month, '');
   const random = createRandom(8);
