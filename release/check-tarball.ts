@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { parseSync } from 'rolldown/utils';
+import { parseSync, Visitor } from 'rolldown/utils';
 import { type Licensed, type Lock, licenceProblems } from './licences.ts';
 import { NOTICES, readNotices } from './notices.ts';
 import { declaredBy, type Packed, type Tarball } from './pack.ts';
@@ -13,52 +13,31 @@ import { root } from './versions.ts';
 // Whether an installed package finds its imports: exactly the imported packages are declared.
 
 /** The packages that a file imports, also with `require` and `import()`. Without Node's own and relative ones. */
-export function importedPackages(path: string, source: string): Set<string> {
-  const { program, errors } = parseSync(path, source);
+export function importedPackages(path: string, text: string): Set<string> {
+  const { program, errors } = parseSync(path, text);
   const [error] = errors;
   if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}`);
-  const packages = new Set<string>();
-  for (const specifier of specifiersIn(program))
-    if (!/^[./#]/.test(specifier) && !/^[a-z]+:/.test(specifier) && !isBuiltin(specifier))
-      packages.add(packageOf(specifier));
-  return packages;
+  const specifiers: unknown[] = [];
+  const note = ({ source }: { source: unknown }): void => {
+    if (isLiteral(source)) specifiers.push(source.value);
+  };
+  new Visitor({
+    ImportDeclaration: note,
+    ExportNamedDeclaration: note,
+    ExportAllDeclaration: note,
+    ImportExpression: note,
+    TSImportType: note,
+    // The bundler's own name for it starts with two underscores.
+    CallExpression({ callee, arguments: [given] }) {
+      if (callee.type === 'Identifier' && /^_*require$/.test(callee.name)) note({ source: given });
+    },
+  }).visit(program);
+  const names = specifiers.filter((specifier) => typeof specifier === 'string');
+  return new Set(names.filter((name) => !/^[./#]|^[a-z]+:/.test(name) && !isBuiltin(name)).map(packageOf));
 }
 
-const IMPORTING = new Set([
-  'ImportDeclaration',
-  'ExportNamedDeclaration',
-  'ExportAllDeclaration',
-  'ImportExpression',
-  'TSImportType',
-]);
-
-function* specifiersIn(node: unknown): Generator<string> {
-  if (Array.isArray(node)) {
-    for (const each of node) yield* specifiersIn(each);
-    return;
-  }
-  if (!isNode(node)) return;
-  const { type, source, callee, arguments: given } = node;
-  if (IMPORTING.has(type) && typeof source?.value === 'string') yield source.value;
-  // The bundler's own name for it starts with two underscores.
-  if (
-    type === 'CallExpression' &&
-    /^_*require$/.test(callee?.name ?? '') &&
-    typeof given?.[0]?.value === 'string'
-  )
-    yield given[0].value;
-  for (const value of Object.values(node)) yield* specifiersIn(value);
-}
-
-type Node = {
-  type: string;
-  source?: { value?: unknown };
-  callee?: { name?: string };
-  arguments?: { value?: unknown }[];
-};
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+const isLiteral = (node: unknown): node is { value: unknown } =>
+  typeof node === 'object' && node !== null && 'value' in node;
 
 const packageOf = (specifier: string): string =>
   specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
@@ -169,17 +148,6 @@ function shebangProblems(bin: Readonly<Record<string, string>>, read: (path: str
 // What may be in a published package: only the intended files, no development files, and no unplanned growth. Pure; the
 // list of files is that of `npm pack --json`.
 
-/** Never in a package, whatever its allow-list. */
-const NEVER: readonly [RegExp, string][] = [
-  [/\.(?:test|spec)\.[^/]*$|(?:^|\/)(?:e2e|testing|__tests__|__snapshots__)\//, 'a test'],
-  [/\.map$/, 'a source map'],
-  [/\.tsbuildinfo$/, 'compiler data'],
-  [/(?<!\.d)\.[cm]?tsx?$/, 'source'],
-  [/(?:^|\/)\.(?!well-known)[^/]+/, 'a hidden file'],
-  [/\.(?:pem|key|p12|pfx|crt|sqlite|db|log|tgz)$/, 'a key, a database or a log'],
-  [/(?:^|\/)node_modules\//, 'a bundled folder of dependencies'],
-];
-
 /** Packed by npm into every package, and required in each. */
 const ALWAYS = ['package.json', 'README.md', 'LICENSE'];
 
@@ -187,9 +155,7 @@ export function contentProblems(rule: ContentsRule, packed: Packed): string[] {
   const paths = new Map(packed.files.map((file) => [file.path, file]));
   const problems: string[] = [];
   for (const path of paths.keys()) {
-    const never = NEVER.find(([pattern]) => pattern.test(path));
-    if (never !== undefined) problems.push(`${path} is ${never[1]}`);
-    else if (!ALWAYS.includes(path) && !rule.allowed.some((pattern) => pattern.test(path)))
+    if (!ALWAYS.includes(path) && !rule.allowed.some((pattern) => pattern.test(path)))
       problems.push(`${path} is not on the list of allowed files`);
   }
   for (const path of [...ALWAYS, ...rule.required]) if (!paths.has(path)) problems.push(`${path} is missing`);

@@ -24,8 +24,8 @@ export type PublishedPackage = {
 };
 
 const MEGABYTE = 1_000_000;
-/** A program, or a part of one that is loaded on demand. */
-const CHUNK = String.raw`[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.js`;
+/** A program, or a part of one that is loaded on demand; no test. */
+const CHUNK = String.raw`(?!.*\.(?:test|spec)\.)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.js`;
 
 export const packages: readonly PublishedPackage[] = [
   {
@@ -41,7 +41,7 @@ export const packages: readonly PublishedPackage[] = [
         /^dist\/demo\/[a-z]+\.jsonl$/,
         /^dist\/bin\/[a-z-]+\.sh$/,
         /^dist\/dashboard\/(?:index\.html|favicon\.svg)(?:\.br|\.gz)?$/,
-        /^dist\/dashboard\/assets\/[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
+        /^dist\/dashboard\/assets\/(?!\.|.*\.(?:test|spec)\.)[A-Za-z0-9_.-]+\.(?:(?:js|css)(?:\.br|\.gz)?|woff2)$/,
         /^dist\/skills\/[a-z-]+\/[A-Za-z-]+\.(?:md|mjs|sh)$/,
         // Data for shell completion, and the help of every verb.
         /^dist\/(?:completion|help)\.json$/,
