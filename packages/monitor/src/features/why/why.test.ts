@@ -55,15 +55,6 @@ describe('the rule, what it waits for, and until when', () => {
     ],
     ['dispatched', sampleWorker({ status: 'dispatched' }), {}, { waitsFor: 'the agent to start' }],
     [
-      'implementing, and its process will be started again',
-      sampleWorker({ process: { state: 'dead', since: sampleTime('11:00'), seq: 3, reviving: true } }),
-      {},
-      {
-        waitsFor: 'its agent to be started again, or a person: svc orchestrate retry run-1 ENG-1',
-        until: null,
-      },
-    ],
-    [
       'pr-created and ready',
       sampleWorker({ status: 'pr-created', pr: { number: 12, url: null } }),
       { pullRequests: [samplePullRequest()] },
@@ -182,6 +173,13 @@ describe('the rule, what it waits for, and until when', () => {
     expect(whyOf(worker, more)).toMatchObject(expected);
     expect(whyOf(worker, more).contradictions).toEqual([]);
   });
+});
+
+test('a process that is started again after a pause is named as what it waits for', () => {
+  const process = { state: 'dead', since: sampleTime('11:00'), seq: 3, reviving: true } as const;
+  expect(whyOf(sampleWorker({ process }), {}).waitsFor).toBe(
+    'its agent to be started again, or a person: svc orchestrate retry run-1 ENG-1',
+  );
 });
 
 describe('an agent that does nothing, from its events', () => {
