@@ -1,7 +1,9 @@
 // One task of `bench/state.ts`, in its own process.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { effectKinds } from '../packages/monitor/src/features/effect-kinds.ts';
 import { type BoardAtOptions, createBoardAt } from '../packages/monitor/src/kernel/board/board-at.ts';
 import { boardRules, foldOrSkip } from '../packages/monitor/src/kernel/board/board-rules.ts';
 import { followState } from '../packages/monitor/src/kernel/board/follow-state.ts';
@@ -87,7 +89,12 @@ function open(outboxFrom?: number) {
     newId: () => crypto.randomUUID(),
   });
   const database = openOutboxDatabase(databaseFile);
-  const outbox = createOutboxStore({ database, lastSeq: outboxFrom ?? log.lastSeq(), clock });
+  const outbox = createOutboxStore({
+    kinds: effectKinds,
+    database,
+    lastSeq: outboxFrom ?? log.lastSeq(),
+    clock,
+  });
   const snapshots = openSnapshotStore({ path: databaseFile });
   async function close(): Promise<void> {
     snapshots.close();

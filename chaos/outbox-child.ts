@@ -1,15 +1,17 @@
 // One process of chaos/outbox.ts: a real event log, a fold and the real outbox. It kills itself with -9 at the given
 // point; otherwise it ends when every effect is settled.
 // node outbox-child.ts '<JSON of ChildOrders>'. It prints a line for each line that it wrote.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '@svc/lib/clock';
-import type { Effect } from '../packages/monitor/src/features/effect.ts';
+import { effectKinds } from '../packages/monitor/src/features/effect-kinds.ts';
 import { writeFileAtomically } from '../packages/monitor/src/kernel/disk/atomic-write.ts';
 import type { Database } from '../packages/monitor/src/kernel/disk/sqlite.ts';
 import { openEventLog } from '../packages/monitor/src/kernel/log/event-log.ts';
 import type { Handlers, Outcome } from '../packages/monitor/src/kernel/outbox/attempt.ts';
+import type { Effect } from '../packages/monitor/src/kernel/outbox/effect.ts';
 import {
   createOutboxStore,
   type OutboxStore,
@@ -66,6 +68,7 @@ const log = openEventLog({
 const database = openOutboxDatabase(join(folder, 'svc.db'));
 const store = withKillPoints(
   createOutboxStore({
+    kinds: effectKinds,
     database: killedBeforeCommit(database),
     lastSeq: log.lastSeq(),
     clock,

@@ -1,7 +1,9 @@
 // The effects of a line in chaos/outbox.ts: a small fold with its own state and every kind of result. Each effect has a
 // unique result, so that none can be hidden by the next.
-import type { Effect, TicketPhase } from '../packages/monitor/src/features/effect.ts';
+
+import type { TicketPhase } from '../packages/monitor/src/features/tracker/ticket-phases.ts';
 import { draft, type EventDraft, type EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
+import type { Effect } from '../packages/monitor/src/kernel/outbox/effect.ts';
 import type { Random } from '../packages/testkit/src/random.ts';
 
 const TICKETS = 5;

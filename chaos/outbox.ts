@@ -4,13 +4,15 @@
 // `npm run chaos:outbox` (200 kills); with `-- --power-cuts 100` its disk loses its power instead, and with it
 // everything that was not synced (power-cut.ts); `-- --sabotage` also runs four broken ways of doing it, and disks that
 // do not sync, which the verdict has to notice; `-- --seed 2` makes other choices.
+
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Effect } from '../packages/monitor/src/features/effect.ts';
+import { effectKinds } from '../packages/monitor/src/features/effect-kinds.ts';
 import type { EventLine } from '../packages/monitor/src/kernel/log/event-line.ts';
+import type { Effect } from '../packages/monitor/src/kernel/outbox/effect.ts';
 import { createOutboxStore, openOutboxDatabase } from '../packages/monitor/src/kernel/outbox/outbox-store.ts';
 import { bundleProcess } from '../packages/testkit/src/daemon/bundle-process.ts';
 import { createRandom } from '../packages/testkit/src/random.ts';
@@ -340,7 +342,12 @@ function compareRows(
   verdict: OutboxVerdict,
 ): void {
   const database = openOutboxDatabase(join(folder, 'svc.db'));
-  const store = createOutboxStore({ database, lastSeq, clock: { now: () => Date.now() } });
+  const store = createOutboxStore({
+    kinds: effectKinds,
+    database,
+    lastSeq,
+    clock: { now: () => Date.now() },
+  });
   try {
     for (const effect of effects) {
       const row = store.find(effect.key);

@@ -2,15 +2,16 @@
 // which ones have drifted.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contracts, jsonSchemaOf } from 'svc-monitor/src/features/json-schemas.ts';
-import { openapiDocument } from 'svc-monitor/src/kernel/http/openapi.ts';
+import { api } from './src/features/api.ts';
+import { contracts, jsonSchemaOf } from './src/features/json-schemas.ts';
+import { openapiDocument } from './src/kernel/http/openapi.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'schemas');
 const version = readFileSync(join(root, 'version.txt'), 'utf8').trim();
 const wanted = new Map<string, string>([
   ...[...contracts].map(([name, schema]): [string, string] => [`${name}.json`, textOf(name, schema())]),
-  ['openapi.json', `${JSON.stringify(openapiDocument({ version }), null, 2)}\n`],
+  ['openapi.json', `${JSON.stringify(openapiDocument({ version, api }), null, 2)}\n`],
 ]);
 mkdirSync(folder, { recursive: true });
 const present = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));

@@ -229,7 +229,7 @@ test('the daemon serves the published description, with its own version', async 
   const { body } = await daemon.get('/openapi.json');
   expectPublished('GET /openapi.json', 200, body);
   judged.add('GET /openapi.json');
-  expect(body).toEqual(openapiDocument({ version: '1.2.3' }));
+  expect(body).toEqual(openapiDocument({ version: '1.2.3', api }));
   expect(body['paths']).toEqual(published.paths);
 });
 

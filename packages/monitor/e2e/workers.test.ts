@@ -19,7 +19,7 @@ import {
 } from '@svc/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BoardView } from '../src/features/board/api.ts';
-import { laneSlots } from '../src/kernel/outbox/outbox-rules.ts';
+import { laneSlots } from '../src/kernel/outbox/effect.ts';
 import { covered, feedWorld as world } from './feed-world.ts';
 
 type Outbox = Answer<'GET', '/api/outbox'>;

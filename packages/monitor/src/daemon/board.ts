@@ -1,6 +1,8 @@
 // The state of the daemon: the log folded into the board, its snapshots, and the outbox with the effects of lines. Every
 // part reads the board; there is no other state.
+
 import type { Logger } from 'pino';
+import { effectKinds } from '../features/effect-kinds.ts';
 import { type BoardAt, createBoardAt } from '../kernel/board/board-at.ts';
 import { followState } from '../kernel/board/follow-state.ts';
 import { openSnapshotStore, type SnapshotStore } from '../kernel/board/snapshot-store.ts';
@@ -34,6 +36,7 @@ export function openBoard({
   logger: Logger;
 }): DaemonBoard {
   const outbox = createOutboxStore({
+    kinds: effectKinds,
     database: openOutboxDatabase(machine.databaseFile),
     lastSeq: log.lastSeq(),
     clock: { now },

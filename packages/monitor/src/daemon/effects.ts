@@ -9,7 +9,6 @@ import { attentionId } from '../features/attention/reduce-attention.ts';
 import type { CodehostFeed } from '../features/codehost/io/codehost-feed.ts';
 import type { Config } from '../features/config.ts';
 import { createDescendantProof } from '../features/deploy/io/prove-descendant.ts';
-import type { Effect } from '../features/effect.ts';
 import { projectFindings } from '../features/findings/io/queue.ts';
 import { createWorkerMessenger } from '../features/reactions/io/message-worker.ts';
 import { createRuleCommands } from '../features/rules/io/run-command.ts';
@@ -30,6 +29,7 @@ import type { FileLocks } from '../kernel/disk/lock.ts';
 import { draft, type EventDraft } from '../kernel/log/event-line.ts';
 import type { EventLog } from '../kernel/log/event-log.ts';
 import type { Outcome } from '../kernel/outbox/attempt.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import type { OutboxRow } from '../kernel/outbox/outbox-store.ts';
 import { createOutboxRunner, type OutboxRunner, type Settled } from '../kernel/outbox/runner.ts';
 

@@ -44,7 +44,7 @@ import { inDoctorOrder } from '../kernel/check/finding.ts';
 import type { Machine } from '../kernel/config/environment.ts';
 import type { LiveConfig } from '../kernel/config/live.ts';
 import { Failure } from '../kernel/failure.ts';
-import { accessRoutes } from '../kernel/http/access-routes.ts';
+import { serveAccess } from '../kernel/http/access-routes.ts';
 import type { ApiAnswer } from '../kernel/http/api-route.ts';
 import type { Routes } from '../kernel/http/route.ts';
 import type { EventLog } from '../kernel/log/event-log.ts';
@@ -150,6 +150,6 @@ export function daemonRoutes(parts: {
       return withArchiveIndex(machine.databaseFile, root, (index) => work({ root, index }));
     }),
     retentionRoutes(parts.retention),
-    accessRoutes(parts.access),
+    serveAccess(parts.access),
   ];
 }

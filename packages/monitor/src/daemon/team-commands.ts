@@ -6,7 +6,6 @@ import { answerAgent, messageAgent } from '../features/agents/service.ts';
 import { attentionActions } from '../features/attention/service.ts';
 import type { CommandEntry } from '../features/board-types.ts';
 import { decideDeploy } from '../features/deploy/service.ts';
-import type { Effect } from '../features/effect.ts';
 import { pauseOrResume } from '../features/runs/service.ts';
 import type { HookSessions } from '../features/sessions/io/sessions.ts';
 import {
@@ -23,6 +22,7 @@ import { Failure } from '../kernel/failure.ts';
 import { draft, type EventDraft } from '../kernel/log/event-line.ts';
 import type { EventLog } from '../kernel/log/event-log.ts';
 import type { Outcome } from '../kernel/outbox/attempt.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import type { Orchestration } from './orchestration.ts';
 
 /** Clocks may differ by this much. */

@@ -2,8 +2,8 @@ import { createRandom } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { numbered, randomTape } from '../kernel/board/testing/tape.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import { type Board, emptyBoard, type FoldedLine, foldLine, packBoard, unpackBoard } from './board.ts';
-import type { Effect } from './effect.ts';
 import { topics } from './topics.ts';
 import { needsOf } from './workers/worker-attention.ts';
 

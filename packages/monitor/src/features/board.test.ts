@@ -2,6 +2,7 @@ import type { WorkerStatus } from '@svc/contract/signal-file';
 import { describe, expect, test } from 'vitest';
 import { type LineFields, logged, moment, withPolicyOf } from '../kernel/board/testing/lines.ts';
 import { type EventFields, parseEventDraft } from '../kernel/log/event-line.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import {
   type Board,
   emptyBoard,
@@ -12,7 +13,6 @@ import {
   unpackBoard,
 } from './board.ts';
 import type { Worker } from './board-types.ts';
-import type { Effect } from './effect.ts';
 import { whyTicket } from './why/why.ts';
 
 const ship = {

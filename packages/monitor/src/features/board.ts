@@ -3,10 +3,10 @@ import { asFields, type Fields, integerAt } from '@svc/contract/payload-fields';
 import { ask, type Fold, type FoldContext, on } from '../kernel/board/fold-context.ts';
 import { draft } from '../kernel/log/event-line.ts';
 import { typedLine } from '../kernel/log/typed-line.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import { agentFolds } from './agents/fold-agent.ts';
 import { attentionFolds } from './attention/fold-attention.ts';
 import { linkAll, noLinks, pullRequestKey } from './board-entities.ts';
-
 import {
   type AttentionItem,
   type Board,
@@ -28,7 +28,6 @@ import {
 import { deploymentFolds } from './deploy/fold-deployment.ts';
 import { policyFolds } from './deploy/fold-policy.ts';
 import type { ProjectPolicies, RepoPolicy } from './deploy/policy.ts';
-import type { Effect } from './effect.ts';
 import { pullRequestFolds } from './pull-requests/fold-pull-request.ts';
 import { sessionFolds } from './sessions/fold-session.ts';
 import { taskFolds } from './tasks/fold-tasks.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { type LineFields, logged, moment } from '../kernel/board/testing/lines.ts';
 import { type EventFields, parseEventDraft } from '../kernel/log/event-line.ts';
+import type { Effect } from '../kernel/outbox/effect.ts';
 import { emptyBoard, foldLine, packBoard, unpackBoard } from './board.ts';
-import type { Effect } from './effect.ts';
 import { heldBack } from './tickets/held-ticket.ts';
 import { receipt } from './tickets/receipt.ts';
 import { whyTicket } from './why/why.ts';

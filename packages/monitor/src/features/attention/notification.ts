@@ -1,8 +1,8 @@
 // The notification about an attention item. Messages contain ticket titles and the like, which anyone may have written:
 // they must not be able to control a terminal, hide text or fill a screen.
 import { cutText } from '@svc/lib/cut-text';
+import type { Effect } from '../../kernel/outbox/effect.ts';
 import type { Config } from '../config.ts';
-import type { Effect } from '../effect.ts';
 import { FindingSeverity } from '../findings/findings.ts';
 
 export type NotifyEffect = Extract<Effect, { kind: 'notify' }>;

@@ -6,9 +6,9 @@ import { Seq, Time } from '../../kernel/http/api-route.ts';
 import { EventVia } from '../../kernel/log/event-line.ts';
 import { AgentCost, AgentRequest, Waited, WorkerAgent } from '../agents/schemas.ts';
 import { DeploymentState, deployFields } from '../deploy/api.ts';
-import { ticketPhases } from '../effect.ts';
 import { hookedAgents } from '../sessions/hook-event.ts';
 import { sessionSources, sessionStates } from '../sessions/hooks.ts';
+import { ticketPhases } from '../tracker/ticket-phases.ts';
 import { recallCauses } from '../workers/reaction-causes.ts';
 
 const key = z.string().describe('Unique among entities of its kind, and stable');

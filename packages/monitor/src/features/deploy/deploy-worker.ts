@@ -1,7 +1,7 @@
 // The facts that the deploy lifecycle handles, and the effects of its transitions.
 import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
 import { workerStatuses } from '@svc/contract/worker-statuses';
-import type { Effect } from '../effect.ts';
+import type { Effect } from '../../kernel/outbox/effect.ts';
 import type { DeploymentState, DeployProgress, DeployWorker } from './api.ts';
 
 /** Failed deployments that exhaust the budget. */

@@ -1,5 +1,6 @@
 // The health of every component.
 import { z } from 'zod';
+import { AccessHealth } from '../../kernel/access/access-health.ts';
 import { ConfigProblem } from '../../kernel/config/reported-problem.ts';
 import { apiRoute, Seq, Time } from '../../kernel/http/api-route.ts';
 import { DaemonAnswer } from '../../kernel/instance/daemon-identity.ts';
@@ -85,19 +86,6 @@ const SignalsHealth = z.object({
   ignoredFiles: z.array(z.string()).exactOptional().describe('The first ten of them'),
   lastScanAt: Time.nullable().exactOptional(),
   problem: z.string().nullable().exactOptional(),
-});
-
-const AccessHealth = z.object({
-  by: z
-    .enum(['owner', 'token'])
-    .describe(
-      'owner: only connections of the daemon’s user and root are accepted; token: only requests with the token',
-    ),
-  refused: z.record(z.string(), z.int()).describe('Refused connections and requests, by reason'),
-  readOnly: z
-    .boolean()
-    .exactOptional()
-    .describe('The daemon only shows the board of the team (svc team serve)'),
 });
 
 export type Health = z.infer<typeof Health>;

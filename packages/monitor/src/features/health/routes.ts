@@ -20,6 +20,6 @@ export function healthRoutes(options: {
       reply.type(registry.contentType);
       return registry.metrics();
     });
-    route(app, api.getOpenapi, () => (description ??= openapiDocument({ version: options.version })));
+    route(app, api.getOpenapi, () => (description ??= openapiDocument({ version: options.version, api })));
   };
 }

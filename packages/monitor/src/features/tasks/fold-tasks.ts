@@ -5,7 +5,7 @@ import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { unknownTicket } from '../board-entities.ts';
 import type { Board, Task, Ticket } from '../board-types.ts';
-import type { TicketPhase } from '../effect.ts';
+import type { TicketPhase } from '../tracker/ticket-phases.ts';
 import { localStates } from './task.ts';
 
 const REFUSED = 'task-refused';

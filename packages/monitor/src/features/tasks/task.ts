@@ -2,8 +2,8 @@
 // svc knows. Title and text of a local ticket are in the log.
 import { visibleText } from '@svc/lib/visible-text';
 import type { Board, Task, Ticket } from '../board-types.ts';
-import type { TicketPhase } from '../effect.ts';
 import { titleOf } from '../findings/findings.ts';
+import type { TicketPhase } from '../tracker/ticket-phases.ts';
 
 /** Characters. The line of a task always fits into the log as a whole: none takes more than three bytes there. */
 export const LONGEST_TASK = 20_000;

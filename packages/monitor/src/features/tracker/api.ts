@@ -1,8 +1,8 @@
 // The text of a ticket, and its workflow phase.
 import { z } from 'zod';
 import { apiRoute, TICKET, text } from '../../kernel/http/api-route.ts';
-import { ticketPhases } from '../effect.ts';
 import { phaseOfSkill } from './ticket-phase.ts';
+import { ticketPhases } from './ticket-phases.ts';
 import { TicketContent } from './ticket-text.ts';
 
 const skills = Object.keys(phaseOfSkill);

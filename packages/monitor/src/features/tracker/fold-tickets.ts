@@ -8,11 +8,11 @@ import { attentionId } from '../attention/reduce-attention.ts';
 import { isOlder, later, short, unknownTicket, upstreamTime } from '../board-entities.ts';
 import type { FeedState, Ticket } from '../board-types.ts';
 import { isPreMerge } from '../deploy/deploy-worker.ts';
-import { type TicketPhase, ticketPhases } from '../effect.ts';
 import { feedGrades } from '../own-topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { heldBack } from '../tickets/held-ticket.ts';
+import { type TicketPhase, ticketPhases } from './ticket-phases.ts';
 import { issueActions } from './topics.ts';
 import { ticketWritten } from './tracker-of.ts';
 

@@ -6,8 +6,8 @@
 //   label:<name>                        a label of the repository that is named like a state
 //   open, closed:completed, closed:not_planned   neither
 import type { Config } from '../config.ts';
-import { type TicketPhase, ticketPhases } from '../effect.ts';
 import type { WorkflowState } from './api-answer.ts';
+import { type TicketPhase, ticketPhases } from './ticket-phases.ts';
 import type { TicketState } from './topics.ts';
 
 export type StateMap = Config['svc']['tracker']['stateMap'];

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type EventDraft, parseEventDraft } from '../../kernel/log/event-line.ts';
 import type { Handlers } from '../../kernel/outbox/attempt.ts';
-import type { TicketPhase } from '../effect.ts';
 import {
   type MoveTicketEffect,
   moveTicketHandler,
   type TicketMove,
   TicketNotMoved,
 } from './io/move-ticket.ts';
+import type { TicketPhase } from './ticket-phases.ts';
 
 const moved: TicketMove = {
   outcome: 'moved',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { resolveConfig } from '../../kernel/config/resolve.ts';
 import type { Config } from '../config.ts';
-import { ticketPhases } from '../effect.ts';
 import { phaseNamed, projectOfTicket, targetState } from './ticket-phase.ts';
+import { ticketPhases } from './ticket-phases.ts';
 import { ticketWritten } from './tracker-of.ts';
 
 function configWith(tracker: object, project: object = {}): Config {

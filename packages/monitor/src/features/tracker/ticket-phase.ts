@@ -1,9 +1,9 @@
 // The tracker state of a workflow phase, by the project's stateMap. A phase may also be given by its skill.
 import { nearest } from '@svc/lib/nearest';
 import type { Config } from '../config.ts';
-import { type TicketPhase, ticketPhases } from '../effect.ts';
 import type { WorkflowState } from './api-answer.ts';
 import type { StateMap } from './github-states.ts';
+import { type TicketPhase, ticketPhases } from './ticket-phases.ts';
 import { sharedPrefixes, ticketPrefixOf, trackerOf } from './tracker-of.ts';
 
 /** The phase that a running skill puts its ticket in. Only a person cancels one. */

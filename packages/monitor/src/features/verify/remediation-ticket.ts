@@ -1,5 +1,5 @@
 // The ticket for a merged commit that failed its verification: what someone has to fix, and why.
-import type { Effect } from '../effect.ts';
+import type { Effect } from '../../kernel/outbox/effect.ts';
 import type { Finding } from '../findings/findings.ts';
 import { type TicketText, titleOf, withKey } from '../findings/findings.ts';
 

@@ -9,10 +9,9 @@ import { rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { system } from '@svc/lib/system';
-import { api } from '../../features/api.ts';
 import { writeFileAtomically } from '../disk/atomic-write.ts';
-import type { ApiAnswer } from '../http/api-route.ts';
-
+import type { AccessHealth } from './access-health.ts';
+import { accessRoutes } from './api.ts';
 import { createCallers, type ReadSocketTable, tableTellsUsers } from './socket-table.ts';
 import { readToken, tokenFile } from './token-file.ts';
 
@@ -30,7 +29,7 @@ export type Access = {
   refuseRequest: (request: IncomingMessage) => Refusal | undefined;
   /** It judges them too. */
   guardsFiles?: boolean;
-  report: () => ApiAnswer<typeof api.getHealth>['access'];
+  report: () => AccessHealth;
   /** A code that opens the dashboard once, within a minute. */
   createCode: () => { code: string; expiresAt: string };
   /** The key that a page sends from now on, until the daemon ends; undefined for an invalid code. */
@@ -74,7 +73,8 @@ export async function createAccess(options: {
         return onlyShows;
       }
       // A page without a key exchanges its code for one.
-      if (!readOnly && request.method === 'POST' && request.url === api.exchangeCode.path) return undefined;
+      if (!readOnly && request.method === 'POST' && request.url === accessRoutes.exchangeCode.path)
+        return undefined;
       count(given === undefined ? 'no-token' : 'wrong-token');
       return tokenNeeded(given !== undefined, tokenFile(dataDir), readOnly);
     },

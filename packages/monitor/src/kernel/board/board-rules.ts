@@ -1,7 +1,7 @@
 // The rules that turn lines into a board, as this module uses them; `core` defines them.
 import { emptyBoard, type FoldLine, foldLine, packBoard, unpackBoard } from '../../features/board.ts';
 import type { Board, FoldedLine } from '../../features/board-types.ts';
-import type { Effect } from '../../features/effect.ts';
+import type { Effect } from '../outbox/effect.ts';
 
 export type BoardRules = {
   emptyBoard: () => Board;

@@ -1,8 +1,8 @@
 // One step of the fold: the line, the board that it changes, and the effects that it requests.
 import type { Board, FoldedLine } from '../../features/board-types.ts';
-import type { Effect } from '../../features/effect.ts';
 import type { Topic } from '../../features/topics.ts';
 import type { TypedLine } from '../log/typed-line.ts';
+import type { Effect } from '../outbox/effect.ts';
 
 /** A line with the detail of its topic. */
 export type LineOf<Name extends Topic = Topic> = TypedLine<FoldedLine, Name>;

@@ -2,9 +2,9 @@
 import { backoffMs } from '@svc/lib/backoff';
 import { messageOf } from '@svc/lib/errors';
 import type { Board } from '../../features/board-types.ts';
-import type { Effect } from '../../features/effect.ts';
 import type { EventLine } from '../log/event-line.ts';
 import type { EventLog } from '../log/event-log.ts';
+import type { Effect } from '../outbox/effect.ts';
 import type { BoardRules } from './board-rules.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 

@@ -1,14 +1,14 @@
 // A code opens the dashboard once; the page exchanges it for its key.
-import { api } from '../../features/api.ts';
 import type { Access } from '../access/access.ts';
+import { accessRoutes } from '../access/api.ts';
 import { Failure } from '../failure.ts';
 import { type Routes, route } from './route.ts';
 
 /** A code opens the dashboard once; the page exchanges it for its key. */
-export function accessRoutes(access: Pick<Access, 'createCode' | 'exchangeCode'>): Routes {
+export function serveAccess(access: Pick<Access, 'createCode' | 'exchangeCode'>): Routes {
   return (app) => {
-    route(app, api.createCode, () => access.createCode());
-    route(app, api.exchangeCode, ({ body: { code } }) => {
+    route(app, accessRoutes.createCode, () => access.createCode());
+    route(app, accessRoutes.exchangeCode, ({ body: { code } }) => {
       const key = access.exchangeCode(code);
       if (key !== undefined) return { key };
       throw new Failure(

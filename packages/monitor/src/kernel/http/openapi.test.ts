@@ -4,7 +4,7 @@ import { readLogsRequest, readMetricsRequest } from '../../features/otel/proxy-r
 import { apiFailureStatus } from './failures.ts';
 import { type OpenapiOperation, openapiDocument } from './openapi.ts';
 
-const document = openapiDocument({ version: '1.2.3' });
+const document = openapiDocument({ version: '1.2.3', api });
 const text = JSON.stringify(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),

@@ -1,6 +1,5 @@
 // The OpenAPI 3.1 document of the daemon's routes, made from their table.
 import { z } from 'zod';
-import { api } from '../../features/api.ts';
 import type { ApiFields, ApiRoute } from './api-route.ts';
 import { ApiFailure, apiFailureStatus } from './failures.ts';
 
@@ -30,11 +29,18 @@ export type OpenapiOperation = {
 
 const JSON_TYPE = 'application/json';
 
-/** `openapiDocument({ version: '1.2.3' })` */
-export function openapiDocument({ version }: { version: string }): OpenapiDocument {
+/** `openapiDocument({ version: '1.2.3', api })` */
+export function openapiDocument({
+  version,
+  api,
+}: {
+  version: string;
+  /** By operation id. */
+  api: Readonly<Record<string, ApiRoute>>;
+}): OpenapiDocument {
   const schemas: Schemas = {};
   const paths: OpenapiDocument['paths'] = {};
-  for (const [operationId, route] of Object.entries<ApiRoute>(api)) {
+  for (const [operationId, route] of Object.entries(api)) {
     paths[route.path] ??= {};
     Object.assign(paths[route.path] ?? {}, {
       [route.method.toLowerCase()]: operationOf(operationId, route, schemas),
@@ -50,7 +56,7 @@ export function openapiDocument({ version }: { version: string }): OpenapiDocume
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://127.0.0.1:7400', description: 'The daemon on this machine' }],
-    tags: [...new Set(Object.values<ApiRoute>(api).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(Object.values(api).map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))),

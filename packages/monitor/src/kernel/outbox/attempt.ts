@@ -1,7 +1,7 @@
 // One attempt at an effect. It always ends: with the handler's result, its error, or a timeout.
 import type { Clock } from '@svc/lib/clock';
 import { messageOf } from '@svc/lib/errors';
-import type { Effect } from '../../features/effect.ts';
+import type { Effect } from './effect.ts';
 import type { OutboxRow } from './outbox-store.ts';
 
 /** The result of an attempt. `done` describes it in a few words: `written`, `already`, `skipped: …`. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Effect } from '../../features/effect.ts';
+import { effectKinds } from '../../features/effect-kinds.ts';
 import { draft } from '../log/event-line.ts';
-import { effectLanes, laneOf, orderKeyOf } from './outbox-rules.ts';
+import type { Effect } from './effect.ts';
+import { laneOf, orderKeyOf } from './outbox-rules.ts';
 
 const base = { key: '7:x:y', seq: 7 };
 const table: [Effect, string | null][] = [
@@ -47,13 +48,13 @@ const table: [Effect, string | null][] = [
 ];
 
 test.each(table)('%j', (effect, expected) => {
-  expect(orderKeyOf(effect)).toBe(expected);
+  expect(orderKeyOf(effectKinds, effect)).toBe(expected);
   // Effects with one order key must be in one lane.
   expect(expected ?? effect.kind).toMatch(new RegExp(`^${effect.kind}`));
 });
 
 test('what only writes on this machine shares its lane with no call to a service', () => {
-  const local = Object.keys(effectLanes).filter((kind) => laneOf(kind) === 'local');
-  expect(local).toEqual(['write-signal', 'append', 'refresh-pull-request']);
-  expect(laneOf('toString')).toBe('local');
+  const local = Object.keys(effectKinds).filter((kind) => laneOf(effectKinds, kind) === 'local');
+  expect(local.toSorted()).toEqual(['append', 'refresh-pull-request', 'write-signal']);
+  expect(laneOf(effectKinds, 'toString')).toBe('local');
 });

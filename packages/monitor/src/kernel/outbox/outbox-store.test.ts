@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testkit';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { effectLanes, laneOf, lanes } from './outbox-rules.ts';
-import { createOutboxStore, DUE, type OutboxStore, openOutboxDatabase } from './outbox-store.ts';
-
+import { effectKinds } from '../../features/effect-kinds.ts';
+import { lanes } from './effect.ts';
+import { laneOf } from './outbox-rules.ts';
+import { createOutboxStore, dueQuery, type OutboxStore, openOutboxDatabase } from './outbox-store.ts';
 import { append, move, openStore } from './testing/sample-outbox.ts';
 
 const HOUR = 60 * 60_000;
@@ -47,7 +48,7 @@ describe('opening', () => {
     onTestFinished(() => database.close());
     const level = () => database.prepare('PRAGMA synchronous').get()?.['synchronous'];
     expect(level()).toBe(2);
-    const store = createOutboxStore({ database, lastSeq: 0, clock: { now: () => 1 } });
+    const store = createOutboxStore({ kinds: effectKinds, database, lastSeq: 0, clock: { now: () => 1 } });
     store.accept([], 3);
     expect([level(), store.cursor()]).toEqual([2, 3]);
   });
@@ -92,9 +93,14 @@ describe('what is due', () => {
 
   test('each row is due in the lane of its kind, and one of an unknown kind in the local lane', () => {
     const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
-    const store = createOutboxStore({ database, lastSeq: 0, clock: { now: () => 1_000 } });
+    const store = createOutboxStore({
+      kinds: effectKinds,
+      database,
+      lastSeq: 0,
+      clock: { now: () => 1_000 },
+    });
     onTestFinished(() => store.close());
-    const kinds = [...Object.keys(effectLanes), 'of-a-later-version'];
+    const kinds = [...Object.keys(effectKinds), 'of-a-later-version'];
     store.accept(
       kinds.map((_, index) => move(index, `T-${index}`)),
       kinds.length,
@@ -105,16 +111,22 @@ describe('what is due', () => {
       lanes.map((lane) => [lane, store.due(lane, 1_000, 100).map(({ kind }) => kind)]),
     );
     expect(dueIn).toEqual(
-      Object.fromEntries(lanes.map((lane) => [lane, kinds.filter((kind) => laneOf(kind) === lane)])),
+      Object.fromEntries(
+        lanes.map((lane) => [lane, kinds.filter((kind) => laneOf(effectKinds, kind) === lane)]),
+      ),
     );
   });
 
   test('is found by an index, so thousands of rows in another lane cost nothing', () => {
     const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
     onTestFinished(() => database.close());
-    const plan = database.prepare(`EXPLAIN QUERY PLAN ${DUE}`).all('local', 1, 1, 4);
-    expect(plan.map(({ detail }) => detail)[0]).toContain('outbox_lane');
-    expect(JSON.stringify(plan)).not.toContain('TEMP B-TREE');
+    // Also after a version that had other kinds.
+    for (const kinds of [{ ...effectKinds, append: { lane: 'programs' } } as const, effectKinds]) {
+      createOutboxStore({ database, kinds, lastSeq: 0, clock: { now: () => 1_000 } });
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${dueQuery(kinds)}`).all('local', 1, 1, 4);
+      expect(plan.map(({ detail }) => detail)[0]).toContain('outbox_lane');
+      expect(JSON.stringify(plan)).not.toContain('TEMP B-TREE');
+    }
   });
 
   test('includes what a clock that was set back would postpone forever', () => {
@@ -128,7 +140,12 @@ describe('what is due', () => {
 
   test('a row that cannot be read is returned without its effect', () => {
     const database = openOutboxDatabase(join(temporaryFolder(), 'svc.db'));
-    const store = createOutboxStore({ database, lastSeq: 0, clock: { now: () => 1_000 } });
+    const store = createOutboxStore({
+      kinds: effectKinds,
+      database,
+      lastSeq: 0,
+      clock: { now: () => 1_000 },
+    });
     onTestFinished(() => store.close());
     store.accept([move(1), move(2, 'B'), move(3, 'C')], 3);
     database.prepare('UPDATE outbox_effect SET payload = ? WHERE seq = 1').run('{"ki');

@@ -8,9 +8,9 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { WallClock } from '@svc/lib/clock';
 import { cutText } from '@svc/lib/cut-text';
-import type { Effect } from '../../features/effect.ts';
 import { type Database, openDatabase } from '../disk/sqlite.ts';
-import { effectLanes, type Lane, LONGEST_RETRY_WAIT_MS, orderKeyOf } from './outbox-rules.ts';
+import type { Effect, EffectKinds, Lane } from './effect.ts';
+import { LONGEST_RETRY_WAIT_MS, orderKeyOf } from './outbox-rules.ts';
 
 type OutboxCounts = {
   pending: number;
@@ -25,6 +25,7 @@ type OutboxCounts = {
 };
 
 export type OutboxStore = {
+  kinds: EffectKinds;
   /** `fresh`: started at the log's end, without memory of what came before. */
   started: 'fresh' | 'resumed';
   /** Rows of lines that the log no longer has; they were removed when the store was opened. */
@@ -59,39 +60,55 @@ export type OutboxStore = {
 
 const MAX_LIST = 1_000;
 const MAX_TEXT = 500;
-/** The lane of a row, as `laneOf` returns it. */
-const LANE = `CASE kind ${Object.entries(effectLanes)
-  .map(([kind, lane]) => `WHEN '${kind}' THEN '${lane}'`)
-  .join(' ')} ELSE 'local' END`;
 /** The row `effect` of a query, if no earlier one with its order key is pending. */
 const IS_FIRST = `(effect.order_key IS NULL OR NOT EXISTS (
   SELECT 1 FROM outbox_effect AS earlier
   WHERE earlier.state = 'pending' AND earlier.order_key = effect.order_key
     AND (earlier.seq, earlier.position) < (effect.seq, effect.position)))`;
 
+/** The lane of a row, as `laneOf` returns it. */
+function laneColumn(kinds: EffectKinds): string {
+  const cases = Object.entries(kinds).map(([kind, { lane }]) => `WHEN '${kind}' THEN '${lane}'`);
+  return `CASE kind ${cases.join(' ')} ELSE 'local' END`;
+}
+
 /** What is due in a lane; exported for the test of its index. */
-export const DUE = `SELECT * FROM outbox_effect AS effect
-  WHERE state = 'pending' AND ${LANE} = ? AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
-  ORDER BY seq, position LIMIT ?`;
+export function dueQuery(kinds: EffectKinds): string {
+  return `SELECT * FROM outbox_effect AS effect
+    WHERE state = 'pending' AND ${laneColumn(kinds)} = ? AND (next_at <= ? OR next_at > ?) AND ${IS_FIRST}
+    ORDER BY seq, position LIMIT ?`;
+}
+
+/** Made again when a version has other kinds. */
+function indexLanes(database: Database, kinds: EffectKinds): void {
+  const wanted = `CREATE INDEX outbox_lane ON outbox_effect ((${laneColumn(kinds)}), seq, position) WHERE state = 'pending'`;
+  const made = database.prepare("SELECT sql FROM sqlite_master WHERE name = 'outbox_lane'").get()?.['sql'];
+  if (made === wanted) return;
+  database.prepare('DROP INDEX IF EXISTS outbox_lane').run();
+  database.prepare(wanted).run();
+}
 
 /** `lastSeq` is the log's last line now; see above for how a fresh outbox uses it. */
 export function createOutboxStore({
   database,
+  kinds,
   lastSeq,
   clock,
 }: {
   database: Database;
+  kinds: EffectKinds;
   lastSeq: number;
   clock: WallClock;
 }): OutboxStore {
   const opened = begin(database, lastSeq);
+  indexLanes(database, kinds);
   const sql = {
     add: database.prepare(
       `INSERT OR IGNORE INTO outbox_effect VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, ?, NULL, ?, NULL, NULL, 0)`,
     ),
     move: database.prepare('UPDATE outbox_cursor SET seq = max(seq, ?)'),
     cursor: database.prepare('SELECT seq FROM outbox_cursor'),
-    due: database.prepare(DUE),
+    due: database.prepare(dueQuery(kinds)),
     next: database.prepare(
       `SELECT min(next_at) AS at FROM outbox_effect INDEXED BY outbox_next
        WHERE state = 'pending' AND next_at > ?`,
@@ -148,6 +165,7 @@ export function createOutboxStore({
   }
 
   return {
+    kinds,
     ...opened,
     cursor: () => Number(sql.cursor.get()?.['seq']),
     accept(effects, cursor) {
@@ -161,7 +179,16 @@ export function createOutboxStore({
         for (const [position, effect] of effects.entries()) {
           const { key, seq, kind } = effect;
           const payload = JSON.stringify(effect);
-          const { changes } = sql.add.run(key, seq, position, kind, orderKeyOf(effect), payload, now, now);
+          const { changes } = sql.add.run(
+            key,
+            seq,
+            position,
+            kind,
+            orderKeyOf(kinds, effect),
+            payload,
+            now,
+            now,
+          );
           added += Number(changes);
         }
         sql.move.run(cursor);
@@ -305,15 +332,7 @@ const outboxMigrations = [
   CREATE INDEX outbox_next ON outbox_effect (next_at) WHERE state = 'pending';
   CREATE INDEX outbox_state ON outbox_effect (state, seq, position);
   CREATE INDEX outbox_unsent ON outbox_effect (seq, position) WHERE unsent = 1;
-  CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT;
-  -- The expression is that of LANE; if LANE changes without a new index, a lane is only found more slowly.
-  CREATE INDEX outbox_lane ON outbox_effect ((
-    CASE kind WHEN 'write-signal' THEN 'local' WHEN 'append' THEN 'local' WHEN 'refresh-pull-request' THEN 'local'
-      WHEN 'start-run' THEN 'programs' WHEN 'start-task' THEN 'programs' WHEN 'team-command' THEN 'programs' WHEN 'run-command' THEN 'programs'
-      WHEN 'prove-descendant' THEN 'codehost' WHEN 'message-worker' THEN 'codehost'
-      WHEN 'move-ticket' THEN 'tracker' WHEN 'file-remediation' THEN 'tracker'
-      WHEN 'notify' THEN 'notifiers' WHEN 'notify-rule' THEN 'notifiers' ELSE 'local' END
-  ), seq, position) WHERE state = 'pending'`,
+  CREATE TABLE outbox_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL) STRICT;`,
 ];
 
 /** Open the log first: it sets a damaged file aside, and the outbox then starts in the new one. */

@@ -7,7 +7,8 @@
 // After a kill at any point the row is still pending and is executed again: handlers are idempotent.
 import { messageOf } from '@svc/lib/errors';
 import { type Handlers, handlerFor, type OutboxClock, type Outcome, startAttempt } from './attempt.ts';
-import { isTimeToGiveUp, type Lane, laneOf, laneSlots, lanes, retryWaitMs } from './outbox-rules.ts';
+import { type Lane, laneSlots, lanes } from './effect.ts';
+import { isTimeToGiveUp, laneOf, retryWaitMs } from './outbox-rules.ts';
 import {
   noFigures,
   type OutboxFigures,
@@ -217,7 +218,7 @@ export function createOutboxRunner({
     const run = handlerFor(handlers, row);
     const attempt = startAttempt({ run, number: row.attempts + 1, timeoutMs, clock });
     const settled = settleAtEnd(row, attempt.end);
-    running.set(row.key, { lane: laneOf(row.kind), abort: attempt.abort, settled });
+    running.set(row.key, { lane: laneOf(store.kinds, row.kind), abort: attempt.abort, settled });
     void letGo(holds, Promise.all([attempt.over, settled]));
   }
 

@@ -8,9 +8,9 @@ import type { RunCommand } from '@svc/lib/process';
 import type { Environment } from '../../../kernel/config/resolved-value.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Attempt, Outcome } from '../../../kernel/outbox/attempt.ts';
+import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { Gh } from '../../codehost/gh.ts';
 import { type CodehostProblem, codehostProblemWords } from '../../codehost/problem.ts';
-import type { Effect } from '../../effect.ts';
 import { askCodehost, askGit, type Containment } from './containment.ts';
 
 const commit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;

@@ -4,7 +4,7 @@ import { type CommandEnd, type RunCommand, runCommand } from '@svc/lib/process';
 import { temporaryFolder, until, WAIT_MS } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { draft, openTestLog, readAllLines } from '../../../kernel/log/testing/sample-log.ts';
-import type { Effect } from '../../effect.ts';
+import type { Effect } from '../../../kernel/outbox/effect.ts';
 import { createRuleCommands } from './run-command.ts';
 
 type RunEffect = Extract<Effect, { kind: 'run-command' }>;

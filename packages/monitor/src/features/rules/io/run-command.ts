@@ -13,7 +13,7 @@ import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { LogEntry } from '../../../kernel/log/log-entry.ts';
 import { detailOf } from '../../../kernel/log/typed-line.ts';
 import type { Attempt, Outcome } from '../../../kernel/outbox/attempt.ts';
-import type { Effect } from '../../effect.ts';
+import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { DetailOf } from '../../topics.ts';
 import type { RuleCommand } from '../config.ts';
 import { commandEnvironment } from '../rules.ts';

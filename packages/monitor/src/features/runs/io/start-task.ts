@@ -3,9 +3,9 @@
 import { Failure } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Outcome } from '../../../kernel/outbox/attempt.ts';
+import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { Board, Task } from '../../board-types.ts';
 import type { Config } from '../../config.ts';
-import type { Effect } from '../../effect.ts';
 import { withKey } from '../../findings/findings.ts';
 import { runOfTask } from '../../tasks/task.ts';
 import { type FiledTicket, NotFiled, type TicketDestination } from '../../tracker/io/tracker.ts';

@@ -1,9 +1,9 @@
 import { testTracker } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
-import { type TicketPhase, ticketPhases } from '../../effect.ts';
 import { meansOf, TOKEN } from '../testing/client-of.ts';
 import { projectConfig } from '../testing/project-config.ts';
 import { stateIdsOf } from '../ticket-phase.ts';
+import { type TicketPhase, ticketPhases } from '../ticket-phases.ts';
 import { createTicketMover, TicketNotMoved } from './move-ticket.ts';
 import { openTracker } from './open-tracker.ts';
 

@@ -9,10 +9,11 @@ import { nearest } from '@svc/lib/nearest';
 import { Failure, type FailureCode } from '../../../kernel/failure.ts';
 import { draft, type EventDraft } from '../../../kernel/log/event-line.ts';
 import type { Outcome } from '../../../kernel/outbox/attempt.ts';
+import type { Effect } from '../../../kernel/outbox/effect.ts';
 import type { Config } from '../../config.ts';
-import type { Effect, TicketPhase } from '../../effect.ts';
 import type { TrackerIssueState, WorkflowState } from '../api-answer.ts';
 import { projectOfTicket, stateNamed, targetState } from '../ticket-phase.ts';
+import type { TicketPhase } from '../ticket-phases.ts';
 import { type ConfiguredTracker, sharedPrefixes, trackerOf } from '../tracker-of.ts';
 import { type Tracker, TrackerError } from './tracker.ts';
 

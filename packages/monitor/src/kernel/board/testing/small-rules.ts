@@ -2,7 +2,7 @@
 // and for every line with `detail.ask` as many effects as it asks for.
 import { emptyBoard, packBoard, unpackBoard } from '../../../features/board.ts';
 import type { Board } from '../../../features/board-types.ts';
-import type { Effect } from '../../../features/effect.ts';
+import type { Effect } from '../../outbox/effect.ts';
 import type { BoardRules } from '../board-rules.ts';
 
 export const smallRules = {

@@ -1,6 +1,8 @@
 // The database of a follower on disk, with the real outbox, opened and closed as by a daemon.
+
 import { messageOf } from '@svc/lib/errors';
 import type { Board } from '../../../features/board-types.ts';
+import { effectKinds } from '../../../features/effect-kinds.ts';
 import { type Database, openDatabase } from '../../disk/sqlite.ts';
 import type { EventLine } from '../../log/event-line.ts';
 import { createOutboxStore, openOutboxDatabase } from '../../outbox/outbox-store.ts';
@@ -30,7 +32,12 @@ export function openStateFiles({
     openDatabase(file, { area: 'state', migrations: stateMigrations }),
     openOutboxDatabase(file),
   ] as const;
-  const outbox = createOutboxStore({ database: wrap(connections[1]), lastSeq, clock: { now: () => 0 } });
+  const outbox = createOutboxStore({
+    kinds: effectKinds,
+    database: wrap(connections[1]),
+    lastSeq,
+    clock: { now: () => 0 },
+  });
   const snapshots = createSnapshotStore({
     database: wrap(connections[0]),
     ...(version !== undefined && { version }),

@@ -2,7 +2,7 @@
 // the fold appends come back some time later.
 import { workerStatuses } from '@svc/contract/worker-statuses';
 import { emptyBoard, type FoldedLine, foldLine } from '../../../features/board.ts';
-import { ticketPhases } from '../../../features/effect.ts';
+import { ticketPhases } from '../../../features/tracker/ticket-phases.ts';
 import type { EventDraft } from '../../log/event-line.ts';
 
 type Chance = {

@@ -1,5 +1,6 @@
-import type { Effect } from '../../../features/effect.ts';
+import { effectKinds } from '../../../features/effect-kinds.ts';
 import { draft } from '../../log/event-line.ts';
+import type { Effect } from '../effect.ts';
 import { createOutboxStore, type OutboxStore, openOutboxDatabase } from '../outbox-store.ts';
 
 export type MoveTicket = Extract<Effect, { kind: 'move-ticket' }>;
@@ -22,5 +23,5 @@ export function openStore(
   path: string,
   { lastSeq = 0, clock = { now: () => 1_000 } }: { lastSeq?: number; clock?: { now: () => number } } = {},
 ): OutboxStore {
-  return createOutboxStore({ database: openOutboxDatabase(path), lastSeq, clock });
+  return createOutboxStore({ kinds: effectKinds, database: openOutboxDatabase(path), lastSeq, clock });
 }
