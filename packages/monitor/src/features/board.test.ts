@@ -575,6 +575,14 @@ describe('effects of other lines', () => {
     'codehost.check_suite.completed',
     { scope, detail: { suiteId: 1, conclusion: 'success' } },
   ];
+  test('a worker whose pull request is merged does not move its ticket back; a person does', () => {
+    const kindsOf = (line: Line) =>
+      play([worker('merging'), merged, line]).effects.flatMap(({ seq, kind }) => (seq === 3 ? kind : []));
+    expect(kindsOf(own('workflow.ticket.phase_changed', { to: 'inReview' }))).toEqual([]);
+    const byHand = { scope: { ticket: mine.ticket }, detail: { to: 'inReview' } };
+    expect(kindsOf(['workflow.ticket.phase_changed', byHand])).toEqual(['move-ticket']);
+  });
+
   test.each<[string, Line[], string[]]>([
     [
       'the merge state is requested once',

@@ -6,8 +6,8 @@ import { draft } from '../../kernel/log/event-line.ts';
 import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import { isOlder, later, short, unknownTicket, upstreamTime } from '../board-entities.ts';
-import type { FeedState, Ticket } from '../board-types.ts';
-import { isPreMerge } from '../deploy/deploy-worker.ts';
+import type { Board, FeedState, Ticket, Worker } from '../board-types.ts';
+import { isPreMerge, isUnmerged } from '../deploy/deploy-worker.ts';
 import { feedGrades } from '../own-topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
@@ -126,6 +126,7 @@ function foldTicket(context: FoldContext<TicketLine['event']>): void {
   if (isIssueLine(line)) askForRun({ ...context, line }, known, next);
   const phase = line.event === 'workflow.ticket.phase_changed' ? phaseOf(line.detail.to) : undefined;
   if (phase === undefined) return;
+  if (isLatePhase(board, line.scope, phase)) return;
   if (phase !== 'done' || heldBack(board, ticket) === null) moveTicket(context, ticket, phase);
   writeStatus(context, phase);
 }
@@ -199,17 +200,27 @@ const statusOfPhase: Readonly<Partial<Record<TicketPhase, WorkerStatus>>> = {
 
 /** A phase that the worker itself reports is its status too. */
 function writeStatus(context: FoldContext<TicketLine['event']>, phase: TicketPhase): void {
-  const { board, line } = context;
-  const { orchestrator } = line.scope;
   const status = statusOfPhase[phase];
-  if (orchestrator === undefined || status === undefined) return;
-  // The tracker writes tickets in capitals, a run as it was given them.
-  const worker = board.workers
-    .values()
-    .find((one) => one.orchestrator === orchestrator && one.ticket.toUpperCase() === line.scope.ticket);
-  if (worker === undefined || worker.removed || !isPreMerge(worker.status)) return;
-  const { key, ticket } = worker;
+  const worker = reporter(context.board, context.line.scope);
+  if (status === undefined || worker === undefined || worker.removed || !isPreMerge(worker.status)) return;
+  const { key, orchestrator, ticket } = worker;
   ask(context, key, { kind: 'write-signal', orchestrator, ticket, status, pr: null, deploy: null });
+}
+
+type Reported = { orchestrator?: string | undefined; ticket?: string | undefined };
+
+/** The worker that reports the phase of its own ticket. The tracker writes tickets in capitals, a run as it was given them. */
+function reporter({ workers }: Board, { orchestrator, ticket }: Reported): Worker | undefined {
+  if (orchestrator === undefined) return undefined;
+  return workers
+    .values()
+    .find((one) => one.orchestrator === orchestrator && one.ticket.toUpperCase() === ticket);
+}
+
+/** A worker reports a phase before the merge when it is merged already: its ticket is not moved back. */
+export function isLatePhase(board: Board, reported: Reported, phase: TicketPhase): boolean {
+  const worker = reporter(board, reported);
+  return worker !== undefined && statusOfPhase[phase] !== undefined && !isUnmerged(worker.status);
 }
 
 function foldFeed({ board, line }: FoldContext<FeedLine['event']>): void {

@@ -1,4 +1,4 @@
-import { mergedPullRequest, sampleBoard, verifiedPolicy } from '@svc/testkit';
+import { mergedPullRequest, sampleBoard, sampleWorker, verifiedPolicy } from '@svc/testkit';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpServer } from '../../kernel/http/server.ts';
@@ -150,4 +150,15 @@ test('done is held while its repository requires a verified deployment, and repo
   });
   expect(await post('ENG-1', { phase: 'inReview' })).toMatchObject({ body: { outcome: 'moved' } });
   expect([reported.length, asked.length]).toEqual([2, 1]);
+});
+
+test('a worker that reports a review after the merge gets the reason why its ticket was not moved', async () => {
+  const board = sampleBoard({ workers: [sampleWorker({ status: 'merged' })] });
+  const { post, asked } = await world({ state: 'ended', move }, board);
+  expect(await post('ENG-1', { phase: 'inReview', orchestrator: 'run-1' })).toMatchObject({
+    status: 200,
+    body: { outcome: 'skipped', why: 'its pull request is merged already', remedy: null },
+  });
+  expect(asked).toEqual([]);
+  expect(await post('ENG-1', { phase: 'inReview' })).toMatchObject({ body: { outcome: 'moved' } });
 });

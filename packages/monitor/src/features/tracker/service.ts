@@ -9,6 +9,7 @@ import type { Ticket } from '../board-types.ts';
 import type { RunProjects } from '../runs/io/run-project.ts';
 import { heldBack } from '../tickets/held-ticket.ts';
 import { createLookup } from '../tickets/subject.ts';
+import { isLatePhase } from './fold-tickets.ts';
 import type { MoveEnding } from './io/move-ticket.ts';
 import { phaseNamed } from './ticket-phase.ts';
 import { boundedTicket, shownBounds } from './ticket-text.ts';
@@ -72,6 +73,7 @@ export async function setPhase(
   const { phase, skill } = named;
   const before = boardOf(state).tickets.get(ticket);
   const held = phase === 'done' ? heldBack(boardOf(state), ticket) : null;
+  const isLate = isLatePhase(boardOf(state), { orchestrator, ticket }, phase);
   const { seq } = await report({
     event: 'workflow.ticket.phase_changed',
     source: 'cli',
@@ -81,6 +83,10 @@ export async function setPhase(
   });
   if (held !== null)
     return { ticket, phase, outcome: 'held' as const, from: null, to: null, why: held, remedy: null };
+  if (isLate) {
+    const why = 'its pull request is merged already';
+    return { ticket, phase, outcome: 'skipped' as const, from: null, to: null, why, remedy: null };
+  }
   if (before?.local === true) {
     await state.reached(seq);
     return { ticket, phase, ...movedHere(before, boardOf(state).tickets.get(ticket)) };
