@@ -30,7 +30,7 @@ const notes: Readonly<Record<string, string>> = {
   codex:
     'Its own default mode lets a model decide about permissions; svc sets `read-only`, in which it asks a person. A rejected permission ends the turn. Takes messages while it works.',
   gemini:
-    'Has `session/load` only, and cannot continue a session in the minute in which it was made: svc then starts a new one with a summary. Reports no context and no exit codes.',
+    'Has `session/load` only, and cannot continue a session in the minute in which it was made: svc then starts a new one with a summary. Reports no context and no exit codes. Git in its commands sees no settings of the person: svc gives it their name, e-mail address and ssh program. It has no credential helper, so it cannot push over HTTPS: use an ssh remote.',
   opencode:
     'Its mode does not decide whether it asks: svc sets its permissions by `OPENCODE_PERMISSION`. It reports the tokens of the last request only, so they are unknown. The cost is that of the session over all its processes.',
   qwen: 'Its own default mode lets a classifier decide about permissions; svc sets `default`, in which it asks a person.',

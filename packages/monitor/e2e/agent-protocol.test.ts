@@ -612,6 +612,24 @@ test('a retry gives the agent the variables that are configured now', async () =
   expect(await look()).toBe('key=new-key');
 });
 
+test.each([
+  ['an agent whose commands see no git settings gets the name for its commits', 'gemini', 'Kim Müller'],
+  ['others get no name: git reads its settings itself', 'mine', ''],
+])('%s', async (_, name, author) => {
+  const settings = join(temporaryFolder(), 'gitconfig');
+  writeFileSync(settings, '[user]\n  name = Kim Müller\n');
+  const noting = 'printf %s "$GIT_AUTHOR_NAME" > "$HOME/seen"; exec "$0" "$@"';
+  const agent = { command: '/bin/sh', args: ['-c', noting, process.execPath, program], mode: 'ask' };
+  const { svc, untilState, terminal, home } = await world({
+    variables: { GIT_CONFIG_GLOBAL: settings },
+    user: { orchestration: { agents: { [name]: agent } } },
+  });
+  const code = await svc('orchestrate', 'start', 'A-1', '--name', 'run-1', '--agent', name);
+  expect(code, terminal.complained()).toBe(0);
+  await untilState('idle');
+  expect(readFileSync(join(home, 'seen'), 'utf8')).toBe(author);
+});
+
 /** By its first bytes; what follows is not looked at. */
 const pngOf = (bytes: number): Buffer =>
   Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(bytes - 8)]);

@@ -43,6 +43,8 @@ type BuiltIn = Pick<KnownAgent, 'command' | 'args' | 'mode'> & {
   package: string;
   env?: object;
   commands?: true;
+  /** Its commands see no git settings of the person. */
+  lacksGitSettings?: true;
 };
 
 /** The tried agents, each in the mode in which it asks a person before it edits a file or runs a command. */
@@ -65,6 +67,7 @@ const builtIn: Readonly<Record<string, BuiltIn>> = {
     args: ['--acp'],
     mode: 'default',
     package: '@google/gemini-cli@0.61.0',
+    lacksGitSettings: true,
   },
   opencode: {
     command: 'opencode',
@@ -89,6 +92,10 @@ const builtIn: Readonly<Record<string, BuiltIn>> = {
 };
 
 export const builtInAgents: readonly string[] = Object.keys(builtIn);
+
+export function lacksGitSettings(name: string): boolean {
+  return Object.hasOwn(builtIn, name) && builtIn[name]?.lacksGitSettings === true;
+}
 
 type Orchestration = Config['svc']['orchestration'];
 

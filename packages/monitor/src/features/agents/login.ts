@@ -64,12 +64,13 @@ export const loginRules: Readonly<Record<string, LoginRule>> = {
     elsewhere: ['model_provider'],
     ofProject: ['.codex/config.toml'],
   },
-  // Reports none, and refuses to work without one.
+  // Reports none, and refuses to work without one. A gateway may need a key or not.
   gemini: {
     command: 'gemini',
     refuses: true,
     keys: ['GEMINI_API_KEY'],
     files: [['GEMINI_CLI_HOME', '.', '.gemini/oauth_creds.json']],
+    elsewhere: ['GOOGLE_GEMINI_BASE_URL'],
   },
   // Reports none, and opens a session without one: it has free models.
   opencode: {

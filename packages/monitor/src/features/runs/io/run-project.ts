@@ -18,8 +18,10 @@ import {
   choiceFor,
   chooseAgent,
   chooseVerifier,
+  lacksGitSettings,
   namedAgent,
 } from '../../agents/choice.ts';
+import { gitVariables } from '../../agents/io/git-variables.ts';
 import { checkProgram } from '../../agents/io/launch.ts';
 import { createAgentAsker, createProjectAgents } from '../../agents/io/project-agents.ts';
 import type { Config } from '../../config.ts';
@@ -145,7 +147,11 @@ export function createRunProjects(options: RunProjectOptions): RunProjects {
       if ('problem' in chosen) throw new Failure('start-failed', chosen.problem, chosen.remedy);
       const work = await promptFor(chosen, plan.workerCommand, ticket);
       if ('problem' in work) throw new Failure('start-failed', work.problem, work.remedy);
-      return { ...chosen, ...work };
+      if (!chosen.protocol || !lacksGitSettings(chosen.name)) return { ...chosen, ...work };
+      const git = createGit({ run, environment, secretNames: secretVariables(config) });
+      const given = variables();
+      const missing = Object.entries(await gitVariables(git, folder)).filter(([name]) => !(name in given));
+      return { ...chosen, env: { ...Object.fromEntries(missing), ...chosen.env }, ...work };
     }
 
     const readTicket = (ticket: string) => options.tickets.read(config, ticket);
