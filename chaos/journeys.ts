@@ -18,7 +18,7 @@ import { installAll, runAlone } from './agent-suite/alone.ts';
 import { programs } from './agent-suite/programs.ts';
 import { answers, github, linear, task } from './journeys/first-contact.ts';
 import { openWorld, type Setting, type World } from './journeys/journey.ts';
-import { key, uninstall } from './journeys/later.ts';
+import { key, keyless, uninstall } from './journeys/later.ts';
 import { team } from './journeys/team.ts';
 
 const journeys: Readonly<Record<string, (world: World) => Promise<void>>> = {
@@ -30,6 +30,8 @@ const journeys: Readonly<Record<string, (world: World) => Promise<void>>> = {
   team,
   uninstall,
 };
+/** Why an agent cannot take a journey, by journey and agent. */
+const impossible: Readonly<Record<string, Readonly<Record<string, string>>>> = { key: keyless };
 
 const { values: options } = parseArgs({
   options: {
@@ -67,8 +69,15 @@ async function runAll(network: string): Promise<void> {
   const busy = endWithScript(spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
   const browser = await openChromium();
   const ends: End[] = [];
+  const left: string[] = [];
   for (const program of chosen)
     for (const { name, run } of wanted) {
+      const reason = impossible[name]?.[program.name];
+      if (reason !== undefined) {
+        console.log(`${name}: ${program.name}: NOT POSSIBLE: ${reason}`);
+        left.push(`${name} with ${program.name}`);
+        continue;
+      }
       const began = performance.now();
       const end = await endOf(run, { journey: name, program, cache, browser, sabotage });
       ends.push(end);
@@ -78,8 +87,10 @@ async function runAll(network: string): Promise<void> {
   await browser.close();
   busy.kill('SIGKILL');
   const good = ends.filter(({ failure }) => failure === undefined).length;
-  const summary = `${good} of ${ends.length} journeys came to their end (${secondsSince(started)} s)`;
-  const isNoticed = ends.every(({ failure, lackedWord }) => failure !== undefined && lackedWord);
+  const notTaken = left.length > 0 ? `; not possible: ${left.join(', ')}` : '';
+  const summary = `${good} of ${ends.length} journeys came to their end${notTaken} (${secondsSince(started)} s)`;
+  const isNoticed =
+    ends.length > 0 && ends.every(({ failure, lackedWord }) => failure !== undefined && lackedWord);
   if (sabotage) return judgeSabotage('the word of the ticket does not reach the model', summary, isNoticed);
   console.log(summary);
   failUnless(good === ends.length);

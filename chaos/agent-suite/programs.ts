@@ -54,6 +54,10 @@ enabled = false
       GOOGLE_GEMINI_BASE_URL: `${url}/gemini`,
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
     }),
+    // Otherwise it takes the address for a gateway, and needs no key.
+    settings: () => ({
+      '.gemini/settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+    }),
   },
   opencode: {
     environment: () => ({
@@ -63,6 +67,8 @@ enabled = false
     }),
     settings: (url) => ({
       '.config/opencode/opencode.json': JSON.stringify({
+        // It adds this itself.
+        $schema: 'https://opencode.ai/config.json',
         autoupdate: false,
         share: 'disabled',
         model: 'fake/fake-1',

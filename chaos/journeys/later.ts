@@ -18,6 +18,11 @@ const keys: Readonly<Record<string, string>> = {
   gemini: 'GEMINI_API_KEY',
   qwen: 'OPENAI_API_KEY',
 };
+/** Agents whose missing key svc cannot name, and why. */
+export const keyless: Readonly<Record<string, string>> = {
+  opencode:
+    'which variable has its key depends on its model provider, and without one it works with free models',
+};
 
 /**
  * The key is not there at first. svc says so before the start or when the agent stops, and names the variable; once the key
@@ -52,10 +57,11 @@ export async function key(world: World): Promise<void> {
 /** What agents themselves write into a home, with and without svc: not their settings, hooks and skills. */
 const ofAgents: readonly RegExp[] = [
   /^\.cache(?:\/|$)/,
-  /^\.codex\/(?:\.sandbox_migration|\.tmp|installation_id|sessions|shell_snapshots|thread-writer-locks)(?:\/|$)/,
+  /^\.codex\/(?:\.sandbox_migration|\.?tmp|installation_id|sessions|shell_snapshots|thread-writer-locks)(?:\/|$)/,
   /^\.codex\/(?:\w+\.sqlite(?:-\w+)?|skills|skills\/\.system(?:\/.*)?)$/,
   /^\.copilot(?:\/(?:config\.json|installed-plugins|logs|session-state|settings\.json\.lock)(?:\/.*)?)?$/,
   /^\.(?:claude|gemini|qwen)(?:\/(?!settings\.json|hooks|skills).*)?$/,
+  /^\.local(?:\/share|\/state)?$/,
   /^\.(?:config|local\/share|local\/state)\/opencode(?:\/(?!plugins?\/|skills).*)?$/,
 ];
 /** Claude Code writes it; svc adds its worktrees. */

@@ -1,6 +1,7 @@
 // Two people with a machine each, and their own relay on a real nats-server: what waits at one is seen by the other, handed
 // over, and answered from the other machine once its owner allows that.
 import { join } from 'node:path';
+import type { ConfigReport } from '../../packages/monitor/src/features/configuration/api.ts';
 import type { TeamBoard } from '../../packages/monitor/src/features/team/api.ts';
 import { startServer } from '../../packages/testkit/src/daemon/server-process.ts';
 import { relayProgram } from '../../packages/testkit/src/daemon/start-daemon.ts';
@@ -60,6 +61,12 @@ export async function team(world: World): Promise<void> {
   if (refused.code === 0 || !refused.screen.includes('svc.team.allow'))
     throw new Error(`lee may answer, although kim has not allowed it:\n${refused.screen}`);
   await kim.terminal.must(`svc config set svc.team.allow '{"person:lee": ["hand-over", "answer"]}'`);
+  // The daemon looks at its files twice a second.
+  await until(async () => {
+    const { values } = await kim.ask<ConfigReport>('/api/config');
+    const allowed = values.find(({ key }) => key === 'svc.team.allow');
+    return JSON.stringify(allowed?.value).includes('person:lee');
+  });
   await answerAll(world, kim, issue, {
     ways: [
       async (_, request) => {
