@@ -61,6 +61,7 @@ const ofAgents: readonly RegExp[] = [
   /^\.codex\/(?:\w+\.sqlite(?:-\w+)?|skills|skills\/\.system(?:\/.*)?)$/,
   /^\.copilot(?:\/(?:config\.json|installed-plugins|logs|session-state|settings\.json\.lock)(?:\/.*)?)?$/,
   /^\.(?:claude|gemini|qwen)(?:\/(?!settings\.json|hooks|skills).*)?$/,
+  /^\.qwen\/skills$/,
   /^\.local(?:\/share|\/state)?$/,
   /^\.(?:config|local\/share|local\/state)\/opencode(?:\/(?!plugins?\/|skills).*)?$/,
 ];
