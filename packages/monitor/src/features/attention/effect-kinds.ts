@@ -1,4 +1,4 @@
-// Who is told of an attention item.
+// Notifications of an attention item.
 import type { EffectKinds } from '../../kernel/outbox/effect.ts';
 
 declare module '../../kernel/outbox/effect.ts' {

@@ -3,7 +3,10 @@
 // the rules of the kinds in a table; `features/effect-kinds.ts` joins the tables.
 import type { EventDraft } from '../log/event-line.ts';
 
-/** The fields of each kind. */
+/**
+ * The fields of each kind.
+ * @public
+ */
 export interface Effects {
   /** Our own event: attention raised or resolved, or the progress of a deploy. Appended once, by the key. */
   append: { draft: EventDraft };
