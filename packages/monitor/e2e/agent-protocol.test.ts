@@ -548,7 +548,7 @@ test('what an agent reports as its cost is shown for the ticket, over all attemp
   expect(await svc('agent', 'show', 'A-1')).toBe(0);
   expect(terminal.printed()).toContain('Cost of the ticket: $1.75');
   expect(await svc('telemetry', 'cost')).toBe(0);
-  expect(terminal.printed()).toMatch(/A-1 +run-1 +\w+ +\$1\.75/);
+  expect(terminal.printed()).toMatch(/A-1 +run-1 +starting.* +\$1\.75/);
   expect(await svc('telemetry', 'cost', '--json')).toBe(0);
   expect(terminal.printed()).toContain('"perShipped": null');
 });

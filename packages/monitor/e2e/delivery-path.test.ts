@@ -76,7 +76,9 @@ async function recordEntered(): Promise<() => Promise<Set<string>>> {
       result
         .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
         .map(({ url }) => relative(root, url.startsWith('file:') ? fileURLToPath(url) : url))
-        .filter((file) => /^packages\/(core|lib|monitor)\/src\//.test(file) && !file.includes('/testing/')),
+        .filter(
+          (file) => /^packages\/(contract|lib|monitor)\/src\//.test(file) && !file.includes('/testing/'),
+        ),
     );
   };
 }

@@ -9,6 +9,7 @@ import {
   testTerminal,
   testToken,
   until,
+  untilHolds,
 } from '@svc/testkit';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/run.ts';
@@ -386,10 +387,15 @@ const ofTicket = (payload: object, number: number): object =>
       .replaceAll('"number":1,', `"number":${number},`),
   ) as object;
 
-async function showsWhy(here: World, ticket: string): Promise<void> {
-  expect(await here.svc('why', ticket), here.terminal.complained()).toBe(0);
-  expect(here.terminal.printed()).toEqual(expect.stringMatching(/No run was started by the (label|assign)/));
-  expect(here.terminal.printed()).toMatch(/waiting for +a person: /);
+/** A worker that was just started is noticed to have ended a moment later. */
+function showsWhy(here: World, ticket: string): Promise<void> {
+  return untilHolds(async () => {
+    expect(await here.svc('why', ticket), here.terminal.complained()).toBe(0);
+    expect(here.terminal.printed()).toEqual(
+      expect.stringMatching(/No run was started by the (label|assign)/),
+    );
+    expect(here.terminal.printed()).toMatch(/waiting for +a person: /);
+  });
 }
 
 describe('starts nothing', () => {

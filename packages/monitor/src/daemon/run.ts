@@ -33,6 +33,7 @@ import { watchFiles } from '../kernel/disk/disk-space.ts';
 import { createFileLocks } from '../kernel/disk/lock.ts';
 import { createHttpServer, type OnAnswer } from '../kernel/http/server.ts';
 import { createStaticHandler, loadDashboard } from '../kernel/http/static-handler.ts';
+import type { DaemonIdentity } from '../kernel/instance/daemon-identity.ts';
 import { openEventLog } from '../kernel/log/event-log.ts';
 import { createJqThreads } from '../kernel/log/jq-threads.ts';
 import { identifyHost } from '../kernel/log/log-entry.ts';
@@ -71,11 +72,7 @@ export type DaemonOptions = HeartbeatOption & {
   run?: RunCommand;
 };
 
-export type RunningDaemon = {
-  instance: string;
-  port: number;
-  url: string;
-  startedAt: string;
+export type RunningDaemon = Pick<DaemonIdentity, 'instance' | 'port' | 'url' | 'startedAt'> & {
   close: () => Promise<void>;
 };
 

@@ -187,9 +187,6 @@ export type CommandEntry = {
   closed: boolean;
 } & Last;
 
-/** How an event arrived: by a delivery, a replay, a poll, or from this machine. */
-type Via = EventLine['via'];
-
 /** A comment or environment that links to previews. A deleted comment is kept with `gone`. */
 export type PreviewSource = { source: string; links: string[]; at: string | null; gone: boolean };
 

@@ -1,4 +1,4 @@
-import { eventFamilies } from 'svc-monitor/src/kernel/log/event-filter.ts';
+import { eventFamilies } from 'svc-monitor/src/kernel/log/event-families.ts';
 import { expect, test } from 'vitest';
 import { seriesOf } from './counts-chart.tsx';
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { EventCounts } from 'svc-monitor/src/kernel/log/event-counts.ts';
-import { type EventFamily, eventFamilies } from 'svc-monitor/src/kernel/log/event-filter.ts';
+import { type EventFamily, eventFamilies } from 'svc-monitor/src/kernel/log/event-families.ts';
 import { client } from '../../api/client.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { ChoiceField, useAddressText } from '../../parts/search-field.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventFamilies, familyOf } from '../../kernel/log/event-filter.ts';
+import { eventFamilies, familyOf } from '../../kernel/log/event-families.ts';
 import { topics } from '../topics.ts';
 
 test('every topic has a family, and every family a topic', () => {

@@ -3,7 +3,8 @@ import { createRandom, temporaryFolder } from '@svc/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CountQuery } from './count-lines.ts';
 import type { EventCounts } from './event-counts.ts';
-import { familyOf, matchesFilter } from './event-filter.ts';
+import { familyOf } from './event-families.ts';
+import { matchesFilter } from './event-filter.ts';
 import { indexed } from './testing/indexed.ts';
 import { createTestClock, draft, openTestLog, readAllLines, START } from './testing/sample-log.ts';
 

@@ -4,7 +4,7 @@
 // between, and for a limited time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventCounts } from './event-counts.ts';
-import { type EventFamily, eventFamilies, familyOf } from './event-filter.ts';
+import { type EventFamily, eventFamilies, familyOf } from './event-families.ts';
 import { blocksToVisit, conditionsOf, isInRange, type LineQuery, meeting, rangeOf } from './find-lines.ts';
 import { type BlockLines, term, timeAt } from './index-block.ts';
 import type { BlockSpan, IndexStore, LineRange, SeqRange } from './index-store.ts';

@@ -1,7 +1,7 @@
 // How many events there are, by topic and by day.
 import { z } from 'zod';
 import { Seq, Time } from '../http/api-route.ts';
-import { eventFamilies } from './event-filter.ts';
+import { eventFamilies } from './event-families.ts';
 
 export type EventCounts = z.infer<typeof EventCounts>;
 

@@ -110,7 +110,7 @@ export function createAgents(options: {
 
   /** Why agents cannot be followed, by key. */
   const problems = new Map<string, string>();
-  const problem = (agent: Attempt) => (error: unknown) => {
+  const noteProblem = (agent: Attempt) => (error: unknown) => {
     problems.set(keyOf(agent), messageOf(error));
     logger.error({ err: error, ...agent }, 'an agent cannot be followed');
   };
@@ -158,7 +158,7 @@ export function createAgents(options: {
         },
         queued: () => one.talk?.sendable().length ?? 0,
         limitEnd: (words) => limits.endOf(words, agentFiles(runsDir, agent).journal),
-        onProblem: problem(agent),
+        onProblem: noteProblem(agent),
         stopping: stopping.signal,
       }),
     };
@@ -195,7 +195,7 @@ export function createAgents(options: {
       readImages: (images, isTaken) => readImages(runsDir, agent, images, isTaken),
       mayStart: () => limits.budgetStop(one) === null,
       onEntry: (entry, sessions) => onEntry(one, entry, sessions),
-      onProblem: problem(agent),
+      onProblem: noteProblem(agent),
     });
     await one.talk.goOn();
     one.isRead = true;
@@ -226,7 +226,7 @@ export function createAgents(options: {
       path: agentFiles(runsDir, one.agent).output,
       log: one.log,
       limitEnd: limits.endOf,
-      onProblem: problem(one.agent),
+      onProblem: noteProblem(one.agent),
     });
   }
 
@@ -313,7 +313,7 @@ export function createAgents(options: {
   }
 
   function inBackground(key: string, work: Promise<void>, agent: Attempt): void {
-    const job = work.catch(problem(agent)).finally(() => {
+    const job = work.catch(noteProblem(agent)).finally(() => {
       opening.delete(key);
       if (missed.delete(key)) options.wake();
     });
@@ -383,7 +383,7 @@ export function createAgents(options: {
       for (const [key, { orchestrator, ticket, attempt }] of last) {
         const worker = board().workers.get(key);
         if (worker !== undefined)
-          limits.resumeWhenOver(worker).catch(problem({ orchestrator, ticket, attempt }));
+          limits.resumeWhenOver(worker).catch(noteProblem({ orchestrator, ticket, attempt }));
       }
       found.resolve();
     },

@@ -143,7 +143,7 @@ async function world() {
     overs: () =>
       lines.filter(({ event }) => event === 'agent.limit.over').map(({ deliveryId }) => deliveryId ?? ''),
     /** The agent asks for what svc answers with its id, until no answer fits any more. */
-    fill(): void {
+    fill: (): void => {
       for (const letter of ['a', 'b', 'c', 'd', 'e'])
         write({ id: letter.repeat(15 * 1024 * 1024), method: 'fs/read' });
     },
