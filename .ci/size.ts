@@ -1,4 +1,4 @@
-// `npm run size`: lines and files of tracked sources, without tests, by part.
+// `npm run size`: lines and files of tracked sources by part, and lines of their tests; of the product by feature.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -16,34 +16,53 @@ const SOURCES = [
 ];
 const IS_TEST = /\.test\.ts$|\/e2e\/|\/testing\//;
 
-const parts = new Map<string, { files: number; lines: number }>();
+type Size = { files: number; lines: number; tests: number };
+const parts = new Map<string, Size>();
 for (const file of execFileSync('git', ['ls-files', '--', ...SOURCES], { encoding: 'utf8' })
   .trim()
   .split('\n')) {
-  if (IS_TEST.test(file)) continue;
-  const [top = '', second = ''] = file.split('/');
-  const name = top === 'packages' ? `packages/${second}` : top;
-  const part = parts.get(name) ?? { files: 0, lines: 0 };
-  part.files += 1;
-  part.lines += readFileSync(file, 'utf8').split('\n').length - 1;
+  const name = partOf(file);
+  const part = parts.get(name) ?? { files: 0, lines: 0, tests: 0 };
+  const lines = readFileSync(file, 'utf8').split('\n').length - 1;
+  if (IS_TEST.test(file)) part.tests += lines;
+  else {
+    part.files += 1;
+    part.lines += lines;
+  }
   parts.set(name, part);
 }
 
-const row = (name: string, { files, lines }: { files: number; lines: number }) =>
-  console.log(`${name.padEnd(20)} ${String(lines).padStart(7)} lines ${String(files).padStart(5)} files`);
-const total = (wanted: (name: string) => boolean) => {
-  const chosen = [...parts].filter(([name]) => wanted(name)).map(([, part]) => part);
-  return chosen.reduce((sum, { files, lines }) => ({ files: sum.files + files, lines: sum.lines + lines }), {
-    files: 0,
-    lines: 0,
-  });
+/** A package, a feature of the product or another folder of it, or a folder beside the packages. */
+function partOf(file: string): string {
+  const [top = '', second = '', source, third = '', fourth = ''] = file.split('/');
+  if (top !== 'packages') return top;
+  if (second !== 'monitor' || source !== 'src' || fourth === '') return `packages/${second}`;
+  const isFeature = third === 'features' && file.split('/').length > 5;
+  return isFeature ? `  features/${fourth}` : `  ${third}`;
+}
+
+const row = (name: string, { files, lines, tests }: Size) =>
+  console.log(
+    `${name.padEnd(24)} ${String(lines).padStart(7)} lines ${String(files).padStart(5)} files ${String(tests).padStart(7)} lines of tests`,
+  );
+const total = (wanted: (name: string) => boolean): Size => {
+  const sum = { files: 0, lines: 0, tests: 0 };
+  for (const [name, part] of parts)
+    if (wanted(name)) {
+      sum.files += part.files;
+      sum.lines += part.lines;
+      sum.tests += part.tests;
+    }
+  return sum;
 };
+const isInPackages = (name: string): boolean => /^(?:packages\/| )/.test(name);
 for (const [name, part] of [...parts].toSorted(([a], [b]) => a.localeCompare(b))) row(name, part);
+row('packages', total(isInPackages));
 row(
-  'packages',
-  total((name) => name.startsWith('packages/')),
+  'packages but testkit',
+  total((name) => isInPackages(name) && name !== 'packages/testkit'),
 );
 row(
   'everything else',
-  total((name) => !name.startsWith('packages/')),
+  total((name) => !isInPackages(name)),
 );
