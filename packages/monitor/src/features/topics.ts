@@ -2,9 +2,23 @@
 // filter on a topic that does not exist can be refused.
 import { nearest } from '@svc/lib/nearest';
 import type { z } from 'zod';
+import { agentTopics } from './agents/topics.ts';
+import { archiveTopics } from './archive/topics.ts';
+import { attentionDetails } from './attention/topics.ts';
 import { codehostTopics } from './codehost/topics.ts';
-import { ownTopics } from './own-topics.ts';
+import { deployTopics } from './deploy/topics.ts';
+import { feedTopics } from './feeds/topics.ts';
+import { findingTopics } from './findings/topics.ts';
+import { daemonTopics } from './health/topics.ts';
+import { retentionTopics } from './retention/topics.ts';
+import { ruleTopics } from './rules/topics.ts';
+import { runTopics } from './runs/topics.ts';
+import { sessionTopics } from './sessions/topics.ts';
+import { taskTopics } from './tasks/topics.ts';
+import { teamTopics } from './team/topics.ts';
 import { trackerTopics } from './tracker/topics.ts';
+import { verifyTopics } from './verify/topics.ts';
+import { workerTopics } from './workers/topics.ts';
 
 /**
  * Whether a topic matches a glob, in which `*` stands for any characters, including dots.
@@ -36,7 +50,25 @@ export function matchesGlob(glob: string, topic: string): boolean {
   return inGlob === glob.length;
 }
 
-const detailSchemas = { ...codehostTopics, ...trackerTopics, ...ownTopics };
+const detailSchemas = {
+  ...codehostTopics,
+  ...trackerTopics,
+  ...runTopics,
+  ...workerTopics,
+  ...deployTopics,
+  ...verifyTopics,
+  ...taskTopics,
+  ...ruleTopics,
+  ...attentionDetails,
+  ...feedTopics,
+  ...daemonTopics,
+  ...findingTopics,
+  ...agentTopics,
+  ...sessionTopics,
+  ...teamTopics,
+  ...archiveTopics,
+  ...retentionTopics,
+};
 
 export type Topic = keyof typeof detailSchemas;
 

@@ -1,7 +1,7 @@
 // Archived runs.
 import { z } from 'zod';
 import { apiRoute, by, RunName, Time, text } from '../../kernel/http/api-route.ts';
-import { retentionKinds } from '../own-topics.ts';
+import { retentionKinds } from '../retention/topics.ts';
 import { ArchiveManifest as Manifest } from './manifest.ts';
 
 export type ArchiveList = z.infer<typeof ArchiveList>;

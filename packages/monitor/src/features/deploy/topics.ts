@@ -1,6 +1,6 @@
 // The detail of events about deploys and the policy behind them.
 import { z } from 'zod';
-import { Detail } from '../../kernel/log/topic-family.ts';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
 import { DispatchEntry } from '../runs/config.ts';
 
 const text = z.string().optional();
@@ -16,7 +16,7 @@ const Policy = z.object({
   acceptDescendants: z.boolean(),
 });
 
-export const DeployDetail = Detail.extend({
+const DeployDetail = Detail.extend({
   state: text.describe('the deployment state that caused the event'),
   attempts: count.describe('failed deployments so far'),
   budget: count,
@@ -27,13 +27,13 @@ export const DeployDetail = Detail.extend({
 });
 
 /** A person's decision on a failed deploy. */
-export const DeployDecisionDetail = Detail.extend({ by: z.string(), note: text });
+const DeployDecisionDetail = Detail.extend({ by: z.string(), note: text });
 
 /** The repository `scope.repo` no longer requires a verified deployment; `by` is a person, or the project whose file says so. */
-export const PolicyRelaxedDetail = Detail.extend({ by: z.string(), project: text, note: text });
+const PolicyRelaxedDetail = Detail.extend({ by: z.string(), project: text, note: text });
 
 /** Whether the deployed commit `scope.sha` contains the merge `scope.mergeSha`, and how that was checked. */
-export const DescendantDetail = Detail.extend({
+const DescendantDetail = Detail.extend({
   contains: z.boolean(),
   by: z.enum(['git', 'codehost']),
   reverted: z
@@ -42,7 +42,11 @@ export const DescendantDetail = Detail.extend({
     .describe('true: the merge is in its history, but its change was reverted or discarded'),
 });
 
-export const ConfigAppliedDetail = Detail.extend({
+/**
+ * The configuration of a project from this line on. Only what decides about later events is included: the deploy
+ * policies, by which a merge is done or waits, and what in the tracker starts a run.
+ */
+const ConfigAppliedDetail = Detail.extend({
   project: z.string().describe('the project folder'),
   served: z.boolean().describe('false: the daemon no longer serves this project'),
   keys: z
@@ -63,3 +67,11 @@ export const ConfigAppliedDetail = Detail.extend({
     .optional()
     .describe('what starts a run: the prefix of its tickets, and the entries for its repository'),
 });
+
+export const deployTopics = {
+  ...topicFamily('orchestrator.deploy', ['started', 'succeeded', 'failed', 'timed_out'], DeployDetail),
+  ...topicFamily('orchestrator.deploy', ['retried', 'accepted'], DeployDecisionDetail),
+  ...topicFamily('orchestrator.deploy', ['descendant_checked'], DescendantDetail),
+  ...topicFamily('orchestrator.deploy', ['policy_relaxed'], PolicyRelaxedDetail),
+  ...topicFamily('monitor.config', ['applied'], ConfigAppliedDetail),
+};

@@ -1,7 +1,7 @@
 // Feeds: the state of each, what it missed, and whether a delivery arrives.
 import { z } from 'zod';
 import { apiRoute, duration, Time } from '../../kernel/http/api-route.ts';
-import { feedGrades } from '../own-topics.ts';
+import { feedGrades } from './topics.ts';
 
 const FeedName = z.enum(['codehost', 'tracker']);
 const milliseconds = z.number().describe('Milliseconds since 1970');

@@ -11,7 +11,7 @@
 //   degraded    receiving, but unreliable: the log cannot be written, signatures fail, or it keeps breaking.
 import { PUBLIC_PING_MS } from '@svc/contract/relay/relay-headers';
 import type { EventDraft } from '../../kernel/log/event-line.ts';
-import type { feedGrades } from '../own-topics.ts';
+import type { feedGrades } from './topics.ts';
 
 /** Marks a delivery that tests the connection; it is never logged. Its value is the id of the test. */
 export const SELF_TEST_HEADER = 'x-svc-self-test';

@@ -5,7 +5,7 @@ import { whyNotEnded } from '../archive/archive-rules.ts';
 import type { AttentionItem, Board, Run, Session, Worker } from '../board-types.ts';
 import type { Config } from '../config.ts';
 import { isEnded } from '../deploy/deploy-worker.ts';
-import type { retentionKinds } from '../own-topics.ts';
+import type { retentionKinds } from './topics.ts';
 
 type RetentionKind = (typeof retentionKinds)[number];
 

@@ -5,9 +5,9 @@ import { nearest } from '@svc/lib/nearest';
 import type { Environment } from '../../kernel/config/resolved-value.ts';
 import { durationMs, type EventFilter, impossibleTopicIn } from '../../kernel/log/event-filter.ts';
 import type { EventDraft, EventLine } from '../../kernel/log/event-line.ts';
-import { RuleFiredDetail, RuleScannedDetail, RuleSwitchedDetail } from '../own-topics.ts';
 import { suggestTopic, topicsMatching } from '../topics.ts';
 import type { Rule, RuleThen } from './config.ts';
+import { RuleFiredDetail, RuleScannedDetail, RuleSwitchedDetail } from './topics.ts';
 
 export type RuleRecord = {
   /** The rule as it was enabled; null while it is off. */

@@ -7,8 +7,8 @@ import { topicsIn } from '../../kernel/log/topic-family.ts';
 import { attentionId } from '../attention/reduce-attention.ts';
 import { short } from '../board-entities.ts';
 import type { Session } from '../board-types.ts';
-import { sessionTopicNames } from '../own-topics.ts';
 import { sessionStates } from './hooks.ts';
+import { sessionTopicNames } from './topics.ts';
 
 const sessionTopics = topicsIn('session', sessionTopicNames);
 type SessionTopic = (typeof sessionTopics)[number];

@@ -8,7 +8,7 @@ import { attentionId } from '../attention/reduce-attention.ts';
 import { isOlder, later, short, unknownTicket, upstreamTime } from '../board-entities.ts';
 import type { Board, FeedState, Ticket, Worker } from '../board-types.ts';
 import { isPreMerge, isUnmerged } from '../deploy/deploy-worker.ts';
-import { feedGrades } from '../own-topics.ts';
+import { feedGrades } from '../feeds/topics.ts';
 import { decideDispatch } from '../runs/dispatch.ts';
 import { moveTicket } from '../tasks/fold-tasks.ts';
 import { heldBack } from '../tickets/held-ticket.ts';

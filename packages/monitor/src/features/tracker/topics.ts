@@ -2,6 +2,7 @@
 // All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
 import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { TicketDigest, ticketParts } from './ticket-change.ts';
 
 const text = z.string().optional();
 const amount = z.number().optional();
@@ -93,6 +94,33 @@ export const issueActions = [
 ] as const;
 const lifecycle = ['created', 'updated', 'removed'] as const;
 
+/** What its agent has of the text of its ticket: in the first prompt of a session, or from a message. */
+const TicketGivenDetail = Detail.extend({ digest: TicketDigest });
+
+const TicketChangedDetail = TicketGivenDetail.extend({
+  changed: z.array(z.enum(ticketParts)).describe('what is new since its agent was given it'),
+  message: z.string().describe('the message to the agent; text of others is between fences'),
+});
+
+const TicketPhaseDetail = Detail.extend({ from: text, to: z.string(), skill: text });
+
+const TicketMoveDetail = Detail.extend({ from: text, to: z.string(), stateId: text, phase: text });
+
+/** A label or an assignment in the tracker asked for a run; `line` is that event. */
+const TicketDispatchDetail = Detail.extend({
+  because: z.string().describe('the label or the assignment'),
+  by: text.describe('who set it'),
+  line: z.int().positive(),
+});
+
+const TicketDispatchedDetail = TicketDispatchDetail.extend({ run: z.string() });
+
+const TicketRefusedDetail = TicketDispatchDetail.extend({
+  reason: z.string(),
+  remedy: text,
+  invited: z.boolean().describe('an allowed person asked for it; others share one attention item'),
+});
+
 export const trackerTopics = {
   ...topicFamily('tracker.issue', issueActions, TicketDetail),
   ...topicFamily('tracker.comment', lifecycle, TicketCommentDetail),
@@ -101,6 +129,12 @@ export const trackerTopics = {
   ...topicFamily('tracker.issue_label', lifecycle, TicketLabelDetail),
   ...topicFamily('tracker.project', lifecycle, ProjectDetail),
   ...topicFamily('tracker', ['other'], TrackerOtherDetail),
+  ...topicFamily('orchestrator.ticket', ['given'], TicketGivenDetail),
+  ...topicFamily('orchestrator.ticket', ['changed'], TicketChangedDetail),
+  ...topicFamily('workflow.ticket', ['phase_changed'], TicketPhaseDetail),
+  ...topicFamily('workflow.ticket', ['state_moved'], TicketMoveDetail),
+  ...topicFamily('workflow.ticket', ['dispatched'], TicketDispatchedDetail),
+  ...topicFamily('workflow.ticket', ['dispatch_refused'], TicketRefusedDetail),
 };
 
 export type PreviousValue = z.infer<typeof PreviousValue>;

@@ -16,7 +16,6 @@ import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
 import type { Retention as Report, RetentionEnd, RetentionItem } from '../../archive/api.ts';
 import type { Config } from '../../config.ts';
-import { retentionKinds } from '../../own-topics.ts';
 import {
   CLOCK_PROOF_MS,
   clockDoubt,
@@ -25,6 +24,7 @@ import {
   type RetentionVerdict,
   retentionPolicy,
 } from '../retention.ts';
+import { retentionKinds } from '../topics.ts';
 import {
   archiveCandidates,
   type Candidate,

@@ -1,0 +1,18 @@
+// The detail of events about archived runs.
+import { z } from 'zod';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+
+const text = z.string().optional();
+const count = z.int().nonnegative().optional();
+
+const ArchiveDetail = Detail.extend({
+  orchestrators: z.array(z.string()).optional(),
+  files: count,
+  bytes: count,
+  olderThanDays: z.number().optional(),
+  path: text,
+});
+
+export const archiveTopics = {
+  ...topicFamily('archive', ['swept', 'pruned', 'restored'], ArchiveDetail),
+};

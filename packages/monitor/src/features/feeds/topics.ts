@@ -1,0 +1,22 @@
+// The detail of events about feeds.
+import { z } from 'zod';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+
+const text = z.string().optional();
+const time = z.iso.datetime({ offset: true }).optional();
+
+export const feedGrades = ['live', 'late', 'degraded', 'blind', 'disabled', 'connecting'] as const;
+
+const FeedDetail = Detail.extend({
+  feed: z.string(),
+  from: z.enum(feedGrades).optional(),
+  reason: text,
+  remedy: text,
+  since: time,
+});
+
+type FeedDetail = z.infer<typeof FeedDetail>;
+
+export const feedTopics = {
+  ...topicFamily('monitor.feed', feedGrades, FeedDetail),
+};

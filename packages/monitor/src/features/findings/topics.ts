@@ -1,0 +1,28 @@
+// The detail of events about findings.
+import { z } from 'zod';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { FindingSeverity } from './findings.ts';
+
+const text = z.string().optional();
+const count = z.int().nonnegative().optional();
+
+const FindingDetail = Detail.extend({
+  title: z.string(),
+  severity: FindingSeverity.optional(),
+  skill: text,
+  tags: z.array(z.string()).optional(),
+});
+
+const FindingFiledDetail = FindingDetail.extend({
+  destination: z.enum(['tracker', 'codehost']),
+  filedAs: text.describe('ticket id or issue number'),
+  url: text,
+});
+
+const DrainDetail = Detail.extend({ file: text, filed: z.int().nonnegative(), failed: count });
+
+export const findingTopics = {
+  ...topicFamily('feedback', ['finding_added'], FindingDetail),
+  ...topicFamily('feedback', ['finding_filed'], FindingFiledDetail),
+  ...topicFamily('feedback', ['drained'], DrainDetail),
+};

@@ -1,0 +1,21 @@
+// The detail of events about the daemon itself.
+import { z } from 'zod';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+
+const text = z.string().optional();
+const count = z.int().nonnegative().optional();
+
+const DaemonDetail = Detail.extend({
+  version: text,
+  pid: z.int().positive().optional(),
+  port: count,
+  reason: text,
+});
+
+/** Written by the doctor only to be read back. */
+const DaemonCheckedDetail = Detail.extend({ by: text });
+
+export const daemonTopics = {
+  ...topicFamily('monitor.daemon', ['started', 'stopped'], DaemonDetail),
+  ...topicFamily('monitor.daemon', ['checked'], DaemonCheckedDetail),
+};

@@ -1,0 +1,21 @@
+// The detail of events about removed data.
+import { z } from 'zod';
+import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+
+const text = z.string().optional();
+const count = z.int().nonnegative().optional();
+
+export const retentionKinds = ['worktrees', 'runs', 'journals', 'archives', 'logs', 'event log'] as const;
+
+const RetentionDetail = Detail.extend({
+  kind: z.enum(retentionKinds),
+  name: z.string(),
+  path: z.string(),
+  bytes: count,
+  reason: z.string().describe('the policy that removed it'),
+  by: text,
+});
+
+export const retentionTopics = {
+  ...topicFamily('monitor.retention', ['removed'], RetentionDetail),
+};
