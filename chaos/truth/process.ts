@@ -11,7 +11,6 @@ import { mapCodehost } from '../../packages/monitor/src/features/codehost/map-co
 import { withWrite, writableOver } from '../../packages/monitor/src/features/deploy/deploy-worker.ts';
 import { watchDeadlines } from '../../packages/monitor/src/features/deploy/io/deadlines.ts';
 import { decideDeploy } from '../../packages/monitor/src/features/deploy/service.ts';
-import type { Effect } from '../../packages/monitor/src/kernel/outbox/effect.ts';
 import { helperRefusal } from '../../packages/monitor/src/features/helper-topics.ts';
 import {
   deploymentDifferences,
@@ -32,6 +31,7 @@ import {
   type EventLine,
   parseEventDraft,
 } from '../../packages/monitor/src/kernel/log/event-line.ts';
+import type { Effect } from '../../packages/monitor/src/kernel/outbox/effect.ts';
 import type { Answers, Difference } from './answers.ts';
 import { createCodehost, type Delivery } from './codehost.ts';
 import { lieOf } from './lies.ts';
