@@ -5,7 +5,6 @@ import { FindingSeverity } from '../findings/findings.ts';
 
 const text = z.string().optional();
 const count = z.int().nonnegative().optional();
-const time = z.iso.datetime({ offset: true }).optional();
 
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });
