@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { messageOf, systemErrorCode } from '@svc/lib/errors';
 import { ifPresent } from '@svc/lib/files';
 import { isThere, namesIn, stat, writeNewFile } from '@svc/lib/paths';
-import type { Retention } from '../../features/archive/api.ts';
+import type { Retention } from '../../features/retention/api.ts';
 import { hookedAgents } from '../../features/sessions/hook-event.ts';
 import { hookScriptProblem } from '../../features/sessions/io/script.ts';
 import { hooksProblem, installCommand, readHookSettings } from '../../features/sessions/io/settings.ts';

@@ -1,10 +1,7 @@
 // The detail of events about agents.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { AgentRequest, toolStatuses, WorkerAgent } from './schemas.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 
 // Agents that svc talks to. Only what happened, without the content of tools: the journal has that.
 const AgentDetail = Detail.extend({ attempt: z.int().positive() });

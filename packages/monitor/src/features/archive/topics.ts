@@ -1,9 +1,6 @@
 // The detail of events about archived runs.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 
 const ArchiveDetail = Detail.extend({
   orchestrators: z.array(z.string()).optional(),

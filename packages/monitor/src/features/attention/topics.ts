@@ -1,10 +1,8 @@
 // The detail of events about attention items: raised and resolved, and what people do with them.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { FindingSeverity } from '../findings/findings.ts';
 import { handOverFields } from '../team/hand-over.ts';
-
-const text = z.string().optional();
 
 const AttentionReason = z
   .string()

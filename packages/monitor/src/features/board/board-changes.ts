@@ -60,13 +60,14 @@ function track(board: Board, mostGone: number): Tracked {
   const names = createNameIndex(board);
   let updatedTo = -1;
   let knownFrom = board.seq;
+  let shown = shownTeam(board);
 
   /** The changed entities, before and after. */
   function changedIn(
     kind: BoardKind,
   ): { key: string; before: object | undefined; after: object | undefined }[] {
     const known = seen[kind];
-    const entities = kind === 'team' ? shownTeam(board).records : board[kind];
+    const entities = kind === 'team' ? shown.records : board[kind];
     const found: { key: string; before: object | undefined; after: object | undefined }[] = [];
     for (const [key, entity] of entities) {
       const last = known.get(key);
@@ -104,6 +105,7 @@ function track(board: Board, mostGone: number): Tracked {
 
   function update(): void {
     if (updatedTo === board.seq) return;
+    shown = shownTeam(board);
     const affected = new Set<string>();
     const touch = (interest: string): void => {
       for (const key of interested.get(interest) ?? []) affected.add(key);
@@ -198,7 +200,7 @@ function track(board: Board, mostGone: number): Tracked {
       sessions: changed('sessions'),
       members: changed('members'),
       team: changed('team'),
-      leftOut: shownTeam(board).leftOut,
+      leftOut: shown.leftOut,
       full: false,
       gone: left,
     };

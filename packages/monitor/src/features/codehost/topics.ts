@@ -1,7 +1,7 @@
 // The detail of code-host events: the published actions and states of the ten subscribed types, and the fields kept
 // from each. All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
 
 export const pullRequestActions = [
   'assigned',
@@ -44,10 +44,8 @@ export const deploymentStates = [
   'inactive',
 ] as const;
 
-const text = z.string().optional();
 const whole = z.int().optional();
 const flag = z.boolean().optional();
-const time = z.iso.datetime({ offset: true }).optional();
 const texts = z.array(z.string()).optional();
 
 export const PullRequestDetail = Detail.extend({

@@ -1,11 +1,7 @@
 // The detail of events about deploys and the policy behind them.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
 import { DispatchEntry } from '../runs/config.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
-const time = z.iso.datetime({ offset: true }).optional();
 
 /** How deployments of a repository are verified. */
 const Policy = z.object({

@@ -1,9 +1,6 @@
 // The detail of events about feeds.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
-
-const text = z.string().optional();
-const time = z.iso.datetime({ offset: true }).optional();
+import { Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
 
 export const feedGrades = ['live', 'late', 'degraded', 'blind', 'disabled', 'connecting'] as const;
 

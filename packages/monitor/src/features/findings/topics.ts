@@ -1,10 +1,7 @@
 // The detail of events about findings.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { FindingSeverity } from './findings.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 
 const FindingDetail = Detail.extend({
   title: z.string(),

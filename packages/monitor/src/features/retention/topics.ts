@@ -1,9 +1,6 @@
 // The detail of events about removed data.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 
 export const retentionKinds = ['worktrees', 'runs', 'journals', 'archives', 'logs', 'event log'] as const;
 

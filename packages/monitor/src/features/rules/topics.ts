@@ -1,10 +1,7 @@
 // The detail of events about rules of the user.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { FindingSeverity } from '../findings/findings.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 
 /** `definition` is the configured rule as canonical JSON; it fires on events after this one. */
 export const RuleSwitchedDetail = Detail.extend({ rule: z.string(), definition: text });

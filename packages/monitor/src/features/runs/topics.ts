@@ -1,9 +1,7 @@
 // The detail of events about runs and their waves.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 const tickets = z.array(z.string()).optional();
 
 const RunDetail = Detail.extend({

@@ -1,11 +1,9 @@
 // The detail of events about agents that people start.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { AgentRequest } from '../agents/schemas.ts';
 import { hookAnswers, hookedAgents } from './hook-event.ts';
 import { sessionSources } from './hooks.ts';
-
-const text = z.string().optional();
 
 /** Agents that people start themselves. The state is the topic's last part. */
 const SessionDetail = Detail.extend({

@@ -1,8 +1,6 @@
 // The detail of events about tasks without a ticket.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
-
-const text = z.string().optional();
+import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 
 /** A task that a person described becomes a ticket, of the tracker or only here, and then a run. `task` is its key. */
 const TaskDetail = Detail.extend({ task: z.string() });

@@ -1,10 +1,7 @@
 // The detail of events about the team.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { commandEnds, TeamCommand } from './command.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 
 /** The machines of the team from this line on; none: this machine has left it. */
 const TeamRosterDetail = Detail.extend({

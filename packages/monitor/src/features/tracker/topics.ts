@@ -1,10 +1,9 @@
 // The detail of issue-tracker events: the topics of its entities and the fields kept from each.
 // All fields are optional: a missing field in a payload must never lose the event.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { TicketDigest, ticketParts } from './ticket-change.ts';
 
-const text = z.string().optional();
 const amount = z.number().optional();
 
 /** One previous value of a changed field: plain values and lists of ids, never whole objects. */

@@ -1,10 +1,7 @@
 // The detail of events about the verification of merges.
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, topicFamily } from '../../kernel/log/topic-family.ts';
 import { verifierVerdicts } from '../agents/schemas.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
 
 const VerificationDetail = Detail.extend({
   summary: text,

@@ -2,12 +2,8 @@
 
 import { WorkerPhase, WorkerStatus } from '@svc/contract/signal-file';
 import { z } from 'zod';
-import { Detail, topicFamily } from '../../kernel/log/topic-family.ts';
+import { count, Detail, text, time, topicFamily } from '../../kernel/log/topic-family.ts';
 import { recallCauses } from './reaction-causes.ts';
-
-const text = z.string().optional();
-const count = z.int().nonnegative().optional();
-const time = z.iso.datetime({ offset: true }).optional();
 
 /** `signal` is the signal file after the change, so a reducer never has to read a file. `hash` identifies its content. */
 const WorkerDetail = Detail.extend({

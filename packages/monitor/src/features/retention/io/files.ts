@@ -10,7 +10,6 @@ import type { FileLocks } from '../../../kernel/disk/lock.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { logFileOf } from '../../../kernel/instance/log-file.ts';
 import { findAgents } from '../../agents/io/find-agents.ts';
-import type { RetentionItem } from '../../archive/api.ts';
 import { rootFrom, withArchiveIndex } from '../../archive/io/archive-index.ts';
 import { pruneArchives } from '../../archive/io/prune.ts';
 import type { Board } from '../../board-types.ts';
@@ -19,6 +18,7 @@ import type { Orchestrator } from '../../runs/io/orchestrator.ts';
 import type { RunProjects } from '../../runs/io/run-project.ts';
 import { isLost, lossLines } from '../../worktrees/io/inspect.ts';
 import type { ListedWorktree, Worktrees } from '../../worktrees/io/worktrees.ts';
+import type { RetentionItem } from '../api.ts';
 import {
   type RetentionFacts,
   retentionOfArchive,

@@ -9,7 +9,6 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFileLocks } from '../../../kernel/disk/lock.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
-import type { RetentionItem } from '../../archive/api.ts';
 import { withArchiveIndex } from '../../archive/io/archive-index.ts';
 import { sweepRuns } from '../../archive/io/sweep.ts';
 import { emptyBoard, foldLine } from '../../board.ts';
@@ -17,6 +16,7 @@ import { Config } from '../../config.ts';
 import { createCleanUp } from '../../runs/clean-up.ts';
 import type { RunProjects } from '../../runs/io/run-project.ts';
 import { testRepository } from '../../worktrees/testing/repository.ts';
+import type { RetentionItem } from '../api.ts';
 import { bytesIn, createRetention } from './retention-service.ts';
 
 const DAY_MS = 86_400_000;

@@ -14,8 +14,8 @@ import { writeFileAtomically } from '../../../kernel/disk/atomic-write.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import type { EventDraft } from '../../../kernel/log/event-line.ts';
 import type { EventLog } from '../../../kernel/log/event-log.ts';
-import type { Retention as Report, RetentionEnd, RetentionItem } from '../../archive/api.ts';
 import type { Config } from '../../config.ts';
+import type { Retention as Report, RetentionEnd, RetentionItem } from '../api.ts';
 import {
   CLOCK_PROOF_MS,
   clockDoubt,
