@@ -118,7 +118,10 @@ const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fal
 
 const spoolSeen = { rejected: 0 };
 
-/** Each is put aside under its name, and counted: health shows how many, and the folder. */
+/**
+ * Each is put aside under its name, and counted: health shows how many, and the folder. They are removed then: some have
+ * gigabytes, and the data root is copied before each of its damages.
+ */
 async function checkSpool(names: readonly string[]): Promise<void> {
   spoolSeen.rejected += names.length;
   await world.waitUntil('the spool has rejected each damaged file', async () => {
@@ -128,6 +131,7 @@ async function checkSpool(names: readonly string[]): Promise<void> {
       ? [...missing, `${spool.rejected} of ${spoolSeen.rejected} are counted`]
       : missing;
   });
+  for (const name of names) rmSync(join(spoolDir, 'rejected', name), { recursive: true, force: true });
 }
 
 // Rounds.

@@ -49,11 +49,21 @@ function ofLog(file: string, kind: string, isLive: boolean): Naming {
   return ({ log }) => log.state === 'degraded' || log.corruptLines > 0 || log.notices.length > 0;
 }
 
+/** Damages that change the content or the permissions of a file, and leave the file itself in its place. */
+const keepsFile: ReadonlySet<string> = new Set([
+  'emptied',
+  'cut',
+  'random bytes',
+  'one byte',
+  'another type',
+  'nested deeply',
+  'too large',
+  'no permission',
+]);
+
 /** Files of the data root that svc alone writes. */
 function ofDaemon(name: string, kind: string, isLive: boolean): Naming {
-  const isReplaced = !['emptied', 'cut', 'random bytes', 'one byte', 'too large', 'no permission'].includes(
-    kind,
-  );
+  const isReplaced = !keepsFile.has(kind);
   const isNoticed =
     (notice: string) =>
     ({ log }: Health): boolean =>

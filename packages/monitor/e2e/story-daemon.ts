@@ -6,6 +6,7 @@ import type { WorkerStatus } from '@svc/contract/signal-file';
 import {
   codehostExample,
   type JsonObject,
+  mergedAt,
   patched,
   storyBranch,
   storyPullRequest,
@@ -48,11 +49,11 @@ export async function storyDaemon(
     ...daemon,
     /** One of the story's examples, delivered and signed. */
     happens: async (name: string, patch: JsonObject = {}) => {
-      const { type, payload } = patched(codehostExample(name), name, patch);
-      const pull = payload['pull_request'] as JsonObject | undefined;
-      const now = new Date().toISOString();
       // The deadline of a deploy counts from the merge.
-      if (pull?.['merged'] === true) Object.assign(pull, { merged_at: now, closed_at: now });
+      const { type, payload } = mergedAt(
+        patched(codehostExample(name), name, patch),
+        new Date().toISOString(),
+      );
       const body = JSON.stringify(payload);
       const signature = createHmac('sha256', SECRET).update(body).digest('hex');
       const { status } = await daemon.post('/api/webhook', body, {

@@ -8,6 +8,7 @@ import type { SignalFile, WorkerStatus } from '@svc/contract/signal-file';
 import {
   codehostExample,
   type JsonObject,
+  mergedAt,
   patched,
   storyBranch,
   storyMergeSha,
@@ -90,9 +91,7 @@ async function story(deploy: object) {
     },
     /** One of the story's examples, as it would be sent now. */
     happens: async (name: string, patch: JsonObject = {}) => {
-      const { type, payload } = patched(codehostExample(name), name, patch);
-      const pull = payload['pull_request'] as JsonObject | undefined;
-      if (pull?.['merged'] === true) Object.assign(pull, { merged_at: time, closed_at: time });
+      const { type, payload } = mergedAt(patched(codehostExample(name), name, patch), time);
       await codehost.emit(storyRepo, type, payload);
     },
     reaches: (status: WorkerStatus) => until(async () => (await worker())?.status === status),

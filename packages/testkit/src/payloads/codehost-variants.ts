@@ -184,7 +184,7 @@ export function publishedExamples(): readonly Example[] {
 export function codehostExamples(): Example[] {
   const ten: readonly string[] = codehostEventTypes;
   const ofTheTen = publishedExamples().filter(({ type }) => ten.includes(type));
-  variantsMade ??= codehostVariants(ofTheTen);
+  variantsMade ??= codehostVariants(ofTheTen).map(frozen);
   return [...ofTheTen, ...variantsMade];
 }
 
@@ -195,9 +195,22 @@ export function codehostExample(name: string): Example {
   return found;
 }
 
+/** The same, if it is a merge, with another time of it. */
+export function mergedAt(example: Example, time: string): Example {
+  const pullRequest = example.payload['pull_request'] as JsonObject | undefined;
+  if (pullRequest?.['merged'] !== true) return example;
+  return patched(example, example.name, { pull_request: { merged_at: time, closed_at: time } });
+}
+
 function readPublished(): Example[] {
   const types: PublishedType[] = require('@octokit/webhooks-examples');
   return types.flatMap(({ name, examples }) =>
-    examples.map((payload, index) => ({ name: `${name} #${index + 1}`, type: name, payload })),
+    examples.map((payload, index) => frozen({ name: `${name} #${index + 1}`, type: name, payload })),
   );
+}
+
+/** All files of a test process share the examples, so a test that changes one would change what the next one sends. */
+function frozen<Value extends object>(value: Value): Value {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part);
+  return Object.freeze(value);
 }
